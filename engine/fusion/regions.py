@@ -1,0 +1,101 @@
+"""Cutting a program into the regions that a schedule fuses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from engine.errors import ScheduleError
+from engine.fusion.schedule import Schedule
+from engine.program.types import Program, Statement
+
+
+@dataclass(frozen=True)
+class RegionSpan:
+    """A run of consecutive live statements, with what leaves it.
+
+    Attributes
+    ----------
+    outputs : tuple of str
+        Tensors of this region that the program returns or a later region reads.
+    """
+
+    name: str
+    statements: tuple[Statement, ...]
+    outputs: tuple[str, ...]
+
+
+def live_statements(program: Program) -> tuple[Statement, ...]:
+    """Statements that an output of the program needs, in program order (``fusion.md`` §1.1)."""
+    needed = set(program.outputs)
+    live: list[Statement] = []
+    for statement in reversed(program.statements):
+        if statement.out.tensor in needed:
+            live.append(statement)
+            needed.update(access.tensor for access in statement.operands)
+    return tuple(reversed(live))
+
+
+def partition(program: Program, schedule: Schedule) -> tuple[RegionSpan, ...]:
+    """Split the live statements into regions; a statement no ``fuse`` names stands alone.
+
+    Raises
+    ------
+    ScheduleError
+        If a directive names no statement, runs backwards, or overlaps another.
+    """
+    statements = live_statements(program)
+    position = {s.out.tensor: k for k, s in enumerate(statements)}
+    dead = set(program.producers) - set(position)
+
+    def place(name: str) -> int:
+        if name in position:
+            return position[name]
+        if name in dead:
+            raise ScheduleError(
+                f"statement {name!r} is not fused: no output of the program needs it",
+                hint="declare it as an output or leave it out of the schedule",
+            )
+        raise ScheduleError(
+            f"the schedule names {name!r}, but no statement assigns it",
+            hint=f"statements assign: {', '.join(position)}",
+        )
+
+    owner: dict[int, int] = {}
+    for number, fuse in enumerate(schedule.fusions):
+        first, last = place(fuse.first), place(fuse.last)
+        if first > last:
+            raise ScheduleError(
+                f"'{fuse}' runs backwards: {fuse.last} is assigned before {fuse.first}",
+                hint=f"write fuse {fuse.last}..{fuse.first}",
+            )
+        for k in range(first, last + 1):
+            if k in owner:
+                raise ScheduleError(
+                    f"'{fuse}' and '{schedule.fusions[owner[k]]}' both claim "
+                    f"{statements[k].out.tensor}",
+                    hint="a statement belongs to one region",
+                )
+            owner[k] = number
+
+    groups: list[list[Statement]] = []
+    previous: int | None = None
+    for k, statement in enumerate(statements):
+        mine = owner.get(k)
+        if mine is None or mine != previous:
+            groups.append([])
+        groups[-1].append(statement)
+        previous = mine
+
+    spans = []
+    for k, group in enumerate(groups):
+        later = {a.tensor for g in groups[k + 1 :] for s in g for a in s.operands}
+        outputs = tuple(
+            s.out.tensor
+            for s in group
+            if s.out.tensor in later or s.out.tensor in program.outputs
+        )
+        first, last = group[0].out.tensor, group[-1].out.tensor
+        spans.append(
+            RegionSpan(first if first == last else f"{first}..{last}", tuple(group), outputs)
+        )
+    return tuple(spans)

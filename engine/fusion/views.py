@@ -1,0 +1,243 @@
+"""Views: the fused form of a region as a graph of uses of tensors.
+
+Every use of a stored tensor is a :class:`Leaf`, every use of an intermediate an
+:class:`Instance` with its own (fresh) reduction indices.  Source: ``fusion.md`` §2.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from engine.errors import LoweringError
+from engine.program.types import Program, Statement
+
+MAX_VIEWS = 5_000
+
+
+@dataclass(frozen=True, eq=False)
+class Leaf:
+    """One use of a tensor that the region reads from memory."""
+
+    tensor: str
+    indices: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{self.tensor}[{','.join(self.indices)}]"
+
+
+@dataclass(frozen=True, eq=False)
+class Instance:
+    """One use of a tensor that the region computes.
+
+    Attributes
+    ----------
+    indices : tuple of str
+        Output indices, in the order of the statement's left-hand side.
+    reduced : tuple of str
+        Reduction indices of this instance, fresh in the region.
+    renaming : tuple of (str, str)
+        Index names of the statement paired with those of the region.
+    """
+
+    statement: Statement
+    indices: tuple[str, ...]
+    operands: tuple[View, ...]
+    reduced: tuple[str, ...]
+    renaming: tuple[tuple[str, str], ...]
+
+    @property
+    def tensor(self) -> str:
+        return self.statement.out.tensor
+
+    @property
+    def local(self) -> tuple[str, ...]:
+        """L(e) of rule S1: output indices and reductions."""
+        return self.indices + self.reduced
+
+    def __str__(self) -> str:
+        return f"{self.tensor}[{','.join(self.indices)}]"
+
+
+View = Leaf | Instance
+
+
+def walk(*roots: View) -> Iterator[View]:
+    """Yield every view once, producers before consumers, operands from left to right."""
+    seen: set[int] = set()
+
+    def visit(view: View) -> Iterator[View]:
+        if id(view) in seen:
+            return
+        seen.add(id(view))
+        if isinstance(view, Instance):
+            for operand in view.operands:
+                yield from visit(operand)
+        yield view
+
+    for root in roots:
+        yield from visit(root)
+
+
+def instances(*roots: View) -> tuple[Instance, ...]:
+    """The instances among :func:`walk`."""
+    return tuple(v for v in walk(*roots) if isinstance(v, Instance))
+
+
+class _Builder:
+    """Builds the views of one region; ``shared`` fixes names of reduction indices."""
+
+    def __init__(
+        self,
+        program: Program,
+        statements: tuple[Statement, ...],
+        merge: bool,
+        shared: dict[tuple[str, tuple[str, ...], str], str],
+    ) -> None:
+        self.program = program
+        self.producers = {s.out.tensor: s for s in statements}
+        self.merge = merge
+        self.shared = shared
+        self.used: dict[str, int] = {}
+        self.extents: dict[str, int] = {}
+        self.memo: dict[tuple[str, tuple[str, ...]], View] = {}
+        self.count = 0
+
+    def fresh(self, name: str) -> str:
+        """The name itself the first time, then with as many primes as needed."""
+        base = name.rstrip("'")
+        candidate = name
+        while candidate in self.extents:
+            self.used[base] = self.used.get(base, 0) + 1
+            candidate = base + "'" * self.used[base]
+        return candidate
+
+    def view(self, name: str, indices: tuple[str, ...]) -> View:
+        key = (name, indices)
+        if self.merge and key in self.memo:
+            return self.memo[key]
+        self.count += 1
+        if self.count > MAX_VIEWS:
+            raise LoweringError(
+                f"fusing this region makes more than {MAX_VIEWS} views",
+                hint="fuse fewer statements, or turn view merging on",
+            )
+        statement = self.producers.get(name)
+        if statement is None:
+            built: View = Leaf(name, indices)
+        else:
+            rename = dict(zip(statement.out.indices, indices, strict=True))
+            sizes = self.program.extents[self.program.statements.index(statement)]
+            reduced = []
+            for x in statement.reduced:
+                u = self.shared.get((name, indices, x)) or self.fresh(x)
+                self.extents.setdefault(u, sizes[x])
+                rename[x] = u
+                reduced.append(u)
+            operands = tuple(
+                self.view(a.tensor, tuple(rename[x] for x in a.indices))
+                for a in statement.operands
+            )
+            built = Instance(statement, indices, operands, tuple(reduced), tuple(rename.items()))
+        self.memo[key] = built
+        return built
+
+    def roots(self, outputs: tuple[str, ...]) -> tuple[Instance, ...]:
+        result = []
+        for name in outputs:
+            statement = self.producers[name]
+            sizes = self.program.extents[self.program.statements.index(statement)]
+            # Outputs share index names where sizes agree, so that they can share streams.
+            names = []
+            for x in statement.out.indices:
+                same = self.extents.get(x) in (None, sizes[x]) and x not in names
+                u = x if same else self.fresh(x)
+                self.extents.setdefault(u, sizes[x])
+                names.append(u)
+            root = self.view(name, tuple(names))
+            assert isinstance(root, Instance)
+            result.append(root)
+        return tuple(result)
+
+
+def build_views(
+    program: Program,
+    statements: tuple[Statement, ...],
+    outputs: tuple[str, ...],
+    *,
+    merge: bool = True,
+    share_reductions: bool = True,
+) -> tuple[tuple[Instance, ...], dict[str, int]]:
+    """Build the fused form of a region.
+
+    Parameters
+    ----------
+    merge : bool
+        Share views of the same tensor with the same indices.
+    share_reductions : bool
+        Also identify a reduction index with an index of the surrounding statements where both
+        run over the same intermediate (``max_u S[i,u]`` beside ``S[i,m]``: u becomes m), so
+        that a softmax holds one copy of its logits, not four.
+
+    Returns
+    -------
+    roots : tuple of Instance
+        One per output.
+    extents : dict
+        Size of every index variable, in order of first appearance.
+    """
+    shared: dict[tuple[str, tuple[str, ...], str], str] = {}
+    while True:
+        builder = _Builder(program, statements, merge, shared)
+        roots = builder.roots(outputs)
+        found = _shareable(roots) if share_reductions else None
+        if found is None or found[0] in shared:
+            return roots, builder.extents
+        shared[found[0]] = found[1]
+
+
+def _shareable(
+    roots: tuple[Instance, ...],
+) -> tuple[tuple[str, tuple[str, ...], str], str] | None:
+    """A reduction index u and the index j of an ancestor it can be identified with.
+
+    Wanted: a reduction over u of an intermediate ``S[..u..]`` below a view that uses
+    ``S[..j..]``, the same but for j in u's place, where j means nothing to the reduction yet.
+    """
+
+    visited: set[int] = set()
+
+    def search(
+        view: Instance, scope: tuple[Instance, ...]
+    ) -> tuple[tuple[str, tuple[str, ...], str], str] | None:
+        if id(view) in visited:
+            return None
+        visited.add(id(view))
+        scope = (*scope, view)
+        for name, u in view.renaming:
+            if u not in view.reduced:
+                continue
+            for operand in view.operands:
+                if not isinstance(operand, Instance) or operand.indices.count(u) != 1:
+                    continue
+                at = operand.indices.index(u)
+                for ancestor, below in zip(scope[-2::-1], scope[:0:-1], strict=True):
+                    for other in ancestor.operands:
+                        if not isinstance(other, Instance) or other.tensor != operand.tensor:
+                            continue
+                        j = other.indices[at]
+                        rest = other.indices[:at] + other.indices[at + 1 :]
+                        same = rest == operand.indices[:at] + operand.indices[at + 1 :]
+                        # What leads to the reduction must lack j, or j's coordinates would be
+                        # filtered before the reduction sees them (rule J3).
+                        if same and j not in view.local and j not in below.indices:
+                            return (view.tensor, view.indices, name), j
+        for operand in view.operands:
+            if isinstance(operand, Instance) and (found := search(operand, scope)):
+                return found
+        return None
+
+    for root in roots:
+        if found := search(root, ()):
+            return found
+    return None

@@ -1,0 +1,71 @@
+"""Data for the models: small graphs, and seeded random tensors for any program."""
+
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+import numpy.typing as npt
+
+from engine.models.gcn import gcn
+from engine.models.model import Model
+from engine.program import StoredTensor, Tensor
+
+WEIGHT_DENSITY = 0.5
+RANDOM_DENSITY = 0.3
+
+
+def karate(seed: int = 0) -> dict[str, StoredTensor]:
+    """Zachary's karate club for the default :func:`~engine.models.gcn.gcn`.
+
+    34 nodes, 156 directed edges of weight 1, identity features; weights are normal at 50 %
+    density, biases normal and dense.
+
+    Source: W. W. Zachary, "An information flow model for conflict and fission in small groups",
+    1977, as shipped with networkx.
+    """
+    rng = np.random.default_rng(seed)
+    program = gcn().program
+
+    def weights(name: str) -> StoredTensor:
+        tensor = program.tensor(name)
+        dense = rng.standard_normal(tensor.shape) * (rng.random(tensor.shape) < WEIGHT_DENSITY)
+        return StoredTensor.from_dense(tensor, dense)
+
+    def bias(name: str) -> StoredTensor:
+        tensor = program.tensor(name)
+        return StoredTensor.from_dense(tensor, rng.standard_normal(tensor.shape))
+
+    graph = nx.karate_club_graph()
+    adjacency = nx.to_scipy_sparse_array(graph, weight=None, dtype=np.float32)
+    features = program.tensor("X")
+    return {
+        "A": StoredTensor.from_scipy(program.tensor("A"), adjacency),
+        "X": StoredTensor.from_dense(features, np.eye(features.shape[0])),
+        "W1": weights("W1"),
+        "b1": bias("b1"),
+        "W2": weights("W2"),
+        "b2": bias("b2"),
+    }
+
+
+def random_data(
+    model: Model, seed: int = 0, density: float = RANDOM_DENSITY
+) -> dict[str, StoredTensor]:
+    """Normal values for every input of a model.
+
+    A tensor with a compressed level has each element with probability ``density``; all-dense
+    tensors are full.  Masks hold 1 where they hold anything.
+    """
+    rng = np.random.default_rng(seed)
+    return {
+        name: _random(model.program.tensor(name), rng, density, name in model.masks)
+        for name in model.program.inputs
+    }
+
+
+def _random(tensor: Tensor, rng: np.random.Generator, density: float, mask: bool) -> StoredTensor:
+    values: npt.NDArray[np.float64] = rng.standard_normal(tensor.shape)
+    values = np.ones(tensor.shape) if mask else np.asarray(values)
+    if not tensor.format.all_dense:
+        values = values * (rng.random(tensor.shape) < density)
+    return StoredTensor.from_dense(tensor, values)

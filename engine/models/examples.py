@@ -1,0 +1,41 @@
+"""Small programs for teaching and for tests."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+
+from engine.models.model import Kernel, Model, instantiate
+
+
+def spmv(rows: int = 8, columns: int = 8, name: str = "spmv") -> Model:
+    """Sparse matrix times dense vector, ``y[i] = A[i,j] * x[j]``."""
+    program = instantiate("spmv", rows=rows, columns=columns, name=name)
+    return Model(program, (Kernel("A·x", ("y",)),))
+
+
+def spmm(rows: int = 8, inner: int = 8, columns: int = 4, name: str = "spmm") -> Model:
+    """Sparse matrix times dense matrix, ``T[i,j] = A[i,k] * X[k,j]``."""
+    program = instantiate("spmm", rows=rows, inner=inner, columns=columns, name=name)
+    return Model(program, (Kernel("A·X", ("T",)),))
+
+
+def attention(tokens: int = 8, features: int = 4, name: str = "attention") -> Model:
+    """One head of attention whose softmax runs over the elements of a sparse mask ``M``."""
+    program = instantiate(
+        "attention", tokens=tokens, features=features, scale=max(features, 1) ** -0.5, name=name
+    )
+    kernels = (
+        Kernel("Q·Kᵀ", ("S",)),
+        Kernel("mask", ("P",)),
+        Kernel("scale", ("C",)),
+        Kernel("softmax", ("x", "d", "e", "s", "R")),
+        Kernel("·V", ("O",)),
+    )
+    presets = MappingProxyType(
+        {
+            "unfused": "fuse x..R",
+            "partial": "fuse S..C; fuse x..R",
+            "full": "fuse S..O",
+        }
+    )
+    return Model(program, kernels, presets, masks=frozenset({"M"}))

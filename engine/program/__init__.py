@@ -1,0 +1,48 @@
+"""Programs: tensors, formats, einsum statements, their text and their dense meaning."""
+
+from engine.program.levels import CompressedLevel, DenseLevel
+from engine.program.parser import parse
+from engine.program.printer import print_program
+from engine.program.reference import Masked, evaluate
+from engine.program.serialize import program_from_json, program_to_json
+from engine.program.storage import (
+    StoredTensor,
+    check_data,
+    resolve_view,
+    view_key,
+)
+from engine.program.types import (
+    Access,
+    BroadcastAdd,
+    Format,
+    LevelFormat,
+    Op,
+    Program,
+    Statement,
+    Tensor,
+)
+from engine.program.verify import verify
+
+__all__ = [
+    "Access",
+    "BroadcastAdd",
+    "CompressedLevel",
+    "DenseLevel",
+    "Format",
+    "LevelFormat",
+    "Masked",
+    "Op",
+    "Program",
+    "Statement",
+    "StoredTensor",
+    "Tensor",
+    "check_data",
+    "evaluate",
+    "parse",
+    "print_program",
+    "program_from_json",
+    "program_to_json",
+    "resolve_view",
+    "verify",
+    "view_key",
+]

@@ -1,0 +1,75 @@
+"""The words of the text language for storage formats."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+
+from engine.errors import ProgramError
+from engine.program.types import Format, LevelFormat
+
+_D, _C = LevelFormat.DENSE, LevelFormat.COMPRESSED
+
+MATRIX_FORMATS: dict[str, Format] = {
+    "csr": Format((_D, _C), (0, 1)),
+    "csc": Format((_D, _C), (1, 0)),
+    "dcsr": Format((_C, _C), (0, 1)),
+    "dcsc": Format((_C, _C), (1, 0)),
+}
+LEVEL_WORDS: dict[str, LevelFormat] = {level.value: level for level in LevelFormat}
+FORMAT_WORDS = (*LEVEL_WORDS, *MATRIX_FORMATS, "csf")
+
+
+def did_you_mean(word: str, known: tuple[str, ...] | list[str]) -> str | None:
+    """The known word closest to a misspelt one, or None; case counts little."""
+    folded = {name.lower(): name for name in known}
+    close = get_close_matches(word.lower(), folded, n=1, cutoff=0.6)
+    return folded[close[0]] if close else None
+
+
+def suggestion(word: str, known: tuple[str, ...] | list[str]) -> str:
+    """A hint for an unknown word: the closest known one, else all of them."""
+    close = did_you_mean(word, known)
+    listed = ", ".join(known[:20]) + (", ..." if len(known) > 20 else "")
+    return f"did you mean {close!r}?" if close else f"known: {listed}"
+
+
+def level_format(word: str) -> LevelFormat:
+    """The level format a word stands for; ProgramError names the known ones."""
+    if word not in LEVEL_WORDS:
+        raise ProgramError(
+            f"no level format is called {word!r}", hint=suggestion(word, list(LEVEL_WORDS))
+        )
+    return LEVEL_WORDS[word]
+
+
+def named_format(word: str, rank: int) -> Format:
+    """The format a single word stands for, for a tensor of the given rank.
+
+    Examples
+    --------
+    >>> named_format("csc", 2).mode_order
+    (1, 0)
+    """
+    if word in MATRIX_FORMATS:
+        return MATRIX_FORMATS[word]
+    if word == "csf":
+        return Format.compressed(rank)
+    if word not in LEVEL_WORDS:
+        raise ProgramError(f"no format is called {word!r}", hint=suggestion(word, FORMAT_WORDS))
+    return Format((LEVEL_WORDS[word],) * rank, tuple(range(rank)))
+
+
+def format_text(fmt: Format) -> str:
+    """The shortest text that reads back as ``fmt`` for a tensor of its rank."""
+    for word, matrix_format in MATRIX_FORMATS.items():
+        if fmt == matrix_format:
+            return word
+    if len(set(fmt.levels)) == 1:
+        text = fmt.levels[0].value
+        if fmt.levels[0] is _C and len(fmt.levels) > 2:
+            text = "csf"
+    else:
+        text = "[" + ", ".join(level.value for level in fmt.levels) + "]"
+    if fmt.mode_order != tuple(range(len(fmt.levels))):
+        text += " order " + ",".join(map(str, fmt.mode_order))
+    return text

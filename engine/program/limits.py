@@ -1,0 +1,19 @@
+"""Limits that keep a malformed or hostile input from exhausting the machine.
+
+They are far above what a model needs; each has an error that names it.
+"""
+
+from __future__ import annotations
+
+import re
+
+MAX_TEXT_CHARS = 1_000_000
+MAX_STATEMENTS = 1_000
+MAX_RANK = 12
+MAX_DIMENSION = 2**31 - 1  # coordinates are 32-bit on the machine
+MAX_NAME_CHARS = 100
+MAX_NESTING = 100
+MAX_STORED_BYTES = 8 * 2**30
+MAX_REFERENCE_ELEMENTS = 2**28  # of one dense float64 array, 2 GiB
+
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_']*")

@@ -1,0 +1,76 @@
+"""From :class:`~engine.program.types.Program` to text that reads back to an equal program."""
+
+from __future__ import annotations
+
+from engine.program.formats import format_text
+from engine.program.types import BroadcastAdd, Format, Op, Program, Statement, Tensor
+
+
+def print_program(program: Program) -> str:
+    """Text of a verified program; ``parse(print_program(p)) == p``.
+
+    Only declarations that say something are printed: an intermediate whose shape and format
+    follow from its statement has none.
+
+    Examples
+    --------
+    >>> from engine.program.parser import parse
+    >>> print(print_program(parse("A: 4x4 csr\\ny[i] = A[i,j]")), end="")
+    program unnamed
+    A: 4x4 csr
+    y[i] = A[i,j]
+    output y
+    """
+    lines = [f"program {program.name}"]
+    lines += [_declaration(tensor) for tensor in _declared(program)]
+    if program.broadcast_add is not BroadcastAdd.SPARSE:
+        lines.append(f"option broadcast_add {program.broadcast_add.value}")
+    lines += [statement_text(statement) for statement in program.statements]
+    lines.append("output " + ", ".join(program.outputs))
+    return "\n".join(lines) + "\n"
+
+
+def statement_text(statement: Statement) -> str:
+    """One statement as the text language writes it."""
+    return f"{statement.out} = {_expression(statement)}"
+
+
+def _expression(s: Statement) -> str:
+    first = s.operands[0]
+    match s.op:
+        case Op.MUL | Op.ADD | Op.SUB | Op.DIV:
+            return f"{first} {s.op.value} {s.operands[1]}"
+        case Op.SUM:
+            return str(first)
+        case Op.MAX:
+            return f"max[{','.join(s.reduced)}] {first}"
+        case Op.SCALE:
+            return f"{s.constant!r} * {first}"
+        case Op.SHIFT if s.constant is not None and s.constant < 0:
+            return f"{first} - {-s.constant!r}"
+        case Op.SHIFT:
+            return f"{first} + {s.constant!r}"
+        case _:
+            return f"{s.op.value}({first})"
+
+
+def _declaration(tensor: Tensor) -> str:
+    if tensor.rank == 0:
+        return f"{tensor.name}: scalar"
+    return f"{tensor.name}: {'x'.join(map(str, tensor.shape))} {format_text(tensor.format)}"
+
+
+def _declared(program: Program) -> tuple[Tensor, ...]:
+    """All but the longest tail that the parser infers by itself, in the same order."""
+    assigned = [s.out.tensor for s in program.statements]
+    start = len(program.tensors)
+    later = len(assigned)
+    for tensor in reversed(program.tensors):
+        if tensor.name not in assigned or tensor.format != Format.compressed(tensor.rank):
+            break
+        position = assigned.index(tensor.name)
+        if position >= later:
+            break
+        later = position
+        start -= 1
+    return program.tensors[:start]

@@ -1,0 +1,224 @@
+"""The meaning of a program, computed densely in float64 with numpy.
+
+Every other level of the engine is tested against this one.  Values are *masked*: an element is
+present or absent, and operations act on stored elements only (``fusion.md`` §1.1, rule i).
+Division by zero, logarithms of negative numbers and the like leave inf or nan behind, as on the
+machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from math import prod
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import erf, expit
+
+from engine.errors import DataError
+from engine.program.limits import MAX_REFERENCE_ELEMENTS
+from engine.program.storage import check_data
+from engine.program.types import Access, BroadcastAdd, Op, Program, Statement
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+Bools: TypeAlias = npt.NDArray[np.bool_]
+
+
+def _gelu(x: Floats) -> Floats:
+    """The exact form, ``x Φ(x)``, not the tanh approximation."""
+    result: Floats = 0.5 * x * (1.0 + erf(x / np.sqrt(2.0)))
+    return result
+
+
+UNARY: Mapping[Op, Callable[[Floats], Floats]] = {
+    Op.RELU: lambda x: np.maximum(x, 0.0),
+    Op.EXP: np.exp,
+    Op.LOG: np.log,
+    Op.RSQRT: lambda x: 1.0 / np.sqrt(x),
+    Op.SIGMOID: expit,
+    Op.GELU: _gelu,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Masked:
+    """Values in logical order, and which of them are present; absent values are 0."""
+
+    values: Floats
+    present: Bools
+
+    def dense(self) -> Floats:
+        """Values where present, else 0."""
+        return np.where(self.present, self.values, 0.0)
+
+
+def evaluate(program: Program, data: Mapping[str, Any]) -> dict[str, Masked]:
+    """Every tensor of a program.
+
+    Parameters
+    ----------
+    data : mapping
+        Inputs as :func:`~engine.program.storage.check_data` takes them.
+
+    Returns
+    -------
+    dict
+        Inputs, intermediates and outputs by name; ``values`` in float64.
+
+    Raises
+    ------
+    DataError
+        Data that contradict the program, or an iteration space too large to hold densely.
+
+    Examples
+    --------
+    >>> from engine.program.parser import parse
+    >>> program = parse("A: 2x2 csr\\ne[i,j] = exp(A[i,j])")
+    >>> evaluate(program, {"A": np.array([[0.0, 1.0], [0.0, 0.0]])})["e"].present
+    array([[False,  True],
+           [False, False]])
+    """
+    stored = check_data(program, data)
+    for tensor in program.tensors:
+        _check_space(f"tensor {tensor.name}", tensor.shape)
+    known = {name: Masked(t.to_dense(), t.pattern()) for name, t in stored.items()}
+    with np.errstate(all="ignore"):
+        for statement, extents in zip(program.statements, program.extents, strict=True):
+            operands = [known[a.tensor] for a in statement.operands]
+            result = _statement(statement, operands, extents, program.broadcast_add)
+            known[statement.out.tensor] = Masked(result.dense(), result.present)
+    return known
+
+
+def _statement(
+    s: Statement, operands: list[Masked], extents: dict[str, int], broadcast_add: BroadcastAdd
+) -> Masked:
+    constant = s.constant if s.constant is not None else 0.0  # verified: given where used
+    match s.op:
+        case Op.MUL if all(np.isfinite(m.values).all() for m in operands):
+            return _contract(s, operands)
+        case Op.MUL | Op.DIV:
+            return _intersection(s, operands, extents)
+        case Op.ADD | Op.SUB:
+            return _union(s, operands, extents, broadcast_add)
+        case Op.SUM | Op.MAX:
+            return _reduced(s, _aligned(operands[0], s.operands[0], _space(s)), s.op)
+        case Op.SCALE:
+            values = operands[0].values * constant
+        case Op.SHIFT:
+            values = operands[0].values + constant
+        case _:
+            # An absent element must not reach the function: exp(0) is not 0.
+            values = np.zeros_like(operands[0].values)
+            present = operands[0].present
+            values[present] = UNARY[s.op](operands[0].values[present])
+    return _aligned(Masked(values, operands[0].present), s.operands[0], _space(s))
+
+
+def _space(s: Statement) -> tuple[str, ...]:
+    """The output's indices, then the reduced ones in order of appearance."""
+    return (*s.out.indices, *s.reduced)
+
+
+def _aligned(m: Masked, access: Access, space: tuple[str, ...]) -> Masked:
+    """``m`` with its axes in the order of ``space``, of length 1 where it lacks an index."""
+    order = [access.indices.index(x) for x in space if x in access.indices]
+    missing = tuple(n for n, x in enumerate(space) if x not in access.indices)
+    return Masked(
+        np.expand_dims(np.transpose(m.values, order), missing),
+        np.expand_dims(np.transpose(m.present, order), missing),
+    )
+
+
+def _reduced(s: Statement, m: Masked, op: Op) -> Masked:
+    """Reduce the trailing axes of an array over :func:`_space`."""
+    axes = tuple(range(len(s.out.indices), len(s.out.indices) + len(s.reduced)))
+    present = np.asarray(m.present.any(axis=axes))
+    if op is Op.MAX:
+        values = np.where(m.present, m.values, -np.inf).max(axis=axes)
+    else:
+        values = np.where(m.present, m.values, 0.0).sum(axis=axes)
+    return Masked(np.asarray(values), present)
+
+
+def _contract(s: Statement, operands: list[Masked]) -> Masked:
+    """A sum of products by matrix multiplication; an output is present iff some product is."""
+    axis = {x: n for n, x in enumerate(s.indices)}
+    left, right = ([axis[x] for x in a.indices] for a in s.operands)
+    out = [axis[x] for x in s.out.indices]
+
+    def einsum(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        result: npt.NDArray[Any] = np.einsum(a, left, b, right, out, optimize=True)
+        return result
+
+    values = einsum(*(m.dense() for m in operands))
+    # Counts in float32 may be rounded but never become 0.
+    counts = einsum(*(m.present.astype(np.float32) for m in operands))
+    return Masked(np.asarray(values), np.asarray(counts > 0))
+
+
+def _intersection(s: Statement, operands: list[Masked], extents: dict[str, int]) -> Masked:
+    """Product or quotient, present where both operands are, then summed."""
+    space = _space(s)
+    _check_space(f"the iteration space of {s.out}", tuple(extents[x] for x in space))
+    a, b = (_aligned(m, access, space) for m, access in zip(operands, s.operands, strict=True))
+    values = a.values / b.values if s.op is Op.DIV else a.values * b.values
+    return _reduced(s, Masked(values, a.present & b.present), Op.SUM)
+
+
+def _union(
+    s: Statement, operands: list[Masked], extents: dict[str, int], broadcast_add: BroadcastAdd
+) -> Masked:
+    """Sum or difference where either operand is present, then summed over reduced indices."""
+    space = _space(s)
+    shape = tuple(extents[x] for x in space)
+    _check_space(f"the iteration space of {s.out}", shape)
+    aligned = [_aligned(m, a, space) for m, a in zip(operands, s.operands, strict=True)]
+    if broadcast_add is BroadcastAdd.DENSE:
+        alive = [m.present for m in aligned]
+        exists = alive[0] | alive[1]
+    else:
+        alive, exists = _co_iterate(space, s.operands, aligned)
+    a, b = (np.where(live, m.values, 0.0) for live, m in zip(alive, aligned, strict=True))
+    values = a - b if s.op is Op.SUB else a + b
+    return _reduced(
+        s, Masked(np.broadcast_to(values, shape), np.broadcast_to(exists, shape)), Op.SUM
+    )
+
+
+def _co_iterate(
+    space: tuple[str, ...], accesses: tuple[Access, ...], aligned: list[Masked]
+) -> tuple[list[Bools], Bools]:
+    """Walk the union level by level; which operands live at each point, and which points exist.
+
+    An operand that has an index stays alive where its pattern, projected on the indices so far,
+    has the coordinate; one that lacks the index stays as it was.  A coordinate exists where an
+    alive operand that has the index has it, so an operand never adds rows it knows nothing of.
+    With equal index sets this is the plain union.
+    """
+    # An operand of rank 0 is alive iff it is present; the others start alive.
+    alive = [
+        np.asarray(True) if access.indices else m.present
+        for access, m in zip(accesses, aligned, strict=True)
+    ]
+    exists: Bools = np.asarray(True)
+    for depth, index in enumerate(space):
+        inner = tuple(range(depth + 1, len(space)))
+        found: Bools = np.asarray(False)
+        for k, access in enumerate(accesses):
+            if index in access.indices:
+                alive[k] = alive[k] & aligned[k].present.any(axis=inner, keepdims=True)
+                found = found | alive[k]
+        exists = exists & found
+    return alive, exists
+
+
+def _check_space(what: str, shape: tuple[int, ...]) -> None:
+    if prod(shape) > MAX_REFERENCE_ELEMENTS:
+        raise DataError(
+            f"{what} has {prod(shape):,} elements, the dense reference holds at most "
+            f"{MAX_REFERENCE_ELEMENTS:,}",
+            hint="check the result on a smaller instance of the program",
+        )

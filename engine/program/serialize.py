@@ -1,0 +1,127 @@
+"""Programs as versioned JSON."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from engine.errors import ProgramError
+from engine.program.types import (
+    Access,
+    BroadcastAdd,
+    Format,
+    LevelFormat,
+    Op,
+    Program,
+    Statement,
+    Tensor,
+)
+from engine.program.verify import verify
+
+JSON_VERSION = 1
+
+
+def program_to_json(program: Program) -> str:
+    """Versioned JSON that :func:`program_from_json` reads back to an equal program."""
+    return json.dumps(
+        {
+            "fuseloom": "program",
+            "version": JSON_VERSION,
+            "name": program.name,
+            "tensors": [
+                {
+                    "name": t.name,
+                    "shape": list(t.shape),
+                    "levels": [level.value for level in t.format.levels],
+                    "mode_order": list(t.format.mode_order),
+                }
+                for t in program.tensors
+            ],
+            "statements": [
+                {
+                    "out": _access_to_json(s.out),
+                    "op": s.op.name.lower(),
+                    "operands": [_access_to_json(a) for a in s.operands],
+                    "constant": s.constant,
+                    "line": s.line,
+                    "column": s.column,
+                }
+                for s in program.statements
+            ],
+            "outputs": list(program.outputs),
+            "broadcast_add": program.broadcast_add.value,
+        }
+    )
+
+
+def program_from_json(text: str) -> Program:
+    """Read what :func:`program_to_json` wrote.
+
+    Raises
+    ------
+    ProgramError
+        Not JSON, not a program, another version, or a program that fails verification.
+    """
+    try:
+        data = json.loads(text)
+        if data.get("fuseloom") != "program" or data.get("version") != JSON_VERSION:
+            raise ProgramError(
+                "this JSON is not a program of a known version",
+                hint=f"expected fuseloom 'program', version {JSON_VERSION}",
+            )
+        program = _program_from(data)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as problem:
+        reason = " ".join(str(problem).split())[:200]
+        raise ProgramError(
+            f"malformed program JSON: {type(problem).__name__} {reason}",
+            hint="write it with program_to_json",
+        ) from None
+    verify(program)
+    return program
+
+
+def _program_from(data: dict[str, Any]) -> Program:
+    tensors = tuple(
+        Tensor(
+            _text(t["name"]),
+            _integers(t["shape"]),
+            Format(tuple(LevelFormat(x) for x in t["levels"]), _integers(t["mode_order"])),
+        )
+        for t in data["tensors"]
+    )
+    statements = tuple(
+        Statement(
+            _access_from_json(s["out"]),
+            Op[_text(s["op"]).upper()],
+            tuple(_access_from_json(a) for a in s["operands"]),
+            None if s["constant"] is None else float(s["constant"]),
+            s.get("line"),
+            s.get("column"),
+        )
+        for s in data["statements"]
+    )
+    outputs = tuple(_text(name) for name in data["outputs"])
+    return Program(
+        _text(data["name"]), tensors, statements, outputs, BroadcastAdd(data["broadcast_add"])
+    )
+
+
+def _access_to_json(access: Access) -> list[str | list[str]]:
+    return [access.tensor, list(access.indices)]
+
+
+def _access_from_json(data: Any) -> Access:
+    name, indices = data
+    return Access(_text(name), tuple(_text(x) for x in indices))
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"expected a name, found {value!r}")
+    return value
+
+
+def _integers(values: Any) -> tuple[int, ...]:
+    if not all(type(value) is int for value in values):
+        raise TypeError(f"expected integers, found {values!r}")
+    return tuple(values)

@@ -1,0 +1,230 @@
+"""Splitting a compound expression into statements of one operation each.
+
+An index that the output lacks is reduced by the smallest operation that contains all its uses,
+so ``T[i,l] = A[i,j] * B[j,k] * C[k,l]`` becomes ``T_1[i,k] = A[i,j] * B[j,k]`` and
+``T[i,l] = T_1[i,k] * C[k,l]``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from engine.errors import ProgramError
+from engine.program.syntax import Binary, Expression, Place, Read, Reduce, StatementSyntax, Unary
+from engine.program.types import Access, Op, Statement
+
+
+@dataclass(frozen=True)
+class PlacedAccess:
+    """An access and the places of its name and of each index."""
+
+    access: Access
+    place: Place
+    index_places: tuple[Place, ...]
+
+
+@dataclass(frozen=True)
+class PlacedStatement:
+    """A statement and the places of its output, then of its operands."""
+
+    statement: Statement
+    places: tuple[PlacedAccess, ...]
+
+
+def split(syntax: StatementSyntax, taken: set[str]) -> list[PlacedStatement]:
+    """Statements of one operation each, the last one assigning the target.
+
+    Parameters
+    ----------
+    syntax : StatementSyntax
+        One line of the text.
+    taken : set of str
+        Names that intermediates must avoid; the new names are added to it.
+
+    Raises
+    ------
+    ProgramError
+        A reduction that is ambiguous, or that binds an index the operand lacks.
+    """
+    splitter = _Splitter(syntax.target.name, taken)
+    target = _placed(syntax.target)
+    splitter.assign(syntax.expression, target, inside=None)
+    return splitter.statements
+
+
+def _placed(read: Read) -> PlacedAccess:
+    indices = tuple(x.text for x in read.indices)
+    return PlacedAccess(
+        Access(read.name, indices), read.place, tuple(x.place for x in read.indices)
+    )
+
+
+class _Splitter:
+    """Collects the statements of one line, producers first.
+
+    ``inside`` names the function around an expression: there an omitted index is ambiguous,
+    since ``exp`` of a sum and a sum of ``exp`` differ.
+    """
+
+    def __init__(self, name: str, taken: set[str]) -> None:
+        self.name = name
+        self.taken = taken
+        self.count = 0
+        self.statements: list[PlacedStatement] = []
+
+    def assign(
+        self,
+        node: Expression,
+        target: PlacedAccess | None,
+        inside: str | None,
+        needed: Iterable[str] = (),
+        bound: frozenset[str] = frozenset(),
+    ) -> PlacedAccess:
+        """Emit what computes ``node``; without a target into a fresh intermediate.
+
+        ``bound`` holds the indices an explicit ``sum[...]`` around ``node`` reduces.
+        """
+        if target is not None:
+            needed = target.access.indices
+        kept = tuple(x for x in node.free if x in set(needed) and x not in bound)
+        wanted = frozenset(kept) | bound
+        constant: float | None = None
+        match node:
+            case Read():
+                self._refuse_omitted(node, wanted, inside)
+                op, operands = Op.SUM, [_placed(node)]
+            case Unary(op=op, operand=inner):
+                constant = node.constant
+                linear = op is Op.SCALE and inside is None
+                operands = [self.operand(inner, wanted, inside if linear else op.value, linear)]
+                if not linear:
+                    self._refuse_omitted(inner, wanted, op.value)
+            case Binary(op=op, left=left, right=right):
+                operands = [
+                    self.operand(left, wanted.union(right.free), inside),
+                    self.operand(right, wanted.union(left.free), inside),
+                ]
+                if inside is not None:
+                    self._refuse_unshared(node, operands, wanted, inside)
+            case Reduce(op=Op.SUM, operand=Binary() as inner):
+                self._check_bound(node, target)
+                names = frozenset(x.text for x in node.bound)
+                return self.assign(inner, target, inside, kept, names)
+            case Reduce(op=op, operand=inner):
+                self._check_bound(node, target)
+                within = wanted.union(x.text for x in node.bound)
+                around = inside
+                if op is Op.MAX:  # a sum of sums is not ambiguous, a max of sums is
+                    around = f"max[{','.join(x.text for x in node.bound)}]"
+                operands = [self.operand(inner, within, around)]
+                self._refuse_omitted(inner, within, around)
+            case _:
+                raise AssertionError(f"{node} is folded when it is read")
+        if target is None:
+            target = self._fresh(kept, node.place)
+        line, column = target.place
+        self.statements.append(
+            PlacedStatement(
+                Statement(
+                    target.access,
+                    op,
+                    tuple(operand.access for operand in operands),
+                    constant,
+                    line,
+                    column,
+                ),
+                (target, *operands),
+            )
+        )
+        return target
+
+    def operand(
+        self, node: Expression, needed: Iterable[str], inside: str | None, reduce: bool = False
+    ) -> PlacedAccess:
+        """The access that holds ``node``: itself, or an intermediate.
+
+        With ``reduce`` a plain access is summed first if it has an index nobody needs.
+        """
+        if isinstance(node, Read):
+            read = _placed(node)
+            if not reduce or set(node.free) <= set(needed):
+                return read
+        return self.assign(node, None, inside, needed)
+
+    def _fresh(self, indices: tuple[str, ...], place: Place) -> PlacedAccess:
+        while True:
+            self.count += 1
+            name = f"{self.name}_{self.count}"
+            if name not in self.taken:
+                break
+        self.taken.add(name)
+        return PlacedAccess(Access(name, indices), place, (place,) * len(indices))
+
+    def _refuse_omitted(
+        self, operand: Expression, wanted: frozenset[str], inside: str | None
+    ) -> None:
+        """Refuse an index of a plain operand that only omission would reduce."""
+        if inside is None or not isinstance(operand, Read):
+            return
+        for index in operand.indices:
+            if index.text not in wanted:
+                raise _ambiguous(index.text, inside, index.place)
+
+    def _refuse_unshared(
+        self,
+        node: Binary,
+        operands: list[PlacedAccess],
+        wanted: frozenset[str],
+        inside: str,
+    ) -> None:
+        """Inside a function only a contraction, ``A[i,k] * X[k,j]``, reduces by omission."""
+        left, right = operands
+        for one, other in ((left, right), (right, left)):
+            for index, place in zip(one.access.indices, one.index_places, strict=True):
+                shared = node.op is Op.MUL and index in other.access.indices
+                if index not in wanted and not shared:
+                    raise _ambiguous(index, inside, place)
+
+    def _check_bound(self, node: Reduce, target: PlacedAccess | None) -> None:
+        word = node.op.value
+        if not node.bound:
+            raise _error(
+                f"{word}[] names no index to reduce",
+                f"name the index, e.g. {word}[m] S[i,m]",
+                node.place,
+            )
+        seen: set[str] = set()
+        for index in node.bound:
+            if index.text in seen:
+                raise _error(
+                    f"{word}[...] names index {index.text} twice", "name it once", index.place
+                )
+            seen.add(index.text)
+            if index.text not in node.operand.free:
+                has = ", ".join(node.operand.free) or "no index"
+                raise _error(
+                    f"{word}[...] reduces index {index.text}, which its operand lacks",
+                    f"the operand has {has}",
+                    index.place,
+                )
+            if target is not None and index.text in target.access.indices:
+                raise _error(
+                    f"index {index.text} is reduced by {word}[...] but still in the output "
+                    f"{target.access}",
+                    f"remove {index.text} from the output or from {word}[...]",
+                    index.place,
+                )
+
+
+def _error(message: str, hint: str, place: Place) -> ProgramError:
+    return ProgramError(message, hint=hint, line=place[0], column=place[1])
+
+
+def _ambiguous(index: str, inside: str, place: Place) -> ProgramError:
+    return _error(
+        f"index {index} is missing from the result of {inside}: "
+        f"it is not clear whether to sum before or after {inside}",
+        f"write two statements, or say where with sum[{index}](...)",
+        place,
+    )

@@ -1,0 +1,401 @@
+"""Tensor data in level storage: segments and coordinates, checked before anything runs.
+
+The layout is the one of the SAM abstract machine and TACO: a compressed level keeps, for each
+position of the level above, a segment of sorted coordinates; a dense level keeps its size.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse
+
+from engine.errors import DataError
+from engine.program.formats import suggestion
+from engine.program.levels import (
+    WORD_BYTES,
+    CompressedLevel,
+    DenseLevel,
+    Ints,
+    Level,
+    as_float32,
+    as_integers,
+    build_levels,
+    check_coordinates,
+    check_duplicates,
+    check_segments,
+    check_size,
+    level_text,
+    refuse_singleton,
+    shape_text,
+    sorting,
+    stored_shape,
+)
+from engine.program.types import Format, LevelFormat, Program, Tensor
+
+
+@dataclass(frozen=True, eq=False)
+class StoredTensor:
+    """A tensor with its data.
+
+    Attributes
+    ----------
+    tensor : Tensor
+        Name, logical shape and format.
+    levels : tuple of DenseLevel or CompressedLevel
+        In storage order, outermost first.
+    values : (n,) array of float32
+        One per position of the last level; one value for rank 0.
+    """
+
+    tensor: Tensor
+    levels: tuple[Level, ...]
+    values: npt.NDArray[np.float32]
+
+    @classmethod
+    def from_dense(
+        cls, tensor: Tensor, array: npt.ArrayLike, keep_zeros: bool = False
+    ) -> StoredTensor:
+        """Store an array in logical order; zeros are stored only where the format must.
+
+        Parameters
+        ----------
+        array : array_like, shape ``tensor.shape``
+            Values; they are rounded to float32.
+        keep_zeros : bool
+            Store every coordinate, whatever the format.
+
+        Raises
+        ------
+        DataError
+            Wrong shape, not numeric, not finite, or too large.
+        """
+        given = np.asarray(array)
+        if given.shape != tensor.shape:
+            raise DataError(
+                f"tensor {tensor.name} has shape {shape_text(tensor.shape)}, "
+                f"the array {shape_text(given.shape)}",
+                hint="transpose or reshape the array, or change the declaration",
+            )
+        refuse_singleton(tensor)
+        if tensor.format.all_dense:
+            check_size(tensor, given.size)
+            values = np.transpose(as_float32(tensor, given), tensor.format.mode_order).reshape(-1)
+            return _verified(tensor, tuple(map(DenseLevel, stored_shape(tensor))), values)
+        as_float32(tensor, given)
+        stored = np.ones_like(given, dtype=bool) if keep_zeros else given != 0
+        return cls.from_coo(tensor, np.argwhere(stored), given[stored])
+
+    @classmethod
+    def from_coo(cls, tensor: Tensor, coords: npt.ArrayLike, values: npt.ArrayLike) -> StoredTensor:
+        """Store elements given by coordinates, in any order.
+
+        Dense levels are expanded; what a dense innermost level adds gets an explicit 0.
+
+        Parameters
+        ----------
+        coords : array_like of int, shape (nnz, rank)
+            Logical coordinates.
+        values : array_like, shape (nnz,)
+
+        Raises
+        ------
+        DataError
+            Coordinates out of range or given twice, or any rule of :meth:`verify`.
+        """
+        refuse_singleton(tensor)
+        data = np.atleast_1d(as_float32(tensor, np.asarray(values)))
+        points = np.asarray(coords)
+        if points.size == 0:
+            points = np.zeros((len(data), tensor.rank), dtype=np.int64)
+        if points.shape != (len(data), tensor.rank):
+            raise DataError(
+                f"tensor {tensor.name} needs coordinates of shape {len(data)}x{tensor.rank}, "
+                f"found {shape_text(points.shape)}",
+                hint="give one row of coordinates per value",
+            )
+        stored = as_integers(tensor, "coordinates", points)[:, list(tensor.format.mode_order)]
+        check_coordinates(tensor, stored)
+        check_size(tensor, len(data))
+        if tensor.rank:
+            order = sorting(stored, stored_shape(tensor))
+            stored, data = stored[order], data[order]
+        check_duplicates(tensor, stored)
+        levels, positions, count = build_levels(tensor, stored)
+        packed = np.zeros(count, dtype=np.float32)
+        packed[positions] = data
+        return _verified(tensor, levels, packed)
+
+    @classmethod
+    def from_scipy(cls, tensor: Tensor, matrix: Any) -> StoredTensor:
+        """Store a ``scipy.sparse`` array; as in SciPy, entries given twice are added.
+
+        Explicit zeros stay stored.
+        """
+        if matrix.shape != tensor.shape:
+            raise DataError(
+                f"tensor {tensor.name} has shape {shape_text(tensor.shape)}, "
+                f"the matrix {shape_text(matrix.shape)}",
+                hint="transpose the matrix, or change the declaration",
+            )
+        coo = matrix.tocoo(copy=True)
+        coords = np.stack([np.asarray(axis, dtype=np.int64) for axis in coo.coords], axis=1)
+        values = coo.data
+        if len(coords):
+            key = np.ravel_multi_index(tuple(coords.T), tensor.shape, mode="clip")
+            order = np.argsort(key, kind="stable")
+            first = np.flatnonzero(np.diff(key[order], prepend=-1))
+            if len(first) < len(order):
+                check_coordinates(tensor, coords)
+                values = np.add.reduceat(values[order], first)
+                coords = coords[order[first]]
+        return cls.from_coo(tensor, coords, values)
+
+    @classmethod
+    def from_levels(
+        cls,
+        tensor: Tensor,
+        levels: Sequence[tuple[npt.ArrayLike, npt.ArrayLike] | None],
+        values: npt.ArrayLike,
+    ) -> StoredTensor:
+        """Take storage as it is: ``(seg, crd)`` per compressed level, None per dense level."""
+        refuse_singleton(tensor)
+        if len(levels) != tensor.rank:
+            raise DataError(
+                f"tensor {tensor.name} has {tensor.rank} levels, found {len(levels)}",
+                hint="give (seg, crd) per compressed level and None per dense level",
+            )
+        built: list[Level] = []
+        for depth, (given, fmt, size) in enumerate(
+            zip(levels, tensor.format.levels, stored_shape(tensor), strict=True)
+        ):
+            if (given is None) != (fmt is LevelFormat.DENSE):
+                raise DataError(
+                    f"{level_text(tensor, depth)} is {fmt.value}, but the data are not",
+                    hint="give (seg, crd) per compressed level and None per dense level",
+                )
+            if given is None:
+                built.append(DenseLevel(size))
+                continue
+            seg, crd = (
+                as_integers(tensor, f"{part} of level {depth}", np.asarray(array))
+                for part, array in zip(("seg", "crd"), given, strict=True)
+            )
+            built.append(CompressedLevel(seg, crd))
+        data = np.atleast_1d(as_float32(tensor, np.asarray(values)))
+        return _verified(tensor, tuple(built), data)
+
+    def verify(self) -> None:
+        """Refuse storage that breaks a rule of its format.
+
+        Raises
+        ------
+        DataError
+            Names tensor, level and position, the rule, and the way out.
+        """
+        refuse_singleton(self.tensor)
+        shape = stored_shape(self.tensor)
+        count = 1
+        for depth, (level, size) in enumerate(zip(self.levels, shape, strict=True)):
+            match level:
+                case DenseLevel():
+                    count *= size
+                case CompressedLevel():
+                    check_segments(self.tensor, depth, level, count, size)
+                    count = len(level.crd)
+        if self.values.shape != (count,):
+            raise DataError(
+                f"tensor {self.tensor.name} stores {count:,} positions, "
+                f"but {self.values.size:,} values",
+                hint="give one value per position of the last level",
+            )
+        bad = np.flatnonzero(~np.isfinite(self.values))
+        if len(bad):
+            raise DataError(
+                f"tensor {self.tensor.name}: value {self.values[bad[0]]} at position {bad[0]} "
+                "is not finite",
+                hint="remove NaN and infinite values, and those too large for float32",
+            )
+
+    @property
+    def nnz(self) -> int:
+        """Number of stored elements, explicit zeros included."""
+        return len(self.values)
+
+    @property
+    def bytes(self) -> int:
+        """Bytes in the machine's memory: 4 per coordinate, segment entry and value."""
+        words = len(self.values)
+        for level in self.levels:
+            if isinstance(level, CompressedLevel):
+                words += len(level.seg) + len(level.crd)
+        return WORD_BYTES * words
+
+    def to_coo(self) -> tuple[Ints, npt.NDArray[np.float32]]:
+        """Logical coordinates, shape (nnz, rank), and values of the stored elements.
+
+        In storage order, explicit zeros included.
+        """
+        columns: list[Ints] = []
+        count = 1
+        for level in self.levels:
+            match level:
+                case DenseLevel(size):
+                    columns = [np.repeat(column, size) for column in columns]
+                    columns.append(np.tile(np.arange(size, dtype=np.int64), count))
+                    count *= size
+                case CompressedLevel(seg, crd):
+                    lengths = np.diff(seg)
+                    columns = [np.repeat(column, lengths) for column in columns]
+                    columns.append(crd)
+                    count = len(crd)
+        coords = np.empty((count, len(columns)), dtype=np.int64)
+        for axis, column in zip(self.tensor.format.mode_order, columns, strict=True):
+            coords[:, axis] = column
+        return coords, self.values
+
+    def to_dense(self) -> npt.NDArray[np.float64]:
+        """Array of the tensor's shape in logical order, 0 where nothing is stored."""
+        if self.tensor.format.all_dense:
+            stored = self.values.reshape(stored_shape(self.tensor))
+            order = np.argsort(self.tensor.format.mode_order)
+            return np.transpose(stored, order).astype(np.float64)
+        coords, values = self.to_coo()
+        dense = np.zeros(self.tensor.shape)
+        dense[tuple(coords.T)] = values
+        return dense
+
+    def pattern(self) -> npt.NDArray[np.bool_]:
+        """True, in logical order, where an element is stored, an explicit zero included."""
+        if self.tensor.format.all_dense:
+            return np.ones(self.tensor.shape, dtype=bool)
+        stored = np.zeros(self.tensor.shape, dtype=bool)
+        stored[tuple(self.to_coo()[0].T)] = True
+        return stored
+
+    def with_mode_order(self, mode_order: Sequence[int]) -> StoredTensor:
+        """The same elements stored in another mode order; level formats stay in place."""
+        order = tuple(mode_order)
+        if sorted(order) != list(range(self.tensor.rank)):
+            raise DataError(
+                f"mode order {','.join(map(str, order))} is not a permutation of the "
+                f"{self.tensor.rank} dimensions of {self.tensor.name}",
+                hint="name each dimension once",
+            )
+        if order == self.tensor.format.mode_order:
+            return self
+        return self.with_format(Format(self.tensor.format.levels, order))
+
+    def with_format(self, fmt: Format) -> StoredTensor:
+        """The same elements stored in another format."""
+        tensor = replace(self.tensor, format=fmt)
+        if tensor.format.all_dense:
+            return StoredTensor.from_dense(tensor, self.to_dense())
+        return StoredTensor.from_coo(tensor, *self.to_coo())
+
+    def content_hash(self) -> str:
+        """SHA-256 of shape, format and data; the name does not count."""
+        fmt = self.tensor.format
+        digest = hashlib.sha256(
+            repr((self.tensor.shape, [f.value for f in fmt.levels], fmt.mode_order)).encode()
+        )
+        for level in self.levels:
+            if isinstance(level, CompressedLevel):
+                # Lengths keep (seg, crd) pairs apart that concatenate to the same bytes.
+                digest.update(f"{len(level.seg)},{len(level.crd)};".encode())
+                digest.update(np.ascontiguousarray(level.seg, dtype="<i8").tobytes())
+                digest.update(np.ascontiguousarray(level.crd, dtype="<i8").tobytes())
+        digest.update(np.ascontiguousarray(self.values, dtype="<f4").tobytes())
+        return digest.hexdigest()
+
+
+def _verified(
+    tensor: Tensor, levels: tuple[Level, ...], values: npt.NDArray[np.float32]
+) -> StoredTensor:
+    stored = StoredTensor(tensor, levels, values)
+    stored.verify()
+    return stored
+
+
+def check_data(program: Program, data: Mapping[str, Any]) -> dict[str, StoredTensor]:
+    """The program's inputs in their declared formats.
+
+    Parameters
+    ----------
+    data : mapping
+        Per input name a StoredTensor, an array or a ``scipy.sparse`` array.
+
+    Raises
+    ------
+    DataError
+        An input is missing, a name is unknown, or data contradict their declaration.
+    """
+    for name in data:
+        if name not in program.inputs:
+            computed = name in program.producers
+            raise DataError(
+                f"{name!r} is computed by the program"
+                if computed
+                else f"no input is called {name!r}",
+                hint="leave it out" if computed else suggestion(str(name), program.inputs),
+            )
+    missing = [name for name in program.inputs if name not in data]
+    if missing:
+        raise DataError(
+            f"data of input {missing[0]} are missing", hint=f"inputs: {', '.join(program.inputs)}"
+        )
+    return {name: _converted(program.tensor(name), data[name]) for name in program.inputs}
+
+
+def _converted(tensor: Tensor, given: Any) -> StoredTensor:
+    if not isinstance(given, StoredTensor):
+        if scipy.sparse.issparse(given):
+            return StoredTensor.from_scipy(tensor, given)
+        return StoredTensor.from_dense(tensor, given)
+    if given.tensor.shape != tensor.shape:
+        raise DataError(
+            f"tensor {tensor.name} has shape {shape_text(tensor.shape)}, "
+            f"its data {shape_text(given.tensor.shape)}",
+            hint="build the data for this program's sizes",
+        )
+    stored: StoredTensor = given
+    stored.verify()
+    if stored.tensor.format != tensor.format:
+        stored = stored.with_format(tensor.format)
+    return stored if stored.tensor == tensor else replace(stored, tensor=tensor)
+
+
+def view_key(tensor: Tensor, mode_order: Sequence[int]) -> str:
+    """Name of a tensor's data in a mode order: ``X`` as declared, else ``X@1,0``.
+
+    Examples
+    --------
+    >>> view_key(Tensor("X", (3, 4), Format.compressed(2)), (1, 0))
+    'X@1,0'
+    """
+    if tuple(mode_order) == tensor.format.mode_order:
+        return tensor.name
+    return f"{tensor.name}@{','.join(map(str, mode_order))}"
+
+
+def resolve_view(data: Mapping[str, StoredTensor], key: str) -> StoredTensor:
+    """The data a :func:`view_key` names, stored again if its mode order is another one.
+
+    Raises
+    ------
+    DataError
+        No such tensor, or not a mode order of it.
+    """
+    name, _, order = key.partition("@")
+    if name not in data:
+        raise DataError(f"there are no data called {name!r}", hint=suggestion(name, list(data)))
+    if not order:
+        return data[name]
+    if not all(axis.isdecimal() for axis in order.split(",")):
+        raise DataError(f"{key!r} names no view", hint="a view is written X@1,0")
+    return data[name].with_mode_order([int(axis) for axis in order.split(",")])

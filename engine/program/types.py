@@ -1,0 +1,203 @@
+"""What a program is: index variables, tensors with formats, and einsum statements.
+
+Everything here is immutable; an edit returns a new object.  Source: ``fusion.md`` §1.1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from functools import cached_property
+
+from engine.errors import ProgramError
+
+
+class LevelFormat(Enum):
+    """How one storage level keeps its coordinates."""
+
+    DENSE = "dense"
+    COMPRESSED = "compressed"
+    SINGLETON = "singleton"
+
+
+@dataclass(frozen=True)
+class Format:
+    """Level formats in storage order.
+
+    Attributes
+    ----------
+    levels : tuple of LevelFormat
+        One entry per storage level, outermost first.
+    mode_order : tuple of int
+        ``mode_order[l]`` is the logical dimension stored at level ``l``.
+    """
+
+    levels: tuple[LevelFormat, ...]
+    mode_order: tuple[int, ...]
+
+    @classmethod
+    def dense(cls, rank: int) -> Format:
+        return cls((LevelFormat.DENSE,) * rank, tuple(range(rank)))
+
+    @classmethod
+    def compressed(cls, rank: int, mode_order: tuple[int, ...] | None = None) -> Format:
+        return cls((LevelFormat.COMPRESSED,) * rank, mode_order or tuple(range(rank)))
+
+    @property
+    def all_dense(self) -> bool:
+        return all(level is LevelFormat.DENSE for level in self.levels)
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """A named tensor: logical shape and storage format."""
+
+    name: str
+    shape: tuple[int, ...]
+    format: Format
+
+    @property
+    def rank(self) -> int:
+        return len(self.shape)
+
+
+@dataclass(frozen=True)
+class Access:
+    """``tensor[indices]``: one use of a tensor in a statement."""
+
+    tensor: str
+    indices: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{self.tensor}[{','.join(self.indices)}]"
+
+
+class Op(Enum):
+    """The operations of a statement; the value is how the text language writes them."""
+
+    MUL = "*"
+    ADD = "+"
+    SUB = "-"
+    DIV = "/"
+    SUM = "sum"  # one operand; reduces the indices the output lacks, none at all is a copy
+    MAX = "max"  # one operand; maximum over the indices the output lacks
+    RELU = "relu"
+    EXP = "exp"
+    LOG = "log"
+    RSQRT = "rsqrt"
+    SIGMOID = "sigmoid"
+    GELU = "gelu"
+    SCALE = "scale"  # times a constant
+    SHIFT = "shift"  # plus a constant, on stored elements
+
+    @property
+    def arity(self) -> int:
+        return 2 if self in (Op.MUL, Op.ADD, Op.SUB, Op.DIV) else 1
+
+    @property
+    def joins_by_union(self) -> bool:
+        """True where a coordinate of either operand is enough (``fusion.md`` §1.1)."""
+        return self in (Op.ADD, Op.SUB)
+
+    @property
+    def takes_constant(self) -> bool:
+        return self in (Op.SCALE, Op.SHIFT)
+
+
+@dataclass(frozen=True)
+class Statement:
+    """``out = op(operands)``; indices of the operands that ``out`` lacks are reduced.
+
+    ``line`` and ``column`` say where the text had it and take no part in equality.
+    """
+
+    out: Access
+    op: Op
+    operands: tuple[Access, ...]
+    constant: float | None = None
+    line: int | None = field(default=None, compare=False)
+    column: int | None = field(default=None, compare=False)
+
+    @cached_property
+    def indices(self) -> tuple[str, ...]:
+        """Index variables in order of first appearance, operands first."""
+        seen: dict[str, None] = {}
+        for access in self.operands:
+            seen.update(dict.fromkeys(access.indices))
+        seen.update(dict.fromkeys(self.out.indices))
+        return tuple(seen)
+
+    @cached_property
+    def reduced(self) -> tuple[str, ...]:
+        """Index variables of the operands that the output lacks."""
+        return tuple(x for x in self.indices if x not in self.out.indices)
+
+
+class BroadcastAdd(Enum):
+    """Where ``T[l,n] = Z[l,n] + b[n]`` has elements (``fusion.md`` §1.1 rule ii)."""
+
+    SPARSE = "sparse"  # only in rows that Z has
+    DENSE = "dense"  # in every row
+
+
+@dataclass(frozen=True)
+class Program:
+    """A list of statements in single-assignment form over declared tensors.
+
+    Attributes
+    ----------
+    tensors : tuple of Tensor
+        Inputs, intermediates and outputs, in order of declaration or first assignment.
+    outputs : tuple of str
+        Names of the tensors a user asked for.
+    """
+
+    name: str
+    tensors: tuple[Tensor, ...]
+    statements: tuple[Statement, ...]
+    outputs: tuple[str, ...]
+    broadcast_add: BroadcastAdd = BroadcastAdd.SPARSE
+
+    def __str__(self) -> str:
+        """The program's text, which :func:`engine.program.parser.parse` reads back."""
+        from engine.program.printer import print_program  # the printer imports this module
+
+        return print_program(self)
+
+    @cached_property
+    def by_name(self) -> dict[str, Tensor]:
+        return {t.name: t for t in self.tensors}
+
+    @cached_property
+    def producers(self) -> dict[str, Statement]:
+        return {s.out.tensor: s for s in self.statements}
+
+    @cached_property
+    def inputs(self) -> tuple[str, ...]:
+        """Names of tensors no statement assigns."""
+        return tuple(t.name for t in self.tensors if t.name not in self.producers)
+
+    @cached_property
+    def extents(self) -> tuple[dict[str, int], ...]:
+        """Per statement, the size of each index variable."""
+        result = []
+        for s in self.statements:
+            sizes: dict[str, int] = {}
+            for access in (*s.operands, s.out):
+                sizes.update(zip(access.indices, self.by_name[access.tensor].shape, strict=True))
+            result.append(sizes)
+        return tuple(result)
+
+    def tensor(self, name: str) -> Tensor:
+        try:
+            return self.by_name[name]
+        except KeyError:
+            known = ", ".join(self.by_name)
+            raise ProgramError(f"no tensor is called {name!r}", hint=f"known: {known}") from None
+
+    def with_tensor(self, tensor: Tensor) -> Program:
+        """The same program with one tensor's declaration replaced."""
+        self.tensor(tensor.name)
+        return replace(
+            self, tensors=tuple(tensor if t.name == tensor.name else t for t in self.tensors)
+        )

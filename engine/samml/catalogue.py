@@ -1,0 +1,339 @@
+"""The catalogue of SAMML primitives: one entry each, and nothing else switches on a name.
+
+An entry says what goes in and out and how deep it nests, how a picture shows it, and what it
+means.  Its streaming semantics and timing are the generator and the kernel that
+``engine.sim.primitives`` registers under the same name; its cost formula is registered in
+``engine.cost``.  Source: ``samml.md`` §2, ``fusion.md`` §7.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from engine.errors import GraphError
+from engine.samml.graph import StreamKind
+
+CRD, REF, VAL, SIG = StreamKind.CRD, StreamKind.REF, StreamKind.VAL, StreamKind.SIG
+PAYLOAD = (REF, VAL)
+ANY = (CRD, REF, VAL)
+
+
+class Family(Enum):
+    """Groups of primitives; the value is the fill colour of a drawing (light, dark text)."""
+
+    SOURCE = "#e3e6ea"
+    SCAN = "#cfe3ff"
+    REPEAT = "#e9e9e2"
+    JOIN = "#e4d3fb"
+    VALUE = "#d3efd0"
+    COMPUTE = "#ffe6b8"
+    REDUCE = "#ffd5d0"
+    DROP = "#d4eef0"
+    ROUTE = "#f1f1f1"
+    WRITE = "#fcdcec"
+
+
+@dataclass(frozen=True)
+class Port:
+    """One port: its name, the kinds it takes, and its depth relative to the node's."""
+
+    name: str
+    kinds: tuple[StreamKind, ...]
+    depth: int = 0
+
+
+@dataclass(frozen=True)
+class Primitive:
+    """One primitive of the machine.
+
+    Attributes
+    ----------
+    inputs, outputs : tuple of Port
+        Fixed ports, in order.
+    repeated_inputs, repeated_outputs : tuple of Port
+        A group of ports that follows the fixed ones any number of times (joiners, broadcast).
+    optional_inputs : tuple of Port
+        Ports that may follow at the end.
+    params : tuple of str
+        Names of the required parameters.
+    same_kind : bool
+        All payload ports carry the kind of the first input (repeat, broadcast).
+    observer : bool
+        Only watches a test bench: its clock is no part of the elapsed cycles.
+    """
+
+    name: str
+    title: str
+    short: str
+    family: Family
+    doc: str
+    inputs: tuple[Port, ...] = ()
+    outputs: tuple[Port, ...] = ()
+    repeated_inputs: tuple[Port, ...] = ()
+    repeated_outputs: tuple[Port, ...] = ()
+    optional_inputs: tuple[Port, ...] = ()
+    params: tuple[str, ...] = ()
+    same_kind: bool = False
+    observer: bool = False
+
+    @property
+    def colour(self) -> str:
+        return self.family.value
+
+    def input_ports(self, count: int) -> tuple[Port, ...]:
+        """The ports a node with ``count`` inputs has.
+
+        Raises
+        ------
+        GraphError
+            If no such node exists.
+        """
+        return self._ports(count, self.inputs, self.repeated_inputs, self.optional_inputs, "inputs")
+
+    def output_ports(self, count: int) -> tuple[Port, ...]:
+        """The ports a node with ``count`` outputs has (see :meth:`input_ports`)."""
+        return self._ports(count, self.outputs, self.repeated_outputs, (), "outputs")
+
+    def _ports(
+        self,
+        count: int,
+        fixed: tuple[Port, ...],
+        group: tuple[Port, ...],
+        optional: tuple[Port, ...],
+        what: str,
+    ) -> tuple[Port, ...]:
+        rest = count - len(fixed)
+        if rest >= 0 and group and rest % len(group) == 0:
+            return fixed + group * (rest // len(group))
+        if 0 <= rest <= len(optional):
+            return fixed + optional[:rest]
+        raise GraphError(f"{self.title} cannot have {count} {what}", hint=self.doc)
+
+
+_ENTRIES = (
+    Primitive(
+        "root", "root", "root", Family.SOURCE,
+        "Emits the one reference 0 with which every traversal starts.",
+        outputs=(Port("ref", (REF,)),),
+    ),
+    Primitive(
+        "source", "source", "src", Family.SOURCE,
+        "Emits given tokens, each no earlier than its given time.",
+        outputs=(Port("out", (*ANY, SIG)),),
+        params=("kind",),
+    ),
+    Primitive(
+        "sink", "sink", "sink", Family.WRITE,
+        "Takes one token a cycle and forgets it.",
+        inputs=(Port("in", (*ANY, SIG)),),
+        observer=True,
+    ),
+    Primitive(
+        "scan", "compressed level scanner", "LS", Family.SCAN,
+        "For each reference emits the stored coordinates of that fiber and their positions.",
+        inputs=(Port("ref", (REF,)),),
+        outputs=(Port("crd", (CRD,), 1), Port("ref", (REF,), 1)),
+        params=("tensor", "level"),
+    ),
+    Primitive(
+        "dense_scan", "dense level scanner", "LS", Family.SCAN,
+        "For each reference r emits 0..dim-1 and the positions r*dim + coordinate.",
+        inputs=(Port("ref", (REF,)),),
+        outputs=(Port("crd", (CRD,), 1), Port("ref", (REF,), 1)),
+        params=("dim",),
+    ),
+    Primitive(
+        "repsig", "repeat signal", "RSig", Family.REPEAT,
+        "Turns a stream into repeat (value), stop and done signals.",
+        inputs=(Port("in", ANY),),
+        outputs=(Port("sig", (SIG,)),),
+    ),
+    Primitive(
+        "repeat", "repeater", "Rep", Family.REPEAT,
+        "Repeats each token once per element of the fiber that the signal describes.",
+        inputs=(Port("in", PAYLOAD), Port("sig", (SIG,), 1)),
+        outputs=(Port("out", PAYLOAD, 1),),
+        same_kind=True,
+    ),
+    Primitive(
+        "intersect", "intersecter", "∩", Family.JOIN,
+        "Keeps the coordinates all operands have, each operand's payload with them.",
+        repeated_inputs=(Port("crd", (CRD,)), Port("payload", PAYLOAD)),
+        outputs=(Port("crd", (CRD,)),),
+        repeated_outputs=(Port("payload", PAYLOAD),),
+    ),
+    Primitive(
+        "union", "unioner", "∪", Family.JOIN,
+        "Keeps the coordinates any operand has; an operand that lacks one gives the empty token. "
+        "With gate=g > 0 a fiber is empty when those of the first g operands all are.",
+        repeated_inputs=(Port("crd", (CRD,)), Port("payload", PAYLOAD)),
+        outputs=(Port("crd", (CRD,)),),
+        repeated_outputs=(Port("payload", PAYLOAD),),
+        params=("gate",),
+    ),
+    Primitive(
+        "locate", "locator", "Loc", Family.SCAN,
+        "Looks a coordinate up in a dense level: parent reference * dim + coordinate.",
+        inputs=(Port("crd", (CRD,)), Port("ref", (REF,))),
+        outputs=(Port("ref", (REF,)),),
+        params=("dim",),
+    ),
+    Primitive(
+        "sam_locate", "iterate-locate", "Loc", Family.SCAN,
+        "Passes the coordinate on as the reference into a dense level: right only where the "
+        "parent reference is 0.",
+        inputs=(Port("ref", (REF,)), Port("crd", (CRD,))),
+        outputs=(Port("located", (REF,)), Port("ref", (REF,)), Port("crd", (CRD,))),
+    ),
+    Primitive(
+        "array", "value load", "Val", Family.VALUE,
+        "Loads the value at each reference; the empty token stays empty.",
+        inputs=(Port("ref", (REF,)),),
+        outputs=(Port("val", (VAL,)),),
+        params=("tensor",),
+    ),
+    Primitive(
+        "binary", "binary ALU", "ALU", Family.COMPUTE,
+        "Applies add, sub, mul or div to two aligned value streams.",
+        inputs=(Port("a", (VAL,)), Port("b", (VAL,))),
+        outputs=(Port("val", (VAL,)),),
+        params=("fn",),
+    ),
+    Primitive(
+        "unary", "unary ALU", "ALU", Family.COMPUTE,
+        "Applies a function of one value; the empty token stays empty.",
+        inputs=(Port("val", (VAL,)),),
+        outputs=(Port("val", (VAL,)),),
+        params=("fn", "scalar"),
+    ),
+    Primitive(
+        "reduce", "reducer", "Red", Family.REDUCE,
+        "Folds each innermost fiber to one value (add or max). With a guide, the coordinates of "
+        "the level outside, it tells an empty fiber from no fiber.",
+        inputs=(Port("val", (VAL,), 1),),
+        optional_inputs=(Port("guide", (CRD,)),),
+        outputs=(Port("val", (VAL,)),),
+        params=("fn",),
+    ),
+    Primitive(
+        "spacc1", "sparse accumulator, order 1", "Acc1", Family.REDUCE,
+        "Per fiber of the outer coordinates, folds values with equal inner coordinate (add or "
+        "max) and emits them in coordinate order.",
+        inputs=(Port("outer", (CRD,)), Port("inner", (CRD,), 1), Port("val", (VAL,), 1)),
+        outputs=(Port("crd", (CRD,)), Port("val", (VAL,))),
+        params=("fn", "dim"),
+    ),
+    Primitive(
+        "spacc2", "sparse accumulator, order 2", "Acc2", Family.REDUCE,
+        "Per fiber of the outermost coordinates, adds values with equal middle and inner "
+        "coordinate and emits them in coordinate order.",
+        inputs=(
+            Port("crd2", (CRD,)), Port("crd1", (CRD,), 1), Port("crd0", (CRD,), 2),
+            Port("val", (VAL,), 2),
+        ),
+        outputs=(Port("crd1", (CRD,)), Port("crd0", (CRD,), 1), Port("val", (VAL,), 1)),
+    ),
+    Primitive(
+        "crddrop", "coordinate dropper", "Drop", Family.DROP,
+        "Drops outer coordinates whose inner fiber is empty.",
+        inputs=(Port("inner", (CRD,), 1), Port("outer", (CRD,))),
+        outputs=(Port("inner", (CRD,), 1), Port("outer", (CRD,))),
+    ),
+    Primitive(
+        "valdrop", "value dropper", "VDrop", Family.DROP,
+        "Drops empty values together with their coordinates.",
+        inputs=(Port("val", (VAL,)), Port("crd", (CRD,))),
+        outputs=(Port("val", (VAL,)), Port("crd", (CRD,))),
+    ),
+    Primitive(
+        "zerodrop", "zero dropper", "ZDrop", Family.DROP,
+        "Drops zeros together with their coordinates, and every second stop.",
+        inputs=(Port("val", (VAL,)), Port("crd", (CRD,))),
+        outputs=(Port("val", (VAL,)), Port("crd", (CRD,))),
+    ),
+    Primitive(
+        "stopdrop", "stop dropper", "SDrop", Family.DROP,
+        "Drops a stop if nothing came since the last one.",
+        inputs=(Port("in", ANY),),
+        outputs=(Port("out", ANY),),
+        same_kind=True,
+    ),
+    Primitive(
+        "crdmask", "coordinate mask", "Mask", Family.DROP,
+        "Drops elements whose outer coordinate is greater than the inner one.",
+        inputs=(Port("inner", (CRD,), 1), Port("outer", (CRD,)), Port("ref", (REF,), 1)),
+        outputs=(Port("inner", (CRD,), 1), Port("outer", (CRD,)), Port("ref", (REF,), 1)),
+    ),
+    Primitive(
+        "crdhold", "coordinate hold", "Hold", Family.REPEAT,
+        "Repeats each outer coordinate along its inner fiber.",
+        inputs=(Port("inner", (CRD,), 1), Port("outer", (CRD,))),
+        outputs=(Port("inner", (CRD,), 1), Port("outer", (CRD,), 1)),
+    ),
+    Primitive(
+        "flatten", "flattener", "Flat", Family.ROUTE,
+        "Merges two levels into one: outer coordinate * factor + inner coordinate.",
+        inputs=(Port("inner", (CRD,), 1), Port("outer", (CRD,))),
+        outputs=(Port("crd", (CRD,)),),
+        params=("factor",),
+    ),
+    Primitive(
+        "fork", "fork", "Fork", Family.ROUTE,
+        "Deals a stream's leaves to several lanes in turn.",
+        inputs=(Port("in", ANY),),
+        repeated_outputs=(Port("lane", ANY),),
+        same_kind=True,
+    ),
+    Primitive(
+        "join", "join", "Join", Family.ROUTE,
+        "Collects a fiber from each lane in turn, one level below the forked one.",
+        repeated_inputs=(Port("lane", ANY),),
+        outputs=(Port("out", ANY),),
+        same_kind=True,
+    ),
+    Primitive(
+        "ordered_join", "ordered join", "Join", Family.ROUTE,
+        "Collects from each lane in turn what one coordinate of the forked level opened; the "
+        "guide, that level's unforked coordinates, says where fibers end.",
+        inputs=(Port("guide", (CRD,)),),
+        repeated_inputs=(Port("lane", ANY),),
+        outputs=(Port("out", ANY),),
+        params=("levels",),
+    ),
+    Primitive(
+        "broadcast", "broadcast", "•", Family.ROUTE,
+        "Copies one stream to several readers.",
+        inputs=(Port("in", (*ANY, SIG)),),
+        repeated_outputs=(Port("out", (*ANY, SIG)),),
+        same_kind=True,
+    ),
+    Primitive(
+        "crdwrite", "level writer", "LW", Family.WRITE,
+        "Writes one level: coordinates and segments.",
+        inputs=(Port("crd", (CRD,)),),
+        params=("tensor", "level"),
+    ),
+    Primitive(
+        "valwrite", "values writer", "VW", Family.WRITE,
+        "Writes the value array.",
+        inputs=(Port("val", (VAL,)),),
+        params=("tensor",),
+    ),
+)
+
+CATALOGUE: dict[str, Primitive] = {entry.name: entry for entry in _ENTRIES}
+
+
+def primitive(name: str) -> Primitive:
+    """The catalogue entry of that name.
+
+    Raises
+    ------
+    GraphError
+        If there is none.
+    """
+    try:
+        return CATALOGUE[name]
+    except KeyError:
+        raise GraphError(f"no primitive is called {name!r}", hint=f"known: {', '.join(CATALOGUE)}") from None

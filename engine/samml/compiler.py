@@ -1,0 +1,111 @@
+"""From a program and a schedule to one dataflow graph per region."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from engine.errors import FuseloomError, LoweringError, OrderError
+from engine.fusion.pog import PartialOrderGraph
+from engine.fusion.region import FusedRegion, fuse
+from engine.fusion.schedule import Schedule
+from engine.program.types import Program
+from engine.samml.graph import Graph
+from engine.samml.lowering import lower
+from engine.samml.verify import verify
+from engine.table.build import build_table
+from engine.table.table import FusionTable
+
+MAX_ORDERS_TRIED = 2_000
+
+
+@dataclass(frozen=True)
+class CompiledRegion:
+    """A region under one order, with its table and graph."""
+
+    region: FusedRegion
+    table: FusionTable
+    graph: Graph
+
+    @property
+    def name(self) -> str:
+        return self.region.name
+
+    @property
+    def pog(self) -> PartialOrderGraph:
+        return self.region.pog
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        return self.table.order
+
+
+@dataclass(frozen=True)
+class Compilation:
+    """A compiled program: its regions run one after another."""
+
+    program: Program
+    schedule: Schedule
+    regions: tuple[CompiledRegion, ...]
+
+    def __str__(self) -> str:
+        return "\n\n".join(f"{r.region}\n{r.table}\n{r.graph}" for r in self.regions)
+
+
+def compile_region(
+    region: FusedRegion, order: Sequence[str] | None = None
+) -> CompiledRegion:
+    """Compile one region.
+
+    Without an order, the schedule's is used; without that, the first legal order that the
+    machine can realise (see :meth:`FusedRegion.orders`).
+
+    Raises
+    ------
+    OrderError, LoweringError
+        If the order is illegal, or no order works (with the first reason met).
+    """
+    if order is not None or region.chosen is not None:
+        table = build_table(region, order)
+        return _finish(region, table)
+    reason: FuseloomError | None = None
+    for candidate in region.orders(MAX_ORDERS_TRIED):
+        try:
+            table = build_table(region, candidate)
+        except (OrderError, LoweringError) as problem:
+            reason = reason or problem
+            continue
+        return _finish(region, table)
+    assert reason is not None
+    raise LoweringError(
+        f"region {region.name}: none of the first {MAX_ORDERS_TRIED} legal orders can be built; "
+        f"the first fails with: {reason.message}",
+        hint=reason.hint,
+    )
+
+
+def _finish(region: FusedRegion, table: FusionTable) -> CompiledRegion:
+    graph = lower(table)
+    verify(graph)
+    return CompiledRegion(region, table, graph)
+
+
+def compile_program(program: Program, schedule: Schedule | str | None = None) -> Compilation:
+    """Fuse a program under a schedule and lower every region.
+
+    Parameters
+    ----------
+    schedule : Schedule or str, optional
+        Schedule, or its text; by default every statement is a region of its own.
+
+    Raises
+    ------
+    FuseloomError
+        Whatever stands in the way, naming it, the rule and the way out.
+    """
+    if schedule is None:
+        schedule = Schedule()
+    elif isinstance(schedule, str):
+        schedule = Schedule.parse(schedule)
+    regions = tuple(compile_region(region) for region in fuse(program, schedule))
+    return Compilation(program, schedule, regions)

@@ -1,0 +1,448 @@
+"""Lowering a fusion table to a graph of primitives, by evaluating its output cells.
+
+Cells name each other, so evaluation starts at the outputs' values and pulls in what they need;
+a node asked for twice with the same inputs is made once (``fusion.md`` §3.3 step 5, §5.4).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from engine.errors import LoweringError
+from engine.program.types import Op
+from engine.samml.graph import Graph, Node, Scalar, Stream, StreamKind
+from engine.table.cells import (
+    VALUE_ROW,
+    AccIn,
+    Accumulated,
+    At,
+    Compute,
+    DenseIn,
+    Fold,
+    JoinOf,
+    LevelTree,
+    Load,
+    Located,
+    Output,
+    Reference,
+    RepeatRef,
+    RepeatValue,
+    Root,
+    Scan,
+    ScanIn,
+    Value,
+    ValueOf,
+)
+from engine.table.table import FusionTable
+
+CRD, REF, VAL, SIG = StreamKind.CRD, StreamKind.REF, StreamKind.VAL, StreamKind.SIG
+
+_BINARY = {Op.MUL: "mul", Op.ADD: "add", Op.SUB: "sub", Op.DIV: "div"}
+_UNARY = {
+    Op.RELU: "relu",
+    Op.EXP: "exp",
+    Op.LOG: "log",
+    Op.RSQRT: "rsqrt",
+    Op.SIGMOID: "sigmoid",
+    Op.GELU: "gelu",
+    Op.SCALE: "scalarmul",
+    Op.SHIFT: "scalaradd",
+}
+
+
+def lower(table: FusionTable) -> Graph:
+    """Lower a fusion table to a verified graph with explicit fan-out.
+
+    Raises
+    ------
+    LoweringError
+        If a cell has no expression to build.
+    """
+    return _Lowering(table).run()
+
+
+@dataclass
+class _Draft:
+    """Nodes and streams before fan-out is made explicit: a stream may have many readers."""
+
+    streams: list[Stream] = field(default_factory=list)
+    nodes: list[Node] = field(default_factory=list)
+    made: dict[tuple[object, ...], tuple[int, ...]] = field(default_factory=dict)
+
+    def add(
+        self,
+        op: str,
+        inputs: tuple[int, ...],
+        outputs: tuple[tuple[StreamKind, int, str], ...],
+        params: dict[str, Scalar] | None = None,
+        label: str = "",
+        origin: str = "",
+    ) -> tuple[int, ...]:
+        """Make a node, or find the one that already computes the same."""
+        params = params or {}
+        key = (op, inputs, tuple(sorted(params.items())))
+        if key not in self.made:
+            first = len(self.streams)
+            for k, (kind, depth, text) in enumerate(outputs):
+                self.streams.append(Stream(first + k, kind, depth, text))
+            ids = tuple(range(first, len(self.streams)))
+            self.nodes.append(Node(len(self.nodes), op, inputs, ids, params, label, origin))
+            self.made[key] = ids
+        return self.made[key]
+
+    def depth(self, stream: int) -> int:
+        return self.streams[stream].depth
+
+    def kind(self, stream: int) -> StreamKind:
+        return self.streams[stream].kind
+
+
+@dataclass(frozen=True)
+class _Built:
+    """A level that has been built: its coordinates and the payloads riding on them."""
+
+    crd: int
+    payloads: dict[str, int]
+
+
+class _Lowering:
+    def __init__(self, table: FusionTable) -> None:
+        self.table = table
+        self.draft = _Draft()
+        self.levels: dict[str, _Built] = {}
+        self.accumulators: dict[str, tuple[int, int]] = {}
+        self.values: dict[str, int] = {}
+
+    def run(self) -> Graph:
+        for output in self.table.outputs:
+            self._write(output)
+        return with_broadcasts(self.table.region.name, self.draft)
+
+    # Levels and references --------------------------------------------------------------------
+
+    def level(self, name: str) -> _Built:
+        if name not in self.levels:
+            level = self.table.levels[name]
+            self.levels[name] = self._tree(level.tree, level.index, len(level.prefix), name)
+        return self.levels[name]
+
+    def _tree(self, tree: LevelTree, index: str, depth: int, name: str) -> _Built:
+        match tree:
+            case ScanIn(column=column):
+                crd, ref = self._scan(column, index)
+                return _Built(crd, {column: ref})
+            case AccIn(accumulator=accumulator):
+                crd, val = self._accumulate(accumulator)
+                return _Built(crd, {accumulator: val})
+            case DenseIn(dim=dim):
+                crd, _ = self._dense_range(index, dim, depth, name)
+                return _Built(crd, {})
+            case Located(child=child, columns=columns):
+                built = self._tree(child, index, depth, name)
+                payloads = dict(built.payloads)
+                for column in columns:
+                    payloads[column] = self._locate(column, index, built.crd)
+                return _Built(built.crd, payloads)
+            case JoinOf():
+                return self._join(tree, index, depth, name)
+
+    def _scan(self, column: str, index: str) -> tuple[int, int]:
+        scan = self._scan_cell(column, index)
+        parent = self._reference(scan.parent)
+        depth = self.draft.depth(parent) + 1
+        outputs = ((CRD, depth, f"{column}.{index} crd"), (REF, depth, f"{column}.{index} ref"))
+        origin = f"{column}.{index}"
+        params: dict[str, Scalar] = {"tensor": scan.tensor, "level": scan.level}
+        if scan.dense:
+            params["dim"] = scan.dim
+        op = "dense_scan" if scan.dense else "scan"
+        crd, ref = self.draft.add(op, (parent,), outputs, params, f"LS {column}.{index}", origin)
+        return crd, ref
+
+    def _scan_cell(self, column: str, index: str) -> Scan:
+        expression = self.table.cell(column, index).expression
+        if not isinstance(expression, Scan):
+            raise LoweringError(f"cell {column}.{index} should scan a level")
+        return expression
+
+    def _reference(self, reference: Reference) -> int:
+        match reference:
+            case Root():
+                return self._root()
+            case At(column=column, row=row):
+                expression = self.table.cell(column, row).expression
+                if isinstance(expression, RepeatRef):
+                    source = self._reference(expression.source)
+                    crd = self.level(expression.level).crd
+                    return self._repeat(source, crd, f"{column}.{row}")
+                return self.level(self._level_of(column, row)).payloads[column]
+
+    def _level_of(self, column: str, row: str) -> str:
+        """The level whose tree holds a leaf's scanner."""
+        if not hasattr(self, "_home"):
+            self._home: dict[tuple[str, str], str] = {}
+            for level in self.table.levels.values():
+                for member in _columns(level.tree):
+                    self._home[member, level.index] = level.name
+        return self._home[column, row]
+
+    def _root(self) -> int:
+        return self.draft.add("root", (), ((REF, 0, "root"),), label="root")[0]
+
+    def _repeat(self, source: int, crd: int, origin: str) -> int:
+        depth = self.draft.depth(crd)
+        (sig,) = self.draft.add("repsig", (crd,), ((SIG, depth, f"{origin} repeat"),),
+                                label="repeat signal", origin=origin)
+        kind = self.draft.kind(source)
+        outputs = ((kind, depth, f"{origin} {kind.value} repeated"),)
+        return self.draft.add("repeat", (source, sig), outputs, None, f"Rep {origin}", origin)[0]
+
+    def _locate(self, column: str, index: str, crd: int) -> int:
+        scan = self._scan_cell(column, index)
+        origin = f"{column}.{index}"
+        parent = self._repeat(self._reference(scan.parent), crd, origin)
+        outputs = ((REF, self.draft.depth(crd), f"{origin} ref"),)
+        params: dict[str, Scalar] = {"dim": scan.dim, "tensor": scan.tensor, "level": scan.level}
+        return self.draft.add(
+            "locate", (crd, parent), outputs, params, f"Locate {origin}", origin
+        )[0]
+
+    def _dense_range(self, index: str, dim: int, depth: int, name: str) -> tuple[int, int]:
+        """All coordinates of an index, once per coordinate of the level outside."""
+        parent = self._root()
+        prefix = self.table.levels[name].prefix
+        for k in range(depth - 1):
+            outer = self._level_named(prefix[: k + 1], self.table.levels[name].root)
+            parent = self._repeat(parent, self.level(outer).crd, f"D.{prefix[k]}")
+        outputs = ((CRD, depth, f"{index} dense crd"), (REF, depth, f"{index} dense ref"))
+        crd, ref = self.draft.add(
+            "dense_scan", (parent,), outputs, {"dim": dim}, f"dense {index}"
+        )
+        return crd, ref
+
+    def _level_named(self, prefix: tuple[str, ...], root: int) -> str:
+        for level in self.table.levels.values():
+            if level.prefix == prefix and level.root == root:
+                return level.name
+        raise LoweringError(f"no level iterates {', '.join(prefix)}")
+
+    def _join(self, join: JoinOf, index: str, depth: int, name: str) -> _Built:
+        parts = [self._tree(child, index, depth, name) for child in join.children]
+        inputs: list[int] = []
+        keys: list[str | None] = []
+        gates = 0
+        chosen = dict(join.carriers)
+        for k, part in enumerate(parts):
+            mine = {key: s for key, s in part.payloads.items() if chosen.get(key, k) == k}
+            pairs: list[tuple[str | None, int]] = list(mine.items())
+            if not pairs:
+                pairs = [(None, self._placeholder(part))]
+            for key, payload in pairs:
+                inputs += (part.crd, payload)
+                keys.append(key)
+            if k < join.gate:
+                gates += len(pairs)
+        outputs = [(CRD, depth, f"{name} crd")]
+        for key, payload in zip(keys, inputs[1::2], strict=True):
+            outputs.append((self.draft.kind(payload), depth, f"{name} {key or 'unused'}"))
+        params: dict[str, Scalar] = {"gate": gates} if join.union else {}
+        op = "union" if join.union else "intersect"
+        made = self.draft.add(op, tuple(inputs), tuple(outputs), params, name, name)
+        payloads = {key: s for key, s in zip(keys, made[1:], strict=True) if key is not None}
+        return _Built(made[0], payloads)
+
+    def _placeholder(self, part: _Built) -> int:
+        """A payload for a joiner port whose own payload nothing needs."""
+        if part.payloads:
+            return next(iter(part.payloads.values()))
+        node = next(n for n in self.draft.nodes if part.crd in n.outputs)
+        other = [s for s in node.outputs if s is not None and s != part.crd]
+        return other[0]
+
+    # Values -----------------------------------------------------------------------------------
+
+    def value(self, value: Value, origin: str) -> int:
+        match value:
+            case ValueOf(column=column):
+                return self._column_value(column)
+            case Load(source=source, tensor=tensor):
+                ref = self._reference(source)
+                outputs = ((VAL, self.draft.depth(ref), f"{origin} val"),)
+                return self.draft.add(
+                    "array", (ref,), outputs, {"tensor": tensor}, f"Val {tensor}", origin
+                )[0]
+            case RepeatValue(source=source, level=level):
+                return self._repeat(self.value(source, origin), self.level(level).crd, origin)
+            case Compute():
+                return self._compute(value, origin)
+            case Fold():
+                return self._fold(value, origin)
+            case Accumulated(accumulator=accumulator, level=level):
+                if level == accumulator:
+                    return self._accumulate(accumulator)[1]
+                return self.level(level).payloads[accumulator]
+
+    def _column_value(self, column: str) -> int:
+        if column not in self.values:
+            expression = self.table.cell(column, VALUE_ROW).expression
+            if expression is None or isinstance(expression, Scan | RepeatRef):
+                raise LoweringError(f"cell {column}.{VALUE_ROW} holds no value")
+            self.values[column] = self.value(expression, f"{column}.{VALUE_ROW}")
+        return self.values[column]
+
+    def _compute(self, compute: Compute, origin: str) -> int:
+        operands = tuple(self.value(v, origin) for v in compute.operands)
+        depth = self.draft.depth(operands[0])
+        column = origin.split(".", 1)[0]
+        outputs = ((VAL, depth, f"{column} val"),)
+        if compute.op in _BINARY:
+            params: dict[str, Scalar] = {"fn": _BINARY[compute.op]}
+            return self.draft.add(
+                "binary", operands, outputs, params, f"{compute.op.value} {column}", origin
+            )[0]
+        if compute.op in _UNARY:
+            params = {"fn": _UNARY[compute.op], "scalar": float(compute.constant or 0.0)}
+            return self.draft.add(
+                "unary", operands, outputs, params, f"{compute.op.value} {column}", origin
+            )[0]
+        return operands[0]
+
+    def _fold(self, fold: Fold, origin: str) -> int:
+        value = self.value(fold.value, origin)
+        inputs: tuple[int, ...] = (value,)
+        if fold.guide is not None:
+            inputs = (value, self.level(fold.guide).crd)
+        params: dict[str, Scalar] = {"fn": "max" if fold.maximum else "add"}
+        if fold.zero_if_empty:
+            params["empty_is_zero"] = True
+        outputs = ((VAL, self.draft.depth(value) - 1, f"{origin} reduced"),)
+        return self.draft.add("reduce", inputs, outputs, params, f"Red {fold.index}", origin)[0]
+
+    def _accumulate(self, name: str) -> tuple[int, int]:
+        if name in self.accumulators:
+            return self.accumulators[name]
+        accumulator = self.table.accumulators[name]
+        origin = f"{accumulator.column}.{accumulator.index}"
+        outer = self.level(accumulator.outer).crd
+        value = self.value(accumulator.value, origin)
+        if accumulator.inner is None:
+            crd, val = outer, value
+            if accumulator.drops:
+                val, crd = self._drop_values(val, crd, origin)
+        else:
+            inner = self.level(accumulator.inner).crd
+            depth = self.draft.depth(outer)
+            outputs = ((CRD, depth, f"{name} crd"), (VAL, depth, f"{name} val"))
+            params: dict[str, Scalar] = {
+                "fn": "max" if accumulator.maximum else "add",
+                "dim": accumulator.dim,
+            }
+            crd, val = self.draft.add(
+                "spacc1", (outer, inner, value), outputs, params, name, origin
+            )
+        self.accumulators[name] = (crd, val)
+        return crd, val
+
+    # Outputs ----------------------------------------------------------------------------------
+
+    def _drop_values(self, val: int, crd: int, origin: str) -> tuple[int, int]:
+        depth = self.draft.depth(crd)
+        outputs = ((VAL, depth, f"{origin} kept val"), (CRD, depth, f"{origin} kept crd"))
+        kept = self.draft.add("valdrop", (val, crd), outputs, None, f"Drop {origin}", origin)
+        return kept[0], kept[1]
+
+    def _write(self, output: Output) -> None:
+        value = self.value(output.value, f"{output.column}.{VALUE_ROW}")
+        crds = [self.level(name).crd for name in output.levels]
+        if output.drop_values:
+            value, crds[-1] = self._drop_values(value, crds[-1], output.tensor)
+        for k in range(len(crds) - 1, 0, -1):
+            if output.drop_levels[k - 1]:
+                inner, outer = crds[k], crds[k - 1]
+                outputs = (
+                    (CRD, k + 1, f"{output.tensor}.{output.indices[k]} crd"),
+                    (CRD, k, f"{output.tensor}.{output.indices[k - 1]} crd"),
+                )
+                crds[k], crds[k - 1] = self.draft.add(
+                    "crddrop", (inner, outer), outputs, None,
+                    f"Drop {output.tensor}.{output.indices[k - 1]}",
+                )
+        for k, crd in enumerate(crds):
+            label = f"LW {output.tensor}.{output.indices[k]}"
+            self.draft.add("crdwrite", (crd,), (), {"tensor": output.tensor, "level": k}, label)
+        self.draft.add(
+            "valwrite", (value,), (), {"tensor": output.tensor}, f"VW {output.tensor}"
+        )
+
+
+def _columns(tree: LevelTree) -> list[str]:
+    match tree:
+        case ScanIn(column=column):
+            return [column]
+        case Located(child=child, columns=columns):
+            return [*_columns(child), *columns]
+        case JoinOf(children=children):
+            return [c for child in children for c in _columns(child)]
+        case _:
+            return []
+
+
+def with_broadcasts(name: str, draft: _Draft) -> Graph:
+    """Make fan-out explicit: a stream with several readers gets a broadcast node.
+
+    Nodes that nothing needs are left out, and outputs nothing reads become void.
+    """
+    needed = _needed(draft)
+    readers: dict[int, int] = {}
+    for node in draft.nodes:
+        if node.id in needed:
+            for s in node.inputs:
+                readers[s] = readers.get(s, 0) + 1
+    streams: list[Stream] = []
+    nodes: list[Node] = []
+    copies: dict[int, list[int]] = {}
+
+    def stream(like: Stream) -> int:
+        streams.append(Stream(len(streams), like.kind, like.depth, like.label))
+        return len(streams) - 1
+
+    for node in draft.nodes:
+        if node.id not in needed:
+            continue
+        inputs = tuple(copies[s].pop(0) for s in node.inputs)
+        outputs: list[int | None] = []
+        fans: list[tuple[int, int, int]] = []
+        for s in node.outputs:
+            assert s is not None
+            count = readers.get(s, 0)
+            if not count:
+                outputs.append(None)
+                continue
+            made = stream(draft.streams[s])
+            outputs.append(made)
+            if count == 1:
+                copies[s] = [made]
+            else:
+                fans.append((s, made, count))
+        nodes.append(
+            Node(len(nodes), node.op, inputs, tuple(outputs), node.params, node.label, node.origin)
+        )
+        for s, made, count in fans:
+            copies[s] = [stream(draft.streams[s]) for _ in range(count)]
+            label = f"copy {draft.streams[s].label}"
+            nodes.append(Node(len(nodes), "broadcast", (made,), tuple(copies[s]), {}, label))
+            copies[s] = list(copies[s])
+    return Graph(name, tuple(nodes), tuple(streams))
+
+
+def _needed(draft: _Draft) -> set[int]:
+    producer = {s: n for n in draft.nodes for s in n.outputs}
+    stack = [n for n in draft.nodes if not n.outputs]
+    needed = {n.id for n in stack}
+    while stack:
+        for s in stack.pop().inputs:
+            node = producer[s]
+            if node.id not in needed:
+                needed.add(node.id)
+                stack.append(node)
+    return needed

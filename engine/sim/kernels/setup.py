@@ -1,0 +1,86 @@
+"""What a kernel's setup sees: its node, the machine, the node's arrays, and the pools to fill."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.errors import SimulationError
+from engine.samml.graph import Node
+from engine.sim.bound import Arrays
+from engine.sim.machine import Machine
+
+
+class Pool:
+    """An array in the making: pieces and the offsets at which they will be."""
+
+    def __init__(self, dtype: npt.DTypeLike) -> None:
+        self.dtype = np.dtype(dtype)
+        self.size = 0
+        self.pieces: list[tuple[int, npt.NDArray[Any]]] = []
+
+    def add(self, array: npt.ArrayLike) -> int:
+        """Store an array; its offset."""
+        piece = np.asarray(array, dtype=self.dtype).reshape(-1)
+        self.pieces.append((self.size, piece))
+        return self.reserve(piece.size)
+
+    def reserve(self, size: int) -> int:
+        """Leave room for ``size`` elements of any value; its offset."""
+        offset = self.size
+        self.size += size
+        return offset
+
+    def build(self, spare: int = 0) -> npt.NDArray[Any]:
+        """The array."""
+        result = np.empty(self.size + spare, dtype=self.dtype)
+        for offset, piece in self.pieces:
+            result[offset : offset + piece.size] = piece
+        return result
+
+
+@dataclass
+class Setup:
+    """One node while its parameters are filled in."""
+
+    node: Node
+    machine: Machine
+    arrays: Arrays
+    ints: Pool
+    floats: Pool
+    quirks: Any = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.quirks = self.machine.quirks
+
+    @property
+    def name(self) -> str:
+        return self.node.label or f"{self.node.op} {self.node.id}"
+
+    def param(self, name: str, default: Any = None) -> Any:
+        """A parameter of the node."""
+        return self.node.params.get(name, default)
+
+    def array(self, name: str) -> npt.NDArray[Any]:
+        """An array the node was bound to.
+
+        Raises
+        ------
+        SimulationError
+            If it was not.
+        """
+        try:
+            return self.arrays[name]
+        except KeyError:
+            raise SimulationError(
+                f"{self.name}: no {name!r} array is bound to it",
+                hint="bind the graph to data first",
+            ) from None
+
+    def require(self, holds: bool, rule: str) -> None:
+        """Refuse data that would lead a kernel out of its arrays."""
+        if not holds:
+            raise SimulationError(f"{self.name}: {rule}")

@@ -1,0 +1,490 @@
+"""Value loads and arithmetic in ``float32`` (``samml.md`` §2.8 to §2.10)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from engine.sim.cache import kernel
+from engine.sim.kernels.rules import (
+    BAD_VALUE_REFERENCE,
+    BOTH_EMPTY,
+    NONE,
+    OPERANDS_DISAGREE,
+    UNARY_OF_EMPTY,
+)
+from engine.sim.kernels.setup import Setup
+from engine.sim.primitives.values import UNION_LIKE, binary_timing, load_timing, unary_timing
+from engine.sim.runs import (
+    DONE,
+    EMPTY,
+    KIND,
+    LEAF,
+    MEM,
+    RING,
+    SLOPE,
+    STEP,
+    STOP,
+    WAIT_INPUT,
+    WAIT_NONE,
+    WAIT_OUTPUT,
+    Int,
+    fail,
+    free_at,
+    has,
+    head,
+    hold,
+    inline,
+    leave,
+    no_room,
+    number,
+    put,
+    release,
+    room,
+    slot,
+    starved,
+    state_of,
+    take,
+    take_one,
+    value,
+)
+
+# All kernels here: p0 latency of a value, p1 clocks from token to token.
+
+
+def _load(setup: Setup) -> dict[str, float]:
+    values = setup.array("vals")
+    timing = load_timing(setup.node, setup.machine)
+    return {
+        "p0": timing.latency,
+        "p1": timing.interval,
+        "p2": setup.floats.add(values),
+        "p3": len(values),
+        "p4": setup.quirks.array_loads_zero,
+    }
+
+
+@inline
+def _gather(o: Any, refs: Any, values: Any, size: Int) -> Int:
+    """Load values at several references; whether all references were good."""
+    good = True
+    for e in range(len(o)):
+        ref = refs[e]
+        inside = ref >= 0 and ref < size
+        good &= inside
+        o[e] = values[ref if inside else 0]
+    return good
+
+
+@kernel("array", _load)
+def array(node: Int, table: Int) -> Int:
+    """The value at each reference; ``s0``: the held token waits for room."""
+    s = state_of(table)
+    nd = s.nd[node]
+    i, o = s.ints[nd.ins], s.ints[nd.outs]
+    t, si, so = nd.clk, nd.si, nd.so
+    latency, interval, base, size, loads_zero = nd.p0, nd.p1, nd.p2, nd.p3, nd.p4
+    while True:
+        if nd.s0:
+            if room(s, o) == 0:
+                return leave(nd, t, si, so, WAIT_OUTPUT, o)
+            a = release(s, nd, o, t)
+            so += a - t
+            t = a
+            nd.s0 = 0
+            if nd.hk == DONE:
+                return leave(nd, t, si, so, WAIT_NONE, 0)
+            t += interval
+            continue
+        if not has(s, i):
+            return leave(nd, t, si, so, WAIT_INPUT, i)
+        r = head(s, i)
+        p = s.run[r]
+        x, v = p.x, p.v
+        k = x & KIND
+        a = max(t, p.t)
+        m = room(s, o)
+        if m == 0:
+            if not no_room(s, nd, i, o):
+                return leave(nd, t, si, so, WAIT_OUTPUT, o)
+            si += a - t
+            t = a
+            nd.hk, nd.hv, nd.ht = k, v, 0
+            if k == LEAF:
+                ref = number(s, r, 0)
+                if ref < 0 or ref >= size:
+                    return fail(nd, t, BAD_VALUE_REFERENCE)
+                nd.hf = s.floats[base + ref]
+                nd.ht = t + latency
+            elif k == EMPTY and loads_zero:
+                nd.hk, nd.hf = LEAF, 0.0
+            take_one(s, i, t)
+            nd.s0 = 1
+            continue
+        m = min(m, p.n) if interval == 1 else 1
+        si += a - t
+        t = max(a, free_at(s, o))
+        so += t - a
+        first = t + 1
+        start = t + 1
+        if k == LEAF:
+            first = max(a + latency, first)
+            start = t + latency
+            ref = number(s, r, 0)
+            if x & MEM and x & STEP and m > 1:
+                w = slot(s, o)
+                z = LEAF | SLOPE | STEP | MEM | RING
+                stored = s.floats[base : base + size]
+                if not _gather(s.floats[w : w + m], s.ints[v : v + m], stored, size):
+                    return fail(nd, t, BAD_VALUE_REFERENCE)
+            else:  # consecutive values, or one: where they are
+                last = ref + m - 1 if x & STEP else ref
+                if ref < 0 or last >= size:
+                    return fail(nd, t, BAD_VALUE_REFERENCE)
+                w, z = base + ref, LEAF | SLOPE | MEM | (x & STEP)
+        elif k == EMPTY and loads_zero:
+            w, z = slot(s, o), LEAF | SLOPE | MEM | RING
+            s.floats[w] = np.float32(0)
+        else:
+            w, z = v, k | SLOPE | (x & STEP)
+        take(s, i, m, a, t + 1, 1)
+        put(s, o, m, first, start, z, w)
+        if k == DONE:
+            return leave(nd, t, si, so, WAIT_NONE, 0)
+        t += m * interval
+
+
+_ADD, _SUB, _MUL, _DIV = range(4)
+_BINARY = {"add": _ADD, "sub": _SUB, "mul": _MUL, "elemmul": _MUL, "div": _DIV}
+
+
+@inline
+def _apply(fn: Int, a: Any, b: Any) -> Any:
+    if fn == _MUL:
+        return a * b
+    if fn == _ADD:
+        return a + b
+    if fn == _SUB:
+        return a - b
+    return a / b
+
+
+@inline
+def _slices(fn: Int, o: Any, a: Any, b: Any) -> None:
+    if fn == _MUL:
+        for e in range(len(o)):
+            o[e] = a[e] * b[e]
+    elif fn == _ADD:
+        for e in range(len(o)):
+            o[e] = a[e] + b[e]
+    elif fn == _SUB:
+        for e in range(len(o)):
+            o[e] = a[e] - b[e]
+    else:
+        for e in range(len(o)):
+            o[e] = a[e] / b[e]
+
+
+@inline
+def _slice_right(fn: Int, o: Any, a: Any, b: Any) -> None:
+    """One left operand for all."""
+    if fn == _MUL:
+        for e in range(len(o)):
+            o[e] = a * b[e]
+    elif fn == _ADD:
+        for e in range(len(o)):
+            o[e] = a + b[e]
+    elif fn == _SUB:
+        for e in range(len(o)):
+            o[e] = a - b[e]
+    else:
+        for e in range(len(o)):
+            o[e] = a / b[e]
+
+
+@inline
+def _slice_left(fn: Int, o: Any, a: Any, b: Any) -> None:
+    """One right operand for all."""
+    if fn == _MUL:
+        for e in range(len(o)):
+            o[e] = a[e] * b
+    elif fn == _ADD:
+        for e in range(len(o)):
+            o[e] = a[e] + b
+    elif fn == _SUB:
+        for e in range(len(o)):
+            o[e] = a[e] - b
+    else:
+        for e in range(len(o)):
+            o[e] = a[e] / b
+
+
+@inline
+def _outcome(k: Int, v: Int, kj: Int, w: Int, strict: Int, absorbs: Int) -> tuple[Int, Int]:
+    """Kind of the result of two tokens, and the rule they break if they do."""
+    if k == LEAF and kj == LEAF:
+        return LEAF, NONE
+    if k == STOP or kj == STOP or k == DONE or kj == DONE:
+        if k != kj or v != w:
+            return k, OPERANDS_DISAGREE
+        return k, NONE
+    if k == EMPTY and kj == EMPTY:
+        return EMPTY, BOTH_EMPTY if strict else NONE
+    return EMPTY if absorbs else LEAF, NONE
+
+
+def _operation(setup: Setup) -> dict[str, float]:
+    fn = setup.param("fn")
+    timing = binary_timing(setup.node, setup.machine)
+    empty_is_zero = setup.quirks.binary_empty_is_zero
+    return {
+        "p0": timing.latency,
+        "p1": timing.interval,
+        "p2": _BINARY[fn],
+        "p3": empty_is_zero,
+        "p4": not (empty_is_zero or fn in UNION_LIKE),
+    }
+
+
+_BOTH, _SECOND, _PUT = range(3)
+
+
+@kernel("binary", _operation)
+def binary(node: Int, table: Int) -> Int:
+    """A function of two aligned streams; ``s0`` phase, left operand or result held."""
+    s = state_of(table)
+    nd = s.nd[node]
+    i, j, o = s.ints[nd.ins], s.ints[nd.ins + 1], s.ints[nd.outs]
+    t, si, so = nd.clk, nd.si, nd.so
+    latency, interval, fn, strict, absorbs = nd.p0, nd.p1, nd.p2, nd.p3, nd.p4
+    f = s.floats
+    zero = np.float32(0)
+    while True:
+        if nd.s0 == _SECOND:
+            if not has(s, j):
+                return leave(nd, t, si, so, WAIT_INPUT, j)
+            q = head(s, j)
+            a = max(t, s.run[q].t)
+            si += a - t
+            t = a
+            kj = s.run[q].x & KIND
+            k, rule = _outcome(nd.hk, nd.hv, kj, s.run[q].v, strict, absorbs)
+            if rule:
+                return fail(nd, t, rule)
+            nd.ht = 0
+            if k == LEAF:
+                left = np.float32(nd.hf) if nd.hk == LEAF else zero
+                right = value(s, q, 0) if kj == LEAF else zero
+                nd.hf = _apply(fn, left, right)
+                nd.ht = t + latency
+            nd.hk = k
+            take_one(s, j, t)
+            nd.s0 = _PUT
+        if nd.s0 == _PUT:
+            if room(s, o) == 0:
+                return leave(nd, t, si, so, WAIT_OUTPUT, o)
+            a = release(s, nd, o, t)
+            so += a - t
+            t = a
+            nd.s0 = _BOTH
+            if nd.hk == DONE:
+                return leave(nd, t, si, so, WAIT_NONE, 0)
+            t += interval
+        if not has(s, i):
+            return leave(nd, t, si, so, WAIT_INPUT, i)
+        r = head(s, i)
+        a = max(t, s.run[r].t)
+        m = room(s, o)
+        if not has(s, j) or m == 0:
+            if not (nd.eager or starved(s, i) or (has(s, j) and starved(s, j))):
+                if has(s, j):
+                    return leave(nd, t, si, so, WAIT_OUTPUT, o)
+                return leave(nd, t, si, so, WAIT_INPUT, j)
+            si += a - t
+            t = a
+            hold(s, nd, i, r)
+            take_one(s, i, t)
+            nd.s0 = _SECOND
+            continue
+        q = head(s, j)
+        x, u = s.run[r].x, s.run[r].v
+        y, w = s.run[q].x, s.run[q].v
+        k, kj = x & KIND, y & KIND
+        z, rule = _outcome(k, u, kj, w, strict, absorbs)
+        if rule:
+            return fail(nd, max(a, s.run[q].t), rule)
+        m = min(m, s.run[r].n, s.run[q].n) if interval == 1 else 1
+        b = max(a, s.run[q].t)
+        si += b - t
+        t = max(b, free_at(s, o))
+        so += t - b
+        first, start = t + 1, t + 1
+        if z == LEAF:
+            first, start = max(b + latency, first), t + latency
+            v = slot(s, o)
+            z = LEAF | SLOPE | STEP | MEM | RING
+            if m == 1:
+                f[v] = _apply(fn, f[u] if k == LEAF else zero, f[w] if kj == LEAF else zero)
+            elif k == LEAF and x & STEP:
+                if kj == LEAF and y & STEP:
+                    _slices(fn, f[v : v + m], f[u : u + m], f[w : w + m])
+                else:
+                    _slice_left(fn, f[v : v + m], f[u : u + m], f[w] if kj == LEAF else zero)
+            elif kj == LEAF and y & STEP:
+                _slice_right(fn, f[v : v + m], f[u] if k == LEAF else zero, f[w : w + m])
+            else:
+                f[v] = _apply(fn, f[u] if k == LEAF else zero, f[w] if kj == LEAF else zero)
+                z = LEAF | SLOPE | MEM | RING
+        else:
+            z, v = z | SLOPE | (x & STEP if z != EMPTY else 0), u if z != EMPTY else 0
+        take(s, i, m, a, t + 1, 1)
+        take(s, j, m, b, t + 1, 1)
+        put(s, o, m, first, start, z, v)
+        if k == DONE:
+            return leave(nd, t, si, so, WAIT_NONE, 0)
+        t += m * interval
+
+
+(
+    _EXP,
+    _LOG,
+    _RSQRT,
+    _SIGMOID,
+    _GELU,
+    _SIN,
+    _COS,
+    _MAX,
+    _SCALAR_ADD,
+    _SCALAR_MUL,
+    _SCALAR_DIV,
+) = range(11)
+_UNARY = {
+    "exp": _EXP,
+    "log": _LOG,
+    "rsqrt": _RSQRT,
+    "sigmoid": _SIGMOID,
+    "gelu": _GELU,
+    "sin": _SIN,
+    "cos": _COS,
+    "max": _MAX,
+    "relu": _MAX,
+    "scalaradd": _SCALAR_ADD,
+    "scalarmul": _SCALAR_MUL,
+    "scalardiv": _SCALAR_DIV,
+}
+_SQRT_2 = math.sqrt(2)
+
+
+@inline
+def _function(fn: Int, a: Any, c: Any) -> Any:
+    """A function of one value; transcendental ones in double precision, then rounded."""
+    one = np.float32(1)
+    if fn == _MAX:
+        return c if c > a else a
+    if fn == _SCALAR_ADD:
+        return a + c
+    if fn == _SCALAR_MUL:
+        return a * c
+    if fn == _SCALAR_DIV:
+        return a / c
+    if fn == _EXP:
+        return np.float32(math.exp(np.float64(a)))
+    if fn == _LOG:
+        d = np.float64(a)
+        return np.float32(math.log(d) if d > 0 else -math.inf if d == 0 else math.nan)
+    if fn == _RSQRT:
+        return one / np.sqrt(a)
+    if fn == _SIGMOID:
+        return one / (one + np.float32(math.exp(-np.float64(a))))
+    if fn == _GELU:
+        d = np.float64(a)
+        return np.float32(0.5 * d * (1 + math.erf(d / _SQRT_2)))
+    if fn == _SIN:
+        return np.float32(math.sin(np.float64(a)))
+    return np.float32(math.cos(np.float64(a)))
+
+
+def _function_of_one(setup: Setup) -> dict[str, float]:
+    fn = setup.param("fn")
+    timing = unary_timing(setup.node, setup.machine)
+    return {
+        "p0": timing.latency,
+        "p1": timing.interval,
+        "p2": _UNARY[fn],
+        "p3": setup.quirks.unary_empty_panics,
+        "f0": 0.0 if fn == "relu" else float(np.float32(setup.param("scalar", 0))),
+    }
+
+
+@kernel("unary", _function_of_one)
+def unary(node: Int, table: Int) -> Int:
+    """A function of each value; ``s0``: the held token waits for room."""
+    s = state_of(table)
+    nd = s.nd[node]
+    i, o = s.ints[nd.ins], s.ints[nd.outs]
+    t, si, so = nd.clk, nd.si, nd.so
+    latency, interval, fn, strict, c = nd.p0, nd.p1, nd.p2, nd.p3, np.float32(nd.f0)
+    f = s.floats
+    while True:
+        if nd.s0:
+            if room(s, o) == 0:
+                return leave(nd, t, si, so, WAIT_OUTPUT, o)
+            a = release(s, nd, o, t)
+            so += a - t
+            t = a
+            nd.s0 = 0
+            if nd.hk == DONE:
+                return leave(nd, t, si, so, WAIT_NONE, 0)
+            t += interval
+            continue
+        if not has(s, i):
+            return leave(nd, t, si, so, WAIT_INPUT, i)
+        r = head(s, i)
+        p = s.run[r]
+        x, v = p.x, p.v
+        k = x & KIND
+        a = max(t, p.t)
+        if k == EMPTY and strict:
+            return fail(nd, a, UNARY_OF_EMPTY)
+        m = room(s, o)
+        if m == 0:
+            if not no_room(s, nd, i, o):
+                return leave(nd, t, si, so, WAIT_OUTPUT, o)
+            si += a - t
+            t = a
+            nd.hk, nd.hv, nd.ht = k, v, 0
+            if k == LEAF:
+                nd.hf = _function(fn, f[v], c)
+                nd.ht = t + latency
+            take_one(s, i, t)
+            nd.s0 = 1
+            continue
+        m = min(m, p.n) if interval == 1 else 1
+        si += a - t
+        t = max(a, free_at(s, o))
+        so += t - a
+        first, start = t + 1, t + 1
+        w, z = v, k | SLOPE | (x & STEP)
+        if k == LEAF:
+            first, start = max(a + latency, first), t + latency
+            w, z = slot(s, o), LEAF | SLOPE | MEM | RING | (x & STEP)
+            if m == 1 or not x & STEP:
+                f[w] = _function(fn, f[v], c)
+            elif fn == _MAX:
+                out, given = f[w : w + m], f[v : v + m]
+                for e in range(m):
+                    out[e] = c if c > given[e] else given[e]
+            elif fn == _SCALAR_MUL:
+                _slice_left(_MUL, f[w : w + m], f[v : v + m], c)
+            elif fn == _SCALAR_ADD:
+                _slice_left(_ADD, f[w : w + m], f[v : v + m], c)
+            else:
+                for e in range(m):
+                    f[w + e] = _function(fn, f[v + e], c)
+        take(s, i, m, a, t + 1, 1)
+        put(s, o, m, first, start, z, w)
+        if k == DONE:
+            return leave(nd, t, si, so, WAIT_NONE, 0)
+        t += m * interval

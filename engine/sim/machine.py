@@ -1,0 +1,176 @@
+"""The machine a graph runs on: channel sizes, latencies and which oddities it copies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any
+
+from engine.errors import SimulationError
+from engine.samml.graph import Stream
+
+
+@dataclass(frozen=True)
+class Quirks:
+    """Deviations of the reference simulator from sparse semantics, each its own switch.
+
+    All off is this project's machine: the meaning of a graph never depends on the dataflow
+    order, and an empty operand never breaks a stream.  The numbers are those of ``samml.md``
+    §9.
+
+    Attributes
+    ----------
+    array_loads_zero : bool
+        A value load turns the empty token into 0 (§2.8).  Off: it stays empty.
+    max_reduce_resets_to_zero : bool
+        §9.4: max-reduce starts at -FLT_MAX, then restarts every fiber at 0.  Off: every fiber
+        starts from nothing, and the maximum of nothing is the empty token.
+    sum_of_nothing_is_zero : bool
+        Reduce gives an explicit 0 for an empty fiber (§2.11).  Off: it gives the empty token,
+        as an accumulator of order 1 gives nothing there either.
+    scanner_forwards_empty : bool
+        §9.1: a scanner passes the empty token on without a stop.  Off: the empty token opens
+        an empty fiber, of which only the stop appears.
+    repeat_ignores_stop_after_empty : bool
+        §9.3: a repeater that ends an empty token's group does not merge the stop after it.
+    binary_empty_is_zero : bool
+        §9.13: every binary function reads an empty operand as 0, and two empty operands are
+        an error.  Off: add and sub read it as 0, two empty operands give the empty token, and
+        so does any empty operand of mul, elemmul and div.
+    unary_empty_panics : bool
+        §2.10: a unary function of the empty token is an error.  Off: it stays empty.
+    spacc_strict : bool
+        §9.5: an accumulator fails on a row that starts with an empty inner fiber of stop level
+        > 0, on a leading empty outer fiber and on empty values.  Off: all three are right, and
+        an empty value makes no coordinate.
+    drop_ignores_empty_outer_fiber : bool
+        §9.7: a coordinate dropper leaves the inner stop of an empty outer fiber unread.
+    writer_records_leading_empty : bool
+        §9.11: a level writer records a stop before the first coordinate.  Off: it ignores
+        every stop with no coordinate since the last recorded one.
+    """
+
+    array_loads_zero: bool = False
+    max_reduce_resets_to_zero: bool = False
+    sum_of_nothing_is_zero: bool = False
+    scanner_forwards_empty: bool = False
+    repeat_ignores_stop_after_empty: bool = False
+    binary_empty_is_zero: bool = False
+    unary_empty_panics: bool = False
+    spacc_strict: bool = False
+    drop_ignores_empty_outer_fiber: bool = False
+    writer_records_leading_empty: bool = False
+
+    @classmethod
+    def comal(cls) -> Quirks:
+        """All of them, as the reference simulator has them."""
+        return cls(**{quirk.name: True for quirk in fields(cls)})
+
+    @property
+    def active(self) -> tuple[str, ...]:
+        """Names of the quirks that are on."""
+        return tuple(quirk.name for quirk in fields(self) if getattr(self, quirk.name))
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What a simulated cycle count depends on besides the graph and the data.
+
+    Attributes
+    ----------
+    name : str
+        Shown to the user.
+    channel_capacity : int or None
+        Tokens each channel holds, where its stream does not say; None is unbounded.
+    alu_latency, alu_interval : int
+        Cycles from operands to result, and between two results, of ALUs whose node does not
+        say (parameters ``latency`` and ``ii``).
+    load_latency : int
+        Cycles from reference to value, of value loads whose node does not say.
+    quirks : Quirks
+        Deviations to copy.
+    clock_hz : float
+        Cycles per second, to turn cycles into time.
+    """
+
+    name: str = "default"
+    channel_capacity: int | None = None
+    alu_latency: int = 1
+    alu_interval: int = 1
+    load_latency: int = 1
+    quirks: Quirks = field(default_factory=Quirks)
+    clock_hz: float = 1e9
+
+    def __post_init__(self) -> None:
+        sizes = {
+            "channel_capacity": self.channel_capacity,
+            "alu_latency": self.alu_latency,
+            "alu_interval": self.alu_interval,
+            "load_latency": self.load_latency,
+        }
+        for what, size in sizes.items():
+            if size is not None and size < 1:
+                raise SimulationError(f"machine {self.name!r}: {what} is {size}", hint="at least 1")
+        if self.clock_hz <= 0:
+            raise SimulationError(f"machine {self.name!r}: clock_hz is {self.clock_hz}")
+
+    @classmethod
+    def default(cls, channel_capacity: int | None = None) -> Machine:
+        """This project's machine: no quirks."""
+        return cls("default", channel_capacity)
+
+    @classmethod
+    def comal(cls, channel_capacity: int | None = None) -> Machine:
+        """The reference simulator, memory model off, with all its quirks."""
+        return cls("comal", channel_capacity, quirks=Quirks.comal())
+
+    @classmethod
+    def preset(cls, name: str) -> Machine:
+        """The machine of that name.
+
+        Raises
+        ------
+        SimulationError
+            If there is none.
+        """
+        presets = {"default": cls.default, "comal": cls.comal}
+        if name not in presets:
+            raise SimulationError(
+                f"no machine is called {name!r}", hint=f"known: {', '.join(presets)}"
+            )
+        return presets[name]()
+
+    def capacity_of(self, stream: Stream) -> int | None:
+        """Tokens that stream's channel holds; None is unbounded."""
+        return self.channel_capacity if stream.capacity is None else stream.capacity
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data that :meth:`from_dict` reads back to an equal machine."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Machine:
+        """Read what :meth:`to_dict` gave.
+
+        Raises
+        ------
+        SimulationError
+            If a key is unknown.
+        """
+        try:
+            return cls(**{**data, "quirks": Quirks(**data.get("quirks", {}))})
+        except TypeError as problem:
+            raise SimulationError(f"not a machine: {problem}") from None
+
+    def __str__(self) -> str:
+        capacity = self.channel_capacity or "unbounded"
+        return "\n".join(
+            (
+                f"machine {self.name}",
+                f"  channel capacity: {capacity} tokens",
+                f"  ALU latency: {self.alu_latency} cycles, one result every {self.alu_interval}",
+                f"  load latency: {self.load_latency} cycles",
+                f"  clock: {self.clock_hz / 1e6:g} MHz",
+                f"  quirks: {', '.join(self.quirks.active) or 'none'}",
+            )
+        )

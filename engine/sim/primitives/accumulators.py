@@ -1,0 +1,128 @@
+"""Sparse accumulators of order 1 and 2 (``samml.md`` §2.12, §2.13)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engine.sim.primitives.reducers import FOLDS
+from engine.sim.primitives.registry import twin
+from engine.sim.process import Behaviour, Process
+from engine.sim.tokens import DONE, EMPTY, Stop, is_leaf, is_number
+
+F32 = np.float32
+
+
+@twin("spacc1")
+def spacc1(node: Process) -> Behaviour:
+    """Per fiber of outer coordinates, fold values by inner coordinate; put them in order.
+
+    A whole row leaves in one cycle, and not before the next row's first inner coordinate has
+    arrived.  The inner stop of an empty outer fiber is consumed as soon as the outer stop
+    that makes it empty is seen.
+    """
+    outer, inner, values = node.inputs
+    crd_out, val_out = node.outputs
+    strict = node.quirks.spacc_strict
+    fold = FOLDS[node.param("fn")]
+    row: dict[int, F32] = {}
+
+    if not strict and isinstance((yield outer.peek), Stop):  # leading empty outer fiber
+        yield inner.take
+        yield values.take
+    while True:
+        head = yield outer.peek
+        crd = yield inner.peek
+        value = yield values.peek
+        if isinstance(head, Stop):
+            for key in sorted(row):
+                yield crd_out.put(key)
+                yield val_out.put(row[key])
+            yield val_out.put(head)
+            yield crd_out.put(head)
+            row.clear()
+            yield outer.take
+            if isinstance(crd, Stop):
+                following = yield outer.peek
+                if isinstance(following, Stop):
+                    if crd.level == following.level + 1:
+                        yield inner.take
+                        yield values.take
+                    elif not strict:
+                        node.fail("outer and inner disagree on an empty fiber", following, crd)
+                elif strict and crd.level > 0:
+                    node.fail("a row starts with an empty fiber of that level", crd)
+        elif head is DONE and crd is DONE:
+            if value is not DONE:
+                node.fail("inner coordinates and values disagree", crd, value)
+            yield crd_out.put(DONE)
+            yield val_out.put(DONE)
+            return
+        else:
+            if isinstance(crd, Stop) and crd == value:
+                if head is not DONE:
+                    yield outer.take
+                elif not strict:
+                    node.fail("the outer coordinates end before the inner", head, crd)
+            elif not is_number(crd) or not is_leaf(value) or head is DONE:
+                node.fail("outer, inner and values disagree", head, crd, value)
+            elif value is EMPTY:
+                if strict:
+                    node.fail("an empty value", head, crd, value)
+            elif crd in row:
+                row[crd] = fold.join(row[crd], value)
+            else:
+                row[crd] = value
+            yield inner.take
+            yield values.take
+        node.clock += 1
+
+
+@twin("spacc2")
+def spacc2(node: Process) -> Behaviour:
+    """Per fiber of the outermost coordinates, fold values by the two inner coordinates.
+
+    As in the reference, a fiber without values gives its stop on the outer output only (§9.6).
+    """
+    crd2, crd1, crd0, values = node.inputs
+    crd1_out, crd0_out, val_out = node.outputs
+    rows: dict[int, dict[int, F32]] = {}
+    while True:
+        head2 = yield crd2.peek
+        head1 = yield crd1.peek
+        head0 = yield crd0.peek
+        value = yield values.peek
+        if isinstance(head2, Stop):
+            for key in sorted(rows):
+                yield crd1_out.put(key)
+                for inner in sorted(rows[key]):
+                    yield val_out.put(rows[key][inner])
+                    yield crd0_out.put(inner)
+                stop = Stop(head2.level + 1 if key == max(rows) else 0)
+                yield val_out.put(stop)
+                yield crd0_out.put(stop)
+            yield crd1_out.put(head2)
+            rows.clear()
+            yield crd2.take
+        elif head2 is DONE:
+            if isinstance(head1, Stop):
+                yield crd1.take
+            elif head1 is DONE and head0 is DONE and value is DONE:
+                for out in (crd0_out, crd1_out, val_out):
+                    yield out.put(DONE)
+                return
+            else:
+                node.fail("the outermost coordinates end first", head1, head0, value)
+        elif isinstance(head1, Stop):
+            yield crd1.take
+            yield crd2.take
+        else:
+            yield crd0.take
+            yield values.take
+            if isinstance(value, Stop) and head0 == value:
+                yield crd1.take
+            elif not (is_number(head1) and is_number(head0) and is_number(value)):
+                node.fail("coordinates and values disagree", head1, head0, value)
+            else:
+                row = rows.setdefault(head1, {})
+                row[head0] = row.get(head0, F32(0)) + value
+        node.clock += 1

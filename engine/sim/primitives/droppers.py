@@ -1,0 +1,148 @@
+"""Droppers of empty fibers, of empty values and of stops (``samml.md`` §2.14 to §2.17)."""
+
+from __future__ import annotations
+
+from engine.sim.primitives.registry import twin
+from engine.sim.process import Behaviour, Process
+from engine.sim.tokens import DONE, EMPTY, Stop, is_leaf, is_number
+
+
+@twin("crddrop")
+def crddrop(node: Process) -> Behaviour:
+    """Drop outer coordinates whose inner fiber is empty; inner stops all stay.
+
+    A whole inner fiber passes in one cycle if it has already arrived.
+    """
+    inner, outer = node.inputs
+    inner_out, outer_out = node.outputs
+    after_coordinate = False
+    while True:
+        head = yield outer.peek
+        if isinstance(head, Stop):
+            if not after_coordinate and not node.quirks.drop_ignores_empty_outer_fiber:
+                token = yield inner.take  # an empty outer fiber has one inner stop of its own
+                if token != Stop(head.level + 1):
+                    node.fail("outer and inner disagree on an empty fiber", head, token)
+                yield inner_out.put(token)
+            yield outer_out.put(head)
+            yield outer.take
+            after_coordinate = False
+        elif head is DONE:
+            token = yield inner.take
+            if token is DONE:
+                yield inner_out.put(token)
+            elif not node.quirks.drop_ignores_empty_outer_fiber:
+                node.fail("the outer stream ends before the inner", head, token)
+            yield outer_out.put(head)
+            return
+        else:
+            keep = False
+            while True:
+                token = yield inner.take
+                if token is DONE:
+                    node.fail("the inner stream ends inside a fiber", head, token)
+                yield inner_out.put(token)
+                if isinstance(token, Stop):
+                    break
+                keep = True
+            if keep:
+                yield outer_out.put(head)
+            yield outer.take
+            after_coordinate = True
+        node.clock += 1
+
+
+@twin("valdrop")
+def valdrop(node: Process) -> Behaviour:
+    """Drop empty values with their coordinates; stops always pass."""
+    values, crds = node.inputs
+    val_out, crd_out = node.outputs
+    while True:
+        value = yield values.take
+        crd = yield crds.take
+        if value != crd and not (is_leaf(value) and is_leaf(crd)):
+            node.fail("value and coordinate disagree", value, crd)
+        if value is not EMPTY:
+            yield val_out.put(value)
+            yield crd_out.put(crd)
+        if value is DONE:
+            return
+        node.clock += 1
+
+
+@twin("zerodrop")
+def zerodrop(node: Process) -> Behaviour:
+    """The reference's value dropper: drops zeros, and every second stop (§9.8)."""
+    values, crds = node.inputs
+    val_out, crd_out = node.outputs
+    discard = False
+    while True:
+        value = yield values.take
+        crd = yield crds.take
+        if is_number(value):
+            if value != 0:
+                yield val_out.put(value)
+                yield crd_out.put(crd)
+        elif discard and value is not DONE:
+            discard = False
+            continue
+        else:
+            yield val_out.put(value)
+            yield crd_out.put(crd)
+            if value is DONE:
+                return
+            discard = True
+        node.clock += 1
+
+
+@twin("stopdrop")
+def stopdrop(node: Process) -> Behaviour:
+    """Drop a stop if nothing was put since the last one."""
+    (stream,) = node.inputs
+    (out,) = node.outputs
+    fiber_open = False
+    while True:
+        token = yield stream.take
+        if not isinstance(token, Stop):
+            yield out.put(token)
+            if token is DONE:
+                return
+            fiber_open = True
+        elif fiber_open:
+            yield out.put(token)
+            fiber_open = False
+        node.clock += 1
+
+
+@twin("crdmask")
+def crdmask(node: Process) -> Behaviour:
+    """Drop elements whose outer coordinate is greater than the inner one.
+
+    As in the reference, a fiber that loses all elements loses its stop too (§9.9).
+    """
+    inner, outer, refs = node.inputs
+    inner_out, outer_out, ref_out = node.outputs
+    kept = False
+    while True:
+        head = yield outer.peek
+        token = yield inner.take
+        ref = yield refs.take
+        if isinstance(head, Stop):
+            yield outer_out.put(head)
+            yield outer.take
+        if token is DONE:
+            for out in (inner_out, ref_out, outer_out):
+                yield out.put(DONE)
+            return
+        if isinstance(token, Stop):
+            if kept:
+                yield inner_out.put(token)
+                yield ref_out.put(ref)
+                yield outer_out.put(head)
+            kept = False
+            yield outer.take
+        elif not (is_number(head) and head > token):
+            yield inner_out.put(token)
+            yield ref_out.put(ref)
+            kept = True
+        node.clock += 1

@@ -1,0 +1,152 @@
+"""Value loads and arithmetic, all in ``float32`` (``samml.md`` §2.8 to §2.10)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from engine.samml.graph import Node
+from engine.sim.machine import Machine
+from engine.sim.primitives.registry import twin
+from engine.sim.process import Behaviour, Process
+from engine.sim.tokens import DONE, EMPTY, Stop, is_number
+
+F32 = np.float32
+ZERO = F32(0)
+
+BINARY: Mapping[str, Callable[[F32, F32], F32]] = {
+    "add": lambda a, b: a + b,
+    "sub": lambda a, b: a - b,
+    "mul": lambda a, b: a * b,
+    "elemmul": lambda a, b: a * b,
+    "div": lambda a, b: a / b,
+}
+"""What each binary function computes."""
+
+UNION_LIKE = frozenset({"add", "sub"})
+"""Binary functions to which an absent operand is a 0 rather than an absent result."""
+
+UNARY: Mapping[str, Callable[[F32, F32], Any]] = {
+    "exp": lambda x, _: np.exp(x),
+    "log": lambda x, _: np.log(x),
+    "rsqrt": lambda x, _: F32(1) / np.sqrt(x),
+    "sigmoid": lambda x, _: F32(1) / (F32(1) + np.exp(-x)),
+    "gelu": lambda x, _: 0.5 * float(x) * (1 + math.erf(float(x) / math.sqrt(2))),
+    "relu": lambda x, _: max(x, ZERO),
+    "sin": lambda x, _: np.sin(x),
+    "cos": lambda x, _: np.cos(x),
+    "max": max,
+    "scalaradd": lambda x, c: x + c,
+    "scalarmul": lambda x, c: x * c,
+    "scalardiv": lambda x, c: x / c,
+}
+"""What each unary function computes from a value and the node's ``scalar``."""
+
+
+@dataclass(frozen=True)
+class Timing:
+    """``latency``: cycles from operands to a value; ``interval``: cycles every token takes."""
+
+    latency: int
+    interval: int
+
+
+def load_timing(node: Node, machine: Machine) -> Timing:
+    """A block of edge B streams in over B² cycles (§2.8)."""
+    block = int(node.params.get("block", 1))
+    latency = int(node.params.get("latency", machine.load_latency * block * block))
+    return Timing(latency, int(node.params.get("ii", 1)))
+
+
+def binary_timing(node: Node, machine: Machine) -> Timing:
+    """The block-mode table of §2.9; parameters ``latency`` and ``ii`` override it."""
+    block = int(node.params.get("block", 1))
+    fn = node.params["fn"]
+    area = 1 if fn == "div" else block * block
+    latency = int(node.params.get("latency", machine.alu_latency * area))
+    interval = machine.alu_interval * (block if fn == "mul" else 1)
+    return Timing(latency, int(node.params.get("ii", interval)))
+
+
+def unary_timing(node: Node, machine: Machine) -> Timing:
+    """A block of edge B takes B cycles, not B² (§2.10)."""
+    block = int(node.params.get("block", 1))
+    latency = int(node.params.get("latency", machine.alu_latency * block))
+    return Timing(latency, int(node.params.get("ii", machine.alu_interval)))
+
+
+@twin("array", reads=lambda _, tensor: {"vals": tensor.values})
+def array(node: Process) -> Behaviour:
+    """Load the value at each reference."""
+    (refs,) = node.inputs
+    (out,) = node.outputs
+    stored: list[F32] = list(node.array("vals").astype(F32, copy=False))
+    timing = load_timing(node.node, node.machine)
+    while True:
+        token = yield refs.take
+        if is_number(token):
+            if not 0 <= token < len(stored):
+                node.fail(f"reference outside the {len(stored)} stored values", token)
+            yield out.put(stored[token], at=node.clock + timing.latency)
+        elif token is EMPTY and node.quirks.array_loads_zero:
+            yield out.put(ZERO)
+        else:
+            yield out.put(token)
+            if token is DONE:
+                return
+        node.clock += timing.interval
+
+
+@twin("binary")
+def binary(node: Process) -> Behaviour:
+    """Apply a function to two aligned streams; what an absent operand means depends on it."""
+    left, right = node.inputs
+    (out,) = node.outputs
+    name = node.param("fn")
+    function = BINARY[name]
+    empty_is_zero = node.quirks.binary_empty_is_zero
+    timing = binary_timing(node.node, node.machine)
+    while True:
+        a = yield left.take
+        b = yield right.take
+        if isinstance(a, Stop) or isinstance(b, Stop) or a is DONE or b is DONE:
+            if a != b:
+                node.fail("operands disagree on where fibers end", a, b)
+            yield out.put(a)
+            if a is DONE:
+                return
+        elif a is EMPTY and b is EMPTY:
+            if empty_is_zero:
+                node.fail("both operands are empty", a, b)
+            yield out.put(EMPTY)
+        elif (a is EMPTY or b is EMPTY) and not (empty_is_zero or name in UNION_LIKE):
+            yield out.put(EMPTY)
+        else:
+            value = function(ZERO if a is EMPTY else a, ZERO if b is EMPTY else b)
+            yield out.put(value, at=node.clock + timing.latency)
+        node.clock += timing.interval
+
+
+@twin("unary")
+def unary(node: Process) -> Behaviour:
+    """Apply a function to each value; the empty token stays empty."""
+    (stream,) = node.inputs
+    (out,) = node.outputs
+    function = UNARY[node.param("fn")]
+    scalar = F32(node.param("scalar", 0))
+    timing = unary_timing(node.node, node.machine)
+    while True:
+        token = yield stream.take
+        if is_number(token):
+            yield out.put(F32(function(token, scalar)), at=node.clock + timing.latency)
+        elif token is EMPTY and node.quirks.unary_empty_panics:
+            node.fail("a unary function of the empty token", token)
+        else:
+            yield out.put(token)
+            if token is DONE:
+                return
+        node.clock += timing.interval

@@ -1,0 +1,71 @@
+"""What a simulation gives back, whichever engine ran it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.samml.catalogue import primitive
+from engine.samml.graph import Graph
+from engine.sim.tokens import Token
+
+Int64: TypeAlias = npt.NDArray[np.int64]
+Log: TypeAlias = Mapping[int, list[tuple[Token, int]]]
+Progress: TypeAlias = Callable[[int], bool | None]
+"""Called now and then with the number of tokens put so far; returning False cancels the run."""
+
+
+@dataclass(frozen=True)
+class EngineResult:
+    """Clocks, counters and outputs of one run; both engines give the same, exactly.
+
+    The clock of a node moves for three reasons, and each cycle is booked on one of them:
+    waiting for an input token to arrive (``stall_input``), waiting for a free slot in an
+    output channel (``stall_output``), and its own work (the rest: busy).
+
+    Attributes
+    ----------
+    clocks, stall_input, stall_output, first : ndarray of int64, one per node
+        Final clock; cycles stalled; clock at the first token taken or put, after waiting for
+        it (peeking alone does not count; -1 if there was none).
+    tokens, taken : ndarray of int64, one per stream
+        Tokens put into it, and taken out of it.
+    outputs : mapping
+        Node id of each writer to its arrays: ``crd`` and ``seg`` (int64) or ``vals`` (float32).
+    log : mapping or None
+        Stream id to the tokens taken from it with their timestamps, if asked for.
+    """
+
+    graph: Graph
+    clocks: Int64
+    stall_input: Int64
+    stall_output: Int64
+    first: Int64
+    tokens: Int64
+    taken: Int64
+    outputs: Mapping[int, Mapping[str, npt.NDArray[Any]]]
+    log: Log | None = None
+
+    @property
+    def cycles(self) -> int:
+        """Elapsed cycles: the latest final clock, observers of a test bench left out."""
+        counted = [
+            int(self.clocks[node.id])
+            for node in self.graph.nodes
+            if not primitive(node.op).observer
+        ]
+        return max(counted, default=0)
+
+    @property
+    def busy(self) -> Int64:
+        """Cycles of its own work, per node."""
+        return self.clocks - self.stall_input - self.stall_output
+
+    @property
+    def total_tokens(self) -> int:
+        """Tokens put into all channels."""
+        return int(self.tokens.sum())

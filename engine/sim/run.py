@@ -1,0 +1,218 @@
+"""Running a compiled program: its regions one after another, checked against the dense meaning."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from engine.errors import SimulationError
+from engine.program.reference import Masked, evaluate
+from engine.program.storage import StoredTensor, check_data
+from engine.samml.compiler import Compilation, CompiledRegion
+from engine.sim.bound import bind
+from engine.sim.machine import Machine
+from engine.sim.output import output_tensor
+from engine.sim.result import EngineResult
+from engine.sim.simulate import Engine, run_graph
+from engine.sim.trace import Trace
+from engine.sim.work import Work, measured_work
+
+Progress = Callable[[float, str], bool | None]
+"""Called with the share of regions done (0 to 1) and what runs now; False cancels."""
+
+TOLERANCE = 1e-5
+"""Largest relative error of a float32 result that counts as equal to the reference."""
+
+
+@dataclass(frozen=True)
+class RegionRun:
+    """One region's run.
+
+    Attributes
+    ----------
+    cycles : int
+        Elapsed clock cycles.
+    work : Work
+        FLOPs and bytes moved to and from memory.
+    """
+
+    region: CompiledRegion
+    result: EngineResult
+    work: Work
+    seconds: float
+
+    @property
+    def name(self) -> str:
+        return self.region.name
+
+    @property
+    def cycles(self) -> int:
+        return self.result.cycles
+
+    @cached_property
+    def trace(self) -> Trace:
+        return Trace.of(self.result)
+
+
+@dataclass(frozen=True)
+class Check:
+    """How a run's outputs compare with the dense reference.
+
+    Attributes
+    ----------
+    max_rel_error : float
+        Largest absolute difference over the largest reference magnitude, over all outputs.
+    pattern_equal : bool
+        Whether exactly the coordinates that the reference has are stored.
+    """
+
+    max_rel_error: float
+    pattern_equal: bool
+    tolerance: float = TOLERANCE
+
+    @property
+    def ok(self) -> bool:
+        return self.pattern_equal and self.max_rel_error <= self.tolerance
+
+    def __str__(self) -> str:
+        if self.ok:
+            return f"matches the dense reference (largest relative error {self.max_rel_error:.1e})"
+        if not self.pattern_equal:
+            return "MISMATCH: stored coordinates differ from the dense reference"
+        return (
+            f"MISMATCH: relative error {self.max_rel_error:.1e} exceeds {self.tolerance:.0e}"
+        )
+
+
+@dataclass(frozen=True)
+class Run:
+    """A simulated program.
+
+    Attributes
+    ----------
+    outputs : dict
+        Every tensor a region wrote, by name.
+    cycles : int
+        Sum over the regions, which run one after another.
+    """
+
+    compilation: Compilation
+    machine: Machine
+    data: Mapping[str, StoredTensor] = field(repr=False)
+    regions: tuple[RegionRun, ...] = field(repr=False)
+    outputs: Mapping[str, StoredTensor] = field(repr=False)
+
+    @property
+    def cycles(self) -> int:
+        return sum(r.cycles for r in self.regions)
+
+    @property
+    def tokens(self) -> int:
+        return sum(r.result.total_tokens for r in self.regions)
+
+    @property
+    def work(self) -> Work:
+        return sum((r.work for r in self.regions), Work())
+
+    @property
+    def seconds(self) -> float:
+        """Wall time spent simulating."""
+        return sum(r.seconds for r in self.regions)
+
+    @property
+    def trace(self) -> tuple[Trace, ...]:
+        return tuple(r.trace for r in self.regions)
+
+    @cached_property
+    def reference(self) -> dict[str, Masked]:
+        """The dense meaning of every tensor of the program."""
+        return evaluate(self.compilation.program, self.data)
+
+    def check(self, tolerance: float = TOLERANCE) -> Check:
+        """Compare every tensor that was written with the dense reference."""
+        worst, same = 0.0, True
+        for name, stored in self.outputs.items():
+            expected = self.reference[name]
+            got = stored.to_dense()
+            want = expected.dense()
+            same = same and bool(np.array_equal(stored.pattern(), expected.present))
+            worst = max(worst, _relative_error(got, want))
+        return Check(worst, same, tolerance)
+
+
+def _relative_error(got: np.ndarray[Any, Any], want: np.ndarray[Any, Any]) -> float:
+    """Largest difference over the largest finite magnitude; infinite where only one is not."""
+    finite = np.isfinite(want)
+    if not np.array_equal(finite, np.isfinite(got)):
+        return float("inf")
+    if not finite.any():
+        return 0.0
+    scale = float(np.abs(want[finite]).max()) or 1.0
+    return float(np.abs(got[finite] - want[finite]).max()) / scale
+
+
+def simulate(
+    compilation: Compilation,
+    data: Mapping[str, Any],
+    machine: Machine | None = None,
+    *,
+    engine: str | Engine = Engine.AUTO,
+    progress: Progress | None = None,
+    token_limit: int | None = None,
+) -> Run:
+    """Simulate a compiled program on data, region by region.
+
+    Parameters
+    ----------
+    data : mapping
+        Every input by name: stored tensors, numpy arrays or scipy sparse matrices.
+    machine : Machine, optional
+        By default ``Machine.default()``.
+    progress : callable, optional
+        See :data:`Progress`.
+    token_limit : int, optional
+        Most tokens one region may put.
+
+    Raises
+    ------
+    DataError
+        If the data do not fit the program (before anything runs).
+    SimulationError
+        If a run deadlocks, exceeds the limit, or is cancelled.
+    """
+    machine = machine or Machine.default()
+    program = compilation.program
+    inputs = check_data(program, data)
+    known: dict[str, StoredTensor] = dict(inputs)
+    runs: list[RegionRun] = []
+    written: dict[str, StoredTensor] = {}
+    total = len(compilation.regions)
+    for k, compiled in enumerate(compilation.regions):
+
+        def tick(tokens: int, done: int = k, name: str = compiled.name) -> bool | None:
+            if progress is None:
+                return None
+            return progress(done / total, f"{name}: {tokens:,} tokens")
+
+        if tick(0) is False:
+            raise SimulationError("the run was cancelled")
+        started = time.perf_counter()
+        bound = bind(compiled.graph, known)
+        capacity = machine.channel_capacity
+        if capacity is not None:
+            bound = type(bound)(compiled.graph.with_capacity(capacity), bound.arrays)
+        result = run_graph(bound, machine, engine, progress=tick, limit=token_limit)
+        elapsed = time.perf_counter() - started
+        runs.append(RegionRun(compiled, result, measured_work(result), elapsed))
+        for name in compiled.region.outputs:
+            stored = output_tensor(result, program.tensor(name))
+            written[name] = stored
+            known[name] = stored
+    if progress is not None:
+        progress(1.0, "done")
+    return Run(compilation, machine, inputs, tuple(runs), written)

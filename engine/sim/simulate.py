@@ -1,0 +1,92 @@
+"""Run a bound graph on whichever engine is at hand."""
+
+from __future__ import annotations
+
+from enum import Enum
+from importlib import import_module
+from types import ModuleType
+
+from engine.errors import SimulationError
+from engine.sim import interpreter
+from engine.sim.bound import BoundGraph
+from engine.sim.machine import Machine
+from engine.sim.primitives import implementation
+from engine.sim.result import EngineResult, Progress
+
+SMALL = 20_000
+"""Array elements up to which the interpreter is done before kernels could be compiled."""
+
+
+class Engine(Enum):
+    """Which form of the primitives runs; both give the same result, exactly."""
+
+    AUTO = "auto"
+    COMPILED = "compiled"
+    INTERPRETER = "interpreter"
+
+
+def run_graph(
+    bound: BoundGraph,
+    machine: Machine,
+    engine: str | Engine = Engine.AUTO,
+    *,
+    log: bool = False,
+    progress: Progress | None = None,
+    limit: int | None = None,
+) -> EngineResult:
+    """Run a bound graph to its end.
+
+    Parameters
+    ----------
+    engine : Engine or str
+        ``"interpreter"`` runs the generator twins, ``"compiled"`` the kernels.  ``"auto"``
+        takes the kernels when they are compiled already or the data are large, and have the
+        primitives the graph needs; otherwise the twins.
+    log : bool
+        Keep every token taken from every stream, with its timestamp.
+    progress : callable, optional
+        Called now and then with the number of tokens so far; returning False cancels the run.
+    limit : int, optional
+        Most tokens the run may put.
+
+    Raises
+    ------
+    DeadlockError
+        If nodes wait for each other in a circle; the message names it.
+    SimulationError
+        If tokens contradict each other, the limit is reached or the run is cancelled.
+    """
+    try:
+        chosen = Engine(engine)
+    except ValueError:
+        raise SimulationError(
+            f"no engine is called {engine!r}", hint=f"known: {', '.join(e.value for e in Engine)}"
+        ) from None
+    kernels = None if chosen is Engine.INTERPRETER else _kernels()
+    if chosen is Engine.COMPILED and kernels is None:
+        raise SimulationError(
+            "the compiled engine is not installed", hint="install numba, or use the interpreter"
+        )
+    if chosen is Engine.AUTO and kernels is not None and not _worthwhile(bound):
+        kernels = None
+    if kernels is None:
+        return interpreter.run(bound, machine, log=log, progress=progress, limit=limit)
+    result: EngineResult = kernels.run(bound, machine, log=log, progress=progress, limit=limit)
+    return result
+
+
+def _kernels() -> ModuleType | None:
+    """The compiled engine, if this installation has it; importing it costs a second."""
+    try:
+        return import_module("engine.sim.compiled")
+    except ImportError:
+        return None
+
+
+def _worthwhile(bound: BoundGraph) -> bool:
+    """Whether the kernels can run the graph, and sooner than the twins would be done."""
+    if any(implementation(node.op).kernel is None for node in bound.graph.nodes):
+        return False
+    if import_module("engine.sim.cache").ready():
+        return True
+    return sum(a.size for arrays in bound.arrays.values() for a in arrays.values()) > SMALL

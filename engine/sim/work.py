@@ -1,0 +1,41 @@
+"""FLOPs and bytes a run really did, counted per node by the catalogue's formulas."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from engine.samml.catalogue import primitive
+from engine.sim.result import EngineResult
+
+
+@dataclass(frozen=True)
+class Work:
+    """Work of a node, a region or a program (``fusion.md`` §6).
+
+    Attributes
+    ----------
+    flops : float
+        Arithmetic operations on values, accumulations included.
+    bytes : float
+        Bytes read from and written to memory: coordinates, segments and values, 4 each.
+    """
+
+    flops: float = 0
+    bytes: float = 0
+
+    def __add__(self, other: Work) -> Work:
+        return Work(self.flops + other.flops, self.bytes + other.bytes)
+
+
+def measured_work(result: EngineResult) -> Work:
+    """The work of one region's run."""
+    total = Work()
+    for node in result.graph.nodes:
+        entry = primitive(node.op)
+        taken = int(result.values[node.inputs[0]]) if node.inputs else 0
+        made = next((int(result.values[s]) for s in node.outputs if s is not None), 0)
+        fibers = 0
+        if node.id in result.outputs and "seg" in result.outputs[node.id]:
+            fibers = len(result.outputs[node.id]["seg"])
+        total += Work(entry.flops(taken, made), entry.bytes(taken, made, fibers))
+    return total

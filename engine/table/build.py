@@ -1,0 +1,463 @@
+"""Building a fusion table step by step (``fusion.md`` §3.3; Algorithm 2 of the paper)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from engine.errors import LoweringError
+from engine.fusion.nests import Placed, PlacedLeaf, PlacedView
+from engine.fusion.region import FusedRegion
+from engine.program.storage import view_key
+from engine.program.types import LevelFormat, Op
+from engine.table.cells import (
+    VALUE_ROW,
+    AccIn,
+    Accumulated,
+    Accumulator,
+    At,
+    Cell,
+    CellKind,
+    Column,
+    Compute,
+    Fold,
+    JoinOf,
+    Level,
+    LevelTree,
+    Load,
+    Located,
+    Output,
+    Reference,
+    RepeatRef,
+    RepeatValue,
+    Root,
+    Scan,
+    ScanIn,
+    Step,
+    Value,
+    ValueOf,
+    coordinates,
+)
+from engine.table.cuts import arrange
+from engine.table.emptiness import Emptiness
+from engine.table.joins import AccAtom, Cut, Joins
+from engine.table.levels import LevelMaker
+from engine.table.table import FusionTable
+
+
+def build_table(region: FusedRegion, order: Sequence[str] | None = None) -> FusionTable:
+    """Build the fusion table of a region under an order.
+
+    Parameters
+    ----------
+    order : sequence of str, optional
+        Outermost index first; by default the schedule's, else the first legal order.
+
+    Raises
+    ------
+    OrderError
+        If the order breaks an edge of the POG or cannot be realised.
+    LoweringError
+        If the order needs a primitive that the machine lacks.
+    """
+    chosen = tuple(order or region.default_order())
+    region.pog.check(chosen)
+    trees, rows, extents = arrange(region, chosen)
+    shared = _Shared(region, extents)
+    outputs = []
+    for number, (joins, emptiness) in enumerate(trees):
+        outputs.append(_TreeBuilder(shared, joins, emptiness, number).build())
+    steps = [step for phase in _Shared.PHASES for step in shared.steps[phase]]
+    return FusionTable(
+        region,
+        rows,
+        tuple(shared.columns),
+        shared.levels,
+        shared.accumulators,
+        tuple(outputs),
+        tuple(steps),
+    )
+
+
+class _Shared:
+    """What all outputs of a table have in common."""
+
+    PHASES = ("leaves", "repeats", "compute", "reduce", "merge")
+
+    def __init__(self, region: FusedRegion, extents: dict[str, int]) -> None:
+        self.region = region
+        self.extents = extents
+        self.columns: list[Column] = []
+        self.levels: dict[str, Level] = {}
+        self.accumulators: dict[str, Accumulator] = {}
+        self.steps: dict[str, list[Step]] = {phase: [] for phase in self.PHASES}
+        self._taken: set[str] = set()
+
+    def column_name(self, tensor: str) -> str:
+        while tensor in self._taken:
+            tensor += "'"
+        self._taken.add(tensor)
+        return tensor
+
+    def accumulator_name(self, stem: str) -> str:
+        while stem in self.accumulators:
+            stem += "'"
+        return stem
+
+    def step(self, phase: str, title: str, changes: list[tuple[str, str, Cell]]) -> None:
+        if changes:
+            self.steps[phase].append(Step(phase, title, tuple(changes)))
+
+
+class _TreeBuilder:
+    """Fills the columns of one output's tree."""
+
+    def __init__(
+        self, shared: _Shared, joins: Joins, emptiness: Emptiness, number: int
+    ) -> None:
+        self.shared = shared
+        self.joins = joins
+        self.emptiness = emptiness
+        self.number = number
+        self.rank = joins.rank
+        self.leaf_columns: dict[tuple[int, int], str] = {}
+        self.columns: dict[int, str] = {}
+        self.results: dict[int, Value] = {}
+        self.emits: dict[tuple[int, str], str] = {}
+        self.readers: dict[int, list[Placed]] = {}
+        self.maker = LevelMaker(
+            joins,
+            emptiness,
+            number,
+            shared.extents,
+            shared.levels,
+            lambda atom: self.leaf_columns[id(atom.leaf), id(atom.consumer)],
+            self._accumulator_of,
+        )
+
+    def build(self) -> Output:
+        for placed in self.joins.placed:
+            for operand in placed.operands:
+                self.readers.setdefault(id(operand), []).append(placed)
+        self._name_columns()
+        for placed in self.joins.placed:
+            for leaf in dict.fromkeys(v for v in placed.operands if isinstance(v, PlacedLeaf)):
+                self._leaf(leaf, placed)
+            self._instance(placed)
+        output = self._output()
+        self._merge()
+        return output
+
+    def _name_columns(self) -> None:
+        def add(name: str, view: PlacedView, nest: tuple[str, ...], statement: str) -> None:
+            leaf = isinstance(view, PlacedLeaf)
+            self.shared.columns.append(
+                Column(name, view.tensor, view.indices, nest, leaf, statement)
+            )
+
+        named: set[int] = set()
+
+        def visit(placed: Placed) -> None:
+            if id(placed) in named:
+                return
+            named.add(id(placed))
+            for operand in placed.operands:
+                if isinstance(operand, Placed):
+                    visit(operand)
+                elif (id(operand), id(placed)) not in self.leaf_columns:
+                    name = self.shared.column_name(operand.tensor)
+                    self.leaf_columns[id(operand), id(placed)] = name
+                    add(name, operand, placed.nest, placed.tensor)
+            name = self.shared.column_name(placed.tensor)
+            self.columns[id(placed)] = name
+            add(name, placed, placed.nest, placed.tensor)
+
+        visit(self.joins.root)
+
+    def _accumulator_of(self, atom: AccAtom) -> str:
+        self._reduce(atom.placed)
+        return self.emits[id(atom.placed), atom.index]
+
+    def level(self, placed: Placed, index: str) -> str:
+        return self.maker.level(self.joins.prefix(placed, index))
+
+    # Leaves -----------------------------------------------------------------------------------
+
+    def _leaf(self, leaf: PlacedLeaf, reader: Placed) -> None:
+        name = self.leaf_columns[id(leaf), id(reader)]
+        tensor = self.joins.program.tensor(leaf.tensor)
+        stored = sorted(range(tensor.rank), key=lambda m: self.rank[leaf.indices[m]])
+        key = view_key(tensor, tuple(stored))
+        last = max((self.rank[x] for x in leaf.indices), default=-1)
+        scans: list[tuple[str, str, Cell]] = []
+        repeats: list[tuple[str, str, Cell]] = []
+        parent: Reference = Root()
+        for row in self.rank:
+            if row not in reader.nest:
+                repeats.append((name, row, Cell(CellKind.PASS, "pass")))
+            elif row in leaf.indices:
+                at = [leaf.indices[m] for m in stored].index(row)
+                dense = tensor.format.levels[at] is LevelFormat.DENSE
+                scan = Scan(parent, key, at, dense, self.shared.extents[row])
+                scans.append((name, row, self._cell(CellKind.SCAN, scan, parent)))
+                parent = At(name, row)
+            elif self.rank[row] < last:
+                repeat = RepeatRef(parent, self.level(reader, row))
+                repeats.append((name, row, self._cell(CellKind.REPEAT, repeat, parent)))
+                parent = At(name, row)
+            else:
+                repeats.append((name, row, Cell(CellKind.VALUE_REPEAT, "(RepV)")))
+        load = Load(parent, key)
+        scans.append((name, VALUE_ROW, self._cell(CellKind.VALUE, load, parent)))
+        value = self._repeated(load, reader, last)
+        if value != load:
+            repeats.append((name, VALUE_ROW, self._cell(CellKind.VALUE, value, parent)))
+        self.shared.step("leaves", f"scan and load {name}", scans)
+        self.shared.step("repeats", f"repeat {name} under {reader.tensor}", repeats)
+
+    def _repeated(self, value: Value, reader: Placed, last: int) -> Value:
+        """A value repeated over the indices of its reader's nest inside rank ``last``."""
+        if isinstance(reader.view, Cut):
+            return value
+        for x in reader.nest:
+            if self.rank[x] > last:
+                value = RepeatValue(value, self.level(reader, x))
+        return value
+
+    @staticmethod
+    def _cell(
+        kind: CellKind, expression: Scan | RepeatRef | Value, target: Reference | None = None
+    ) -> Cell:
+        at = f"{target.column}.{target.row}" if isinstance(target, At) else ""
+        return Cell(kind, str(expression), expression, at)
+
+    # Instances --------------------------------------------------------------------------------
+
+    def _instance(self, placed: Placed) -> None:
+        name = self.columns[id(placed)]
+        self._reduce(placed)
+        reader = self._only_reader(placed)
+        rows: list[tuple[str, str, Cell]] = []
+        reductions: list[tuple[str, str, Cell]] = []
+        for row in self.rank:
+            accumulator = self.emits.get((id(placed), row))
+            if row in placed.reduced:
+                reductions.append((name, row, Cell(CellKind.REDUCED, "reduced")))
+            elif accumulator is not None:
+                text = coordinates(accumulator)
+                reductions.append((name, row, Cell(CellKind.ACCUMULATE, text)))
+            elif row in placed.nest:
+                level = self.level(placed, row)
+                cell = Cell(CellKind.REFERENCE, level, None, self._member(level))
+                rows.append((name, row, cell))
+            elif reader and row in reader.nest and self._inside(placed, row):
+                rows.append((name, row, Cell(CellKind.VALUE_REPEAT, "(RepV)")))
+            else:
+                rows.append((name, row, Cell(CellKind.PASS, "pass")))
+        if not isinstance(placed.view, Cut):
+            cell = self._cell(CellKind.COMPUTE, self._compute(placed))
+            rows.append((name, VALUE_ROW, cell))
+        self.shared.step("compute", f"compute {name}", rows)
+        if placed.reduced:
+            cell = self._cell(CellKind.ACCUMULATE, self._at_reader(placed))
+            reductions.append((name, VALUE_ROW, cell))
+            over = ", ".join(placed.reduced)
+            self.shared.step("reduce", f"reduce {name} over {over}", reductions)
+        elif isinstance(value := self._at_reader(placed), RepeatValue):
+            cell = self._cell(CellKind.COMPUTE, value)
+            self.shared.step("compute", f"repeat {name}", [(name, VALUE_ROW, cell)])
+
+    def _inside(self, placed: Placed, row: str) -> bool:
+        return all(self.rank[x] < self.rank[row] for x in placed.outer_nest)
+
+    def _only_reader(self, placed: Placed) -> Placed | None:
+        readers = self.readers.get(id(placed), [])
+        return readers[0] if len({id(r) for r in readers}) == 1 else None
+
+    def _member(self, level: str) -> str:
+        """The cell a reference to a level points at."""
+        tree: LevelTree = self.shared.levels[level].tree
+        while isinstance(tree, JoinOf | Located):
+            tree = tree.child if isinstance(tree, Located) else tree.children[0]
+        match tree:
+            case ScanIn(column=column):
+                return f"{column}.{self.shared.levels[level].index}"
+            case AccIn(accumulator=name):
+                accumulator = self.shared.accumulators[name]
+                return f"{accumulator.column}.{accumulator.index}"
+            case _:
+                return ""
+
+    def _compute(self, placed: Placed) -> Compute:
+        operands = tuple(self._operand(v, placed) for v in placed.operands)
+        statement = placed.view.statement
+        return Compute(statement.op, operands, statement.constant)
+
+    def _operand(self, view: PlacedView, reader: Placed) -> Value:
+        if isinstance(view, PlacedLeaf):
+            return ValueOf(self.leaf_columns[id(view), id(reader)])
+        value = ValueOf(self.columns[id(view)])
+        if self._only_reader(view) is not None:
+            return value
+        return self._repeated(value, reader, self._last(view))
+
+    def _last(self, placed: Placed) -> int:
+        return max((self.rank[x] for x in placed.outer_nest), default=-1)
+
+    def _at_reader(self, placed: Placed) -> Value:
+        """The value cell: what an only reader takes, else the bare result."""
+        value = self.results.get(id(placed)) or self._compute(placed)
+        if isinstance(value, Accumulated):
+            value = Accumulated(value.accumulator, self.maker.level(placed.outer_nest))
+        reader = self._only_reader(placed)
+        return value if reader is None else self._repeated(value, reader, self._last(placed))
+
+    # Reductions (fusion.md §3.4) -------------------------------------------------------------
+
+    def _reduce(self, placed: Placed) -> None:
+        """Apply the reductions of an instance, innermost first."""
+        if id(placed) in self.results or not placed.reduced:
+            return
+        if isinstance(placed.view, Cut):
+            self._cut(placed)
+            return
+        maximum = placed.view.statement.op is Op.MAX
+        value: Value = self._compute(placed)
+        self.results[id(placed)] = value
+        left = [(x, self.level(placed, x)) for x in placed.nest]
+        for r in sorted(placed.reduced, key=self.rank.__getitem__, reverse=True):
+            at = [x for x, _ in left].index(r)
+            inner = left[at + 1 :]
+            if not inner:
+                zero = not placed.indices and len(left) == 1
+                value = Fold(maximum, value, r, left[at][1], self._guide(placed, at, left), zero)
+                left = left[:at]
+            elif len(inner) == 1:
+                index = inner[0][0]
+                name = self.shared.accumulator_name(f"Acc1_{r}")
+                self.shared.accumulators[name] = Accumulator(
+                    name, self.columns[id(placed)], r, index, inner[0][1], left[at][1], value,
+                    maximum, self.shared.extents[index],
+                )
+                self._emits(placed, index, name)
+                value = Accumulated(name, name)
+                left = [*left[:at], (index, name)]
+            else:
+                raise LoweringError(
+                    f"{placed.tensor} reduces over {r} outside {', '.join(x for x, _ in inner)}: "
+                    f"that takes an accumulator of order {len(inner)}, and the machine has order 1",
+                    hint=f"move {r} further in",
+                )
+        self.results[id(placed)] = value
+
+    def _cut(self, placed: Placed) -> None:
+        alias, index = placed.reduced[0], placed.nest[-1]
+        producer = placed.operands[0]
+        assert isinstance(producer, Placed)
+        name = self.shared.accumulator_name(f"Stream_{alias}")
+        self.shared.accumulators[name] = Accumulator(
+            name, self.columns[id(placed)], alias, index, None, self.level(placed, alias),
+            self._operand(producer, placed), False, self.shared.extents[index],
+            self.emptiness.absent(producer),
+        )
+        self._emits(placed, index, name)
+        self.results[id(placed)] = Accumulated(name, name)
+
+    def _emits(self, placed: Placed, index: str, accumulator: str) -> None:
+        self.emits[id(placed), index] = accumulator
+        prefix = placed.outer_nest
+        self.shared.levels[accumulator] = Level(
+            accumulator, prefix, self.number, AccIn(accumulator)
+        )
+
+    def _guide(
+        self, placed: Placed, at: int, left: list[tuple[str, str]]
+    ) -> str | None:
+        """The level outside a reduced one, where it may be empty (§8 Q1)."""
+        if at == 0:
+            return None
+        prefix = tuple(x for x, _ in left[:at])
+        return left[at - 1][1] if self.emptiness.level(prefix) else None
+
+    # Output and merge -------------------------------------------------------------------------
+
+    def _output(self) -> Output:
+        root = self.joins.root
+        nest = root.outer_nest
+        levels = tuple(self.maker.level(nest[: k + 1]) for k in range(len(nest)))
+        drop_values = bool(nest) and self.emptiness.absent(root)
+        drops = [False] * len(nest)
+        for k in range(len(nest) - 1, 0, -1):
+            below = drops[k] if k + 1 < len(nest) else drop_values
+            drops[k - 1] = below or self._level_may_be_empty(nest[: k + 1])
+        return Output(
+            root.tensor,
+            self.columns[id(root)],
+            self.number,
+            levels,
+            nest,
+            ValueOf(self.columns[id(root)]),
+            drop_values,
+            tuple(drops),
+        )
+
+    def _level_may_be_empty(self, prefix: tuple[str, ...]) -> bool:
+        root = self.joins.root
+        if (id(root), prefix[-1]) in self.emits:
+            return self.emptiness.tree(AccAtom(root, prefix[-1]), prefix)
+        return self.emptiness.level(prefix)
+
+    def _merge(self) -> None:
+        """Put projections of joined levels in their members' places."""
+        cells = {}
+        for phase in ("leaves", "repeats", "compute", "reduce"):
+            for step in self.shared.steps[phase]:
+                cells.update({(c, r): cell for c, r, cell in step.changes})
+        for level in list(self.shared.levels.values()):
+            if level.root != self.number or isinstance(level.tree, ScanIn | AccIn):
+                continue
+            changes: list[tuple[str, str, Cell]] = []
+            self._members(level, level.tree, "", changes, cells)
+            self.shared.step("merge", f"merge {level.name}", changes)
+
+    def _members(
+        self,
+        level: Level,
+        tree: LevelTree,
+        at: str,
+        changes: list[tuple[str, str, Cell]],
+        cells: dict[tuple[str, str], Cell],
+    ) -> None:
+        joined = f" -> {level.name}" if isinstance(level.tree, JoinOf) else ""
+        match tree:
+            case JoinOf(children=children):
+                for child in children:
+                    self._members(level, child, "", changes, cells)
+            case Located(child=child, columns=columns):
+                self._members(level, child, "", changes, cells)
+                inside = tree if joined and tree is not level.tree else None
+                crd = level.name if inside is None else self._member_text(child, level.index)
+                for column in columns:
+                    old = cells[column, level.index]
+                    assert isinstance(old.expression, Scan)
+                    text = f"Locate({old.expression.parent},{coordinates(crd)})"
+                    suffix = joined if inside is not None else ""
+                    cell = Cell(CellKind.LOCATE, text + suffix, old.expression, old.target)
+                    changes.append((column, level.index, cell))
+            case ScanIn(column=column):
+                old = cells[column, level.index]
+                if joined:
+                    cell = Cell(CellKind.JOIN, old.text + joined, old.expression, old.target)
+                    changes.append((column, level.index, cell))
+            case AccIn(accumulator=name):
+                accumulator = self.shared.accumulators[name]
+                old = cells[accumulator.column, level.index]
+                if joined:
+                    cell = Cell(CellKind.JOIN, f"{old.text}{joined} (val)", None, old.target)
+                    changes.append((accumulator.column, level.index, cell))
+            case _:
+                pass
+
+    @staticmethod
+    def _member_text(tree: LevelTree, index: str) -> str:
+        return f"<{tree.column}.{index}>" if isinstance(tree, ScanIn) else index
+

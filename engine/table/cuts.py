@@ -1,0 +1,205 @@
+"""Where a producer's coordinates must not be filtered by its consumer (``fusion.md`` §3.2 J3).
+
+A cut re-reads the producer's result as a stream of its own, under an alias of the index, so
+that reductions inside the producer still see every coordinate.
+"""
+
+from __future__ import annotations
+
+from engine.errors import LoweringError
+from engine.fusion.nests import Placed, place, walk_placed
+from engine.fusion.region import FusedRegion
+from engine.fusion.views import Instance, Leaf, View
+from engine.program.types import Access, BroadcastAdd, Op, Statement
+from engine.table.emptiness import Emptiness
+from engine.table.joins import Combine, Cut, Joins, ScanAtom, ambiguous_atoms, implies
+
+MAX_CUTS = 64
+
+
+def arrange(
+    region: FusedRegion, order: tuple[str, ...]
+) -> tuple[tuple[tuple[Joins, Emptiness], ...], tuple[str, ...], dict[str, int]]:
+    """Place each output's views under an order, with cuts where J3 asks for them.
+
+    Returns
+    -------
+    trees : one (joins, emptiness) per output
+    order : the order with the cuts' aliases in it
+    extents : sizes of all indices, aliases included
+
+    Raises
+    ------
+    OrderError
+        If the order is not realisable.
+    LoweringError
+        If a broadcast addition cannot be told apart from an empty row.
+    """
+    extents = dict(region.extents)
+    trees = []
+    for root in region.roots:
+        unshared: frozenset[int] = frozenset()
+        for _ in range(MAX_CUTS):
+            joins = Joins(region.program, place([root], order, unshared)[0], order)
+            emptiness = Emptiness(joins)
+            found = _filtered_reduction(joins) or _inexact_broadcast(joins, emptiness)
+            if found is None:
+                clash = _ambiguous_sharing(joins)
+                if not clash:
+                    break
+                unshared |= clash
+                continue
+            reader, producer, index = found
+            alias = _fresh(index, extents)
+            extents[alias] = extents[index]
+            at = order.index(index)
+            order = (*order[:at], alias, *order[at:])
+            root = _insert(root, reader, producer, index, alias)
+        else:
+            raise LoweringError(f"region {region.name} needs more than {MAX_CUTS} stream cuts")
+        trees.append((root, unshared))
+    # Aliases of later outputs lengthen the order, so place every tree under the final one.
+    final = []
+    for root, unshared in trees:
+        joins = Joins(region.program, place([root], order, unshared)[0], order)
+        final.append((joins, Emptiness(joins)))
+    return tuple(final), order, extents
+
+
+def _fresh(index: str, extents: dict[str, int]) -> str:
+    alias = index + "*"
+    while alias in extents:
+        alias += "*"
+    return alias
+
+
+Found = tuple[Instance, Instance, str]
+
+
+def _ambiguous_sharing(joins: Joins) -> frozenset[int]:
+    """Shared views that one level would need under two different filters: split them."""
+    readers: dict[int, set[int]] = {}
+    for placed in joins.placed:
+        for operand in placed.operands:
+            readers.setdefault(id(operand), set()).add(id(placed))
+    clashing: set[int] = set()
+    for placed in joins.placed:
+        for k in range(len(placed.nest)):
+            prefix = placed.nest[: k + 1]
+            if not any(prefix[-1] in v.indices for v in placed.operands):
+                continue
+            for atom in ambiguous_atoms(joins.tree(prefix)):
+                source = atom.consumer if isinstance(atom, ScanAtom) else atom.placed
+                for shared in joins.placed:
+                    if len(readers.get(id(shared), ())) > 1 and source in walk_placed([shared]):
+                        clashing.add(id(shared.view))
+    return frozenset(clashing)
+
+
+def _filtered_reduction(joins: Joins) -> Found | None:
+    """A consumer whose filter would reach a reduction inside its operand."""
+    for placed in joins.placed:
+        if isinstance(placed.view, Cut):
+            continue
+        for r in placed.reduced:
+            owner = joins.owner(joins.prefix(placed, r))
+            own = joins.jin(placed, r)
+            if owner is None or owner is placed or implies(own, joins.jin(owner, r), joins.always):
+                continue
+            for reader in joins.placed:
+                if r not in reader.view.local or implies(
+                    own, joins.jin(reader, r), joins.always
+                ):
+                    continue
+                for operand in reader.operands:
+                    if (
+                        isinstance(operand, Placed)
+                        and r in operand.indices
+                        and placed in walk_placed([operand])
+                        and implies(own, joins.jout(operand, reader, r), joins.always)
+                    ):
+                        return reader.view, operand.view, r
+            raise LoweringError(
+                f"{placed.tensor} reduces over {r}, whose coordinates another operand filters",
+                hint=f"cut the region after {placed.tensor}",
+            )
+    return None
+
+
+def _inexact_broadcast(joins: Joins, emptiness: Emptiness) -> Found | None:
+    """An operand of a sparse broadcast whose rows may exist without a value in them."""
+    if joins.program.broadcast_add is not BroadcastAdd.SPARSE:
+        return None
+    for placed in joins.placed:
+        if not placed.view.statement.op.joins_by_union:
+            continue
+        for k, index in enumerate(placed.nest):
+            if index not in placed.view.local:
+                continue
+            tree = joins.jin(placed, index)
+            if not isinstance(tree, Combine) or not tree.gate:
+                continue
+            deeper = [x for x in placed.nest[k + 1 :] if x in placed.view.local]
+            for operand in placed.operands:
+                if any(x not in operand.indices for x in placed.view.local):
+                    continue
+                inexact = any(
+                    emptiness.tree(joins.jout(operand, placed, x), joins.prefix(placed, x))
+                    for x in deeper
+                    if x in operand.indices
+                )
+                if not inexact and isinstance(operand, Placed) and emptiness.absent(operand):
+                    if not deeper and not isinstance(operand.view, Cut):
+                        return placed.view, operand.view, index
+                    inexact = True
+                if inexact:
+                    raise LoweringError(
+                        f"{placed.tensor} adds an operand row by row, but rows of "
+                        f"{operand.tensor} may hold nothing",
+                        hint=f"cut the region before {placed.tensor}, or use "
+                        "'option broadcast_add dense'",
+                    )
+    return None
+
+
+def _insert(
+    root: Instance, reader: Instance, producer: Instance, index: str, alias: str
+) -> Instance:
+    """Put a cut between a producer and its reader, with the producer's index renamed."""
+    renamed: dict[int, View] = {}
+
+    def rename(view: View) -> View:
+        if id(view) not in renamed:
+            indices = tuple(alias if x == index else x for x in view.indices)
+            if isinstance(view, Leaf):
+                renamed[id(view)] = Leaf(view.tensor, indices)
+            else:
+                renamed[id(view)] = type(view)(
+                    view.statement,
+                    indices,
+                    tuple(rename(v) for v in view.operands),
+                    tuple(alias if x == index else x for x in view.reduced),
+                    tuple((a, alias if b == index else b) for a, b in view.renaming),
+                )
+        return renamed[id(view)]
+
+    access = Access(producer.tensor, producer.indices)
+    copy = Statement(access, Op.SUM, (access,))
+    cut = Cut(copy, producer.indices, (rename(producer),), (alias,), ())
+    rebuilt: dict[int, View] = {}
+
+    def rebuild(view: View) -> View:
+        if isinstance(view, Leaf):
+            return view
+        if id(view) not in rebuilt:
+            operands = tuple(
+                cut if view is reader and v is producer else rebuild(v) for v in view.operands
+            )
+            rebuilt[id(view)] = type(view)(
+                view.statement, view.indices, operands, view.reduced, view.renaming
+            )
+        return rebuilt[id(view)]
+
+    new_root = rebuild(root)
+    assert isinstance(new_root, Instance)
+    return new_root

@@ -1,0 +1,192 @@
+"""What may be empty: fibers that can hold nothing, values that can be absent.
+
+Decides where droppers, guides and gates are needed (``fusion.md`` §3.6, §8 Q1).  Answers are
+conservative: "may be" is always right, "never" is a promise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from itertools import product
+
+from engine.fusion.nests import Placed, PlacedLeaf, PlacedView
+from engine.program.types import LevelFormat, Op
+from engine.table.joins import (
+    MAX_ATOMS,
+    AccAtom,
+    Combine,
+    Cut,
+    DenseAtom,
+    Joins,
+    ScanAtom,
+    Tree,
+    atoms,
+    implies,
+)
+
+Prefix = tuple[str, ...]
+Symbol = tuple[object, ...]
+Presence = Callable[[Mapping[Symbol, bool]], bool]
+
+
+class Emptiness:
+    """Answers for one output's placed views."""
+
+    def __init__(self, joins: Joins) -> None:
+        self.joins = joins
+        self._empty: dict[Prefix, bool] = {}
+        self._absent: dict[int, bool] = {}
+
+    def level(self, prefix: Prefix) -> bool:
+        """Whether fibers of this level may be empty."""
+        if prefix not in self._empty:
+            self._empty[prefix] = self.tree(self.joins.tree(prefix), prefix)
+        return self._empty[prefix]
+
+    def tree(self, tree: Tree, prefix: Prefix) -> bool:
+        """Whether fibers of a join tree at a prefix may be empty."""
+        match tree:
+            case DenseAtom():
+                return False
+            case ScanAtom():
+                return self._scan(tree)
+            case AccAtom():
+                return self._accumulated(tree.placed)
+            case Combine(union=True, gate=gate):
+                deciding = tree.children[:gate] if gate else tree.children
+                return all(self.tree(child, prefix) for child in deciding)
+            case Combine():
+                sparse = [c for c in tree.children if not self._is_dense(c)]
+                if len(sparse) > 1:
+                    return True
+                return any(self.tree(child, prefix) for child in tree.children)
+
+    def _is_dense(self, tree: Tree) -> bool:
+        return isinstance(tree, DenseAtom) or (
+            isinstance(tree, ScanAtom) and self.level_format(tree) is LevelFormat.DENSE
+        )
+
+    def position(self, atom: ScanAtom) -> int:
+        """The storage level of a scan."""
+        order = sorted(atom.leaf.indices, key=self.joins.rank.__getitem__)
+        return order.index(atom.index)
+
+    def level_format(self, atom: ScanAtom) -> LevelFormat:
+        tensor = self.joins.program.tensor(atom.leaf.tensor)
+        return tensor.format.levels[self.position(atom)]
+
+    def _scan(self, atom: ScanAtom) -> bool:
+        at = self.position(atom)
+        order = sorted(atom.leaf.indices, key=self.joins.rank.__getitem__)
+        null = False
+        if at:
+            above = ScanAtom(atom.leaf, atom.consumer, order[at - 1])
+            tree = self.joins.tree(self.joins.prefix(atom.consumer, order[at - 1]))
+            null = not implies(tree, above, self.joins.always)
+        if self.level_format(atom) is LevelFormat.DENSE:
+            return null
+        levels = self.joins.program.tensor(atom.leaf.tensor).format.levels
+        return at == 0 or levels[at - 1] is LevelFormat.DENSE or null
+
+    def _accumulated(self, placed: Placed) -> bool:
+        inner = placed.nest
+        if isinstance(placed.view, Cut):
+            inner = placed.nest[:-1]
+        depths = [k for k, x in enumerate(inner) if x in placed.reduced]
+        levels = [inner[: k + 1] for k in range(depths[0], len(inner))]
+        return any(self.level(p) for p in levels) or self.absent_inside(placed)
+
+    # Values -----------------------------------------------------------------------------------
+
+    def absent(self, placed: Placed) -> bool:
+        """Whether the value of an instance may be absent at a coordinate of its level."""
+        if not placed.reduced:
+            return self.absent_inside(placed)
+        if self.folds_last(placed):
+            return self.fold_absent(placed)
+        return False
+
+    def folds_last(self, placed: Placed) -> bool:
+        """Whether the last reduction applied is a reducer, not an accumulator."""
+        if isinstance(placed.view, Cut):
+            return False
+        outermost = min(placed.nest.index(r) for r in placed.reduced)
+        return all(x in placed.reduced for x in placed.nest[outermost:])
+
+    def fold_absent(self, placed: Placed) -> bool:
+        if not placed.indices:
+            return False  # scalars are stored always, 0 if nothing was summed
+        first = min(placed.nest.index(r) for r in placed.reduced)
+        levels = [placed.nest[: k + 1] for k in range(first, len(placed.nest))]
+        return any(self.level(p) for p in levels) or self.absent_inside(placed)
+
+    def absent_inside(self, placed: Placed) -> bool:
+        """Whether the value computed at the full nest, before reductions, may be absent."""
+        key = id(placed)
+        if key not in self._absent:
+            self._absent[key] = True  # cut recursion conservatively
+            self._absent[key] = self._absent_now(placed)
+        return self._absent[key]
+
+    def _absent_now(self, placed: Placed) -> bool:
+        symbols: dict[Symbol, None] = {}
+        present = self._computed(placed, symbols)
+        prefixes = {s[1]: None for s in symbols if s[0] == "atom"}
+        trees = {p: self.joins.tree(p) for p in prefixes if isinstance(p, tuple)}
+        for prefix, tree in trees.items():
+            symbols.update({("atom", prefix, a): None for a in atoms(tree)})
+        if len(symbols) > MAX_ATOMS:
+            return True
+        names = list(symbols)
+        for bits in product((False, True), repeat=len(names)):
+            world = dict(zip(names, bits, strict=True))
+            for name in names:
+                if name[0] == "atom" and isinstance(name[2], DenseAtom):
+                    world[name] = True
+            if all(_holds(t, p, world) for p, t in trees.items()) and not present(world):
+                return True
+        return False
+
+    def _computed(self, placed: Placed, symbols: dict[Symbol, None]) -> Presence:
+        parts = [self._operand(v, placed, symbols) for v in placed.operands]
+        if placed.view.statement.op in (Op.ADD, Op.SUB):
+            return lambda world: any(part(world) for part in parts)
+        return lambda world: all(part(world) for part in parts)
+
+    def _operand(
+        self, view: PlacedView, reader: Placed, symbols: dict[Symbol, None]
+    ) -> Presence:
+        rank = self.joins.rank
+        symbol: Symbol
+        if isinstance(view, PlacedLeaf):
+            if not view.indices:
+                return _always
+            last = max(view.indices, key=rank.__getitem__)
+            atom = ScanAtom(view, reader, last)
+            symbol = ("atom", self.joins.prefix(reader, last), atom)
+        elif not view.reduced:
+            return self._computed(view, symbols)
+        elif self.folds_last(view):
+            if not self.fold_absent(view) or self._reads_what_it_folded(view, reader):
+                return _always
+            symbol = ("fold", id(view))
+        else:
+            last = view.outer_nest[-1]
+            symbol = ("atom", view.outer_nest, AccAtom(view, last))
+        symbols[symbol] = None
+        return lambda world: world[symbol]
+
+    def _reads_what_it_folded(self, view: Placed, reader: Placed) -> bool:
+        """The reader iterates the very fiber that was folded, so it was not empty."""
+        return reader.nest[: len(view.nest)] == view.nest and not self.absent_inside(view)
+
+
+def _always(_: Mapping[Symbol, bool]) -> bool:
+    return True
+
+
+def _holds(tree: Tree, prefix: object, world: Mapping[Symbol, bool]) -> bool:
+    if not isinstance(tree, Combine):
+        return world["atom", prefix, tree]
+    values = [_holds(child, prefix, world) for child in tree.children]
+    return any(values) if tree.union else all(values)

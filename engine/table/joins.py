@@ -1,0 +1,231 @@
+"""Join expressions: which coordinates a level iterates (``fusion.md`` §3.2 J1, J2).
+
+A tree's leaves are scans of stored levels, levels emitted by accumulators, and dense ranges;
+its inner nodes intersect (products) or unite (sums).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import product
+
+from engine.fusion.nests import Placed, PlacedLeaf, PlacedView, walk_placed
+from engine.fusion.views import Instance
+from engine.program.types import BroadcastAdd, LevelFormat, Program
+
+MAX_ATOMS = 14
+
+
+@dataclass(frozen=True, eq=False)
+class Cut(Instance):
+    """A producer's result re-read as a stream of its own: rule J3's STREAM leaf.
+
+    ``indices`` are what the consumer sees; ``reduced`` holds the producer's alias of the one
+    index whose coordinates must not be filtered by the consumer.
+    """
+
+
+@dataclass(frozen=True)
+class ScanAtom:
+    """The level of a stored tensor, as one consumer scans it."""
+
+    leaf: PlacedLeaf
+    consumer: Placed
+    index: str
+
+
+@dataclass(frozen=True)
+class AccAtom:
+    """A level emitted by the accumulator (or cut) of an instance."""
+
+    placed: Placed
+    index: str
+
+
+@dataclass(frozen=True)
+class DenseAtom:
+    """Every coordinate of an index: an operand broadcast over it in dense mode."""
+
+    index: str
+
+
+@dataclass(frozen=True)
+class Combine:
+    """Several subtrees joined; ``gate`` > 0: empty when the first ``gate`` children are."""
+
+    union: bool
+    children: tuple[Tree, ...]
+    gate: int = 0
+
+
+Tree = ScanAtom | AccAtom | DenseAtom | Combine
+Atom = ScanAtom | AccAtom | DenseAtom
+
+
+class Joins:
+    """Join trees of one output's placed views under one order."""
+
+    def __init__(self, program: Program, root: Placed, order: tuple[str, ...]) -> None:
+        self.program = program
+        self.root = root
+        self.rank = {x: k for k, x in enumerate(order)}
+        self.placed = walk_placed([root])
+        self._owners: dict[tuple[str, ...], Placed | None] = {}
+
+    def jin(self, placed: Placed, index: str) -> Tree:
+        """Coordinates at which ``placed`` computes (J1)."""
+        op = placed.view.statement.op
+        full = [v for v in placed.operands if index in v.indices]
+        children = [self.jout(v, placed, index) for v in full]
+        if not op.joins_by_union:
+            return combine(False, children)
+        if self.program.broadcast_add is BroadcastAdd.DENSE:
+            if len(full) < len(placed.operands):
+                children.append(DenseAtom(index))
+            return combine(True, children)
+        gates = [k for k, v in enumerate(full) if self._gates(placed, v, full, index)]
+        if gates and len(gates) < len(full):
+            first = [children[k] for k in gates]
+            rest = [c for k, c in enumerate(children) if k not in gates]
+            return Combine(True, (*first, *rest), gate=len(first))
+        return combine(True, children)
+
+    def _gates(
+        self, placed: Placed, operand: PlacedView, full: list[PlacedView], index: str
+    ) -> bool:
+        """Rows of a sparse broadcast exist only where the operand with all indices has them."""
+        before = [
+            x for x in placed.view.local if self.rank[x] < self.rank[index]
+        ]
+        lacking = [x for x in before if any(x not in v.indices for v in full)]
+        return bool(lacking) and all(x in operand.indices for x in lacking)
+
+    def jout(self, view: PlacedView, consumer: Placed, index: str) -> Tree:
+        """Coordinates of an operand as its consumer sees them (J2)."""
+        if isinstance(view, PlacedLeaf):
+            return ScanAtom(view, consumer, index)
+        if any(self.rank[r] < self.rank[index] for r in view.reduced):
+            return AccAtom(view, index)
+        return self.jin(view, index)
+
+    def always(self, atom: Atom) -> bool:
+        """Whether an atom has every coordinate: a dense range, or a dense outermost level.
+
+        Below other levels a dense level may be entered by the empty reference.
+        """
+        if not isinstance(atom, ScanAtom):
+            return isinstance(atom, DenseAtom)
+        tensor = self.program.tensor(atom.leaf.tensor)
+        outermost = min(atom.leaf.indices, key=self.rank.__getitem__)
+        return atom.index == outermost and tensor.format.levels[0] is LevelFormat.DENSE
+
+    def prefix(self, placed: Placed, index: str) -> tuple[str, ...]:
+        return placed.nest[: placed.nest.index(index) + 1]
+
+    def owner(self, prefix: tuple[str, ...]) -> Placed | None:
+        """The outermost operation that iterates exactly this prefix."""
+        if prefix not in self._owners:
+            readers = (
+                p
+                for p in reversed(self.placed)
+                if p.nest[: len(prefix)] == prefix and self._reads(p, prefix[-1])
+            )
+            self._owners[prefix] = next(readers, None)
+        return self._owners[prefix]
+
+    @staticmethod
+    def _reads(placed: Placed, index: str) -> bool:
+        return any(index in v.indices for v in placed.operands)
+
+    def tree(self, prefix: tuple[str, ...]) -> Tree:
+        """The level stream of a nest prefix; the root's own result where nothing reads it."""
+        owner = self.owner(prefix)
+        if owner is None:
+            return AccAtom(self.root, prefix[-1])
+        return self.jin(owner, prefix[-1])
+
+
+def combine(union: bool, children: list[Tree]) -> Tree:
+    """Join subtrees: equal ones count once, the same operator is flattened."""
+    flat: list[Tree] = []
+    for child in children:
+        parts = (
+            child.children
+            if isinstance(child, Combine) and child.union is union and not child.gate
+            else (child,)
+        )
+        flat.extend(p for p in parts if p not in flat)
+    return flat[0] if len(flat) == 1 else Combine(union, tuple(flat))
+
+
+def atoms(tree: Tree) -> tuple[Atom, ...]:
+    """The leaves of a tree, each once, from left to right."""
+    if not isinstance(tree, Combine):
+        return (tree,)
+    return tuple(dict.fromkeys(a for child in tree.children for a in atoms(child)))
+
+
+def holds(tree: Tree, present: dict[Atom, bool]) -> bool:
+    """Whether the tree has a coordinate, given which atoms have it."""
+    if not isinstance(tree, Combine):
+        return present[tree]
+    values = [holds(child, present) for child in tree.children]
+    return any(values) if tree.union else all(values)
+
+
+def implies(a: Tree, b: Tree, always: Callable[[Atom], bool] | None = None) -> bool:
+    """Whether every coordinate of ``a`` is one of ``b`` whatever the data (False if unsure).
+
+    ``always`` tells which atoms have every coordinate; dense ranges by default.
+    """
+    if a == b:
+        return True
+    always = always or (lambda atom: isinstance(atom, DenseAtom))
+    names = tuple(dict.fromkeys(atoms(a) + atoms(b)))
+    full = {name: True for name in names if always(name)}
+    free = [name for name in names if name not in full]
+    if len(free) > MAX_ATOMS:
+        return False
+    for bits in product((False, True), repeat=len(free)):
+        present = {**full, **dict(zip(free, bits, strict=True))}
+        if holds(a, present) and not holds(b, present):
+            return False
+    return True
+
+
+def presence(tree: Tree, atom: Atom) -> Tree | None:
+    """When the atom's payload rides on the tree's stream; None if the tree lacks the atom."""
+    if not isinstance(tree, Combine):
+        return tree if tree == atom else None
+    found = [(k, p) for k, c in enumerate(tree.children) if (p := presence(c, atom)) is not None]
+    if not found:
+        return None
+    k = carrier(tree, atom)
+    mine = dict(found)[k]
+    if tree.union:
+        return mine
+    return combine(False, [mine, *(c for j, c in enumerate(tree.children) if j != k)])
+
+
+def carrier(tree: Combine, atom: Atom) -> int:
+    """The child from which the atom's payload is taken: the one that has it most often."""
+    found = [(k, p) for k, c in enumerate(tree.children) if (p := presence(c, atom)) is not None]
+    for k, mine in found:
+        if all(implies(other, mine) for _, other in found):
+            return k
+    return found[0][0]
+
+
+def ambiguous_atoms(tree: Tree) -> tuple[ScanAtom | AccAtom, ...]:
+    """Atoms that several subtrees of a union carry, none of them always when another does."""
+    if not isinstance(tree, Combine):
+        return ()
+    bad = [a for child in tree.children for a in ambiguous_atoms(child)]
+    for atom in atoms(tree):
+        if isinstance(atom, DenseAtom) or not tree.union:
+            continue
+        found = [p for c in tree.children if (p := presence(c, atom)) is not None]
+        if not any(all(implies(other, mine) for other in found) for mine in found):
+            bad.append(atom)
+    return tuple(dict.fromkeys(bad))

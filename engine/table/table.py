@@ -1,0 +1,76 @@
+"""The fusion table: index rows, view columns, and every step of its construction."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from engine.errors import LoweringError
+from engine.fusion.region import FusedRegion
+from engine.table.cells import VALUE_ROW, Accumulator, Cell, Column, Level, Output, Step
+
+
+@dataclass(frozen=True)
+class FusionTable:
+    """A region under one order, ready to be lowered.
+
+    Attributes
+    ----------
+    order : tuple of str
+        Rows, outermost first; aliases made by cuts included.
+    levels : dict
+        Level name to level; accumulators' own levels included.
+    steps : tuple of Step
+        Applying their changes in order gives the cells.
+    """
+
+    region: FusedRegion
+    order: tuple[str, ...]
+    columns: tuple[Column, ...]
+    levels: dict[str, Level]
+    accumulators: dict[str, Accumulator]
+    outputs: tuple[Output, ...]
+    steps: tuple[Step, ...]
+
+    @property
+    def rows(self) -> tuple[str, ...]:
+        return (*self.order, VALUE_ROW)
+
+    @cached_property
+    def cells(self) -> dict[tuple[str, str], Cell]:
+        """(column, row) to the finished cell."""
+        return self.at(len(self.steps))
+
+    def at(self, step: int) -> dict[tuple[str, str], Cell]:
+        """The cells after the first ``step`` steps."""
+        cells: dict[tuple[str, str], Cell] = {}
+        for done in self.steps[:step]:
+            for column, row, cell in done.changes:
+                cells[column, row] = cell
+        return cells
+
+    def cell(self, column: str, row: str) -> Cell:
+        try:
+            return self.cells[column, row]
+        except KeyError:
+            raise LoweringError(f"the table has no cell {column}.{row}") from None
+
+    def grid(self) -> list[list[str]]:
+        """Rows of texts: a header of column titles, then one row per index and the values."""
+        header = ["", *(c.title for c in self.columns)]
+        body = [
+            [row, *(cell.text if (cell := self.cells.get((c.name, row))) else "" for c in self.columns)]
+            for row in self.rows
+        ]
+        return [header, *body]
+
+    def __str__(self) -> str:
+        grid = self.grid()
+        widths = [max(len(row[k]) for row in grid) for k in range(len(grid[0]))]
+        lines = [
+            " | ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
+            for row in grid
+        ]
+        lines.insert(1, "-+-".join("-" * width for width in widths))
+        lines += [str(a) for a in self.accumulators.values()]
+        return "\n".join(lines)

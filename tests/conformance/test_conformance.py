@@ -1,0 +1,99 @@
+"""Vectors produced by the reference simulator: every token, timestamp, clock and output."""
+
+import copy
+import importlib.util
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.errors import SimulationError
+from engine.sim.conform import check, conform
+from engine.sim.primitives import IMPLEMENTATIONS
+from engine.sim.vectors import OPS, load_vectors
+
+HERE = Path(__file__).parent
+FILES = ("prims.json", "kernels.json")
+VECTORS = [
+    pytest.param(vector, id=f"{Path(name).stem}-{k}-{vector['kind']}")
+    for name in FILES
+    for k, vector in enumerate(load_vectors(HERE / name))
+]
+ENGINES = ["interpreter"]
+if importlib.util.find_spec("engine.sim.compiled"):
+    ENGINES.append("compiled")
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("vector", VECTORS)
+def test_vector(vector: dict[str, Any], engine: str) -> None:
+    if engine == "compiled":
+        importlib.import_module("engine.sim.compiled")
+        names = {OPS[node["op"]].name for node in vector["nodes"]}
+        if missing := sorted(n for n in names if IMPLEMENTATIONS[n].kernel is None):
+            pytest.skip(f"no kernel yet: {', '.join(missing)}")
+    assert check(vector, engine) == []
+
+
+def broken(change: str) -> dict[str, Any]:
+    """The first worked example with one figure falsified."""
+    vector = copy.deepcopy(load_vectors(HERE / "kernels.json")[0])
+    match change:
+        case "clock":
+            vector["clocks"]["mul"] += 1
+        case "time":
+            vector["dequeued"]["v:x"][1][1] += 1
+        case "token":
+            vector["dequeued"]["v:x"][1][0] += 1
+        case "missing token":
+            vector["dequeued"]["v:x"].pop()
+        case "output":
+            vector["outputs"]["Xv.vals"][0] += 1
+        case "elapsed":
+            vector["elapsed"] += 1
+    return vector
+
+
+@pytest.mark.parametrize(
+    ("change", "reported"),
+    [
+        ("clock", "mul ends at cycle 10, reference 11"),
+        ("time", "stream v:x, token 1: 90@8, reference 90@9"),
+        ("token", "stream v:x, token 1: 90@8, reference 91@8"),
+        ("missing token", "stream v:x: 4 tokens taken, reference 3"),
+        ("output", "Xv.vals is [40 90] (2), reference [41 90] (2)"),
+        ("elapsed", "example_vecmul takes 12 cycles, reference 13"),
+    ],
+)
+def test_a_falsified_vector_fails(change: str, reported: str) -> None:
+    assert check(broken(change), "interpreter") == [reported]
+
+
+def test_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert conform(HERE / "prims.json", "interpreter") == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "120 passed, 0 failed"
+
+
+def test_what_is_not_implemented_counts_as_failed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "vectors.json"
+    file.write_text(
+        '[{"kind": "x", "cap": null, "clocks": {}, "outputs": {}, "dequeued": {}, "hbm": true,'
+        ' "nodes": [{"op": "genref", "name": "g"}]}]'
+    )
+    assert conform(file, "interpreter") == 1
+    assert capsys.readouterr().out.splitlines() == [
+        "FAILED 0 x (unbounded): not implemented: genref, hbm",
+        "not implemented: genref (in 1 vectors)",
+        "not implemented: hbm (in 1 vectors)",
+        "0 passed, 1 failed",
+    ]
+
+
+@pytest.mark.parametrize("text", ["{}", "[1]", "no json"])
+def test_other_files_are_refused(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "vectors.json"
+    file.write_text(text)
+    with pytest.raises(SimulationError, match=r"vectors\.json"):
+        load_vectors(file)
