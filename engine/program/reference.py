@@ -88,7 +88,9 @@ def evaluate(program: Program, data: Mapping[str, Any]) -> dict[str, Masked]:
         for statement, extents in zip(program.statements, program.extents, strict=True):
             operands = [known[a.tensor] for a in statement.operands]
             result = _statement(statement, operands, extents, program.broadcast_add)
-            known[statement.out.tensor] = Masked(result.dense(), result.present)
+            # A scalar is stored always: nothing to sum is 0, and so is the maximum of nothing.
+            present = result.present if statement.out.indices else np.asarray(True)
+            known[statement.out.tensor] = Masked(result.dense(), present)
     return known
 
 

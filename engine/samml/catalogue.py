@@ -195,7 +195,8 @@ _ENTRIES = (
     ),
     Primitive(
         "binary", "binary ALU", "ALU", Family.COMPUTE,
-        "Applies add, sub, mul or div to two aligned value streams.",
+        "Applies add, sub, mul or div to two aligned value streams. Optional needs=a or b: no "
+        "result where that operand is empty, even for a sum.",
         inputs=(Port("a", (VAL,)), Port("b", (VAL,))),
         outputs=(Port("val", (VAL,)),),
         params=("fn",),

@@ -297,6 +297,8 @@ class _Lowering:
         outputs = ((VAL, depth, f"{column} val"),)
         if compute.op in _BINARY:
             params: dict[str, Scalar] = {"fn": _BINARY[compute.op]}
+            if compute.needs is not None:
+                params["needs"] = "ab"[compute.needs]
             return self.draft.add(
                 "binary", operands, outputs, params, f"{compute.op.value} {column}", origin
             )[0]

@@ -99,15 +99,22 @@ class State(NamedTuple):
     credit: Any
     ints: Any
     floats: Any
+    ctl: Any
 
+
+CTL_ORDER, CTL_COUNT, CTL_LEFT, CTL_LAST, CTL_VISITS = range(6, 11)
+CTL_SIZE = 11
+"""The table: addresses of the first six arrays; where in the integers the order of visits is
+and how long; nodes not ended; node visited last; visits so far."""
 
 _ELEMENTS = [numba.from_dtype(t) for t in (NODE, CHANNEL, RUN, CREDIT)] + [
     types.int64,
     types.float32,
+    types.int64,
 ]
 _ARRAYS = [types.Array(element, 1, "C") for element in _ELEMENTS]
 _STATE = types.NamedTuple(_ARRAYS, State)
-_SIZES = [t.itemsize for t in (NODE, CHANNEL, RUN, CREDIT)] + [8, 4]
+_SIZES = [t.itemsize for t in (NODE, CHANNEL, RUN, CREDIT)] + [8, 4, 8]
 
 
 @intrinsic  # type: ignore[untyped-decorator]
@@ -122,7 +129,9 @@ def state_of(typing_context: Any, table: Any) -> Any:
         pointer = builder.inttoptr(args[0], i64.as_pointer())
         arrays = []
         for k, (kind, size) in enumerate(zip(_ARRAYS, _SIZES, strict=True)):
-            address = builder.load(builder.gep(pointer, [ir.Constant(ir.IntType(32), k)]))
+            address = args[0]  # the last array is the table itself
+            if k < len(_ARRAYS) - 1:
+                address = builder.load(builder.gep(pointer, [ir.Constant(ir.IntType(32), k)]))
             array = make_array(kind)(context, builder)
             populate_array(
                 array,
@@ -262,7 +271,7 @@ def room(s: State, c: Int) -> Int:
     """How many tokens can be put as one run, given the slots that are (or will be) free."""
     q = s.ch[c]
     if q.void:
-        return FOREVER
+        return q.vm + 1
     if q.tr - q.hr > q.rm - 2:
         return 0
     free = min(q.vm + 1 - (q.tt - q.ht), q.vm + 1 - (q.tt & q.vm))

@@ -62,11 +62,7 @@ def run_graph(
         raise SimulationError(
             f"no engine is called {engine!r}", hint=f"known: {', '.join(e.value for e in Engine)}"
         ) from None
-    kernels = None if chosen is Engine.INTERPRETER else _kernels()
-    if chosen is Engine.COMPILED and kernels is None:
-        raise SimulationError(
-            "the compiled engine is not installed", hint="install numba, or use the interpreter"
-        )
+    kernels = None if chosen is Engine.INTERPRETER else _kernels(chosen is Engine.COMPILED)
     if chosen is Engine.AUTO and kernels is not None and not _worthwhile(bound):
         kernels = None
     if kernels is None:
@@ -75,12 +71,16 @@ def run_graph(
     return result
 
 
-def _kernels() -> ModuleType | None:
-    """The compiled engine, if this installation has it; importing it costs a second."""
+def _kernels(required: bool) -> ModuleType | None:
+    """The compiled engine, if this installation can import it; the first import costs a second."""
     try:
         return import_module("engine.sim.compiled")
-    except ImportError:
-        return None
+    except ImportError as problem:
+        if not required:
+            return None
+        raise SimulationError(
+            f"the compiled engine cannot be loaded: {problem}", hint="use the interpreter"
+        ) from problem
 
 
 def _worthwhile(bound: BoundGraph) -> bool:

@@ -58,7 +58,7 @@ _CONTROL_CODES = {
     REPEAT: REPEAT_CODE,
     SIGNAL_STOP: SIGNAL_STOP_CODE,
 }
-_CONTROLS = {code: control for control, code in _CONTROL_CODES.items()}
+CONTROL_OF_CODE = {code: control for control, code in _CONTROL_CODES.items()}
 
 TOKEN_DTYPE = np.dtype([("code", np.int64), ("value", np.float64)])
 """One encoded token: a ``*_CODE`` and the leaf's number, or a stop's level, or 0.
@@ -141,5 +141,5 @@ def decode(array: npt.NDArray[Any], kind: StreamKind) -> list[Token]:
         elif code == LEAF_CODE:
             tokens.append(np.float32(value) if kind is StreamKind.VAL else int(value))
         else:
-            tokens.append(_CONTROLS[code])
+            tokens.append(CONTROL_OF_CODE[code])
     return tokens

@@ -290,7 +290,7 @@ class _TreeBuilder:
     def _compute(self, placed: Placed) -> Compute:
         operands = tuple(self._operand(v, placed) for v in placed.operands)
         statement = placed.view.statement
-        return Compute(statement.op, operands, statement.constant)
+        return Compute(statement.op, operands, statement.constant, self.joins.needed(placed))
 
     def _operand(self, view: PlacedView, reader: Placed) -> Value:
         if isinstance(view, PlacedLeaf):
@@ -372,11 +372,11 @@ class _TreeBuilder:
     def _guide(
         self, placed: Placed, at: int, left: list[tuple[str, str]]
     ) -> str | None:
-        """The level outside a reduced one, where it may be empty (§8 Q1)."""
-        if at == 0:
-            return None
+        """The level outside a reduced one, where it or one outside it may be empty (§8 Q1)."""
         prefix = tuple(x for x, _ in left[:at])
-        return left[at - 1][1] if self.emptiness.level(prefix) else None
+        if any(self.emptiness.level(prefix[: k + 1]) for k in range(at)):
+            return left[at - 1][1]
+        return None
 
     # Output and merge -------------------------------------------------------------------------
 

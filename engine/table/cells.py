@@ -115,11 +115,15 @@ class ValueOf:
 
 @dataclass(frozen=True)
 class Compute:
-    """An ALU operation on aligned values; no operation at all for a copy or a reduction."""
+    """An ALU operation on aligned values; no operation at all for a copy or a reduction.
+
+    ``needs``: position of the operand without which a sum has no element, if there is one.
+    """
 
     op: Op
     operands: tuple[Value, ...]
     constant: float | None = None
+    needs: int | None = None
 
     def __str__(self) -> str:
         shown = [str(v) for v in self.operands]

@@ -22,6 +22,7 @@ from engine.table.joins import (
     Tree,
     atoms,
     implies,
+    presence,
 )
 
 Prefix = tuple[str, ...]
@@ -75,14 +76,19 @@ class Emptiness:
         tensor = self.joins.program.tensor(atom.leaf.tensor)
         return tensor.format.levels[self.position(atom)]
 
+    def null(self, atom: ScanAtom) -> bool:
+        """Whether a scan may be entered by the empty reference."""
+        at = self.position(atom)
+        if not at:
+            return False
+        order = sorted(atom.leaf.indices, key=self.joins.rank.__getitem__)
+        above = ScanAtom(atom.leaf, atom.consumer, order[at - 1])
+        tree = self.joins.tree(self.joins.prefix(atom.consumer, order[at - 1]))
+        return not implies(tree, presence(tree, above) or above, self.joins.always)
+
     def _scan(self, atom: ScanAtom) -> bool:
         at = self.position(atom)
-        order = sorted(atom.leaf.indices, key=self.joins.rank.__getitem__)
-        null = False
-        if at:
-            above = ScanAtom(atom.leaf, atom.consumer, order[at - 1])
-            tree = self.joins.tree(self.joins.prefix(atom.consumer, order[at - 1]))
-            null = not implies(tree, above, self.joins.always)
+        null = self.null(atom)
         if self.level_format(atom) is LevelFormat.DENSE:
             return null
         levels = self.joins.program.tensor(atom.leaf.tensor).format.levels
@@ -149,6 +155,8 @@ class Emptiness:
 
     def _computed(self, placed: Placed, symbols: dict[Symbol, None]) -> Presence:
         parts = [self._operand(v, placed, symbols) for v in placed.operands]
+        if (needed := self.joins.needed(placed)) is not None:
+            return parts[needed]
         if placed.view.statement.op in (Op.ADD, Op.SUB):
             return lambda world: any(part(world) for part in parts)
         return lambda world: all(part(world) for part in parts)
@@ -162,19 +170,25 @@ class Emptiness:
             if not view.indices:
                 return _always
             last = max(view.indices, key=rank.__getitem__)
-            atom = ScanAtom(view, reader, last)
-            symbol = ("atom", self.joins.prefix(reader, last), atom)
+            return self._rides(ScanAtom(view, reader, last), self.joins.prefix(reader, last), symbols)
         elif not view.reduced:
             return self._computed(view, symbols)
         elif self.folds_last(view):
             if not self.fold_absent(view) or self._reads_what_it_folded(view, reader):
                 return _always
             symbol = ("fold", id(view))
+            symbols[symbol] = None
+            return lambda world: world[symbol]
         else:
-            last = view.outer_nest[-1]
-            symbol = ("atom", view.outer_nest, AccAtom(view, last))
-        symbols[symbol] = None
-        return lambda world: world[symbol]
+            return self._rides(AccAtom(view, view.outer_nest[-1]), view.outer_nest, symbols)
+
+    def _rides(
+        self, atom: ScanAtom | AccAtom, prefix: Prefix, symbols: dict[Symbol, None]
+    ) -> Presence:
+        """When an atom's payload is there on its level's stream."""
+        when = presence(self.joins.tree(prefix), atom) or atom
+        symbols.update({("atom", prefix, a): None for a in atoms(when)})
+        return lambda world: _holds(when, prefix, world)
 
     def _reads_what_it_folded(self, view: Placed, reader: Placed) -> bool:
         """The reader iterates the very fiber that was folded, so it was not empty."""

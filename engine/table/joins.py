@@ -109,6 +109,21 @@ class Joins:
             return AccAtom(view, index)
         return self.jin(view, index)
 
+    def needed(self, placed: Placed) -> int | None:
+        """The operand of a sparse broadcast that decides where the sum has elements.
+
+        An operand that lacks the innermost index is repeated over it, so its being there does
+        not make an element.
+        """
+        op = placed.view.statement.op
+        if not op.joins_by_union or self.program.broadcast_add is BroadcastAdd.DENSE:
+            return None
+        if not placed.view.local:
+            return None
+        innermost = max(placed.view.local, key=self.rank.__getitem__)
+        having = [k for k, v in enumerate(placed.operands) if innermost in v.indices]
+        return having[0] if len(having) < len(placed.operands) else None
+
     def always(self, atom: Atom) -> bool:
         """Whether an atom has every coordinate: a dense range, or a dense outermost level.
 

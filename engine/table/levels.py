@@ -96,6 +96,9 @@ class LevelMaker:
             and self.emptiness.level_format(tree) is LevelFormat.DENSE
         )
 
+    def _complete(self, tree: Tree) -> bool:
+        return isinstance(tree, ScanAtom) and self._dense(tree) and not self.emptiness.null(tree)
+
     def _outer(self, tree: Tree, prefix: Prefix) -> frozenset[str]:
         """Indices outside this level on which the presence of a tree's coordinates depends."""
         found: set[str] = set()
@@ -124,11 +127,10 @@ class LevelMaker:
         return self._located(child, looked_up)
 
     def _union(self, children: list[Tree], prefix: Prefix) -> LevelTree:
-        dense = [c for c in children if self._dense(c)]
-        groups: dict[frozenset[str], list[Tree]] = {}
-        for c in dense:
-            groups.setdefault(self._outer(c, prefix), []).append(c)
-        looked_up = {id(c): group[0] for group in groups.values() for c in group[1:]}
+        # A dense level that is never entered by the empty reference has every coordinate, so
+        # the other such levels can be looked up at its coordinates.
+        dense = [c for c in children if self._complete(c)]
+        looked_up = {id(c): dense[0] for c in dense[1:]}
         parts: list[LevelTree] = []
         kept: list[Tree] = []
         for c in children:

@@ -38,7 +38,8 @@ from engine.sim.runs import (
 
 
 def _register(setup: Setup) -> dict[str, float]:
-    """p0: max; p1: what nothing adds up to is the register's content, not the empty token.
+    """p0: max; p1: what nothing adds up to is the register's content, not the empty token;
+    p3: then at least 0.
 
     The register: ``f0`` total, ``s1`` whether it has a content, ``s2`` whether a value came.
     """
@@ -49,6 +50,7 @@ def _register(setup: Setup) -> dict[str, float]:
         "p0": is_max,
         "p1": default,
         "p2": default or not is_max,
+        "p3": bool(setup.param("empty_is_zero", False)),
         "s1": default or not is_max,
         "f0": float(np.finfo(np.float32).min) if is_max else 0.0,
     }
@@ -89,7 +91,7 @@ def _put_total(s: State, nd: Any, o: Int, t: Int) -> None:
     if nd.s1 and (nd.s2 or nd.p1):
         put_one(s, o, t + 1, LEAF, 0, np.float32(nd.f0))
     else:
-        put_one(s, o, t + 1, EMPTY, 0, np.float32(0))
+        put_one(s, o, t + 1, LEAF if nd.p3 else EMPTY, 0, np.float32(0))
     nd.f0 = 0.0
     nd.s1 = nd.p2
     nd.s2 = 0

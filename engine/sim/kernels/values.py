@@ -16,7 +16,12 @@ from engine.sim.kernels.rules import (
     UNARY_OF_EMPTY,
 )
 from engine.sim.kernels.setup import Setup
-from engine.sim.primitives.values import UNION_LIKE, binary_timing, load_timing, unary_timing
+from engine.sim.primitives.values import (
+    binary_timing,
+    load_timing,
+    required_operands,
+    unary_timing,
+)
 from engine.sim.runs import (
     DONE,
     EMPTY,
@@ -232,7 +237,7 @@ def _outcome(k: Int, v: Int, kj: Int, w: Int, strict: Int, absorbs: Int) -> tupl
         return k, NONE
     if k == EMPTY and kj == EMPTY:
         return EMPTY, BOTH_EMPTY if strict else NONE
-    return EMPTY if absorbs else LEAF, NONE
+    return EMPTY if absorbs & (1 if k == EMPTY else 2) else LEAF, NONE
 
 
 def _operation(setup: Setup) -> dict[str, float]:
@@ -244,9 +249,12 @@ def _operation(setup: Setup) -> dict[str, float]:
         "p1": timing.interval,
         "p2": _BINARY[fn],
         "p3": empty_is_zero,
-        "p4": not (empty_is_zero or fn in UNION_LIKE),
+        "p4": 0 if empty_is_zero else _ABSORBING[required_operands(setup.node)],
     }
 
+
+_ABSORBING = {"": 0, "a": 1, "b": 2, "ab": 3}
+"""Whose emptiness makes the result empty, as bits: 1 the left operand's, 2 the right one's."""
 
 _BOTH, _SECOND, _PUT = range(3)
 

@@ -44,6 +44,7 @@ class Register:
         self.start: F32 | None = self.fold.first if self.has_default or name == "add" else None
         self.total = self.start
         self.filled = False
+        self.zero = bool(node.param("empty_is_zero", False))
 
     def add(self, value: F32) -> None:
         self.total = value if self.total is None else self.fold.join(self.total, value)
@@ -51,7 +52,7 @@ class Register:
 
     def pop(self) -> Token:
         """The total of the fiber that ends here."""
-        result: Token = EMPTY
+        result: Token = F32(0) if self.zero else EMPTY
         if self.total is not None and (self.filled or self.has_default):
             result = self.total
         self.total = None if self.start is None else self.fold.later

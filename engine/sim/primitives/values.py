@@ -55,6 +55,15 @@ class Timing:
     interval: int
 
 
+def required_operands(node: Node) -> str:
+    """The operands (``a``, ``b``) without which there is no result; parameter ``needs`` adds.
+
+    A product needs both; a sum takes what there is, unless an operand is there everywhere only
+    because it was repeated and so says nothing about where the sum has elements.
+    """
+    return str(node.params.get("needs", "")) if node.params["fn"] in UNION_LIKE else "ab"
+
+
 def load_timing(node: Node, machine: Machine) -> Timing:
     """A block of edge B streams in over B² cycles (§2.8)."""
     block = int(node.params.get("block", 1))
@@ -110,6 +119,7 @@ def binary(node: Process) -> Behaviour:
     function = BINARY[name]
     empty_is_zero = node.quirks.binary_empty_is_zero
     timing = binary_timing(node.node, node.machine)
+    needed = required_operands(node.node)
     while True:
         a = yield left.take
         b = yield right.take
@@ -123,7 +133,9 @@ def binary(node: Process) -> Behaviour:
             if empty_is_zero:
                 node.fail("both operands are empty", a, b)
             yield out.put(EMPTY)
-        elif (a is EMPTY or b is EMPTY) and not (empty_is_zero or name in UNION_LIKE):
+        elif not empty_is_zero and (
+            (a is EMPTY and "a" in needed) or (b is EMPTY and "b" in needed)
+        ):
             yield out.put(EMPTY)
         else:
             value = function(ZERO if a is EMPTY else a, ZERO if b is EMPTY else b)

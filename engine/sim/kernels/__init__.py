@@ -1,0 +1,35 @@
+"""The primitives' compiled kernels, one module per family, as their twins are.
+
+Importing this package imports numba and registers every kernel; nothing is compiled yet.
+"""
+
+from engine.sim.cache import KERNELS, Kernel
+from engine.sim.kernels import (
+    accumulators,
+    droppers,
+    joiners,
+    reducers,
+    repeaters,
+    routing,
+    scanners,
+    scheduler,
+    sources,
+    values,
+    writers,
+)
+
+__all__ = [
+    "KERNELS",
+    "Kernel",
+    "accumulators",
+    "droppers",
+    "joiners",
+    "reducers",
+    "repeaters",
+    "routing",
+    "scanners",
+    "scheduler",
+    "sources",
+    "values",
+    "writers",
+]

@@ -1,0 +1,135 @@
+"""The loop that runs the kernels until nothing moves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from engine.sim.cache import kernel
+from engine.sim.runs import (
+    CTL_COUNT,
+    CTL_LAST,
+    CTL_LEFT,
+    CTL_ORDER,
+    CTL_VISITS,
+    FAILED,
+    FINISHED,
+    PAUSED,
+    STUCK,
+    WAIT_DRAIN,
+    WAIT_INPUT,
+    WAIT_OUTPUT,
+    Int,
+    State,
+    call_kernel,
+    has,
+    inline,
+    room,
+    starved,
+    state_of,
+)
+
+
+@inline
+def _wake(s: State, nd: Any) -> None:
+    """Make neighbours ready for which the visit of this node changed something."""
+    for k in range(nd.n_out):
+        c = s.ints[nd.outs + k]
+        q = s.ch[c]
+        if not q.void:
+            other = s.nd[q.cons]
+            if other.wk == WAIT_INPUT and other.wc == c and has(s, c):
+                other.ready = 1
+    for k in range(nd.n_in):
+        c = s.ints[nd.ins + k]
+        other = s.nd[s.ch[c].prod]
+        if other.wk == WAIT_OUTPUT and other.wc == c and room(s, c) > 0:
+            other.ready = 1
+
+
+@inline
+def _activity(s: State, nd: Any) -> Int:
+    """Tokens taken and put so far by a node."""
+    total = 0
+    for k in range(nd.n_out):
+        total += s.ch[s.ints[nd.outs + k]].tt
+    for k in range(nd.n_in):
+        total += s.ch[s.ints[nd.ins + k]].ht
+    return total
+
+
+@inline
+def _visit(s: State, node: Int, table: Int) -> Int:
+    """Run one node; its status."""
+    nd = s.nd[node]
+    nd.ready = 0
+    status = call_kernel(nd.fn, node, table)
+    s.ctl[CTL_LAST] = node
+    s.ctl[CTL_VISITS] += 1
+    if status == FINISHED:
+        nd.done = 1
+        s.ctl[CTL_LEFT] -= 1
+    if status != FAILED:
+        _wake(s, nd)
+    return status
+
+
+@inline
+def _wants_more_memory(s: State, nd: Any) -> Int:
+    """Whether a node waits for space that the machine has and its arrays here lack."""
+    if nd.done:
+        return False
+    if nd.wk == WAIT_DRAIN:
+        return True
+    if nd.wk == WAIT_OUTPUT:
+        return not starved(s, nd.wc)
+    return s.ch[nd.wc].tr > s.ch[nd.wc].hr
+
+
+@kernel("scheduler")
+def scheduler(visits: Int, table: Int) -> Int:
+    """Visit ready nodes in order of the dataflow, at most so many.
+
+    When none is ready, every node is visited once more and told to go ahead token by token
+    (see :func:`engine.sim.runs.no_room`): only if that moves nothing, nothing can.
+    """
+    s = state_of(table)
+    order, count = s.ctl[CTL_ORDER], s.ctl[CTL_COUNT]
+    while True:
+        moved = False
+        for k in range(count):
+            node = s.ints[order + k]
+            if not s.nd[node].ready:
+                continue
+            moved = True
+            if _visit(s, node, table) == FAILED:
+                return FAILED
+            if s.ctl[CTL_LEFT] == 0:
+                return FINISHED
+            visits -= 1
+            if visits <= 0:
+                return PAUSED
+        if moved:
+            continue
+        for k in range(count):
+            if _wants_more_memory(s, s.nd[s.ints[order + k]]):
+                return STUCK
+        for k in range(count):
+            node = s.ints[order + k]
+            nd = s.nd[node]
+            if nd.done:
+                continue
+            before = _activity(s, nd)
+            nd.eager = 1
+            status = _visit(s, node, table)
+            nd.eager = 0
+            if status == FAILED:
+                return FAILED
+            if s.ctl[CTL_LEFT] == 0:
+                return FINISHED
+            if status == FINISHED or _activity(s, nd) != before:
+                moved = True
+                visits -= 1
+                if visits <= 0:
+                    return PAUSED
+        if not moved:
+            return STUCK

@@ -1,0 +1,306 @@
+"""Random programs with data, schedules and orders, for searching for wrong results."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+from hypothesis import strategies as st
+
+from engine.errors import FuseloomError, LoweringError, OrderError, ProgramError
+from engine.fusion.region import fuse
+from engine.fusion.schedule import Schedule
+from engine.program import Program, StoredTensor, parse
+from engine.samml.compiler import Compilation, compile_program, compile_region
+
+INDICES = ("i", "j", "k", "l", "m")
+
+
+@dataclass
+class Made:
+    """A tensor while a program is being made up: its index sizes and what may be done to it."""
+
+    name: str
+    sizes: tuple[int, ...]
+    positive: bool
+    magnitude: float
+
+
+@dataclass
+class Case:
+    """A random program, data that fit it, and one way to run it."""
+
+    program: Program
+    data: dict[str, StoredTensor]
+    compilation: Compilation
+    refused: list[str] = field(default_factory=list)
+
+    def __repr__(self) -> str:
+        orders = "; ".join(f"{r.name}: {','.join(r.order)}" for r in self.compilation.regions)
+        return f"{self.program}\n# {self.compilation.schedule}\n# orders {orders}"
+
+
+class _Maker:
+    """Makes up statements one after another."""
+
+    def __init__(self, rng: random.Random) -> None:
+        self.rng = rng
+        count = rng.randint(1, 3)
+        self.size_of = {x: rng.choice([1, 2, 3, 4, 5][: count + 2]) for x in INDICES}
+        self.tensors: list[Made] = []
+        self.declarations: list[str] = []
+        self.statements: list[str] = []
+        self.dense = rng.random() < 0.25
+
+    def text(self, statements: int) -> str:
+        while len(self.statements) < statements:
+            kind = self.rng.choice(
+                ["mul", "mul", "mul", "add", "broadcast", "unary", "reduce", "div", "softmax"]
+            )
+            getattr(self, kind)()
+        option = ["option broadcast_add dense"] if self.dense else []
+        return "\n".join([*option, *self.declarations, *self.statements])
+
+    # Operands ---------------------------------------------------------------------------------
+
+    def indices(self, low: int, high: int) -> list[str]:
+        return self.rng.sample(INDICES, self.rng.randint(low, high))
+
+    def input(self, indices: list[str], positive: bool = False) -> Made:
+        rng = self.rng
+        name = f"A{len(self.declarations)}"
+        sizes = tuple(self.size_of[x] for x in indices)
+        levels = [rng.choice(["dense", "compressed"]) for _ in sizes]
+        order = list(range(len(sizes)))
+        if rng.random() < 0.3:
+            rng.shuffle(order)
+        shape = "x".join(map(str, sizes)) or "scalar"
+        form = f" [{', '.join(levels)}] order {','.join(map(str, order))}" if sizes else ""
+        self.declarations.append(f"{name}: {shape}{form}")
+        made = Made(name, sizes, positive or rng.random() < 0.5, 2.0)
+        self.tensors.append(made)
+        return made
+
+    def operand(self, indices: list[str], positive: bool = False) -> Made:
+        """A tensor that can be read at these indices: an earlier result, or a new input."""
+        sizes = tuple(self.size_of[x] for x in indices)
+        known = [
+            t for t in self.tensors if t.sizes == sizes and (t.positive or not positive)
+        ]
+        if known and self.rng.random() < 0.75:
+            return known[-1] if self.rng.random() < 0.6 else self.rng.choice(known)
+        return self.input(indices, positive)
+
+    def recent(self) -> tuple[Made, list[str]]:
+        """A recent tensor and indices to read it at."""
+        if not self.tensors:
+            indices = self.indices(1, 3)
+            return self.input(indices), indices
+        made = self.tensors[-1]
+        for _ in range(8):
+            chosen: list[str] = []
+            for size in made.sizes:
+                fitting = [x for x in INDICES if self.size_of[x] == size and x not in chosen]
+                if not fitting:
+                    break
+                chosen.append(self.rng.choice(fitting))
+            else:
+                return made, chosen
+        indices = self.indices(1, 3)
+        return self.input(indices), indices
+
+    def emit(
+        self, out: list[str], right: str, positive: bool, magnitude: float
+    ) -> Made:
+        name = f"T{len(self.statements)}"
+        self.statements.append(f"{name}[{','.join(out)}] = {right}")
+        made = Made(name, tuple(self.size_of[x] for x in out), positive, magnitude)
+        self.tensors.append(made)
+        return made
+
+    @staticmethod
+    def at(made: Made, indices: list[str]) -> str:
+        return f"{made.name}[{','.join(indices)}]"
+
+    # Statements -------------------------------------------------------------------------------
+
+    def mul(self) -> None:
+        a, ai = self.recent()
+        bi = self.indices(0, 3)
+        if self.rng.random() < 0.7 and not set(ai) & set(bi) and bi:
+            bi[0] = self.rng.choice(ai) if ai else bi[0]
+            bi = list(dict.fromkeys(bi))
+        b = self.operand(bi)
+        both = list(dict.fromkeys(ai + bi))
+        if a.magnitude * b.magnitude > 1e3:
+            return
+        out = [x for x in both if self.rng.random() < 0.7][:3]
+        if self.rng.random() < 0.3:
+            self.rng.shuffle(out)
+        summed = float(np.prod([self.size_of[x] for x in both if x not in out] or [1]))
+        self.emit(
+            out,
+            f"{self.at(a, ai)} * {self.at(b, bi)}",
+            a.positive and b.positive,
+            a.magnitude * b.magnitude * summed,
+        )
+
+    def add(self) -> None:
+        a, ai = self.recent()
+        b = self.operand(ai)
+        sign = self.rng.choice("+-")
+        out = list(ai)
+        if self.rng.random() < 0.2:
+            self.rng.shuffle(out)
+        positive = a.positive and b.positive and sign == "+"
+        self.emit(
+            out, f"{self.at(a, ai)} {sign} {self.at(b, ai)}", positive, a.magnitude + b.magnitude
+        )
+
+    def broadcast(self) -> None:
+        a, ai = self.recent()
+        bi = [x for x in ai if self.rng.random() < 0.5]
+        b = self.operand(bi)
+        left, right = self.at(a, ai), self.at(b, bi)
+        if self.rng.random() < 0.3:
+            left, right = right, left
+        self.emit(
+            list(ai), f"{left} + {right}", a.positive and b.positive, a.magnitude + b.magnitude
+        )
+
+    def unary(self) -> None:
+        a, ai = self.recent()
+        at = self.at(a, ai)
+        choices = ["relu", "sigmoid", "gelu", "scale", "shift"]
+        if a.magnitude <= 4:
+            choices += ["exp", "exp"]
+        if a.positive:
+            choices += ["log", "rsqrt"]
+        match self.rng.choice(choices):
+            case "scale":
+                self.emit(ai, f"{at} * 0.5", a.positive, a.magnitude)
+            case "shift":
+                self.emit(ai, f"{at} + 0.25", a.positive, a.magnitude + 1)
+            case "exp":
+                self.emit(ai, f"exp({at})", True, float(np.exp(a.magnitude)))
+            case "relu":
+                self.emit(ai, f"relu({at})", False, a.magnitude)
+            case "sigmoid":
+                self.emit(ai, f"sigmoid({at})", True, 1)
+            case other:
+                self.emit(ai, f"{other}({at})", False, a.magnitude + 4)
+
+    def reduce(self) -> None:
+        a, ai = self.recent()
+        if not ai:
+            return
+        out = [x for x in ai if self.rng.random() < 0.6]
+        gone = [x for x in ai if x not in out]
+        if self.rng.random() < 0.5 and gone:
+            right = f"max[{','.join(gone)}] {self.at(a, ai)}"
+        else:
+            right = self.at(a, ai)
+        scale = float(np.prod([self.size_of[x] for x in gone] or [1]))
+        self.emit(out, right, a.positive, a.magnitude * scale)
+
+    def div(self) -> None:
+        a, ai = self.recent()
+        bi = [x for x in ai if self.rng.random() < 0.7]
+        b = self.operand(bi, positive=True)
+        if not b.positive or b.name.startswith("T"):
+            b = self.input(bi, positive=True)
+        self.emit(list(ai), f"{self.at(a, ai)} / {self.at(b, bi)}", a.positive, a.magnitude * 4)
+
+    def softmax(self) -> None:
+        a, ai = self.recent()
+        if len(ai) < 2 or a.magnitude > 60:
+            return
+        at, rest, last = self.at(a, ai), ai[:-1], ai[-1]
+        n = len(self.statements)
+        self.emit(rest, f"max[{last}] {at}", a.positive, a.magnitude)
+        self.emit(ai, f"{at} - T{n}[{','.join(rest)}]", False, 2 * a.magnitude)
+        self.emit(ai, f"exp(T{n + 1}[{','.join(ai)}])", False, 1)
+        self.emit(rest, f"T{n + 2}[{','.join(ai)}]", False, 9)
+        self.emit(ai, f"T{n + 2}[{','.join(ai)}] / T{n + 3}[{','.join(rest)}]", True, 1)
+
+
+def _data(program: Program, positive: set[str], rng: random.Random) -> dict[str, StoredTensor]:
+    numbers = np.random.default_rng(rng.randrange(2**32))
+    data = {}
+    for name in program.inputs:
+        tensor = program.tensor(name)
+        density = rng.choice([0.0, 0.3, 0.6, 0.9, 1.0])
+        values = numbers.integers(1, 12, tensor.shape) / 8.0
+        if name not in positive:
+            values = values * numbers.choice([-1.0, 1.0], tensor.shape)
+        keep = numbers.random(tensor.shape) < density
+        if tensor.rank > 1 and rng.random() < 0.4:
+            keep[rng.randrange(tensor.shape[0])] = False
+        if name in positive:
+            # A positive tensor may be divided by or logged: no explicit zero may be stored.
+            pattern = StoredTensor.from_dense(tensor, np.where(keep, values, 0.0)).pattern()
+            values = np.where(pattern & ~keep, 1.0, values)
+            keep = keep | pattern
+        data[name] = StoredTensor.from_dense(tensor, np.where(keep, values, 0.0))
+    return data
+
+
+def _legal(compiled_from: Program, schedule: Schedule, rng: random.Random) -> Iterator[object]:
+    for region in fuse(compiled_from, schedule):
+        orders = list(region.pog.orders(60))
+        rng.shuffle(orders)
+        reason: FuseloomError | None = None
+        for order in orders:
+            try:
+                yield compile_region(region, order)
+                break
+            except (OrderError, LoweringError) as problem:
+                reason = problem
+        else:
+            assert reason is not None
+            raise reason
+
+
+def make_case(rng: random.Random, low: int = 2, high: int = 5) -> Case | None:
+    """One random case, or None where the statements drawn make no legal program."""
+    maker = _Maker(rng)
+    text = maker.text(rng.randint(low, high))
+    try:
+        program = parse(text)
+    except ProgramError:
+        return None
+    positive = {t.name for t in maker.tensors if t.positive}
+    data = _data(program, positive, rng)
+    names = [s.out.tensor for s in program.statements]
+    starts = [0, *(k for k in range(1, len(names)) if rng.random() < 0.35)]
+    groups = [names[a:b] for a, b in zip(starts, [*starts[1:], len(names)], strict=True)]
+    refused: list[str] = []
+    while True:
+        schedule = Schedule.parse("; ".join(f"fuse {g[0]}..{g[-1]}" for g in groups if len(g) > 1))
+        try:
+            regions = tuple(_legal(program, schedule, rng))
+        except (OrderError, LoweringError) as problem:
+            refused.append(problem.message)
+            longest = max(range(len(groups)), key=lambda k: len(groups[k]))
+            if len(groups[longest]) == 1:
+                return None  # a single statement whose storage orders contradict each other
+            g = groups[longest]
+            groups[longest : longest + 1] = [g[: len(g) // 2], g[len(g) // 2 :]]
+            continue
+        return Case(program, data, Compilation(program, schedule, regions), refused)
+
+
+@st.composite
+def cases(draw: st.DrawFn, low: int = 2, high: int = 5) -> Case:
+    """Programs of ``low`` to ``high`` statements with random formats, data, fusion and orders."""
+    rng = draw(st.randoms(use_true_random=False))
+    for _ in range(20):
+        case = make_case(rng, low, high)
+        if case is not None:
+            return case
+    return draw(st.nothing())
+
+
+__all__ = ["Case", "cases", "compile_program", "make_case"]

@@ -1,0 +1,435 @@
+"""Random graphs with matching data, for tests that compare engines.
+
+Streams know the *shape* of their tokens (which fibers there are), so that only streams that
+nest alike meet.  Some operations may still contradict each other on empty fibers, as they may
+in a user's graph: then every engine must say so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from engine.samml.graph import Graph, Node, Stream, StreamKind
+from engine.sim.bound import BoundGraph
+from engine.sim.tokens import DONE, EMPTY, Stop, encode
+
+CRD, REF, VAL, SIG = StreamKind.CRD, StreamKind.REF, StreamKind.VAL, StreamKind.SIG
+Nest = Any
+BINARY = ("add", "sub", "mul", "div", "elemmul")
+UNARY = ("exp", "relu", "max", "scalaradd", "scalarmul", "scalardiv", "sigmoid", "gelu", "sin")
+
+
+def flatten(nest: Nest, depth: int) -> list[Any]:
+    """The tokens of a nested list, without the end."""
+    if depth == 0:
+        return [nest]
+    tokens: list[Any] = []
+    for child in nest:
+        tokens += flatten(child, depth - 1)
+    if nest and depth > 1:
+        tokens[-1] = Stop(tokens[-1].level + 1)
+    else:
+        tokens.append(Stop(depth - 1))
+    return tokens
+
+
+@dataclass(eq=False)
+class Shape:
+    """Which fibers a level has; ``parent`` is the level outside."""
+
+    depth: int
+    parent: Shape | None
+
+
+@dataclass
+class Live:
+    """A stream that nothing reads yet."""
+
+    id: int
+    kind: StreamKind
+    shape: Shape
+
+
+@dataclass
+class Builder:
+    """A graph in the making."""
+
+    rng: np.random.Generator
+    nodes: list[Node] = field(default_factory=list)
+    streams: list[Stream] = field(default_factory=list)
+    arrays: dict[int, dict[str, Any]] = field(default_factory=dict)
+    live: list[Live] = field(default_factory=list)
+
+    def stream(self, kind: StreamKind, shape: Shape) -> Live:
+        self.streams.append(Stream(len(self.streams), kind, shape.depth))
+        return Live(len(self.streams) - 1, kind, shape)
+
+    def node(
+        self, op: str, ins: list[Live], outs: list[tuple[StreamKind, Shape]], **params: Any
+    ) -> list[Live]:
+        """Add a node; its outputs become live, its inputs are no longer."""
+        made = [self.stream(kind, shape) for kind, shape in outs]
+        for used in ins:
+            if used in self.live:
+                self.live.remove(used)
+        ids = tuple(s.id for s in made)
+        self.nodes.append(Node(len(self.nodes), op, tuple(s.id for s in ins), ids, params))
+        self.live += made
+        return made
+
+    def bind(self, **arrays: Any) -> None:
+        """Arrays for the node added last."""
+        self.arrays[len(self.nodes) - 1] = arrays
+
+    def source(self, kind: StreamKind, shape: Shape, tokens: list[Any]) -> Live:
+        """A source of tokens that arrive at random times, or as fast as they can."""
+        (made,) = self.node("source", [], [(kind, shape)], kind=kind.value)
+        tokens = [*tokens, DONE]
+        self.bind(tokens=encode(tokens))
+        if self.rng.random() < 0.6:
+            gaps = self.rng.choice([0, 0, 1, 1, 1, 2, 5], len(tokens))
+            self.bind(tokens=encode(tokens), times=np.cumsum(gaps).astype(np.int64))
+        return made
+
+    def copies(self, stream: Live, count: int) -> list[Live]:
+        return self.node("broadcast", [stream], [(stream.kind, stream.shape)] * count)
+
+    def finish(self, name: str) -> BoundGraph:
+        """Give every open stream a reader, or none where a node allows that."""
+        voids: set[int] = set()
+        for end in list(self.live):
+            op = {CRD: "crdwrite", VAL: "valwrite"}.get(end.kind, "sink")
+            choice = self.rng.random()
+            if choice < 0.1 and self.may_be_void(end):
+                voids.add(end.id)
+                self.live.remove(end)
+                continue
+            if choice < 0.5:
+                op = "sink"
+            self.node(op, [end], [])
+        keep = [s for s in self.streams if s.id not in voids]
+        number = {s.id: k for k, s in enumerate(keep)}
+        nodes = tuple(
+            Node(
+                n.id,
+                n.op,
+                tuple(number[s] for s in n.inputs),
+                tuple(None if s in voids else number[s] for s in n.outputs),
+                n.params,
+            )
+            for n in self.nodes
+        )
+        streams = tuple(Stream(number[s.id], s.kind, s.depth) for s in keep)
+        return BoundGraph(Graph(name, nodes, streams), self.arrays)
+
+    def may_be_void(self, stream: Live) -> bool:
+        maker = next(n for n in self.nodes if stream.id in n.outputs)
+        return len(maker.outputs) > 1
+
+
+def values(rng: np.random.Generator, count: int) -> list[Any]:
+    """Values, a few of them empty, a few negative zero."""
+    made: list[Any] = [np.float32(x) for x in rng.normal(size=count).round(2)]
+    for k in range(count):
+        if rng.random() < 0.08:
+            made[k] = EMPTY
+        elif rng.random() < 0.05:
+            made[k] = np.float32(-0.0)
+    return made
+
+
+def references(rng: np.random.Generator, count: int, size: int) -> list[Any]:
+    return [EMPTY if rng.random() < 0.06 else int(x) for x in rng.integers(0, size, count)]
+
+
+def random_nest(rng: np.random.Generator, depth: int, size: int) -> Nest:
+    """Fibers of sorted coordinates; some empty."""
+    if depth == 0:
+        return 0
+    if depth == 1:
+        count = int(rng.integers(0, size + 1)) if rng.random() < 0.85 else 0
+        return sorted(rng.choice(size, min(count, size), replace=False).tolist())
+    length = int(rng.integers(0, 4)) if rng.random() < 0.9 else 0
+    return [random_nest(rng, depth - 1, size) for _ in range(length)]
+
+
+def refill(nest: Nest, depth: int, make: Any) -> Nest:
+    """The same nest with other leaves."""
+    if depth == 0:
+        return make()
+    return [refill(child, depth - 1, make) for child in nest]
+
+
+def deepen(nest: Nest, depth: int, make: Any) -> Nest:
+    """Replace each leaf by a fiber."""
+    if depth == 0:
+        return make()
+    return [deepen(child, depth - 1, make) for child in nest]
+
+
+def refibered(nest: Nest, depth: int, make: Any) -> Nest:
+    """The same nest with other innermost fibers."""
+    if depth == 1:
+        return make()
+    return [refibered(child, depth - 1, make) for child in nest]
+
+
+SIZE = 5  # coordinates of a fiber
+STORED = 12  # references and values
+
+
+class Grower:
+    """Adds groups of sources, then primitives that fit the open streams."""
+
+    def __init__(self, builder: Builder) -> None:
+        self.b = builder
+        self.rng = builder.rng
+
+    # -- groups of sources ---------------------------------------------------------------
+
+    def a_level(self) -> None:
+        """A stream and the level below it, each with several aligned streams."""
+        rng, b = self.rng, self.b
+        depth = int(rng.integers(1, 4))
+        inner = random_nest(rng, depth, SIZE)
+        lower = Shape(depth, None)
+        upper = Shape(depth - 1, None)
+        lower.parent = upper
+        outer = refibered(inner, depth, lambda: int(rng.integers(0, SIZE)))
+        if rng.random() < 0.3:  # unsorted, with duplicates
+            inner = refibered(
+                inner, depth, lambda: rng.integers(0, SIZE, int(rng.integers(0, 7))).tolist()
+            )
+        pick = self.leaf_maker
+        b.source(CRD, lower, flatten(inner, depth))
+        for kind in (VAL, REF, VAL):
+            if rng.random() < 0.7:
+                b.source(kind, lower, flatten(refill(inner, depth, pick(kind)), depth))
+        if depth > 1:
+            b.source(CRD, upper, flatten(outer, depth - 1))
+        for kind in (REF, VAL):
+            if rng.random() < 0.6:
+                tokens = flatten(refill(outer, depth - 1, pick(kind)), depth - 1)
+                b.source(kind, upper, tokens)
+
+    def operands(self) -> None:
+        """Coordinates and payloads for a joiner."""
+        rng, b = self.rng, self.b
+        depth = int(rng.integers(1, 4))
+        frame = random_nest(rng, depth, SIZE)
+        parent = Shape(depth - 1, None)
+        dense = rng.random() < 0.3
+        for _ in range(int(rng.integers(2, 5))):
+            nest = refibered(
+                frame,
+                depth,
+                lambda: list(range(SIZE)) if dense else random_nest(rng, 1, SIZE),
+            )
+            shape = Shape(depth, parent)
+            b.source(CRD, shape, flatten(nest, depth))
+            kind = VAL if rng.random() < 0.4 else REF
+            b.source(kind, shape, flatten(refill(nest, depth, self.leaf_maker(kind)), depth))
+
+    def leaf_maker(self, kind: StreamKind) -> Any:
+        if kind is VAL:
+            return lambda: values(self.rng, 1)[0]
+        return lambda: references(self.rng, 1, STORED)[0]
+
+    # -- primitives ----------------------------------------------------------------------
+
+    def pick(self, kind: StreamKind | None = None, shape: Shape | None = None) -> Live | None:
+        fits = [
+            s
+            for s in self.b.live
+            if (kind is None or s.kind is kind) and (shape is None or s.shape is shape)
+        ]
+        return fits[int(self.rng.integers(len(fits)))] if fits else None
+
+    def root(self) -> None:
+        self.b.node("root", [], [(REF, Shape(0, None))])
+
+    def scan(self) -> None:
+        ref = self.pick(REF)
+        if ref is None or ref.shape.depth > 3:
+            return
+        below = Shape(ref.shape.depth + 1, ref.shape)
+        if self.rng.random() < 0.5:
+            dim = int(self.rng.integers(0, 6))
+            self.b.node("dense_scan", [ref], [(CRD, below), (REF, below)], dim=dim)
+            return
+        count = STORED * 6
+        seg = np.sort(self.rng.integers(0, STORED + 1, count + 1))
+        crd = np.concatenate([np.sort(self.rng.choice(9, STORED, replace=True))])
+        self.b.node("scan", [ref], [(CRD, below), (REF, below)], tensor="T", level=0)
+        self.b.bind(seg=seg.astype(np.int64), crd=crd.astype(np.int64))
+
+    def broadcast(self) -> None:
+        stream = self.pick()
+        if stream is not None:
+            self.b.copies(stream, int(self.rng.integers(2, 4)))
+
+    def repeat(self) -> None:
+        held = self.pick(REF if self.rng.random() < 0.5 else VAL)
+        if held is None:
+            return
+        below = [s for s in self.b.live if s.shape.parent is held.shape and s.kind is not SIG]
+        if not below:
+            return
+        shaped = below[int(self.rng.integers(len(below)))]
+        if self.rng.random() < 0.7:
+            shaped, _ = self.b.copies(shaped, 2)
+        (signal,) = self.b.node("repsig", [shaped], [(SIG, shaped.shape)])
+        self.b.node("repeat", [held, signal], [(held.kind, shaped.shape)])
+
+    def locate(self) -> None:
+        crd = self.pick(CRD)
+        ref = self.pick(REF, crd.shape) if crd else None
+        if crd is None or ref is None:
+            return
+        if self.rng.random() < 0.4:
+            kinds = [(REF, crd.shape), (REF, crd.shape), (CRD, crd.shape)]
+            self.b.node("sam_locate", [ref, crd], kinds)
+        else:
+            self.b.node("locate", [crd, ref], [(REF, crd.shape)], dim=int(self.rng.integers(1, 4)))
+
+    def array(self) -> None:
+        ref = self.pick(REF)
+        if ref is None:
+            return
+        params = {"block": 2} if self.rng.random() < 0.15 else {}
+        self.b.node("array", [ref], [(VAL, ref.shape)], tensor="T", **params)
+        self.b.bind(vals=self.rng.normal(size=4096).round(2).astype(np.float32))
+
+    def binary(self) -> None:
+        left = self.pick(VAL)
+        if left is None:
+            return
+        others = [s for s in self.b.live if s.kind is VAL and s.shape is left.shape and s != left]
+        if not others:
+            return
+        params: dict[str, Any] = {"fn": BINARY[int(self.rng.integers(len(BINARY)))]}
+        chance = self.rng.random()
+        if chance < 0.1:
+            params["block"] = 2
+        elif chance < 0.2:
+            params |= {"latency": int(self.rng.integers(1, 6)), "ii": int(self.rng.integers(1, 4))}
+        self.b.node("binary", [left, others[0]], [(VAL, left.shape)], **params)
+
+    def unary(self) -> None:
+        value = self.pick(VAL)
+        if value is None:
+            return
+        fn = UNARY[int(self.rng.integers(len(UNARY)))]
+        params = {"latency": 4} if self.rng.random() < 0.2 else {}
+        self.b.node("unary", [value], [(VAL, value.shape)], fn=fn, scalar=0.5, **params)
+
+    def reduce(self) -> None:
+        value = self.pick(VAL)
+        if value is None or value.shape.depth == 0:
+            return
+        parent = value.shape.parent
+        above = parent or Shape(value.shape.depth - 1, None)
+        fn = "max" if self.rng.random() < 0.5 else "add"
+        guide = self.pick(CRD, parent) if parent is not None else None
+        if guide is not None and self.rng.random() < 0.7:
+            self.b.node("reduce", [value, guide], [(VAL, above)], fn=fn)
+        else:
+            self.b.node("reduce", [value], [(VAL, Shape(above.depth, above.parent))], fn=fn)
+
+    def join(self) -> None:
+        crd = self.pick(CRD)
+        if crd is None:
+            return
+        parent = crd.shape.parent
+        operands: list[Live] = []
+        for other in [s for s in self.b.live if s.kind is CRD]:
+            if other.shape.depth != crd.shape.depth or other.shape.parent is not parent:
+                continue
+            loads = [
+                s
+                for s in self.b.live
+                if s.shape is other.shape and s.kind in (REF, VAL) and s not in operands
+            ]
+            if loads:
+                operands += [other, loads[0]]
+        count = len(operands) // 2
+        if count < 2:
+            return
+        count = int(self.rng.integers(2, count + 1))
+        operands = operands[: 2 * count]
+        joined = Shape(crd.shape.depth, parent)
+        outs = [(CRD, joined), *((s.kind, joined) for s in operands[1::2])]
+        if self.rng.random() < 0.5:
+            self.b.node("intersect", operands, outs)
+        else:
+            gate = int(self.rng.integers(0, count)) if self.rng.random() < 0.5 else 0
+            self.b.node("union", operands, outs, gate=gate)
+
+    def spacc1(self) -> None:
+        inner = self.pick(CRD)
+        if inner is None or inner.shape.depth < 2 or inner.shape.parent is None:
+            return
+        outer = self.pick(CRD, inner.shape.parent)
+        value = self.pick(VAL, inner.shape)
+        if outer is None or value is None:
+            return
+        result = Shape(outer.shape.depth, outer.shape.parent)
+        fn = "max" if self.rng.random() < 0.3 else "add"
+        dim = 70 if self.rng.random() < 0.5 else 5000
+        outs = [(CRD, result), (VAL, result)]
+        self.b.node("spacc1", [outer, inner, value], outs, fn=fn, dim=dim)
+
+    def crddrop(self) -> None:
+        inner = self.pick(CRD)
+        if inner is None or inner.shape.depth < 2 or inner.shape.parent is None:
+            return
+        outer = self.pick(CRD, inner.shape.parent)
+        if outer is None:
+            return
+        kept = Shape(outer.shape.depth, outer.shape.parent)
+        below = Shape(inner.shape.depth, kept)
+        self.b.node("crddrop", [inner, outer], [(CRD, below), (CRD, kept)])
+
+    def valdrop(self) -> None:
+        value = self.pick(VAL)
+        crd = self.pick(CRD, value.shape) if value else None
+        if value is None or crd is None:
+            return
+        shape = Shape(value.shape.depth, value.shape.parent)
+        self.b.node("valdrop", [value, crd], [(VAL, shape), (CRD, shape)])
+
+
+GROUPS = ("a_level", "a_level", "operands", "root")
+STEPS = (
+    "scan",
+    "broadcast",
+    "broadcast",
+    "repeat",
+    "repeat",
+    "locate",
+    "array",
+    "binary",
+    "unary",
+    "reduce",
+    "join",
+    "join",
+    "spacc1",
+    "spacc1",
+    "crddrop",
+    "valdrop",
+)
+
+
+def random_graph(seed: int) -> BoundGraph:
+    """The graph of that number: a few sources, a few primitives, a reader for every stream."""
+    rng = np.random.default_rng(seed)
+    builder = Builder(rng)
+    grower = Grower(builder)
+    for _ in range(int(rng.integers(1, 3))):
+        getattr(grower, GROUPS[int(rng.integers(len(GROUPS)))])()
+    for _ in range(int(rng.integers(1, 12))):
+        getattr(grower, STEPS[int(rng.integers(len(STEPS)))])()
+    return builder.finish(f"random {seed}")
