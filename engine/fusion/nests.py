@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from engine.errors import OrderError
-from engine.fusion.views import Instance, Leaf
+from engine.fusion.views import Cut, Instance, Leaf
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,13 +88,15 @@ def place(
         _check_realisable(view, nest, foreign, consumer, rank, order)
         key = (id(view), nest, reader if id(view) in unshared else 0)
         if key not in memo:
+            # Behind a cut the producer runs under its alias, not under the consumer's index.
+            inner = tuple(x for x in nest if not isinstance(view, Cut) or x != view.index)
             leaves: dict[int, PlacedLeaf] = {}
             operands: list[PlacedView] = []
             for operand in view.operands:
                 if isinstance(operand, Leaf):
                     operands.append(leaves.setdefault(id(operand), PlacedLeaf(operand)))
                 else:
-                    operands.append(put(operand, nest, id(view)))
+                    operands.append(put(operand, inner, id(view)))
             memo[key] = Placed(view, nest, tuple(operands))
         return memo[key]
 

@@ -59,6 +59,21 @@ class Instance:
         return f"{self.tensor}[{','.join(self.indices)}]"
 
 
+@dataclass(frozen=True, eq=False)
+class Cut(Instance):
+    """A producer's result re-read as a stream of its own (rule J3 of ``fusion.md`` §3.2).
+
+    ``indices`` are what the consumer sees; ``reduced`` holds the producer's alias of the one
+    index whose coordinates must not be filtered by the consumer.
+    """
+
+    @property
+    def index(self) -> str:
+        """The consumer's name of the aliased index."""
+        (producer,) = self.operands
+        return next(x for x in self.indices if x not in producer.indices)
+
+
 View = Leaf | Instance
 
 
@@ -217,8 +232,12 @@ def _shareable(
         for name, u in view.renaming:
             if u not in view.reduced:
                 continue
-            for operand in view.operands:
-                if not isinstance(operand, Instance) or operand.indices.count(u) != 1:
+            over = [v for v in view.operands if u in v.indices]
+            for operand in over[:1]:
+                # Another operand's coordinates would filter what is shared.
+                if not isinstance(operand, Instance) or any(
+                    (v.tensor, v.indices) != (operand.tensor, operand.indices) for v in over
+                ):
                     continue
                 at = operand.indices.index(u)
                 for ancestor, below in zip(scope[-2::-1], scope[:0:-1], strict=True):

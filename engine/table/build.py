@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from engine.errors import LoweringError
 from engine.fusion.nests import Placed, PlacedLeaf, PlacedView
 from engine.fusion.region import FusedRegion
+from engine.fusion.views import Cut
 from engine.program.storage import view_key
 from engine.program.types import LevelFormat, Op
 from engine.table.cells import (
@@ -39,7 +40,7 @@ from engine.table.cells import (
 )
 from engine.table.cuts import arrange
 from engine.table.emptiness import Emptiness
-from engine.table.joins import AccAtom, Cut, Joins
+from engine.table.joins import AccAtom, Joins
 from engine.table.levels import LevelMaker
 from engine.table.table import FusionTable
 
@@ -199,6 +200,7 @@ class _TreeBuilder:
                 dense = tensor.format.levels[at] is LevelFormat.DENSE
                 scan = Scan(parent, key, at, dense, self.shared.extents[row])
                 scans.append((name, row, self._cell(CellKind.SCAN, scan, parent)))
+                self.level(reader, row)
                 parent = At(name, row)
             elif self.rank[row] < last:
                 repeat = RepeatRef(parent, self.level(reader, row))
@@ -328,7 +330,7 @@ class _TreeBuilder:
             at = [x for x, _ in left].index(r)
             inner = left[at + 1 :]
             if not inner:
-                zero = not placed.indices and len(left) == 1
+                zero = not placed.indices and not any(x in placed.reduced for x, _ in left[:at])
                 value = Fold(maximum, value, r, left[at][1], self._guide(placed, at, left), zero)
                 left = left[:at]
             elif len(inner) == 1:

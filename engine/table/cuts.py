@@ -9,10 +9,10 @@ from __future__ import annotations
 from engine.errors import LoweringError
 from engine.fusion.nests import Placed, place, walk_placed
 from engine.fusion.region import FusedRegion
-from engine.fusion.views import Instance, Leaf, View
+from engine.fusion.views import Cut, Instance, Leaf, View, walk
 from engine.program.types import Access, BroadcastAdd, Op, Statement
 from engine.table.emptiness import Emptiness
-from engine.table.joins import Combine, Cut, Joins, ScanAtom, ambiguous_atoms, implies
+from engine.table.joins import Combine, Joins, ScanAtom, ambiguous_atoms, implies
 
 MAX_CUTS = 64
 
@@ -114,7 +114,7 @@ def _filtered_reduction(joins: Joins) -> Found | None:
                 for operand in reader.operands:
                     if (
                         isinstance(operand, Placed)
-                        and r in operand.indices
+                        and operand.outer_nest[-1:] == (r,)
                         and placed in walk_placed([operand])
                         and implies(own, joins.jout(operand, reader, r), joins.always)
                     ):
@@ -170,6 +170,8 @@ def _insert(
 
     def rename(view: View) -> View:
         if id(view) not in renamed:
+            if all(index not in v.indices for v in walk(view)):
+                return view  # untouched, so still shared with what is outside
             indices = tuple(alias if x == index else x for x in view.indices)
             if isinstance(view, Leaf):
                 renamed[id(view)] = Leaf(view.tensor, indices)
@@ -195,7 +197,8 @@ def _insert(
             operands = tuple(
                 cut if view is reader and v is producer else rebuild(v) for v in view.operands
             )
-            rebuilt[id(view)] = type(view)(
+            same = all(a is b for a, b in zip(operands, view.operands, strict=True))
+            rebuilt[id(view)] = view if same else type(view)(
                 view.statement, view.indices, operands, view.reduced, view.renaming
             )
         return rebuilt[id(view)]

@@ -10,12 +10,12 @@ from collections.abc import Callable, Mapping
 from itertools import product
 
 from engine.fusion.nests import Placed, PlacedLeaf, PlacedView
+from engine.fusion.views import Cut
 from engine.program.types import LevelFormat, Op
 from engine.table.joins import (
     MAX_ATOMS,
     AccAtom,
     Combine,
-    Cut,
     DenseAtom,
     Joins,
     ScanAtom,

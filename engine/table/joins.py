@@ -11,19 +11,9 @@ from dataclasses import dataclass
 from itertools import product
 
 from engine.fusion.nests import Placed, PlacedLeaf, PlacedView, walk_placed
-from engine.fusion.views import Instance
 from engine.program.types import BroadcastAdd, LevelFormat, Program
 
 MAX_ATOMS = 14
-
-
-@dataclass(frozen=True, eq=False)
-class Cut(Instance):
-    """A producer's result re-read as a stream of its own: rule J3's STREAM leaf.
-
-    ``indices`` are what the consumer sees; ``reduced`` holds the producer's alias of the one
-    index whose coordinates must not be filtered by the consumer.
-    """
 
 
 @dataclass(frozen=True)

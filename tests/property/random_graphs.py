@@ -177,7 +177,6 @@ def refibered(nest: Nest, depth: int, make: Any) -> Nest:
     return [refibered(child, depth - 1, make) for child in nest]
 
 
-SIZE = 5  # coordinates of a fiber
 STORED = 12  # references and values
 
 
@@ -187,6 +186,7 @@ class Grower:
     def __init__(self, builder: Builder) -> None:
         self.b = builder
         self.rng = builder.rng
+        self.size = 5 if self.rng.random() < 0.7 else 40  # coordinates of a fiber
 
     # -- groups of sources ---------------------------------------------------------------
 
@@ -194,14 +194,14 @@ class Grower:
         """A stream and the level below it, each with several aligned streams."""
         rng, b = self.rng, self.b
         depth = int(rng.integers(1, 4))
-        inner = random_nest(rng, depth, SIZE)
+        inner = random_nest(rng, depth, self.size)
         lower = Shape(depth, None)
         upper = Shape(depth - 1, None)
         lower.parent = upper
-        outer = refibered(inner, depth, lambda: int(rng.integers(0, SIZE)))
+        outer = refibered(inner, depth, lambda: int(rng.integers(0, self.size)))
         if rng.random() < 0.3:  # unsorted, with duplicates
             inner = refibered(
-                inner, depth, lambda: rng.integers(0, SIZE, int(rng.integers(0, 7))).tolist()
+                inner, depth, lambda: rng.integers(0, self.size, int(rng.integers(0, self.size + 2))).tolist()
             )
         pick = self.leaf_maker
         b.source(CRD, lower, flatten(inner, depth))
@@ -219,14 +219,14 @@ class Grower:
         """Coordinates and payloads for a joiner."""
         rng, b = self.rng, self.b
         depth = int(rng.integers(1, 4))
-        frame = random_nest(rng, depth, SIZE)
+        frame = random_nest(rng, depth, self.size)
         parent = Shape(depth - 1, None)
         dense = rng.random() < 0.3
         for _ in range(int(rng.integers(2, 5))):
             nest = refibered(
                 frame,
                 depth,
-                lambda: list(range(SIZE)) if dense else random_nest(rng, 1, SIZE),
+                lambda: list(range(self.size)) if dense else random_nest(rng, 1, self.size),
             )
             shape = Shape(depth, parent)
             b.source(CRD, shape, flatten(nest, depth))
@@ -257,7 +257,7 @@ class Grower:
             return
         below = Shape(ref.shape.depth + 1, ref.shape)
         if self.rng.random() < 0.5:
-            dim = int(self.rng.integers(0, 6))
+            dim = int(self.rng.integers(0, self.size + 1))
             self.b.node("dense_scan", [ref], [(CRD, below), (REF, below)], dim=dim)
             return
         count = STORED * 6
@@ -430,6 +430,6 @@ def random_graph(seed: int) -> BoundGraph:
     grower = Grower(builder)
     for _ in range(int(rng.integers(1, 3))):
         getattr(grower, GROUPS[int(rng.integers(len(GROUPS)))])()
-    for _ in range(int(rng.integers(1, 12))):
+    for _ in range(int(rng.integers(1, 30))):
         getattr(grower, STEPS[int(rng.integers(len(STEPS)))])()
     return builder.finish(f"random {seed}")

@@ -1,0 +1,264 @@
+"""What a user has decided, and what the engine makes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
+from itertools import pairwise
+
+from engine.cost import Estimate, estimate
+from engine.fusion.regions import live_statements, partition
+from engine.fusion.schedule import Fuse, Order, Schedule
+from engine.models import DATASETS, MODELS, Kernel, Model, load, random_data
+from engine.program import Program, Statement, StoredTensor, parse
+from engine.program.printer import statement_text
+from engine.samml.compiler import Compilation, CompiledRegion, compile_program
+from engine.sim.machine import Machine
+
+Orders = Mapping[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class Design:
+    """Every decision of a user; two equal designs mean the same thing.
+
+    Attributes
+    ----------
+    cuts : frozenset of int
+        Positions between live statements where a region ends: ``k`` is before statement ``k``.
+    orders : mapping of str to tuple of str
+        Chosen dataflow orders by region name.  Those of regions that a later cut undid stay,
+        so that moving a boundary back brings them back.
+    wishes : tuple of Order
+        Orders of single statements, from the schedule's text.
+    text : str or None
+        The program's text once edited; None is the model's own.
+    """
+
+    model: str
+    data: str
+    seed: int = 0
+    cuts: frozenset[int] = frozenset()
+    orders: Orders = field(default_factory=dict)
+    wishes: tuple[Order, ...] = ()
+    text: str | None = None
+
+    @classmethod
+    def scheduled(
+        cls, model: str, data: str, seed: int, schedule: Schedule, text: str | None = None
+    ) -> Design:
+        """The design that a schedule's text describes.
+
+        Raises
+        ------
+        FuseloomError
+            If the schedule does not fit the program.
+        """
+        program, _ = source(model, data, seed, text)
+        cuts: set[int] = set()
+        at = 0
+        for span in partition(program.program, schedule):
+            cuts.add(at)
+            at += len(span.statements)
+        named = {
+            region_name(o.first, o.last): o.indices for o in schedule.orders if o.last is not None
+        }
+        wishes = tuple(o for o in schedule.orders if o.last is None)
+        return cls(model, data, seed, frozenset(cuts - {0}), named, wishes, text)
+
+
+def region_name(first: str, last: str) -> str:
+    """How the engine names the region of these statements."""
+    return first if first == last else f"{first}..{last}"
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One box of the chain: a kernel, or a statement of a kernel that is cut apart.
+
+    Attributes
+    ----------
+    start : int
+        Position of its first statement among the live ones.
+    """
+
+    name: str
+    start: int
+    statements: tuple[str, ...]
+    texts: tuple[str, ...]
+
+
+@lru_cache(maxsize=8)
+def _loaded(model: str, data: str, seed: int) -> tuple[Model, dict[str, StoredTensor]]:
+    return load(model, data, seed)
+
+
+@lru_cache(maxsize=32)
+def source(
+    model: str, data: str, seed: int, text: str | None
+) -> tuple[Model, Mapping[str, StoredTensor]]:
+    """A model with its data; an edited program keeps the data of inputs it left alone.
+
+    Raises
+    ------
+    FuseloomError
+        If the text is no program, or the names are unknown.
+    """
+    known, data_set = _loaded(model, data, seed)
+    if text is None:
+        return known, data_set
+    program = parse(text)
+    edited = Model(program, known.kernels, {}, known.masks & set(program.inputs))
+    fresh = random_data(edited, seed)
+    kept = {
+        name: data_set[name]
+        for name in program.inputs
+        if name in data_set and known.program.tensor(name) == program.tensor(name)
+    }
+    return edited, {**fresh, **kept}
+
+
+def fitting_data(model: str) -> tuple[str, ...]:
+    """Names of the data sets that fit a model."""
+    return tuple(n for n, d in DATASETS.items() if not d.models or model in d.models)
+
+
+def model_names() -> tuple[str, ...]:
+    return tuple(MODELS)
+
+
+@dataclass(frozen=True)
+class Built:
+    """A design, compiled and estimated; :func:`build` makes it."""
+
+    design: Design
+    model: Model
+    data: Mapping[str, StoredTensor] = field(repr=False)
+    compilation: Compilation = field(repr=False)
+    estimate: Estimate = field(repr=False)
+
+    @property
+    def program(self) -> Program:
+        return self.compilation.program
+
+    @property
+    def regions(self) -> tuple[CompiledRegion, ...]:
+        return self.compilation.regions
+
+    @property
+    def schedule(self) -> Schedule:
+        return self.compilation.schedule
+
+    @cached_property
+    def live(self) -> tuple[Statement, ...]:
+        return live_statements(self.program)
+
+    @cached_property
+    def units(self) -> tuple[Unit, ...]:
+        """The boxes of the chain, in program order."""
+        owner = {s: kernel for kernel in self.model.kernels for s in kernel.statements}
+        groups: list[tuple[Kernel | None, list[Statement]]] = []
+        for statement in self.live:
+            kernel = owner.get(statement.out.tensor)
+            if kernel is None or not groups or groups[-1][0] is not kernel:
+                groups.append((kernel, []))
+            groups[-1][1].append(statement)
+        units: list[Unit] = []
+        start = 0
+        for kernel, group in groups:
+            whole = range(start + 1, start + len(group))
+            if kernel is None or not self.design.cuts.isdisjoint(whole):
+                for k, statement in enumerate(group):
+                    units.append(_unit(statement.out.tensor, start + k, [statement]))
+            else:
+                units.append(_unit(kernel.name, start, group))
+            start += len(group)
+        return tuple(units)
+
+    @property
+    def gaps(self) -> tuple[int, ...]:
+        """Gaps between units that are cut; gap ``g`` is before unit ``g``."""
+        return tuple(
+            g for g, unit in enumerate(self.units) if unit.start in self.design.cuts
+        )
+
+    def region_order(self, number: int) -> tuple[str, ...]:
+        """The order of a region in its own index names, without what the compiler added."""
+        region = self.regions[number]
+        own = set(region.region.indices)
+        return tuple(x for x in region.order if x in own)
+
+    @cached_property
+    def resolved(self) -> str:
+        """Canonical text of the schedule: every fusion and the order each region really has."""
+        orders = tuple(
+            _order(r.name, self.region_order(k)) for k, r in enumerate(self.regions)
+        )
+        return str(Schedule(self.schedule.fusions, orders))
+
+    @cached_property
+    def preset_name(self) -> str:
+        """The model's preset that equals this design, or nothing."""
+        d = self.design
+        for name, text in self.model.presets.items():
+            preset = Design.scheduled(d.model, d.data, d.seed, Schedule.parse(text), d.text)
+            if schedule_of(self.program, preset) == self.schedule:
+                return name
+        return ""
+
+    def problem(self, machine: Machine) -> str:
+        """Program, data and machine: what configurations share that can be compared."""
+        d = self.design
+        return f"{d.model}, {d.data}, seed {d.seed}\n{machine}\n{d.text or ''}"
+
+    def configuration(self, machine: Machine) -> str:
+        """What identifies a run: two designs with the same one give the same cycles."""
+        return f"{self.problem(machine)}\n{self.resolved}"
+
+
+def _unit(name: str, start: int, statements: list[Statement]) -> Unit:
+    return Unit(
+        name,
+        start,
+        tuple(s.out.tensor for s in statements),
+        tuple(statement_text(s) for s in statements),
+    )
+
+
+def _order(name: str, indices: tuple[str, ...]) -> Order:
+    first, _, last = name.partition("..")
+    return Order(first, last or first, indices)
+
+
+def schedule_of(program: Program, design: Design) -> Schedule:
+    """The schedule that a design stands for: one ``fuse`` per region of several statements."""
+    names = [s.out.tensor for s in live_statements(program)]
+    ends = [0, *sorted(c for c in design.cuts if 0 < c < len(names)), len(names)]
+    fusions, orders = [], []
+    for begin, end in pairwise(ends):
+        first, last = names[begin], names[end - 1]
+        if end - begin > 1:
+            fusions.append(Fuse(first, last))
+        if chosen := design.orders.get(region_name(first, last)):
+            orders.append(Order(first, last, chosen))
+    return Schedule(tuple(fusions), (*design.wishes, *orders))
+
+
+def build(design: Design) -> Built:
+    """Compile and estimate a design.
+
+    Raises
+    ------
+    FuseloomError
+        The engine's reason why it cannot be.
+    """
+    model, data = source(design.model, design.data, design.seed, design.text)
+    compilation = compile_program(model.program, schedule_of(model.program, design))
+    return Built(design, model, data, compilation, estimate(compilation, data))
+
+
+def with_order(design: Design, region: str, order: tuple[str, ...] | None) -> Design:
+    """The design with one region's order chosen, or left to the compiler (None)."""
+    orders = {name: chosen for name, chosen in design.orders.items() if name != region}
+    return replace(design, orders=orders if order is None else {**orders, region: order})

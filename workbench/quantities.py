@@ -1,0 +1,30 @@
+"""Numbers as people read them; every figure carries its unit."""
+
+from __future__ import annotations
+
+import math
+
+_PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"))
+
+
+def count(value: float, unit: str) -> str:
+    """A count with thousands separators, e.g. ``12,345 cycles``."""
+    return f"{round(value):,} {unit}" if math.isfinite(value) else f"unknown {unit}"
+
+
+def short(value: float, unit: str) -> str:
+    """A count that fits a narrow place: ``1.23 M cycles`` from a million on."""
+    for size, prefix in _PREFIXES:
+        if abs(value) >= size:
+            return f"{value / size:.3g} {prefix}{'' if unit == 'B' else ' '}{unit}"
+    return count(value, unit)
+
+
+def ratio(value: float) -> str:
+    """A speed-up, e.g. ``2.31×``."""
+    return f"{value:.2f}×" if math.isfinite(value) else "—"
+
+
+def seconds(value: float) -> str:
+    """A duration, in milliseconds below one second."""
+    return f"{value * 1e3:.0f} ms" if value < 1 else f"{value:.1f} s"

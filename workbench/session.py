@@ -1,0 +1,397 @@
+"""The single source of truth of a workbench: one design, what it compiles to, and its runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import param
+
+from engine.cost import Estimate
+from engine.errors import FuseloomError, OrderError, ScheduleError
+from engine.fusion.regions import live_statements
+from engine.fusion.schedule import Schedule
+from engine.models import MODELS
+from engine.samml.compiler import Compilation, CompiledRegion, compile_region
+from engine.sim.machine import Machine
+from workbench.design import (
+    Built,
+    Design,
+    build,
+    fitting_data,
+    source,
+    with_order,
+)
+from workbench.quantities import count
+from workbench.records import RunRecord, region_records
+
+UNDO_LIMIT = 200
+
+
+class Session(param.Parameterized):
+    """What is shown, and every way to change it.
+
+    Each change compiles first.  If the engine refuses, nothing changes, and ``message`` says
+    why with ``ok`` False.  Components watch ``answers``, which counts every answer, accepted or
+    refused, and is set last.
+
+    Parameters
+    ----------
+    model, data : str
+        Names in :mod:`engine.models`.
+    seed : int
+        Seed of random data.
+    schedule : str, optional
+        Text of the scheduling language; by default the preset ``partial``, if there is one.
+
+    Examples
+    --------
+    >>> session = Session("gcn", "karate")
+    >>> session.cuts
+    (4,)
+    >>> session.move_boundary(4, 3)
+    True
+    >>> [region.name for region in session.regions]
+    ['T1..T3', 'H..Y']
+    """
+
+    built = param.ClassSelector(class_=Built, doc="The design, compiled and estimated.")
+    message = param.String(doc="The last answer, for people.")
+    ok = param.Boolean(True, doc="Whether the last request was granted.")
+    answers = param.Integer(0, doc="Counts answers, so that a refusal is an event too.")
+    place = param.Tuple((0, 0), doc="Line and column of the last refusal; 0 is none.")
+    region = param.Integer(0, doc="The region shown, counted from 0.")
+    cell = param.Tuple(("", ""), doc="The selected cell: column and row.")
+    node = param.Integer(-1, doc="The selected graph node's id; -1 is none.")
+    records = param.Dict({}, doc="Configuration to its RunRecord, oldest first.")
+    latest = param.ClassSelector(class_=RunRecord, doc="The record shown last.")
+
+    def __init__(
+        self,
+        model: str = "gcn",
+        data: str | None = None,
+        seed: int = 0,
+        schedule: str | None = None,
+        machine: Machine | None = None,
+        **params: Any,
+    ) -> None:
+        super().__init__(**params)
+        self.machine = machine or Machine.default()
+        self._past: list[Design] = []
+        self._future: list[Design] = []
+        self._show(build(self._start(model, data, seed, schedule)))
+
+    # What there is ------------------------------------------------------------------------
+
+    @property
+    def design(self) -> Design:
+        return self.built.design
+
+    @property
+    def compilation(self) -> Compilation:
+        return self.built.compilation
+
+    @property
+    def estimate(self) -> Estimate:
+        return self.built.estimate
+
+    @property
+    def regions(self) -> tuple[CompiledRegion, ...]:
+        return self.built.regions
+
+    @property
+    def current(self) -> CompiledRegion:
+        """The region shown."""
+        return self.regions[self.region]
+
+    @property
+    def cuts(self) -> tuple[int, ...]:
+        """Gaps between boxes of the chain that are cut; gap ``g`` is before box ``g``."""
+        return self.built.gaps
+
+    @property
+    def presets(self) -> Mapping[str, str]:
+        """Schedules worth comparing; of a text that was edited, there are none."""
+        return self.built.model.presets
+
+    @property
+    def configuration(self) -> str:
+        return self.built.configuration(self.machine)
+
+    @property
+    def record(self) -> RunRecord | None:
+        """The run of exactly this configuration, if there was one."""
+        return self.records.get(self.configuration)
+
+    @property
+    def stale(self) -> bool:
+        """Whether the run shown last belongs to another configuration."""
+        return self.latest is not None and self.record is None
+
+    @property
+    def baseline(self) -> RunRecord | None:
+        """The unfused run that speed-ups refer to."""
+        return self.baseline_of(self.built.problem(self.machine))
+
+    def baseline_of(self, problem: str) -> RunRecord | None:
+        runs = (r for r in self.records.values() if r.problem == problem)
+        return next((r for r in runs if r.preset and r.name == "unfused"), None)
+
+    # Changes ------------------------------------------------------------------------------
+
+    def choose(self, model: str, data: str | None = None, seed: int | None = None) -> bool:
+        """Load another model or data set; a model starts with its own schedule."""
+
+        def change() -> Design:
+            if model == self.design.model:
+                return replace(
+                    self.design,
+                    data=data or self.design.data,
+                    seed=self.design.seed if seed is None else seed,
+                )
+            return self._start(model, data, seed or 0, None)
+
+        return self._try(change)
+
+    def preset(self, name: str) -> bool:
+        """Take over a schedule of the model by name."""
+        if name not in self.presets:
+            return self._refuse(
+                ScheduleError(f"no preset is called {name!r}", hint=", ".join(self.presets))
+            )
+        return self.set_schedule(self.presets[name])
+
+    def set_schedule(self, text: str) -> bool:
+        """Take over schedule text."""
+        d = self.design
+        return self._try(
+            lambda: Design.scheduled(d.model, d.data, d.seed, Schedule.parse(text), d.text)
+        )
+
+    def set_program(self, text: str) -> bool:
+        """Take over program text; cuts and orders stay where the statements are the same."""
+
+        def change() -> Design:
+            d = self.design
+            own = source(d.model, d.data, d.seed, None)[0].program
+            edited = None if text.strip() == str(own).strip() else text
+            program = source(d.model, d.data, d.seed, edited)[0].program
+            heads = {self.built.live[c].out.tensor for c in d.cuts}
+            cuts = {
+                k for k, s in enumerate(live_statements(program)) if k and s.out.tensor in heads
+            }
+            same = program == self.built.program
+            return replace(
+                d,
+                text=edited,
+                cuts=frozenset(cuts),
+                orders=d.orders if same else {},
+                wishes=d.wishes if same else (),
+            )
+
+        return self._try(change)
+
+    def set_cuts(self, gaps: Iterable[int]) -> bool:
+        """Cut exactly at these gaps between boxes."""
+        wanted = sorted(set(gaps))
+        units = self.built.units
+        for gap in wanted:
+            if not 0 < gap < len(units):
+                return self._refuse(
+                    ScheduleError(
+                        f"there is no gap {gap} to cut",
+                        hint=f"a boundary stands between two kernels: 1 to {len(units) - 1}",
+                    )
+                )
+        cuts = frozenset(units[gap].start for gap in wanted)
+        return self._try(lambda: replace(self.design, cuts=cuts))
+
+    def move_boundary(self, gap: int, to: int) -> bool:
+        """Move the boundary at one gap to another, past no other boundary."""
+        cuts = set(self.cuts)
+        if gap not in cuts:
+            return self._refuse(ScheduleError(f"there is no boundary at gap {gap} to move"))
+        if to == gap:
+            return True
+        between = range(min(gap, to), max(gap, to) + 1)
+        met = next((c for c in self.cuts if c != gap and c in between), None)
+        if met is not None:
+            left, right = self.built.units[met - 1].name, self.built.units[met].name
+            return self._refuse(
+                ScheduleError(
+                    f"a boundary stands already between {left} and {right}",
+                    hint="remove one of them to fuse the regions",
+                )
+            )
+        return self.set_cuts((cuts - {gap}) | {to})
+
+    def add_boundary(self, gap: int) -> bool:
+        """Cut a region in two."""
+        return self.set_cuts({*self.cuts, gap})
+
+    def remove_boundary(self, gap: int) -> bool:
+        """Fuse the regions on both sides of a gap."""
+        return self.set_cuts(set(self.cuts) - {gap})
+
+    def set_order(self, region: int, order: Sequence[str]) -> bool:
+        """Choose a region's dataflow order, outermost index first."""
+
+        def change() -> Design:
+            compiled = self.regions[region]
+            wanted = tuple(order)
+            compiled.pog.check(wanted)
+            default = compile_region(replace(compiled.region, chosen=None))
+            own = set(compiled.region.indices)
+            usual = tuple(x for x in default.order if x in own)
+            return with_order(self.design, compiled.name, None if wanted == usual else wanted)
+
+        return self._try(change)
+
+    def move_row(self, row: str, to: int) -> bool:
+        """Move an index of the region shown to another place of the table's rows."""
+        rows = list(self.current.order)
+        if row not in self.current.region.indices:
+            return self._refuse(
+                OrderError(
+                    f"row {row} cannot be moved by itself: the compiler added it",
+                    hint="it follows the index it is named after",
+                )
+            )
+        if not 0 <= to < len(rows):
+            edge = "outermost" if to < 0 else "innermost"
+            return self._refuse(OrderError(f"{row} is the {edge} index already"))
+        rows.insert(to, rows.pop(rows.index(row)))
+        own = set(self.current.region.indices)
+        return self.set_order(self.region, [x for x in rows if x in own])
+
+    def undo(self) -> bool:
+        """Back to the design before the last change."""
+        return self._travel(self._past, self._future, "nothing to undo")
+
+    def redo(self) -> bool:
+        """Forward again after :meth:`undo`."""
+        return self._travel(self._future, self._past, "nothing to redo")
+
+    @property
+    def travels(self) -> tuple[bool, bool]:
+        """Whether there is something to undo, and to redo."""
+        return bool(self._past), bool(self._future)
+
+    # Selection ----------------------------------------------------------------------------
+
+    def select_region(self, number: int) -> None:
+        """Show another region's table and graph."""
+        if 0 <= number < len(self.regions) and number != self.region:
+            self.param.update(region=number, cell=("", ""), node=-1)
+
+    def select_cell(self, column: str, row: str) -> None:
+        """Select a cell of the table, and the first graph node it became."""
+        origin = f"{column}.{row}"
+        made = [n.id for n in self.current.graph.nodes if n.origin == origin]
+        self.param.update(cell=(column, row), node=made[-1] if made else -1)
+
+    def select_node(self, node: int) -> None:
+        """Select a graph node, and the cell it came from; -1 selects nothing."""
+        nodes = self.current.graph.nodes
+        cell = ("", "")
+        if 0 <= node < len(nodes):
+            column, _, row = nodes[node].origin.partition(".")
+            cell = (column, row) if (column, row) in self.current.table.cells else cell
+        self.param.update(cell=cell, node=node if 0 <= node < len(nodes) else -1)
+
+    # Runs ---------------------------------------------------------------------------------
+
+    def finish(self, built: Built, outcome: Mapping[str, Any]) -> RunRecord:
+        """Keep what a worker sent back about a design, and show it."""
+        configuration, preset = built.configuration(self.machine), built.preset_name
+        own = sum(not r.preset for r in self.records.values())
+        known = self.records.get(configuration)
+        name = preset or (known.name if known else f"yours {own + 1}")
+        record = RunRecord(
+            configuration=configuration,
+            problem=built.problem(self.machine),
+            name=name,
+            preset=bool(preset),
+            design=built.design,
+            schedule=str(built.schedule),
+            estimated=float(built.estimate.cycles),
+            cycles=outcome["cycles"],
+            flops=outcome["flops"],
+            bytes=outcome["bytes"],
+            ok=outcome["ok"],
+            max_rel_error=outcome["max_rel_error"],
+            check=outcome["check"],
+            seconds=outcome["seconds"],
+            regions=region_records(outcome["regions"]),
+        )
+        self.param.update(records={**self.records, configuration: record}, latest=record)
+        return record
+
+    def recall(self, configuration: str) -> bool:
+        """Go back to a configuration that was run."""
+        record = self.records.get(configuration)
+        return record is not None and self._try(lambda: record.design)
+
+    # Inside -------------------------------------------------------------------------------
+
+    def _start(self, model: str, data: str | None, seed: int, schedule: str | None) -> Design:
+        if data is None:
+            data = fitting_data(model)[0] if model in MODELS else "random"
+        if schedule is None:
+            presets = source(model, data, seed, None)[0].presets
+            schedule = presets.get("partial", next(iter(presets.values()), ""))
+        return Design.scheduled(model, data, seed, Schedule.parse(schedule))
+
+    def _try(self, change: Any) -> bool:
+        try:
+            built = build(change())
+        except FuseloomError as reason:
+            return self._refuse(reason)
+        self._past = [*self._past, self.design][-UNDO_LIMIT:]
+        self._future = []
+        self._show(built)
+        return True
+
+    def _travel(self, here: list[Design], there: list[Design], otherwise: str) -> bool:
+        if not here:
+            return self._refuse(FuseloomError(otherwise))
+        there.append(self.design)
+        self._show(build(here.pop()))
+        return True
+
+    def _show(self, built: Built) -> None:
+        number = self._region_after(built)
+        regions = len(built.regions)
+        cycles = count(built.estimate.cycles, "cycles")
+        self.param.update(
+            built=built,
+            region=number,
+            cell=("", ""),
+            node=-1,
+            ok=True,
+            place=(0, 0),
+            message=f"{regions} region{'s' * (regions != 1)}, estimated {cycles}.",
+        )
+        if self.record is not None:
+            self.latest = self.record
+        self.answers += 1
+
+    def _region_after(self, built: Built) -> int:
+        """Where the statement that headed the shown region is now."""
+        if self.built is None:
+            return 0
+        first = self.current.region.statements[0].out.tensor
+        for number, region in enumerate(built.regions):
+            if any(s.out.tensor == first for s in region.region.statements):
+                return number
+        return 0
+
+    def _refuse(self, reason: FuseloomError) -> bool:
+        self.param.update(
+            ok=False,
+            message=str(reason),
+            place=(reason.line or 0, (reason.column or 1) if reason.line else 0),
+        )
+        self.answers += 1
+        return False
