@@ -229,7 +229,10 @@ def main() -> None:
     print(against_interpreter("SpMM i-k-j, 200², 128 columns", small, 16, options.repeat))
     tiny = spmm_ikj(sp.identity(5_000, format="csr"), np.ones((5_000, 1)))
     print(against_interpreter("all fibers of length 1", tiny, None, options.repeat))
-    print(f"\nwarm start (import, kernels, small run): {warm_start(options.repeat):.2f} s (target 2.5)")
+    print(
+        f"\nwarm start (import, kernels, small run): "
+        f"{warm_start(options.repeat):.2f} s of CPU time (target 2.5)"
+    )
 
 
 if __name__ == "__main__":

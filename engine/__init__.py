@@ -1,0 +1,51 @@
+"""Fuseloom's engine: from a sparse program to a simulated dataflow graph, and what it costs.
+
+::
+
+    import engine as fl
+    program = fl.parse(text)
+    compiled = fl.compile(program, "fuse T1..H; fuse T5..Y")
+    fl.estimate(compiled, data).cycles
+    fl.simulate(compiled, data).check()
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+__version__ = "0.1.0"
+
+_PUBLIC = {
+    "parse": ("engine.program", "parse"),
+    "Program": ("engine.program", "Program"),
+    "StoredTensor": ("engine.program", "StoredTensor"),
+    "evaluate": ("engine.program", "evaluate"),
+    "Schedule": ("engine.fusion.schedule", "Schedule"),
+    "fuse": ("engine.fusion.region", "fuse"),
+    "compile": ("engine.samml.compiler", "compile_program"),
+    "Compilation": ("engine.samml.compiler", "Compilation"),
+    "to_dot": ("engine.samml.dot", "to_dot"),
+    "Machine": ("engine.sim.machine", "Machine"),
+    "simulate": ("engine.sim.run", "simulate"),
+    "estimate": ("engine.cost", "estimate"),
+    "load": ("engine.models", "load"),
+    "FuseloomError": ("engine.errors", "FuseloomError"),
+}
+_ROOMS = ("models", "program", "fusion", "table", "samml", "sim", "cost")
+
+__all__ = ["__version__", *_PUBLIC]
+
+
+def __getattr__(name: str) -> Any:
+    """Import on first use, so that a part of the engine costs only what it needs."""
+    if name in _PUBLIC:
+        module, attribute = _PUBLIC[name]
+        return getattr(import_module(module), attribute)
+    if name in _ROOMS:
+        return import_module(f"engine.{name}")
+    raise AttributeError(f"module 'engine' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted((*__all__, *_ROOMS))

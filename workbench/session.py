@@ -348,8 +348,9 @@ class Session(param.Parameterized):
             built = build(change())
         except FuseloomError as reason:
             return self._refuse(reason)
-        self._past = [*self._past, self.design][-UNDO_LIMIT:]
-        self._future = []
+        if built.design != self.design:
+            self._past = [*self._past, self.design][-UNDO_LIMIT:]
+            self._future = []
         self._show(built)
         return True
 

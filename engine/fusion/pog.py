@@ -75,9 +75,7 @@ class PartialOrderGraph:
             cycle = nx.find_cycle(self._network)
         except nx.NetworkXNoCycle:
             return
-        named = [
-            min(self.edges_between(a, b), key=lambda e: not e.hard) for a, b in cycle
-        ]
+        named = [min(self.edges_between(a, b), key=lambda e: not e.hard) for a, b in cycle]
         hint = "cut the region between these statements"
         if any(not e.hard for e in named):
             hint = "drop the user order, or " + hint

@@ -103,9 +103,7 @@ def fuse(program: Program, schedule: Schedule | None = None) -> tuple[FusedRegio
         pog = build_pog(program, roots, extents, user_orders)
         pog.verify()
         regions.append(
-            FusedRegion(
-                program, span.name, span.statements, span.outputs, roots, extents, pog
-            )
+            FusedRegion(program, span.name, span.statements, span.outputs, roots, extents, pog)
         )
     return tuple(_with_region_orders(regions, spans, schedule))
 
@@ -134,8 +132,9 @@ def _statement_orders(program: Program, schedule: Schedule) -> dict[str, tuple[s
 def _with_region_orders(
     regions: list[FusedRegion], spans: tuple[RegionSpan, ...], schedule: Schedule
 ) -> list[FusedRegion]:
-    by_ends = {(s.statements[0].out.tensor, s.statements[-1].out.tensor): k
-               for k, s in enumerate(spans)}
+    by_ends = {
+        (s.statements[0].out.tensor, s.statements[-1].out.tensor): k for k, s in enumerate(spans)
+    }
     for order in schedule.orders:
         if order.last is None:
             continue

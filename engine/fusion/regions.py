@@ -87,15 +87,12 @@ def partition(program: Program, schedule: Schedule) -> tuple[RegionSpan, ...]:
         previous = mine
 
     spans = []
-    for k, group in enumerate(groups):
-        later = {a.tensor for g in groups[k + 1 :] for s in g for a in s.operands}
+    for number, group in enumerate(groups):
+        later = {a.tensor for g in groups[number + 1 :] for s in g for a in s.operands}
         outputs = tuple(
-            s.out.tensor
-            for s in group
-            if s.out.tensor in later or s.out.tensor in program.outputs
+            s.out.tensor for s in group if s.out.tensor in later or s.out.tensor in program.outputs
         )
-        first, last = group[0].out.tensor, group[-1].out.tensor
-        spans.append(
-            RegionSpan(first if first == last else f"{first}..{last}", tuple(group), outputs)
-        )
+        ends = (group[0].out.tensor, group[-1].out.tensor)
+        name = ends[0] if len(group) == 1 else "..".join(ends)
+        spans.append(RegionSpan(name, tuple(group), outputs))
     return tuple(spans)

@@ -150,26 +150,28 @@ class _Builder:
                 rename[x] = u
                 reduced.append(u)
             operands = tuple(
-                self.view(a.tensor, tuple(rename[x] for x in a.indices))
-                for a in statement.operands
+                self.view(a.tensor, tuple(rename[x] for x in a.indices)) for a in statement.operands
             )
             built = Instance(statement, indices, operands, tuple(reduced), tuple(rename.items()))
         self.memo[key] = built
         return built
 
     def roots(self, outputs: tuple[str, ...]) -> tuple[Instance, ...]:
-        result = []
+        # Outputs share index names where sizes agree, so that they can share streams; all are
+        # named before any reduction index is, so that none is captured.
+        named: dict[str, tuple[str, ...]] = {}
         for name in outputs:
             statement = self.producers[name]
             sizes = self.program.extents[self.program.statements.index(statement)]
-            # Outputs share index names where sizes agree, so that they can share streams.
-            names = []
+            names: list[str] = []
             for x in statement.out.indices:
-                same = self.extents.get(x) in (None, sizes[x]) and x not in names
-                u = x if same else self.fresh(x)
+                u = x if self.extents.get(x) in (None, sizes[x]) else self.fresh(x)
                 self.extents.setdefault(u, sizes[x])
                 names.append(u)
-            root = self.view(name, tuple(names))
+            named[name] = tuple(names)
+        result = []
+        for name, indices in named.items():
+            root = self.view(name, indices)
             assert isinstance(root, Instance)
             result.append(root)
         return tuple(result)

@@ -1,13 +1,14 @@
 """The catalogue of SAMML primitives: one entry each, and nothing else switches on a name.
 
 An entry says what goes in and out and how deep it nests, how a picture shows it, and what it
-means.  Its streaming semantics and timing are the generator and the kernel that
-``engine.sim.primitives`` registers under the same name; its cost formula is registered in
-``engine.cost``.  Source: ``samml.md`` §2, ``fusion.md`` §7.
+means and what work it does.  Its streaming semantics and timing are the generator and the
+kernel that ``engine.sim`` registers under the same name; how it changes the expected number of
+tokens is registered in ``engine.cost``.  Source: ``samml.md`` §2, ``fusion.md`` §7.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
@@ -43,6 +44,21 @@ class Port:
     depth: int = 0
 
 
+Flops = Callable[[Sequence[float], float], float]
+Bytes = Callable[[Sequence[float], float, float], float]
+
+WORD = 4
+"""Bytes of a coordinate, a segment entry or a value."""
+
+
+def _no_flops(taken: Sequence[float], made: float) -> float:
+    return 0
+
+
+def _no_bytes(taken: Sequence[float], made: float, fibers: float) -> float:
+    return 0
+
+
 @dataclass(frozen=True)
 class Primitive:
     """One primitive of the machine.
@@ -61,6 +77,10 @@ class Primitive:
         All payload ports carry the kind of the first input (repeat, broadcast).
     observer : bool
         Only watches a test bench: its clock is no part of the elapsed cycles.
+    flops, bytes : callable
+        Work from counts of value tokens (``fusion.md`` §6): ``flops(taken, made)`` and
+        ``bytes(taken, made, fibers)``, where ``taken`` has an entry per input, ``made`` counts
+        an output's, and ``fibers`` are the segments a level writer closes.
     """
 
     name: str
@@ -76,6 +96,8 @@ class Primitive:
     params: tuple[str, ...] = ()
     same_kind: bool = False
     observer: bool = False
+    flops: Flops = _no_flops
+    bytes: Bytes = _no_bytes
 
     @property
     def colour(self) -> str:
@@ -113,58 +135,86 @@ class Primitive:
 
 _ENTRIES = (
     Primitive(
-        "root", "root", "root", Family.SOURCE,
+        "root",
+        "root",
+        "root",
+        Family.SOURCE,
         "Emits the one reference 0 with which every traversal starts.",
         outputs=(Port("ref", (REF,)),),
     ),
     Primitive(
-        "source", "source", "src", Family.SOURCE,
+        "source",
+        "source",
+        "src",
+        Family.SOURCE,
         "Emits given tokens, each no earlier than its given time.",
         outputs=(Port("out", (*ANY, SIG)),),
         params=("kind",),
     ),
     Primitive(
-        "sink", "sink", "sink", Family.WRITE,
+        "sink",
+        "sink",
+        "sink",
+        Family.WRITE,
         "Takes one token a cycle and forgets it.",
         inputs=(Port("in", (*ANY, SIG)),),
         observer=True,
     ),
     Primitive(
-        "scan", "compressed level scanner", "LS", Family.SCAN,
+        "scan",
+        "compressed level scanner",
+        "LS",
+        Family.SCAN,
         "For each reference emits the stored coordinates of that fiber and their positions.",
         inputs=(Port("ref", (REF,)),),
         outputs=(Port("crd", (CRD,), 1), Port("ref", (REF,), 1)),
         params=("tensor", "level"),
+        bytes=lambda taken, made, fibers: WORD * made + 2 * WORD * taken[0],
     ),
     Primitive(
-        "dense_scan", "dense level scanner", "LS", Family.SCAN,
+        "dense_scan",
+        "dense level scanner",
+        "LS",
+        Family.SCAN,
         "For each reference r emits 0..dim-1 and the positions r*dim + coordinate.",
         inputs=(Port("ref", (REF,)),),
         outputs=(Port("crd", (CRD,), 1), Port("ref", (REF,), 1)),
         params=("dim",),
     ),
     Primitive(
-        "repsig", "repeat signal", "RSig", Family.REPEAT,
+        "repsig",
+        "repeat signal",
+        "RSig",
+        Family.REPEAT,
         "Turns a stream into repeat (value), stop and done signals.",
         inputs=(Port("in", ANY),),
         outputs=(Port("sig", (SIG,)),),
     ),
     Primitive(
-        "repeat", "repeater", "Rep", Family.REPEAT,
+        "repeat",
+        "repeater",
+        "Rep",
+        Family.REPEAT,
         "Repeats each token once per element of the fiber that the signal describes.",
         inputs=(Port("in", PAYLOAD), Port("sig", (SIG,), 1)),
         outputs=(Port("out", PAYLOAD, 1),),
         same_kind=True,
     ),
     Primitive(
-        "intersect", "intersecter", "∩", Family.JOIN,
+        "intersect",
+        "intersecter",
+        "∩",
+        Family.JOIN,
         "Keeps the coordinates all operands have, each operand's payload with them.",
         repeated_inputs=(Port("crd", (CRD,)), Port("payload", PAYLOAD)),
         outputs=(Port("crd", (CRD,)),),
         repeated_outputs=(Port("payload", PAYLOAD),),
     ),
     Primitive(
-        "union", "unioner", "∪", Family.JOIN,
+        "union",
+        "unioner",
+        "∪",
+        Family.JOIN,
         "Keeps the coordinates any operand has; an operand that lacks one gives the empty token. "
         "With gate=g > 0 a fiber is empty when those of the first g operands all are.",
         repeated_inputs=(Port("crd", (CRD,)), Port("payload", PAYLOAD)),
@@ -173,128 +223,190 @@ _ENTRIES = (
         params=("gate",),
     ),
     Primitive(
-        "locate", "locator", "Loc", Family.SCAN,
+        "locate",
+        "locator",
+        "Loc",
+        Family.SCAN,
         "Looks a coordinate up in a dense level: parent reference * dim + coordinate.",
         inputs=(Port("crd", (CRD,)), Port("ref", (REF,))),
         outputs=(Port("ref", (REF,)),),
         params=("dim",),
     ),
     Primitive(
-        "sam_locate", "iterate-locate", "Loc", Family.SCAN,
+        "sam_locate",
+        "iterate-locate",
+        "Loc",
+        Family.SCAN,
         "Passes the coordinate on as the reference into a dense level: right only where the "
         "parent reference is 0.",
         inputs=(Port("ref", (REF,)), Port("crd", (CRD,))),
         outputs=(Port("located", (REF,)), Port("ref", (REF,)), Port("crd", (CRD,))),
     ),
     Primitive(
-        "array", "value load", "Val", Family.VALUE,
+        "array",
+        "value load",
+        "Val",
+        Family.VALUE,
         "Loads the value at each reference; the empty token stays empty.",
         inputs=(Port("ref", (REF,)),),
         outputs=(Port("val", (VAL,)),),
         params=("tensor",),
+        bytes=lambda taken, made, fibers: WORD * taken[0],
     ),
     Primitive(
-        "binary", "binary ALU", "ALU", Family.COMPUTE,
+        "binary",
+        "binary ALU",
+        "ALU",
+        Family.COMPUTE,
         "Applies add, sub, mul or div to two aligned value streams. Optional needs=a or b: no "
         "result where that operand is empty, even for a sum.",
         inputs=(Port("a", (VAL,)), Port("b", (VAL,))),
         outputs=(Port("val", (VAL,)),),
         params=("fn",),
+        flops=lambda taken, made: made,
     ),
     Primitive(
-        "unary", "unary ALU", "ALU", Family.COMPUTE,
+        "unary",
+        "unary ALU",
+        "ALU",
+        Family.COMPUTE,
         "Applies a function of one value; the empty token stays empty.",
         inputs=(Port("val", (VAL,)),),
         outputs=(Port("val", (VAL,)),),
         params=("fn", "scalar"),
+        flops=lambda taken, made: made,
     ),
     Primitive(
-        "reduce", "reducer", "Red", Family.REDUCE,
+        "reduce",
+        "reducer",
+        "Red",
+        Family.REDUCE,
         "Folds each innermost fiber to one value (add or max). With a guide, the coordinates of "
         "the level outside, it tells an empty fiber from no fiber.",
         inputs=(Port("val", (VAL,), 1),),
         optional_inputs=(Port("guide", (CRD,)),),
         outputs=(Port("val", (VAL,)),),
         params=("fn",),
+        flops=lambda taken, made: taken[0],
     ),
     Primitive(
-        "spacc1", "sparse accumulator, order 1", "Acc1", Family.REDUCE,
+        "spacc1",
+        "sparse accumulator, order 1",
+        "Acc1",
+        Family.REDUCE,
         "Per fiber of the outer coordinates, folds values with equal inner coordinate (add or "
         "max) and emits them in coordinate order.",
         inputs=(Port("outer", (CRD,)), Port("inner", (CRD,), 1), Port("val", (VAL,), 1)),
         outputs=(Port("crd", (CRD,)), Port("val", (VAL,))),
         params=("fn", "dim"),
+        flops=lambda taken, made: taken[2],
     ),
     Primitive(
-        "spacc2", "sparse accumulator, order 2", "Acc2", Family.REDUCE,
+        "spacc2",
+        "sparse accumulator, order 2",
+        "Acc2",
+        Family.REDUCE,
         "Per fiber of the outermost coordinates, adds values with equal middle and inner "
         "coordinate and emits them in coordinate order.",
         inputs=(
-            Port("crd2", (CRD,)), Port("crd1", (CRD,), 1), Port("crd0", (CRD,), 2),
+            Port("crd2", (CRD,)),
+            Port("crd1", (CRD,), 1),
+            Port("crd0", (CRD,), 2),
             Port("val", (VAL,), 2),
         ),
         outputs=(Port("crd1", (CRD,)), Port("crd0", (CRD,), 1), Port("val", (VAL,), 1)),
+        flops=lambda taken, made: taken[3],
     ),
     Primitive(
-        "crddrop", "coordinate dropper", "Drop", Family.DROP,
+        "crddrop",
+        "coordinate dropper",
+        "Drop",
+        Family.DROP,
         "Drops outer coordinates whose inner fiber is empty.",
         inputs=(Port("inner", (CRD,), 1), Port("outer", (CRD,))),
         outputs=(Port("inner", (CRD,), 1), Port("outer", (CRD,))),
     ),
     Primitive(
-        "valdrop", "value dropper", "VDrop", Family.DROP,
+        "valdrop",
+        "value dropper",
+        "VDrop",
+        Family.DROP,
         "Drops empty values together with their coordinates.",
         inputs=(Port("val", (VAL,)), Port("crd", (CRD,))),
         outputs=(Port("val", (VAL,)), Port("crd", (CRD,))),
     ),
     Primitive(
-        "zerodrop", "zero dropper", "ZDrop", Family.DROP,
+        "zerodrop",
+        "zero dropper",
+        "ZDrop",
+        Family.DROP,
         "Drops zeros together with their coordinates, and every second stop.",
         inputs=(Port("val", (VAL,)), Port("crd", (CRD,))),
         outputs=(Port("val", (VAL,)), Port("crd", (CRD,))),
     ),
     Primitive(
-        "stopdrop", "stop dropper", "SDrop", Family.DROP,
+        "stopdrop",
+        "stop dropper",
+        "SDrop",
+        Family.DROP,
         "Drops a stop if nothing came since the last one.",
         inputs=(Port("in", ANY),),
         outputs=(Port("out", ANY),),
         same_kind=True,
     ),
     Primitive(
-        "crdmask", "coordinate mask", "Mask", Family.DROP,
+        "crdmask",
+        "coordinate mask",
+        "Mask",
+        Family.DROP,
         "Drops elements whose outer coordinate is greater than the inner one.",
         inputs=(Port("inner", (CRD,), 1), Port("outer", (CRD,)), Port("ref", (REF,), 1)),
         outputs=(Port("inner", (CRD,), 1), Port("outer", (CRD,)), Port("ref", (REF,), 1)),
     ),
     Primitive(
-        "crdhold", "coordinate hold", "Hold", Family.REPEAT,
+        "crdhold",
+        "coordinate hold",
+        "Hold",
+        Family.REPEAT,
         "Repeats each outer coordinate along its inner fiber.",
         inputs=(Port("inner", (CRD,), 1), Port("outer", (CRD,))),
         outputs=(Port("inner", (CRD,), 1), Port("outer", (CRD,), 1)),
     ),
     Primitive(
-        "flatten", "flattener", "Flat", Family.ROUTE,
+        "flatten",
+        "flattener",
+        "Flat",
+        Family.ROUTE,
         "Merges two levels into one: outer coordinate * factor + inner coordinate.",
         inputs=(Port("inner", (CRD,), 1), Port("outer", (CRD,))),
         outputs=(Port("crd", (CRD,)),),
         params=("factor",),
     ),
     Primitive(
-        "fork", "fork", "Fork", Family.ROUTE,
+        "fork",
+        "fork",
+        "Fork",
+        Family.ROUTE,
         "Deals a stream's leaves to several lanes in turn.",
         inputs=(Port("in", ANY),),
         repeated_outputs=(Port("lane", ANY),),
         same_kind=True,
     ),
     Primitive(
-        "join", "join", "Join", Family.ROUTE,
+        "join",
+        "join",
+        "Join",
+        Family.ROUTE,
         "Collects a fiber from each lane in turn, one level below the forked one.",
         repeated_inputs=(Port("lane", ANY),),
         outputs=(Port("out", ANY),),
         same_kind=True,
     ),
     Primitive(
-        "ordered_join", "ordered join", "Join", Family.ROUTE,
+        "ordered_join",
+        "ordered join",
+        "Join",
+        Family.ROUTE,
         "Collects from each lane in turn what one coordinate of the forked level opened; the "
         "guide, that level's unforked coordinates, says where fibers end.",
         inputs=(Port("guide", (CRD,)),),
@@ -303,23 +415,34 @@ _ENTRIES = (
         params=("levels",),
     ),
     Primitive(
-        "broadcast", "broadcast", "•", Family.ROUTE,
+        "broadcast",
+        "broadcast",
+        "•",
+        Family.ROUTE,
         "Copies one stream to several readers.",
         inputs=(Port("in", (*ANY, SIG)),),
         repeated_outputs=(Port("out", (*ANY, SIG)),),
         same_kind=True,
     ),
     Primitive(
-        "crdwrite", "level writer", "LW", Family.WRITE,
+        "crdwrite",
+        "level writer",
+        "LW",
+        Family.WRITE,
         "Writes one level: coordinates and segments.",
         inputs=(Port("crd", (CRD,)),),
         params=("tensor", "level"),
+        bytes=lambda taken, made, fibers: WORD * taken[0] + WORD * (fibers + 1),
     ),
     Primitive(
-        "valwrite", "values writer", "VW", Family.WRITE,
+        "valwrite",
+        "values writer",
+        "VW",
+        Family.WRITE,
         "Writes the value array.",
         inputs=(Port("val", (VAL,)),),
         params=("tensor",),
+        bytes=lambda taken, made, fibers: WORD * taken[0],
     ),
 )
 
@@ -337,4 +460,6 @@ def primitive(name: str) -> Primitive:
     try:
         return CATALOGUE[name]
     except KeyError:
-        raise GraphError(f"no primitive is called {name!r}", hint=f"known: {', '.join(CATALOGUE)}") from None
+        raise GraphError(
+            f"no primitive is called {name!r}", hint=f"known: {', '.join(CATALOGUE)}"
+        ) from None

@@ -52,9 +52,7 @@ class Compilation:
         return "\n\n".join(f"{r.region}\n{r.table}\n{r.graph}" for r in self.regions)
 
 
-def compile_region(
-    region: FusedRegion, order: Sequence[str] | None = None
-) -> CompiledRegion:
+def compile_region(region: FusedRegion, order: Sequence[str] | None = None) -> CompiledRegion:
     """Compile one region.
 
     Without an order, the schedule's is used; without that, the first legal order that the

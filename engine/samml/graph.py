@@ -141,15 +141,15 @@ class Graph:
                 if not waiting[reader]:
                     ready.append(reader)
         if len(order) < len(self.nodes):
-            stuck = ", ".join(self.nodes[i].label or str(i) for i in sorted(set(waiting) - set(order)))
+            stuck = ", ".join(
+                self.nodes[i].label or str(i) for i in sorted(set(waiting) - set(order))
+            )
             raise GraphError(f"graph {self.name!r} has a cycle among: {stuck}")
         return tuple(order)
 
     def with_capacity(self, capacity: int | None) -> Graph:
         """The same graph with every channel given one capacity (None: unbounded)."""
-        return replace(
-            self, streams=tuple(replace(s, capacity=capacity) for s in self.streams)
-        )
+        return replace(self, streams=tuple(replace(s, capacity=capacity) for s in self.streams))
 
     def __str__(self) -> str:
         lines = [f"graph {self.name}"]
@@ -173,9 +173,7 @@ class Graph:
                 "fuseloom": "graph",
                 "version": JSON_VERSION,
                 "name": self.name,
-                "streams": [
-                    [s.kind.value, s.depth, s.label, s.capacity] for s in self.streams
-                ],
+                "streams": [[s.kind.value, s.depth, s.label, s.capacity] for s in self.streams],
                 "nodes": [
                     {
                         "op": n.op,

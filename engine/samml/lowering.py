@@ -191,8 +191,13 @@ class _Lowering:
 
     def _repeat(self, source: int, crd: int, origin: str) -> int:
         depth = self.draft.depth(crd)
-        (sig,) = self.draft.add("repsig", (crd,), ((SIG, depth, f"{origin} repeat"),),
-                                label="repeat signal", origin=origin)
+        (sig,) = self.draft.add(
+            "repsig",
+            (crd,),
+            ((SIG, depth, f"{origin} repeat"),),
+            label="repeat signal",
+            origin=origin,
+        )
         kind = self.draft.kind(source)
         outputs = ((kind, depth, f"{origin} {kind.value} repeated"),)
         return self.draft.add("repeat", (source, sig), outputs, None, f"Rep {origin}", origin)[0]
@@ -203,9 +208,9 @@ class _Lowering:
         parent = self._repeat(self._reference(scan.parent), crd, origin)
         outputs = ((REF, self.draft.depth(crd), f"{origin} ref"),)
         params: dict[str, Scalar] = {"dim": scan.dim, "tensor": scan.tensor, "level": scan.level}
-        return self.draft.add(
-            "locate", (crd, parent), outputs, params, f"Locate {origin}", origin
-        )[0]
+        return self.draft.add("locate", (crd, parent), outputs, params, f"Locate {origin}", origin)[
+            0
+        ]
 
     def _dense_range(self, index: str, dim: int, depth: int, name: str) -> tuple[int, int]:
         """All coordinates of an index, once per coordinate of the level outside."""
@@ -215,9 +220,7 @@ class _Lowering:
             outer = self._level_named(prefix[: k + 1], self.table.levels[name].root)
             parent = self._repeat(parent, self.level(outer).crd, f"D.{prefix[k]}")
         outputs = ((CRD, depth, f"{index} dense crd"), (REF, depth, f"{index} dense ref"))
-        crd, ref = self.draft.add(
-            "dense_scan", (parent,), outputs, {"dim": dim}, f"dense {index}"
-        )
+        crd, ref = self.draft.add("dense_scan", (parent,), outputs, {"dim": dim}, f"dense {index}")
         return crd, ref
 
     def _level_named(self, prefix: tuple[str, ...], root: int) -> str:
@@ -366,15 +369,16 @@ class _Lowering:
                     (CRD, k, f"{output.tensor}.{output.indices[k - 1]} crd"),
                 )
                 crds[k], crds[k - 1] = self.draft.add(
-                    "crddrop", (inner, outer), outputs, None,
+                    "crddrop",
+                    (inner, outer),
+                    outputs,
+                    None,
                     f"Drop {output.tensor}.{output.indices[k - 1]}",
                 )
         for k, crd in enumerate(crds):
             label = f"LW {output.tensor}.{output.indices[k]}"
             self.draft.add("crdwrite", (crd,), (), {"tensor": output.tensor, "level": k}, label)
-        self.draft.add(
-            "valwrite", (value,), (), {"tensor": output.tensor}, f"VW {output.tensor}"
-        )
+        self.draft.add("valwrite", (value,), (), {"tensor": output.tensor}, f"VW {output.tensor}")
 
 
 def _columns(tree: LevelTree) -> list[str]:
@@ -414,8 +418,7 @@ def with_broadcasts(name: str, draft: _Draft) -> Graph:
         inputs = tuple(copies[s].pop(0) for s in node.inputs)
         outputs: list[int | None] = []
         fans: list[tuple[int, int, int]] = []
-        for s in node.outputs:
-            assert s is not None
+        for s in (s for s in node.outputs if s is not None):
             count = readers.get(s, 0)
             if not count:
                 outputs.append(None)
@@ -430,10 +433,10 @@ def with_broadcasts(name: str, draft: _Draft) -> Graph:
             Node(len(nodes), node.op, inputs, tuple(outputs), node.params, node.label, node.origin)
         )
         for s, made, count in fans:
-            copies[s] = [stream(draft.streams[s]) for _ in range(count)]
+            fan = [stream(draft.streams[s]) for _ in range(count)]
             label = f"copy {draft.streams[s].label}"
-            nodes.append(Node(len(nodes), "broadcast", (made,), tuple(copies[s]), {}, label))
-            copies[s] = list(copies[s])
+            nodes.append(Node(len(nodes), "broadcast", (made,), tuple(fan), {}, label))
+            copies[s] = fan
     return Graph(name, tuple(nodes), tuple(streams))
 
 

@@ -66,7 +66,9 @@ def _check_node(graph: Graph, node: Node) -> None:
         if entry.same_kind and len(port.kinds) > 1:
             kind = kind or stream.kind
             if stream.kind is not kind:
-                raise GraphError(f"{name}, port {port.name}: {stream.kind.value} is not {kind.value}")
+                raise GraphError(
+                    f"{name}, port {port.name}: {stream.kind.value} is not {kind.value}"
+                )
         depth = stream.depth - port.depth
         if base is None:
             base = depth

@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import hashlib
 import os
+import queue
+import re
 import shutil
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -23,19 +26,24 @@ import llvmlite.binding as llvm
 import numba
 import numpy as np
 import platformdirs
-from numba.core import types
-from numba.core.caching import FunctionCache
-from numba.core.ccallback import CFunc
+from numba.core import caching, ccallback, types
 
+from engine.errors import SimulationError
 from engine.sim.runs import OPTIONS
 
 ENVIRONMENT = "FUSELOOM_CACHE_DIR"
-KEPT = 3  # directories of other versions, newest first
+KEPT = 3  # caches of other versions, newest first
+WORKERS = 4  # each compiles the helpers anew, so more would not be faster
 
 Report = Callable[[str, int, int, float], None]
 """Called with a kernel's name, how many are done, of how many, and the seconds it took."""
 
 _SIGNATURE = ((types.int64, types.int64), types.int64)
+_NAME = re.compile("[0-9a-f]{20}")
+# The parts of numba used here have no types.
+_config: Any = numba.config
+_function_cache: Any = caching.FunctionCache
+_callback: Any = ccallback.CFunc
 
 
 def root_directory() -> Path:
@@ -62,24 +70,24 @@ def directory() -> Path:
     return root_directory() / fingerprint()
 
 
+def prune() -> None:
+    """Remove caches of other versions but the latest few."""
+    root = root_directory()
+    others = [path for path in root.glob("*") if _NAME.fullmatch(path.name) and path != directory()]
+    others.sort(key=lambda path: path.stat().st_mtime, reverse=True)
+    for path in others[KEPT:]:
+        shutil.rmtree(path, ignore_errors=True)
+
+
 @contextmanager
 def _numba_caches_in(path: Path) -> Iterator[None]:
     """Let numba choose ``path`` for the caches made inside, whatever the user configured."""
-    before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = str(path)
+    before = _config.CACHE_DIR
+    _config.CACHE_DIR = str(path)
     try:
         yield
     finally:
-        numba.config.CACHE_DIR = before
-
-
-class _Cache(FunctionCache):
-    """Numba's cache of one function, with a cheap question."""
-
-    @property
-    def filled(self) -> bool:
-        folder = Path(self._cache_path)
-        return any(folder.glob(f"{self._impl.filename_base}.*.nbc"))
+        _config.CACHE_DIR = before
 
 
 class Kernel:
@@ -90,20 +98,33 @@ class Kernel:
         self.function = function
         self.setup = setup
 
-    def _store(self) -> _Cache:
-        with _numba_caches_in(directory()):
-            return _Cache(self.function)
+    @cached_property
+    def _store(self) -> Any:
+        """Numba's cache of the function, or None where nothing can be written."""
+        try:
+            with _numba_caches_in(directory()):
+                return _function_cache(self.function)
+        except (OSError, RuntimeError):
+            return None
 
     @property
     def ready(self) -> bool:
         """Whether its machine code is at hand or on disk."""
-        return "compiled" in self.__dict__ or self._store().filled
+        if "compiled" in self.__dict__:
+            return True
+        if self._store is None:
+            return False
+        folder, name = Path(self._store.cache_path), self._store._impl.filename_base
+        return any(folder.glob(f"{name}.*.nbc"))
 
     @cached_property
     def compiled(self) -> Any:
         """Its machine code, loaded or made."""
-        code = CFunc(self.function, _SIGNATURE, {}, dict(OPTIONS))
-        code._cache = self._store()
+        if not self.ready:
+            prune()
+        code = _callback(self.function, _SIGNATURE, {}, dict(OPTIONS))
+        if self._store is not None:
+            code._cache = self._store
         code.compile()
         return code
 
@@ -135,3 +156,104 @@ def kernel(name: str, setup: Callable[[Any], dict[str, float]] = _no_setup) -> C
         return KERNELS[name]
 
     return register
+
+
+def ready(names: Iterable[str] | None = None) -> bool:
+    """Whether these kernels (all, if not given) can run without being compiled first."""
+    import_kernels()
+    return all(KERNELS[name].ready for name in (KERNELS if names is None else names))
+
+
+def import_kernels() -> None:
+    """Fill :data:`KERNELS`."""
+    import engine.sim.kernels  # noqa: F401 -- the kernels import this module
+
+
+def _size(name: str) -> int:
+    """How much there is to compile, roughly."""
+    return len(KERNELS[name].function.__code__.co_code)
+
+
+def warmup(progress: Report | None = None, workers: int | None = None) -> None:
+    """Compile every kernel that is not in the cache, in several processes.
+
+    Raises
+    ------
+    SimulationError
+        If a process fails.
+    """
+    import_kernels()
+    prune()
+    missing = sorted((n for n in KERNELS if not KERNELS[n].ready), key=_size, reverse=True)
+    count = min(workers or min(os.cpu_count() or 1, WORKERS), len(missing))
+    for done, (name, seconds) in enumerate(_compile_all(missing, count), 1):
+        if progress is not None:
+            progress(name, done, len(missing), seconds)
+
+
+def _compile_all(names: list[str], workers: int) -> Iterator[tuple[str, float]]:
+    """Compile kernels; yield each name and how long it took."""
+    if workers <= 1 or not sys.executable:
+        yield from map(_compile_one, names)
+        return
+    shares: list[list[str]] = [[] for _ in range(workers)]
+    for name in names:  # the largest first, each to whoever has least to do
+        min(shares, key=lambda share: sum(map(_size, share))).append(name)
+    lines: queue.Queue[str | None] = queue.Queue()
+
+    def follow(process: subprocess.Popen[str]) -> None:
+        assert process.stdout is not None
+        for line in process.stdout:
+            lines.put(line)
+        lines.put(None)
+
+    package = str(Path(__file__).parents[2])
+    path = os.pathsep.join([package, *filter(None, [os.environ.get("PYTHONPATH")])])
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-m", "engine.sim.cache", *share],
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "PYTHONPATH": path},
+        )
+        for share in shares
+    ]
+    try:
+        for process in processes:
+            threading.Thread(target=follow, args=(process,), daemon=True).start()
+        running = len(processes)
+        while running:
+            line = lines.get()
+            if line is None:
+                running -= 1
+                continue
+            name, seconds = line.split()
+            yield name, float(seconds)
+    finally:
+        for process in processes:
+            process.terminate()
+            process.wait()
+    if any(not KERNELS[name].ready for name in names):
+        raise SimulationError(
+            "the kernels could not be compiled", hint=f"is {root_directory()} writable?"
+        )
+
+
+def _compile_one(name: str) -> tuple[str, float]:
+    start = time.perf_counter()
+    _ = KERNELS[name].compiled
+    return name, time.perf_counter() - start
+
+
+def _work(names: list[str]) -> None:
+    """What a process of :func:`warmup` does."""
+    import_kernels()
+    for name in names:
+        print(*_compile_one(name), flush=True)
+
+
+if __name__ == "__main__":
+    # This module runs under another name here; the kernels know the one imported.
+    from engine.sim import cache as imported
+
+    imported._work(sys.argv[1:])

@@ -140,7 +140,7 @@ class Simulation:
                 f"{node.label or node.op}: output {port} and its stream differ in kind"
             )
 
-    def run(self, progress: Progress | None = None, token_limit: int | None = None) -> EngineResult:
+    def run(self, progress: Progress | None = None, limit: int | None = None) -> EngineResult:
         """Run to the end.
 
         Raises
@@ -159,7 +159,7 @@ class Simulation:
                 self._record(self.log)
             if status == FAILED:
                 raise self._failure()
-            self._report(progress if status != FINISHED else None, token_limit)
+            self._report(progress if status != FINISHED else None, limit)
             if status == FINISHED:
                 return self._result()
             if status == STUCK and not self._make_room():
@@ -283,6 +283,7 @@ class Simulation:
             stall_output=self.nodes["so"].copy(),
             first=self._first(),
             tokens=channels["tt"].copy(),
+            values=channels["tv"].copy(),
             taken=taken,
             outputs=outputs,
             log=log,
@@ -294,7 +295,7 @@ class Simulation:
         first = np.full(len(self.graph.nodes), never)
         channels = self.memory.channels
         for end, clock in (("cons", "ft"), ("prod", "fp")):
-            seen = channels[clock] >= 0
+            seen = (channels[clock] >= 0) & (channels["cap"] >= 0)
             np.minimum.at(first, channels[end][seen], channels[clock][seen])
         first[first == never] = -1
         return first
@@ -306,7 +307,7 @@ def run(
     *,
     log: bool = False,
     progress: Progress | None = None,
-    token_limit: int | None = None,
+    limit: int | None = None,
 ) -> EngineResult:
     """Run a bound graph on the compiled kernels (see :meth:`Simulation.run`).
 
@@ -316,7 +317,7 @@ def run(
         Keep every token taken, with its timestamp; this costs most of the speed.
     progress : callable, optional
         Called now and then with the number of tokens put so far; False cancels the run.
-    token_limit : int, optional
+    limit : int, optional
         Give up after so many tokens.
     """
-    return Simulation(bound, machine, log=log).run(progress, token_limit)
+    return Simulation(bound, machine, log=log).run(progress, limit)

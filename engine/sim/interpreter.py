@@ -19,6 +19,7 @@ from engine.sim.machine import Machine
 from engine.sim.primitives import generator_of
 from engine.sim.process import PEEK, PUT, TAKE, Behaviour, Channel, Process, Request
 from engine.sim.result import EngineResult, Progress
+from engine.sim.tokens import is_value
 
 TOKENS_PER_REPORT = 1 << 14
 
@@ -162,6 +163,7 @@ class Interpreter:
         if channel.capacity is not None and channel.put_count >= channel.capacity:
             channel.slots.popleft()
         channel.put_count += 1
+        channel.value_count += is_value(token)
         channel.queue.append((token, max(at, process.clock + 1)))
         if process.first < 0:
             process.first = process.clock
@@ -193,6 +195,7 @@ class Interpreter:
             stall_output=column([p.stall_output for p in processes]),
             first=column([p.first for p in processes]),
             tokens=column([c.put_count for c in self.channels]),
+            values=column([c.value_count for c in self.channels]),
             taken=column([c.taken_count for c in self.channels]),
             outputs={p.node.id: p.results() for p in processes if p.written},
             log={c.id: c.log or [] for c in self.channels} if self.log else None,

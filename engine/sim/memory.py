@@ -78,9 +78,9 @@ class Memory:
             q = self.channels[c]
             q["val"] = value
             q["ft"] = q["fp"] = -1
-            if capacity < 0:
-                q["void"] = True
-                q["vm"] = TOKENS - 1
+            if capacity < 0:  # data go to the start of the pool, whose first tokens nobody reads
+                q["cap"], q["vm"], q["rm"] = -1, TOKENS - 1, SMALLEST - 1
+                q["ro"] = runs.reserve(SMALLEST)
                 continue
             size = min(capacity, ring) if capacity else ring
             length = power_of_two(min(size + _MARGIN, RUNS))

@@ -43,7 +43,7 @@ class Channel:
 
     __slots__ = (
         "capacity", "id", "log", "peek", "put_count", "queue", "room", "slots", "take",
-        "taken_count", "void",
+        "taken_count", "value_count", "void",
     )  # fmt: skip
 
     def __init__(self, number: int, capacity: int | None, *, log: bool = False) -> None:
@@ -53,6 +53,7 @@ class Channel:
         self.queue: deque[tuple[Token, int]] = deque()
         self.slots: deque[int] = deque()
         self.put_count = 0
+        self.value_count = 0
         self.taken_count = 0
         self.log: list[tuple[Token, int]] | None = [] if log else None
         self.take: Request = (TAKE, self, None, 0)

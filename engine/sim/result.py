@@ -32,8 +32,9 @@ class EngineResult:
     clocks, stall_input, stall_output, first : ndarray of int64, one per node
         Final clock; cycles stalled; clock at the first token taken or put, after waiting for
         it (peeking alone does not count; -1 if there was none).
-    tokens, taken : ndarray of int64, one per stream
-        Tokens put into it, and taken out of it.
+    tokens, values, taken : ndarray of int64, one per stream
+        Tokens put into it, how many of them are values (no stop, empty or final token), and
+        tokens taken out of it.
     outputs : mapping
         Node id of each writer to its arrays: ``crd`` and ``seg`` (int64) or ``vals`` (float32).
     log : mapping or None
@@ -46,6 +47,7 @@ class EngineResult:
     stall_output: Int64
     first: Int64
     tokens: Int64
+    values: Int64
     taken: Int64
     outputs: Mapping[int, Mapping[str, npt.NDArray[Any]]]
     log: Log | None = None

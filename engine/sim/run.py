@@ -84,9 +84,7 @@ class Check:
             return f"matches the dense reference (largest relative error {self.max_rel_error:.1e})"
         if not self.pattern_equal:
             return "MISMATCH: stored coordinates differ from the dense reference"
-        return (
-            f"MISMATCH: relative error {self.max_rel_error:.1e} exceeds {self.tolerance:.0e}"
-        )
+        return f"MISMATCH: relative error {self.max_rel_error:.1e} exceeds {self.tolerance:.0e}"
 
 
 @dataclass(frozen=True)

@@ -22,12 +22,18 @@ import numpy as np
 from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
-from numba.np.arrayobj import make_array, populate_array
+from numba.np import arrayobj
 
 Int: TypeAlias = Any
 """An int64 inside a kernel (numba infers; what is read from a record has no Python type)."""
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+
+# The parts of numba used here have no types.
+_njit: Any = numba.njit
+_types: Any = types
+make_array: Any = arrayobj.make_array
+populate_array: Any = arrayobj.populate_array
 
 OPTIONS = {"_nrt": False, "error_model": "numpy"}
 """Reference counting of arrays would cost more than all the rest; nothing here needs it."""
@@ -35,8 +41,13 @@ OPTIONS = {"_nrt": False, "error_model": "numpy"}
 
 def inline(function: Function) -> Function:
     """Decorator: a helper that becomes part of every kernel that calls it."""
-    compiled: Function = numba.njit(forceinline=True, **OPTIONS)(function)
+    compiled: Function = _njit(forceinline=True, **OPTIONS)(function)
     return compiled
+
+
+def _code_of(function: Callable[..., Any]) -> Any:
+    """Decorator: a helper given as the machine code to generate."""
+    return intrinsic(function)
 
 
 # ---------------------------------------------------------------------------- layout
@@ -56,8 +67,9 @@ CREDIT = _layout("t n d")
 CHANNEL = _layout(
     "hr tr ro rm"  # runs: head and tail count, offset and mask of their ring
     " ht tt vo vm"  # tokens: taken and put; offset and mask of the ring their data lie in
-    " cap hc tc co cm"  # capacity (0: unbounded); credits: as for runs
-    " val void prod cons"  # carries values; nobody reads; producing and consuming node
+    " tv"  # values among the tokens put
+    " cap hc tc co cm"  # capacity (0: unbounded, -1: nobody reads); credits: as for runs
+    " val prod cons"  # carries values; producing and consuming node
     " ft fp"  # clock at the first take, and at the first put; -1 before
 )
 
@@ -87,7 +99,6 @@ BLOCKED, FINISHED, FAILED, PAUSED, STUCK = range(5)
 WAIT_NONE, WAIT_INPUT, WAIT_OUTPUT, WAIT_DRAIN = range(4)
 
 FOREVER = 1 << 60
-_ENDLESS = 1 << 40  # the arrays' declared length: their bounds are kept by construction
 
 
 class State(NamedTuple):
@@ -113,15 +124,17 @@ _ELEMENTS = [numba.from_dtype(t) for t in (NODE, CHANNEL, RUN, CREDIT)] + [
     types.int64,
 ]
 _ARRAYS = [types.Array(element, 1, "C") for element in _ELEMENTS]
-_STATE = types.NamedTuple(_ARRAYS, State)
+_STATE = _types.NamedTuple(_ARRAYS, State)
 _SIZES = [t.itemsize for t in (NODE, CHANNEL, RUN, CREDIT)] + [8, 4, 8]
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@_code_of
 def state_of(typing_context: Any, table: Any) -> Any:
     """``state_of(table)``: the arrays whose addresses the table holds, in order of State.
 
-    A function could not return them, as arrays it makes would need counting.
+    A function could not return them, as arrays it makes would need counting.  They claim to
+    have no elements, which no index is checked against: counting negative indices from the end
+    then costs nothing.
     """
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -136,7 +149,7 @@ def state_of(typing_context: Any, table: Any) -> Any:
             populate_array(
                 array,
                 data=builder.inttoptr(address, array.data.type),
-                shape=[ir.Constant(i64, _ENDLESS)],
+                shape=[ir.Constant(i64, 0)],
                 strides=[ir.Constant(i64, size)],
                 itemsize=ir.Constant(i64, size),
                 meminfo=None,
@@ -147,7 +160,30 @@ def state_of(typing_context: Any, table: Any) -> Any:
     return _STATE(table), generate
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@_code_of
+def view(typing_context: Any, array: Any, start: Any, count: Any) -> Any:
+    """``view(array, start, count)``: that slice, without the clipping numpy's slices need.
+
+    Loops over views are what the compiler vectorises.
+    """
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        old = make_array(array)(context, builder, value=args[0])
+        new = make_array(array)(context, builder)
+        populate_array(
+            new,
+            data=builder.gep(old.data, [args[1]]),
+            shape=[args[2]],
+            strides=[old.itemsize],
+            itemsize=old.itemsize,
+            meminfo=None,
+        )
+        return new._getvalue()
+
+    return array(array, types.int64, types.int64), generate
+
+
+@_code_of
 def call_kernel(typing_context: Any, address: Any, node: Any, table: Any) -> Any:
     """``call_kernel(address, node, table)``: the status the kernel at that address returns."""
 
@@ -160,6 +196,12 @@ def call_kernel(typing_context: Any, address: Any, node: Any, table: Any) -> Any
 
 
 # ---------------------------------------------------------------------------- reading
+
+
+@inline
+def is_leaf(kind: Int) -> Int:
+    """Whether a token stands for one element: a number or the empty token."""
+    return kind in (LEAF, EMPTY)
 
 
 @inline
@@ -270,11 +312,11 @@ def take_one(s: State, c: Int, a: Int) -> None:
 def room(s: State, c: Int) -> Int:
     """How many tokens can be put as one run, given the slots that are (or will be) free."""
     q = s.ch[c]
-    if q.void:
-        return q.vm + 1
     if q.tr - q.hr > q.rm - 2:
         return 0
-    free = min(q.vm + 1 - (q.tt - q.ht), q.vm + 1 - (q.tt & q.vm))
+    put_before = q.tt
+    slots = q.vm + 1
+    free = min(slots - (put_before - q.ht), slots - (put_before & q.vm))
     if q.cap > 0:
         if q.hc == q.tc:
             return 0
@@ -293,7 +335,7 @@ def slot(s: State, c: Int) -> Int:
 def free_at(s: State, c: Int) -> Int:
     """Clock from which the next slot is free."""
     q = s.ch[c]
-    if q.cap > 0 and not q.void:
+    if q.cap > 0:
         return s.credit[q.co + (q.hc & q.cm)].t
     return 0
 
@@ -306,7 +348,7 @@ def even(s: State, c: Int, t: Int, m: Int) -> Int:
     free before, then by one cycle per token.
     """
     q = s.ch[c]
-    if q.cap > 0 and not q.void:
+    if q.cap > 0:
         p = s.credit[q.co + (q.hc & q.cm)]
         if p.d == 1 and p.t < t:
             return min(m, t - p.t + 1)
@@ -317,7 +359,7 @@ def even(s: State, c: Int, t: Int, m: Int) -> Int:
 def rising(s: State, c: Int, t: Int) -> Int:
     """Whether, from clock ``t`` on, each next slot becomes free one cycle later."""
     q = s.ch[c]
-    if q.cap > 0 and not q.void:
+    if q.cap > 0:
         p = s.credit[q.co + (q.hc & q.cm)]
         return p.d == 1 and p.t == t and p.n > 1
     return False
@@ -342,8 +384,6 @@ def put(s: State, c: Int, m: Int, first: Int, t: Int, x: Int, v: Int) -> None:
     The two differ where the first token had to wait but left its neighbours on time.
     """
     q = s.ch[c]
-    if q.void:
-        return
     if q.tt == 0:
         q.fp = first - 1
     if m == 1 or first == t:
@@ -359,7 +399,14 @@ def put(s: State, c: Int, m: Int, first: Int, t: Int, x: Int, v: Int) -> None:
             v += 1
         append(s, c, m - 1, t + (1 if x & SLOPE else 0), x, v)
     q.tt += m
-    if q.cap > 0:
+    if x & KIND == LEAF:
+        q.tv += m
+    if q.cap != 0:
+        if q.cap < 0:  # written where nobody reads it
+            q.tr = 0
+            q.tt = 0
+            q.tv = 0
+            return
         p = s.credit[q.co + (q.hc & q.cm)]
         if p.n == m:
             q.hc += 1
@@ -390,9 +437,9 @@ def copied(s: State, c: Int, r: Int, m: Int) -> Int:
         w = slot(s, c)
         n = m if p.x & STEP else 1
         if s.ch[c].val:
-            copy(s.floats[w : w + n], s.floats[p.v : p.v + n])
+            copy(view(s.floats, w, n), view(s.floats, p.v, n))
         else:
-            copy(s.ints[w : w + n], s.ints[p.v : p.v + n])
+            copy(view(s.ints, w, n), view(s.ints, p.v, n))
         return w
     return p.v
 
@@ -452,7 +499,7 @@ def no_room(s: State, nd: Any, i: Int, o: Int) -> Int:
 
 @inline
 def copy(o: Any, a: Any) -> None:
-    """Copy a slice: loops over slices are what the compiler vectorises."""
+    """Copy one view to another."""
     for e in range(len(o)):
         o[e] = a[e]
 

@@ -72,6 +72,11 @@ def is_number(token: Token) -> bool:
     return isinstance(token, (int, np.float32))
 
 
+def is_value(token: Token) -> bool:
+    """True for a number, or the repeat signal that stands for one."""
+    return token is REPEAT or isinstance(token, (int, np.float32))
+
+
 def is_leaf(token: Token) -> bool:
     """True where one element stands: a number or the empty token."""
     return token is EMPTY or isinstance(token, (int, np.float32))

@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from engine.errors import SimulationError
+from engine.samml.catalogue import primitive
 from engine.samml.graph import Graph, Node, Scalar, Stream, StreamKind
 from engine.sim.bound import BoundGraph, canonical
 from engine.sim.tokens import encode, parse_token
@@ -62,22 +63,35 @@ def bind_vector(vector: Vector) -> tuple[BoundGraph, dict[str, int]]:
     streams = tuple(
         Stream(number, stream_kind(name), 0, name, vector["cap"]) for name, number in ids.items()
     )
+    extent = _extent(vector)
     nodes, arrays = [], {}
     for number, (fields, (inputs, outputs)) in enumerate(zip(vector["nodes"], ports, strict=True)):
         op = OPS[fields["op"]]
+        parameters = op.parameters(fields)
+        if "dim" in primitive(op.name).params:
+            parameters.setdefault("dim", extent)
         nodes.append(
             Node(
                 number,
                 op.name,
                 tuple(ids[name] for name in inputs if name is not None),
                 tuple(None if name is None else ids[name] for name in outputs),
-                op.parameters(fields),
+                parameters,
                 label=fields["name"],
             )
         )
         if bound := op.arrays(fields):
             arrays[number] = canonical(bound)
     return BoundGraph(Graph(vector["kind"], tuple(nodes), streams), arrays), ids
+
+
+def _extent(vector: Vector) -> int:
+    """One more than any coordinate in the vector: the size of an accumulator."""
+    largest = 0.0
+    for fields in vector["nodes"]:
+        numbers = [t for t in fields.get("tokens", ()) if not isinstance(t, str)]
+        largest = max([largest, *numbers, *fields.get("crd", ()), fields.get("dim", 0)])
+    return int(largest) + 1
 
 
 def stream_kind(name: str) -> StreamKind:

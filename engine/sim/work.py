@@ -32,10 +32,9 @@ def measured_work(result: EngineResult) -> Work:
     total = Work()
     for node in result.graph.nodes:
         entry = primitive(node.op)
-        taken = int(result.values[node.inputs[0]]) if node.inputs else 0
-        made = next((int(result.values[s]) for s in node.outputs if s is not None), 0)
-        fibers = 0
-        if node.id in result.outputs and "seg" in result.outputs[node.id]:
-            fibers = len(result.outputs[node.id]["seg"])
+        taken = [int(result.values[s]) for s in node.inputs]
+        made = max((int(result.values[s]) for s in node.outputs if s is not None), default=0)
+        written = result.outputs.get(node.id, {})
+        fibers = len(written["seg"]) - 1 if "seg" in written else 0
         total += Work(entry.flops(taken, made), entry.bytes(taken, made, fibers))
     return total

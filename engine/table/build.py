@@ -112,9 +112,7 @@ class _Shared:
 class _TreeBuilder:
     """Fills the columns of one output's tree."""
 
-    def __init__(
-        self, shared: _Shared, joins: Joins, emptiness: Emptiness, number: int
-    ) -> None:
+    def __init__(self, shared: _Shared, joins: Joins, emptiness: Emptiness, number: int) -> None:
         self.shared = shared
         self.joins = joins
         self.emptiness = emptiness
@@ -337,8 +335,15 @@ class _TreeBuilder:
                 index = inner[0][0]
                 name = self.shared.accumulator_name(f"Acc1_{r}")
                 self.shared.accumulators[name] = Accumulator(
-                    name, self.columns[id(placed)], r, index, inner[0][1], left[at][1], value,
-                    maximum, self.shared.extents[index],
+                    name,
+                    self.columns[id(placed)],
+                    r,
+                    index,
+                    inner[0][1],
+                    left[at][1],
+                    value,
+                    maximum,
+                    self.shared.extents[index],
                 )
                 self._emits(placed, index, name)
                 value = Accumulated(name, name)
@@ -357,8 +362,15 @@ class _TreeBuilder:
         assert isinstance(producer, Placed)
         name = self.shared.accumulator_name(f"Stream_{alias}")
         self.shared.accumulators[name] = Accumulator(
-            name, self.columns[id(placed)], alias, index, None, self.level(placed, alias),
-            self._operand(producer, placed), False, self.shared.extents[index],
+            name,
+            self.columns[id(placed)],
+            alias,
+            index,
+            None,
+            self.level(placed, alias),
+            self._operand(producer, placed),
+            False,
+            self.shared.extents[index],
             self.emptiness.absent(producer),
         )
         self._emits(placed, index, name)
@@ -371,9 +383,7 @@ class _TreeBuilder:
             accumulator, prefix, self.number, AccIn(accumulator)
         )
 
-    def _guide(
-        self, placed: Placed, at: int, left: list[tuple[str, str]]
-    ) -> str | None:
+    def _guide(self, placed: Placed, at: int, left: list[tuple[str, str]]) -> str | None:
         """The level outside a reduced one, where it or one outside it may be empty (§8 Q1)."""
         prefix = tuple(x for x, _ in left[:at])
         if any(self.emptiness.level(prefix[: k + 1]) for k in range(at)):
@@ -462,4 +472,3 @@ class _TreeBuilder:
     @staticmethod
     def _member_text(tree: LevelTree, index: str) -> str:
         return f"<{tree.column}.{index}>" if isinstance(tree, ScanIn) else index
-

@@ -107,9 +107,7 @@ def _filtered_reduction(joins: Joins) -> Found | None:
             if owner is None or owner is placed or implies(own, joins.jin(owner, r), joins.always):
                 continue
             for reader in joins.placed:
-                if r not in reader.view.local or implies(
-                    own, joins.jin(reader, r), joins.always
-                ):
+                if r not in reader.view.local or implies(own, joins.jin(reader, r), joins.always):
                     continue
                 for operand in reader.operands:
                     if (
@@ -198,8 +196,10 @@ def _insert(
                 cut if view is reader and v is producer else rebuild(v) for v in view.operands
             )
             same = all(a is b for a, b in zip(operands, view.operands, strict=True))
-            rebuilt[id(view)] = view if same else type(view)(
-                view.statement, view.indices, operands, view.reduced, view.renaming
+            rebuilt[id(view)] = (
+                view
+                if same
+                else type(view)(view.statement, view.indices, operands, view.reduced, view.renaming)
             )
         return rebuilt[id(view)]
 

@@ -161,26 +161,25 @@ class Emptiness:
             return lambda world: any(part(world) for part in parts)
         return lambda world: all(part(world) for part in parts)
 
-    def _operand(
-        self, view: PlacedView, reader: Placed, symbols: dict[Symbol, None]
-    ) -> Presence:
+    def _operand(self, view: PlacedView, reader: Placed, symbols: dict[Symbol, None]) -> Presence:
         rank = self.joins.rank
         symbol: Symbol
         if isinstance(view, PlacedLeaf):
             if not view.indices:
                 return _always
             last = max(view.indices, key=rank.__getitem__)
-            return self._rides(ScanAtom(view, reader, last), self.joins.prefix(reader, last), symbols)
-        elif not view.reduced:
+            return self._rides(
+                ScanAtom(view, reader, last), self.joins.prefix(reader, last), symbols
+            )
+        if not view.reduced:
             return self._computed(view, symbols)
-        elif self.folds_last(view):
+        if self.folds_last(view):
             if not self.fold_absent(view) or self._reads_what_it_folded(view, reader):
                 return _always
             symbol = ("fold", id(view))
             symbols[symbol] = None
             return lambda world: world[symbol]
-        else:
-            return self._rides(AccAtom(view, view.outer_nest[-1]), view.outer_nest, symbols)
+        return self._rides(AccAtom(view, view.outer_nest[-1]), view.outer_nest, symbols)
 
     def _rides(
         self, atom: ScanAtom | AccAtom, prefix: Prefix, symbols: dict[Symbol, None]

@@ -85,9 +85,7 @@ class Joins:
         self, placed: Placed, operand: PlacedView, full: list[PlacedView], index: str
     ) -> bool:
         """Rows of a sparse broadcast exist only where the operand with all indices has them."""
-        before = [
-            x for x in placed.view.local if self.rank[x] < self.rank[index]
-        ]
+        before = [x for x in placed.view.local if self.rank[x] < self.rank[index]]
         lacking = [x for x in before if any(x not in v.indices for v in full)]
         return bool(lacking) and all(x in operand.indices for x in lacking)
 

@@ -91,10 +91,7 @@ class LevelMaker:
                 return self._union(list(tree.children), prefix)
 
     def _dense(self, tree: Tree) -> bool:
-        return (
-            isinstance(tree, ScanAtom)
-            and self.emptiness.level_format(tree) is LevelFormat.DENSE
-        )
+        return isinstance(tree, ScanAtom) and self.emptiness.level_format(tree) is LevelFormat.DENSE
 
     def _complete(self, tree: Tree) -> bool:
         return isinstance(tree, ScanAtom) and self._dense(tree) and not self.emptiness.null(tree)
@@ -148,9 +145,7 @@ class LevelMaker:
         may_be_empty = all(self.emptiness.tree(c, prefix) for c in gates)
         return self._join(True, list(tree.children), prefix, tree.gate if may_be_empty else 0)
 
-    def _join(
-        self, union: bool, children: list[Tree], prefix: Prefix, gate: int = 0
-    ) -> LevelTree:
+    def _join(self, union: bool, children: list[Tree], prefix: Prefix, gate: int = 0) -> LevelTree:
         parts = [self.resolve(c, prefix) for c in children]
         return self._joined(union, children, parts, gate)
 
@@ -165,9 +160,7 @@ class LevelMaker:
         for atom in atoms(whole):
             if isinstance(atom, DenseAtom) or sum(atom in atoms(c) for c in children) < 2:
                 continue
-            key = (
-                self.column_of(atom) if isinstance(atom, ScanAtom) else self.accumulator_of(atom)
-            )
+            key = self.column_of(atom) if isinstance(atom, ScanAtom) else self.accumulator_of(atom)
             carriers.append((key, carrier(whole, atom)))
         return JoinOf(union, tuple(parts), gate, tuple(carriers))
 

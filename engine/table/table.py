@@ -59,7 +59,13 @@ class FusionTable:
         """Rows of texts: a header of column titles, then one row per index and the values."""
         header = ["", *(c.title for c in self.columns)]
         body = [
-            [row, *(cell.text if (cell := self.cells.get((c.name, row))) else "" for c in self.columns)]
+            [
+                row,
+                *(
+                    cell.text if (cell := self.cells.get((c.name, row))) else ""
+                    for c in self.columns
+                ),
+            ]
             for row in self.rows
         ]
         return [header, *body]

@@ -86,9 +86,7 @@ class _Maker:
     def operand(self, indices: list[str], positive: bool = False) -> Made:
         """A tensor that can be read at these indices: an earlier result, or a new input."""
         sizes = tuple(self.size_of[x] for x in indices)
-        known = [
-            t for t in self.tensors if t.sizes == sizes and (t.positive or not positive)
-        ]
+        known = [t for t in self.tensors if t.sizes == sizes and (t.positive or not positive)]
         if known and self.rng.random() < 0.75:
             return known[-1] if self.rng.random() < 0.6 else self.rng.choice(known)
         return self.input(indices, positive)
@@ -111,9 +109,7 @@ class _Maker:
         indices = self.indices(1, 3)
         return self.input(indices), indices
 
-    def emit(
-        self, out: list[str], right: str, positive: bool, magnitude: float
-    ) -> Made:
+    def emit(self, out: list[str], right: str, positive: bool, magnitude: float) -> Made:
         name = f"T{len(self.statements)}"
         self.statements.append(f"{name}[{','.join(out)}] = {right}")
         made = Made(name, tuple(self.size_of[x] for x in out), positive, magnitude)

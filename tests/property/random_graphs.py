@@ -201,7 +201,9 @@ class Grower:
         outer = refibered(inner, depth, lambda: int(rng.integers(0, self.size)))
         if rng.random() < 0.3:  # unsorted, with duplicates
             inner = refibered(
-                inner, depth, lambda: rng.integers(0, self.size, int(rng.integers(0, self.size + 2))).tolist()
+                inner,
+                depth,
+                lambda: rng.integers(0, self.size, int(rng.integers(0, self.size + 2))).tolist(),
             )
         pick = self.leaf_maker
         b.source(CRD, lower, flatten(inner, depth))
@@ -311,6 +313,7 @@ class Grower:
         if not others:
             return
         params: dict[str, Any] = {"fn": BINARY[int(self.rng.integers(len(BINARY)))]}
+        params["needs"] = ("", "", "a", "b", "ab")[int(self.rng.integers(5))]
         chance = self.rng.random()
         if chance < 0.1:
             params["block"] = 2
@@ -334,10 +337,12 @@ class Grower:
         above = parent or Shape(value.shape.depth - 1, None)
         fn = "max" if self.rng.random() < 0.5 else "add"
         guide = self.pick(CRD, parent) if parent is not None else None
+        zero = bool(self.rng.random() < 0.3)
         if guide is not None and self.rng.random() < 0.7:
-            self.b.node("reduce", [value, guide], [(VAL, above)], fn=fn)
+            self.b.node("reduce", [value, guide], [(VAL, above)], fn=fn, empty_is_zero=zero)
         else:
-            self.b.node("reduce", [value], [(VAL, Shape(above.depth, above.parent))], fn=fn)
+            outs = [(VAL, Shape(above.depth, above.parent))]
+            self.b.node("reduce", [value], outs, fn=fn, empty_is_zero=zero)
 
     def join(self) -> None:
         crd = self.pick(CRD)

@@ -3,6 +3,7 @@
 Importing this package imports numba and registers every kernel; nothing is compiled yet.
 """
 
+from engine.samml.catalogue import CATALOGUE
 from engine.sim.cache import KERNELS, Kernel
 from engine.sim.kernels import (
     accumulators,
@@ -17,6 +18,10 @@ from engine.sim.kernels import (
     values,
     writers,
 )
+from engine.sim.primitives.registry import register_kernel
+
+for _name in KERNELS.keys() & CATALOGUE.keys():
+    register_kernel(_name, KERNELS[_name])
 
 __all__ = [
     "KERNELS",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba.cpython.unsafe.numbers import trailing_zeros
+from numba.cpython.unsafe import numbers
 
 from engine.sim.cache import kernel
 from engine.sim.kernels.rules import (
@@ -38,6 +38,7 @@ from engine.sim.runs import (
     has,
     head,
     inline,
+    is_leaf,
     leave,
     number,
     put,
@@ -49,9 +50,11 @@ from engine.sim.runs import (
     state_of,
     take,
     take_one,
+    view,
 )
 
 WORD = 64
+trailing_zeros: Any = numbers.trailing_zeros
 
 # Parameters: p0 sums (one per coordinate; -0.0 where there is none, as -0.0 + x is x for all
 # x), p1 their number, p2 bitmap of the coordinates that have one, p3 bitmap of that bitmap's
@@ -158,9 +161,9 @@ def _accumulate(s: State, nd: Any, r: Int, q: Int, m: Int) -> Int:
             for c in range(v, v + m):
                 _mark(s, nd, c)
             nd.s2, nd.s3 = min(nd.s2, v), max(nd.s3, v + m)
-        total = s.floats[sums + v : sums + v + m]
+        total = view(s.floats, sums + v, m)
         if step:
-            given = s.floats[w : w + m]
+            given = view(s.floats, w, m)
             for e in range(m):
                 total[e] += given[e]
         else:
@@ -203,8 +206,8 @@ def _emit(s: State, nd: Any, o1: Int, o2: Int, m: Int, t1: Int, t2: Int) -> None
         put(s, o1, m, t1 + 1, t2 + 1, LEAF | STEP | MEM | RING, u)
     else:
         a = nd.p0 + p
-        sums = s.floats[a : a + m]
-        copy(s.floats[w : w + m], sums)
+        sums = view(s.floats, a, m)
+        copy(view(s.floats, w, m), sums)
         for e in range(m):
             sums[e] = np.float32(-0.0)
         put(s, o1, m, t1 + 1, t2 + 1, LEAF | STEP, p)
@@ -250,7 +253,7 @@ def spacc1(node: Int, table: Int) -> Int:
                 nd.s5, nd.s6 = ki, s.run[ri].v
                 nd.s1 = nd.s2
                 nd.s0 = _FLUSH
-            elif ki == LEAF and (kv == LEAF or kv == EMPTY) and ku != DONE:
+            elif ki == LEAF and is_leaf(kv) and ku != DONE:
                 m = min(s.run[ri].n, s.run[rv].n)
                 if kv == EMPTY:
                     if strict:

@@ -10,7 +10,6 @@ from engine.sim.runs import (
     DONE,
     EMPTY,
     KIND,
-    LEAF,
     SLOPE,
     STOP,
     WAIT_INPUT,
@@ -24,6 +23,7 @@ from engine.sim.runs import (
     has,
     head,
     hold,
+    is_leaf,
     leave,
     no_room,
     number,
@@ -147,7 +147,7 @@ def crddrop(node: Int, table: Int) -> Int:
         if nd.s0 == _PUT_OUTER:
             r = head(s, u)
             k = s.run[r].x & KIND
-            if k == STOP or k == DONE or nd.s1:
+            if nd.s1 or not is_leaf(k):
                 if room(s, o2) == 0:
                     return leave(nd, t, si, so, WAIT_OUTPUT, o2)
                 a = max(t, free_at(s, o2))
@@ -201,7 +201,7 @@ def valdrop(node: Int, table: Int) -> Int:
                 continue
             q = head(s, j)
             kj = s.run[q].x & KIND
-            alike = (k == LEAF or k == EMPTY) and (kj == LEAF or kj == EMPTY)
+            alike = is_leaf(k) and is_leaf(kj)
             b = max(a, s.run[q].t)
             if not alike and (k != kj or v != s.run[q].v):
                 return fail(nd, b, VALDROP_DISAGREES)
@@ -231,7 +231,7 @@ def valdrop(node: Int, table: Int) -> Int:
             t = a
             kj = s.run[q].x & KIND
             nd.s1, nd.s2 = kj, number(s, q, 0)
-            alike = (nd.hk == LEAF or nd.hk == EMPTY) and (kj == LEAF or kj == EMPTY)
+            alike = is_leaf(nd.hk) and is_leaf(kj)
             if not alike and (nd.hk != kj or nd.hv != nd.s2):
                 return fail(nd, t, VALDROP_DISAGREES)
             take_one(s, j, t)

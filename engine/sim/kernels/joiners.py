@@ -33,6 +33,7 @@ from engine.sim.runs import (
     has,
     head,
     inline,
+    is_leaf,
     leave,
     number,
     put,
@@ -155,7 +156,7 @@ def _join(s: State, nd: Any) -> Int:
             r, q = head(s, s.ints[ins + 2 * k]), head(s, s.ints[ins + 2 * k + 1])
             kr, kq = s.run[r].x & KIND, s.run[q].x & KIND
             v = number(s, r, 0)
-            if kr != kq and not (kr in (LEAF, EMPTY) and kq in (LEAF, EMPTY)):
+            if kr != kq and not (is_leaf(kr) and is_leaf(kq)):
                 rule = PAYLOAD_DISAGREES
             if kr == STOP and v != s.run[q].v:
                 rule = PAYLOAD_DISAGREES
@@ -190,7 +191,7 @@ def _join(s: State, nd: Any) -> Int:
         silent = gated or not (whole or union)
         # How many coordinates alike can be worked off at once.
         m = FOREVER
-        if whole and kind != LEAF or not whole and members > 1:
+        if (whole and kind != LEAF) or (not whole and members > 1):
             m = 1
         if not silent:
             full = -1

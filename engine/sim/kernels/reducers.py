@@ -26,6 +26,7 @@ from engine.sim.runs import (
     has,
     head,
     inline,
+    is_leaf,
     leave,
     pass_by,
     put_one,
@@ -34,6 +35,7 @@ from engine.sim.runs import (
     state_of,
     take,
     take_one,
+    view,
 )
 
 
@@ -51,6 +53,7 @@ def _register(setup: Setup) -> dict[str, float]:
         "p1": default,
         "p2": default or not is_max,
         "p3": bool(setup.param("empty_is_zero", False)),
+        "p3": bool(setup.param("empty_is_zero", False)),
         "s1": default or not is_max,
         "f0": float(np.finfo(np.float32).min) if is_max else 0.0,
     }
@@ -62,7 +65,7 @@ def _fold(s: State, nd: Any, r: Int) -> None:
     p = s.run[r]
     v, n, step = p.v, p.n, p.x & STEP
     total = np.float32(nd.f0)
-    values = s.floats[v : v + n]
+    values = view(s.floats, v, n)
     if not nd.p0:
         if step:
             for e in range(n):
@@ -87,7 +90,7 @@ def _fold(s: State, nd: Any, r: Int) -> None:
 
 @inline
 def _put_total(s: State, nd: Any, o: Int, t: Int) -> None:
-    """Put the register's content, or the empty token, and begin the next fiber."""
+    """Put the register's content, or what nothing adds up to, and begin the next fiber."""
     if nd.s1 and (nd.s2 or nd.p1):
         put_one(s, o, t + 1, LEAF, 0, np.float32(nd.f0))
     else:
@@ -194,7 +197,7 @@ def guided_reduce(node: Int, table: Int) -> Int:
             p = s.run[r]
             k, v = p.x & KIND, p.v
             a = max(t, p.t)
-            in_fiber = nd.s3 == LEAF or nd.s3 == EMPTY
+            in_fiber = is_leaf(nd.s3)
             if in_fiber and k == EMPTY:
                 a = pass_by(s, i, t)
                 si += a - t

@@ -14,7 +14,6 @@ from engine.sim.runs import (
     RING,
     SIGNAL_STOP,
     SLOPE,
-    STEP,
     STOP,
     WAIT_INPUT,
     WAIT_NONE,
@@ -25,6 +24,7 @@ from engine.sim.runs import (
     has,
     head,
     hold,
+    is_leaf,
     leave,
     no_room,
     number,
@@ -131,7 +131,7 @@ def repeat(node: Int, table: Int) -> Int:
         order = p.x & KIND
         a = max(t, s.run[r].t, p.t)
         if order == REPEAT:
-            if k != LEAF and k != EMPTY:
+            if not is_leaf(k):
                 return fail(nd, t, NOTHING_TO_REPEAT)
             m = room(s, o)
             if m == 0:

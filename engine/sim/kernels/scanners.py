@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from engine.sim.cache import kernel
@@ -28,6 +30,7 @@ from engine.sim.runs import (
     has,
     head,
     inline,
+    is_leaf,
     leave,
     no_room,
     number,
@@ -48,7 +51,7 @@ _REFS, _FIBER, _AHEAD, _CRD, _REF, _LAST_REF = range(6)
 
 
 @inline
-def _scan(s: State, nd: object, compressed: Int) -> Int:
+def _scan(s: State, nd: Any, compressed: Int) -> Int:
     """Replace references by fibers.
 
     State: ``s0`` phase, ``s1`` position, ``s2`` end of the fiber, ``s3`` first reference of
@@ -235,8 +238,8 @@ def locate(node: Int, table: Int) -> Int:
             t = a
             kj = s.run[q].x & KIND
             nd.hk, nd.hv = nd.s1, nd.s2
-            if nd.s1 == LEAF or nd.s1 == EMPTY:
-                if kj != LEAF and kj != EMPTY:
+            if is_leaf(nd.s1):
+                if not is_leaf(kj):
                     return fail(nd, t, LOCATE_MISMATCH)
                 if kj == EMPTY:
                     nd.hk = EMPTY
@@ -287,7 +290,7 @@ def locate(node: Int, table: Int) -> Int:
                 z, u = LEAF | SLOPE | STEP | MEM | RING, slot(s, o)
                 for e in range(m):
                     s.ints[u + e] = number(s, q, e) * dim + number(s, r, e)
-        elif (k == LEAF or k == EMPTY) and (kj == LEAF or kj == EMPTY):
+        elif is_leaf(k) and is_leaf(kj):
             z, u = EMPTY | SLOPE, 0
         else:
             if k != kj or v != w:

@@ -35,7 +35,7 @@ def _wake(s: State, nd: Any) -> None:
     for k in range(nd.n_out):
         c = s.ints[nd.outs + k]
         q = s.ch[c]
-        if not q.void:
+        if q.cap >= 0:
             other = s.nd[q.cons]
             if other.wk == WAIT_INPUT and other.wc == c and has(s, c):
                 other.ready = 1

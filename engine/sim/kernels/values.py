@@ -31,7 +31,6 @@ from engine.sim.runs import (
     RING,
     SLOPE,
     STEP,
-    STOP,
     WAIT_INPUT,
     WAIT_NONE,
     WAIT_OUTPUT,
@@ -42,6 +41,7 @@ from engine.sim.runs import (
     head,
     hold,
     inline,
+    is_leaf,
     leave,
     no_room,
     number,
@@ -54,6 +54,7 @@ from engine.sim.runs import (
     take,
     take_one,
     value,
+    view,
 )
 
 # All kernels here: p0 latency of a value, p1 clocks from token to token.
@@ -141,8 +142,8 @@ def array(node: Int, table: Int) -> Int:
             if x & MEM and x & STEP and m > 1:
                 w = slot(s, o)
                 z = LEAF | SLOPE | STEP | MEM | RING
-                stored = s.floats[base : base + size]
-                if not _gather(s.floats[w : w + m], s.ints[v : v + m], stored, size):
+                stored = view(s.floats, base, size)
+                if not _gather(view(s.floats, w, m), view(s.ints, v, m), stored, size):
                     return fail(nd, t, BAD_VALUE_REFERENCE)
             else:  # consecutive values, or one: where they are
                 last = ref + m - 1 if x & STEP else ref
@@ -227,34 +228,35 @@ def _slice_left(fn: Int, o: Any, a: Any, b: Any) -> None:
 
 
 @inline
-def _outcome(k: Int, v: Int, kj: Int, w: Int, strict: Int, absorbs: Int) -> tuple[Int, Int]:
-    """Kind of the result of two tokens, and the rule they break if they do."""
+def _outcome(k: Int, v: Int, kj: Int, w: Int, strict: Int, needed: Int) -> tuple[Int, Int]:
+    """Kind of the result of two tokens, and the rule they break if they do.
+
+    ``needed``: operands without which there is no result (1 left, 2 right).
+    """
     if k == LEAF and kj == LEAF:
         return LEAF, NONE
-    if k == STOP or kj == STOP or k == DONE or kj == DONE:
+    if not (is_leaf(k) and is_leaf(kj)):
         if k != kj or v != w:
             return k, OPERANDS_DISAGREE
         return k, NONE
     if k == EMPTY and kj == EMPTY:
         return EMPTY, BOTH_EMPTY if strict else NONE
-    return EMPTY if absorbs & (1 if k == EMPTY else 2) else LEAF, NONE
+    return EMPTY if needed & (1 if k == EMPTY else 2) else LEAF, NONE
 
 
 def _operation(setup: Setup) -> dict[str, float]:
     fn = setup.param("fn")
     timing = binary_timing(setup.node, setup.machine)
     empty_is_zero = setup.quirks.binary_empty_is_zero
+    needed = required_operands(setup.node)
     return {
         "p0": timing.latency,
         "p1": timing.interval,
         "p2": _BINARY[fn],
         "p3": empty_is_zero,
-        "p4": 0 if empty_is_zero else _ABSORBING[required_operands(setup.node)],
+        "p4": 0 if empty_is_zero else ("a" in needed) + 2 * ("b" in needed),
     }
 
-
-_ABSORBING = {"": 0, "a": 1, "b": 2, "ab": 3}
-"""Whose emptiness makes the result empty, as bits: 1 the left operand's, 2 the right one's."""
 
 _BOTH, _SECOND, _PUT = range(3)
 
@@ -266,7 +268,7 @@ def binary(node: Int, table: Int) -> Int:
     nd = s.nd[node]
     i, j, o = s.ints[nd.ins], s.ints[nd.ins + 1], s.ints[nd.outs]
     t, si, so = nd.clk, nd.si, nd.so
-    latency, interval, fn, strict, absorbs = nd.p0, nd.p1, nd.p2, nd.p3, nd.p4
+    latency, interval, fn, strict, needed = nd.p0, nd.p1, nd.p2, nd.p3, nd.p4
     f = s.floats
     zero = np.float32(0)
     while True:
@@ -278,7 +280,7 @@ def binary(node: Int, table: Int) -> Int:
             si += a - t
             t = a
             kj = s.run[q].x & KIND
-            k, rule = _outcome(nd.hk, nd.hv, kj, s.run[q].v, strict, absorbs)
+            k, rule = _outcome(nd.hk, nd.hv, kj, s.run[q].v, strict, needed)
             if rule:
                 return fail(nd, t, rule)
             nd.ht = 0
@@ -320,7 +322,7 @@ def binary(node: Int, table: Int) -> Int:
         x, u = s.run[r].x, s.run[r].v
         y, w = s.run[q].x, s.run[q].v
         k, kj = x & KIND, y & KIND
-        z, rule = _outcome(k, u, kj, w, strict, absorbs)
+        z, rule = _outcome(k, u, kj, w, strict, needed)
         if rule:
             return fail(nd, max(a, s.run[q].t), rule)
         m = min(m, s.run[r].n, s.run[q].n) if interval == 1 else 1
@@ -337,11 +339,11 @@ def binary(node: Int, table: Int) -> Int:
                 f[v] = _apply(fn, f[u] if k == LEAF else zero, f[w] if kj == LEAF else zero)
             elif k == LEAF and x & STEP:
                 if kj == LEAF and y & STEP:
-                    _slices(fn, f[v : v + m], f[u : u + m], f[w : w + m])
+                    _slices(fn, view(f, v, m), view(f, u, m), view(f, w, m))
                 else:
-                    _slice_left(fn, f[v : v + m], f[u : u + m], f[w] if kj == LEAF else zero)
+                    _slice_left(fn, view(f, v, m), view(f, u, m), f[w] if kj == LEAF else zero)
             elif kj == LEAF and y & STEP:
-                _slice_right(fn, f[v : v + m], f[u] if k == LEAF else zero, f[w : w + m])
+                _slice_right(fn, view(f, v, m), f[u] if k == LEAF else zero, view(f, w, m))
             else:
                 f[v] = _apply(fn, f[u] if k == LEAF else zero, f[w] if kj == LEAF else zero)
                 z = LEAF | SLOPE | MEM | RING
@@ -481,13 +483,13 @@ def unary(node: Int, table: Int) -> Int:
             if m == 1 or not x & STEP:
                 f[w] = _function(fn, f[v], c)
             elif fn == _MAX:
-                out, given = f[w : w + m], f[v : v + m]
+                out, given = view(f, w, m), view(f, v, m)
                 for e in range(m):
                     out[e] = c if c > given[e] else given[e]
             elif fn == _SCALAR_MUL:
-                _slice_left(_MUL, f[w : w + m], f[v : v + m], c)
+                _slice_left(_MUL, view(f, w, m), view(f, v, m), c)
             elif fn == _SCALAR_ADD:
-                _slice_left(_ADD, f[w : w + m], f[v : v + m], c)
+                _slice_left(_ADD, view(f, w, m), view(f, v, m), c)
             else:
                 for e in range(m):
                     f[w + e] = _function(fn, f[v + e], c)

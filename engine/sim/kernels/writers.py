@@ -27,6 +27,7 @@ from engine.sim.runs import (
     state_of,
     take,
     take_one,
+    view,
 )
 
 BUFFER = 1 << 15
@@ -64,9 +65,9 @@ def crdwrite(node: Int, table: Int) -> Int:
             a = max(t, p.t)
             si += a - t
             w = nd.p0 + nd.s0
-            out = s.ints[w : w + m]
+            out = view(s.ints, w, m)
             if x & MEM and x & STEP:
-                copy(out, s.ints[v : v + m])
+                copy(out, view(s.ints, v, m))
             elif x & STEP:
                 for e in range(m):
                     out[e] = v + e
@@ -119,9 +120,9 @@ def valwrite(node: Int, table: Int) -> Int:
             a = max(t, p.t)
             si += a - t
             w = nd.p0 + nd.s0
-            out = s.floats[w : w + m]
+            out = view(s.floats, w, m)
             if x & STEP:
-                copy(out, s.floats[v : v + m])
+                copy(out, view(s.floats, v, m))
             else:
                 f = s.floats[v]
                 for e in range(m):

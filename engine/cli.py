@@ -1,0 +1,337 @@
+"""The command line: ``fuseloom compile | estimate | simulate | conform | serve | warmup``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from engine import __version__
+from engine.errors import DataError, FuseloomError, ProgramError, ScheduleError
+from engine.fusion.schedule import Schedule
+from engine.models import DATASETS, MODELS, Model, load, random_data
+from engine.program import Program, StoredTensor, parse
+from engine.samml.compiler import Compilation, compile_program
+
+MAX_FILE = 64 << 20
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; the exit code is 0 (done), 1 (a result is wrong) or 2 (bad input)."""
+    options = _parser().parse_args(arguments)
+    try:
+        code: int = options.run(options)
+    except FuseloomError as problem:
+        if getattr(options, "json", False):
+            print(json.dumps({"error": str(problem)}))
+        print(f"fuseloom: error: {problem}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("fuseloom: cancelled", file=sys.stderr)
+        return 130
+    return code
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="fuseloom",
+        description="Fuse, order and simulate sparse models on streaming dataflow hardware.",
+    )
+    parser.add_argument("--version", action="version", version=f"fuseloom {__version__}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    def command(name: str, run: Callable[[Any], int], text: str) -> argparse.ArgumentParser:
+        made = commands.add_parser(name, help=text, description=text)
+        made.set_defaults(run=run)
+        return made
+
+    compiling = command("compile", _compile, "Compile a program and show what came of it.")
+    _program_options(compiling)
+    compiling.add_argument(
+        "--show",
+        choices=["summary", "regions", "table", "graph", "dot"],
+        default="summary",
+        help="what to print (default: %(default)s)",
+    )
+    estimating = command("estimate", _estimate, "Estimate cycles, FLOPs and bytes without a run.")
+    _program_options(estimating)
+    simulating = command("simulate", _simulate, "Simulate a program and check it.")
+    _program_options(simulating)
+    simulating.add_argument("--machine", default="default", help="machine preset: default or comal")
+    simulating.add_argument(
+        "--capacity", type=_positive, metavar="TOKENS", help="capacity of every channel"
+    )
+    _engine_option(simulating)
+    simulating.add_argument("--trace", action="store_true", help="print the table of nodes too")
+
+    checking = command("conform", _conform, "Replay reference vectors token by token.")
+    checking.add_argument("file", type=Path, help="vector file (JSON)")
+    _engine_option(checking)
+
+    serving = command("serve", _serve, "Serve the workbench.")
+    serving.add_argument("--port", type=_positive, default=5006, help="default: %(default)s")
+    serving.add_argument("--no-browser", action="store_true", help="do not open a browser")
+
+    warming = command("warmup", _warmup, "Compile the simulator's kernels into the cache.")
+    warming.add_argument("--json", action="store_true", help="print one JSON object")
+    return parser
+
+
+def _program_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", nargs="?", type=Path, help="program file")
+    parser.add_argument("--model", help=f"ready-made model: {', '.join(MODELS)}")
+    parser.add_argument(
+        "--data", help=f"data set: {', '.join(DATASETS)} (default: karate for gcn, else random)"
+    )
+    parser.add_argument(
+        "--tensors", type=Path, metavar="FILE.npz", help="arrays by tensor name, for a program file"
+    )
+    parser.add_argument("--preset", help="schedule preset of a model: unfused, partial, full")
+    parser.add_argument("--schedule", type=Path, metavar="FILE", help="schedule file")
+    parser.add_argument("--seed", type=int, default=0, help="seed of random data (default: 0)")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def _engine_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--engine",
+        choices=["auto", "compiled", "interpreter"],
+        default="auto",
+        help="which form of the primitives runs (default: %(default)s)",
+    )
+
+
+def _positive(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError("must be at least 1")
+    return value
+
+
+# Inputs ---------------------------------------------------------------------------------------
+
+
+def _read(path: Path, what: str) -> str:
+    try:
+        if path.stat().st_size > MAX_FILE:
+            raise ProgramError(f"{what} {path} is larger than {MAX_FILE >> 20} MiB")
+        return path.read_text(encoding="utf-8")
+    except OSError as problem:
+        raise ProgramError(f"cannot read the {what} {path}: {problem.strerror}") from None
+    except UnicodeDecodeError:
+        raise ProgramError(f"the {what} {path} is not UTF-8 text") from None
+
+
+def _inputs(options: Any) -> tuple[Compilation, dict[str, StoredTensor]]:
+    """The compiled program and its data, as the options say."""
+    if (options.file is None) == (options.model is None):
+        raise ProgramError(
+            "name a program file or a model, one of them",
+            hint="fuseloom simulate --model gcn --data karate --preset full",
+        )
+    if options.model is not None:
+        dataset = options.data or ("karate" if options.model == "gcn" else "random")
+        model, data = load(options.model, dataset, options.seed)
+    else:
+        program = parse(_read(options.file, "program"), source=str(options.file))
+        model = Model(program, ())
+        data = _file_data(options, model)
+    return compile_program(model.program, _schedule(options, model)), data
+
+
+def _file_data(options: Any, model: Model) -> dict[str, StoredTensor]:
+    if options.tensors is None:
+        if options.data not in (None, "random"):
+            raise DataError(
+                f"data set {options.data} does not fit a program file",
+                hint="give --tensors FILE.npz, or leave it out for random data",
+            )
+        return random_data(model, options.seed)
+    try:
+        with np.load(options.tensors, allow_pickle=False) as arrays:
+            given = {name: arrays[name] for name in arrays.files}
+    except (OSError, ValueError) as problem:
+        raise DataError(f"cannot read tensors from {options.tensors}: {problem}") from None
+    return _stored(model.program, given)
+
+
+def _stored(program: Program, given: dict[str, Any]) -> dict[str, StoredTensor]:
+    from engine.program import check_data
+
+    return check_data(program, given)
+
+
+def _schedule(options: Any, model: Model) -> Schedule:
+    if options.preset is not None and options.schedule is not None:
+        raise ScheduleError("give --preset or --schedule, not both")
+    if options.schedule is not None:
+        return Schedule.parse(_read(options.schedule, "schedule"), source=str(options.schedule))
+    if options.preset is None:
+        return Schedule()
+    if options.preset not in model.presets:
+        known = ", ".join(model.presets) or "none"
+        raise ScheduleError(f"no preset is called {options.preset!r}", hint=f"presets: {known}")
+    return Schedule.parse(model.presets[options.preset])
+
+
+# Commands -------------------------------------------------------------------------------------
+
+
+def _compile(options: Any) -> int:
+    compilation, _ = _inputs(options)
+    if options.json:
+        regions = [
+            {
+                "name": r.name,
+                "order": r.order,
+                "outputs": r.region.outputs,
+                "orders": r.region.pog.count(),
+                "nodes": len(r.graph.nodes),
+                "table": r.table.grid(),
+                "graph": json.loads(r.graph.to_json()),
+            }
+            for r in compilation.regions
+        ]
+        print(json.dumps({"schedule": str(compilation.schedule), "regions": regions}))
+        return 0
+    for r in compilation.regions:
+        match options.show:
+            case "summary":
+                orders = r.region.pog.count()
+                print(
+                    f"{r.name}: order {','.join(r.order)} (of {orders:,}), "
+                    f"{len(r.graph.nodes)} nodes"
+                )
+            case "regions":
+                print(r.region)
+            case "table":
+                print(f"{r.name}\n{r.table}\n")
+            case "graph":
+                print(r.graph)
+            case "dot":
+                from engine.samml.dot import to_dot
+
+                print(to_dot(r.graph).source)
+    return 0
+
+
+def _estimate(options: Any) -> int:
+    from engine.cost import estimate
+
+    compilation, data = _inputs(options)
+    result = estimate(compilation, data)
+    if options.json:
+        regions = [
+            {"name": r.name, "cycles": r.cycles, "flops": r.flops, "bytes": r.bytes}
+            for r in result.regions
+        ]
+        totals = {"cycles": result.cycles, "flops": result.flops, "bytes": result.bytes}
+        print(json.dumps({**totals, "regions": regions}))
+    else:
+        print(result)
+    return 0
+
+
+def _simulate(options: Any) -> int:
+    from dataclasses import replace
+
+    from rich.console import Console
+    from rich.progress import Progress
+
+    from engine.sim.machine import Machine
+    from engine.sim.run import simulate
+
+    compilation, data = _inputs(options)
+    machine = Machine.preset(options.machine)
+    if options.capacity is not None:
+        machine = replace(machine, channel_capacity=options.capacity)
+    with Progress(console=Console(stderr=True), transient=True, disable=options.json) as bar:
+        task = bar.add_task("simulating", total=1.0)
+
+        def report(share: float, text: str) -> None:
+            bar.update(task, completed=share, description=text)
+
+        run = simulate(compilation, data, machine, engine=options.engine, progress=report)
+    check = run.check()
+    if options.json:
+        print(
+            json.dumps(
+                {
+                    "cycles": run.cycles,
+                    "regions": [
+                        {
+                            "name": r.name,
+                            "order": r.region.order,
+                            "cycles": r.cycles,
+                            "flops": r.work.flops,
+                            "bytes": r.work.bytes,
+                            "tokens": r.result.total_tokens,
+                        }
+                        for r in run.regions
+                    ],
+                    "flops": run.work.flops,
+                    "bytes": run.work.bytes,
+                    "tokens": run.tokens,
+                    "max_rel_error": check.max_rel_error,
+                    "ok": check.ok,
+                    "machine": machine.name,
+                    "seconds": run.seconds,
+                }
+            )
+        )
+    else:
+        print(f"{'region':24} {'cycles':>14} {'FLOPs':>14} {'bytes':>14}")
+        for r in run.regions:
+            print(f"{r.name:24} {r.cycles:14,} {r.work.flops:14,} {r.work.bytes:14,}")
+        print(f"{'total':24} {run.cycles:14,} {run.work.flops:14,} {run.work.bytes:14,}")
+        print(f"{check}; simulated in {run.seconds:.2f} s")
+        if options.trace:
+            for trace in run.trace:
+                print(f"\n{trace}")
+    return 0 if check.ok else 1
+
+
+def _conform(options: Any) -> int:
+    from engine.sim.conform import conform
+
+    return conform(options.file, options.engine)
+
+
+def _serve(options: Any) -> int:
+    app = Path(__file__).resolve().parent.parent / "apps" / "explorer.py"
+    if not app.exists():
+        raise FuseloomError(
+            f"the workbench's page {app} is not there",
+            hint="run from a checkout: panel serve apps/explorer.py",
+        )
+    show = [] if options.no_browser else ["--show"]
+    command = ["-m", "panel", "serve", str(app), "--port", str(options.port), "--num-threads", "4"]
+    os.execv(sys.executable, [sys.executable, *command, *show])
+
+
+def _warmup(options: Any) -> int:
+    from engine.sim import cache
+
+    def report(name: str, done: int, total: int, seconds: float) -> None:
+        if not options.json:
+            print(f"[{done}/{total}] {name} ({seconds:.1f} s)", flush=True)
+
+    started = time.perf_counter()
+    cache.warmup(report)
+    seconds = time.perf_counter() - started
+    if options.json:
+        print(json.dumps({"directory": str(cache.directory()), "seconds": seconds}))
+    else:
+        print(f"kernels are in {cache.directory()}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,326 @@
+"""Expected contents of streams, and how each primitive changes them.
+
+One rule per primitive, registered under its catalogue name.  Coordinates of different operands
+are taken as independent given the coordinate; everything else is counted, not guessed, so that
+skewed data (a hub entered by every neighbour) are estimated well.  Source: ``fusion.md`` §6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from engine.cost.statistics import Floats, Statistics
+from engine.samml.graph import Node
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A level of nesting: elements expected in it, and the level outside.
+
+    Attributes
+    ----------
+    values : float
+        Elements (value tokens) expected.
+    """
+
+    values: float
+    above: Shape | None = None
+
+    @property
+    def fibers(self) -> float:
+        """Fibers the elements are spread over: one per element of the level outside."""
+        return self.above.values if self.above is not None else 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class References:
+    """Where a reference stream points: the positions of a level, and how often each."""
+
+    statistics: Statistics
+    level: int
+    weights: Callable[[], Floats]
+
+    @cached_property
+    def counts(self) -> Floats:
+        return self.weights()
+
+
+@dataclass(frozen=True, eq=False)
+class Flow:
+    """What a stream is expected to carry.
+
+    Attributes
+    ----------
+    shape : Shape or None
+        Nesting; None for a scalar (depth 0).
+    counts : array or None
+        How often each coordinate is expected, for a coordinate stream.
+    present : float
+        Share of the elements that are not the empty token.
+    source : int
+        The stream this one is a copy of; equal sources carry equal tokens.
+    """
+
+    shape: Shape | None
+    source: int
+    counts: Floats | None = None
+    references: References | None = None
+    present: float = 1.0
+
+    @property
+    def values(self) -> float:
+        return self.shape.values if self.shape is not None else 1.0
+
+    @property
+    def tokens(self) -> float:
+        """Value tokens, stops and the final token."""
+        return self.values + (self.shape.fibers if self.shape is not None else 0.0) + 1.0
+
+    def chance(self) -> Floats:
+        """Probability that a fiber has each coordinate."""
+        assert self.counts is not None and self.shape is not None
+        return np.clip(self.counts / max(self.shape.fibers, 1e-12), 0.0, 1.0)
+
+
+@dataclass(frozen=True)
+class Context:
+    """What rules may look up: statistics of tensors by view key, and stream ids of outputs."""
+
+    statistics: Callable[[str], Statistics]
+    outputs: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Flows of a node's outputs in port order, and the cycles it is busy."""
+
+    flows: tuple[Flow, ...]
+    busy: float
+
+
+Rule = Callable[[Node, tuple[Flow, ...], Context], Outcome]
+RULES: dict[str, Rule] = {}
+
+
+def rule(name: str) -> Callable[[Rule], Rule]:
+    """Register the rule of a primitive."""
+
+    def register(function: Rule) -> Rule:
+        RULES[name] = function
+        return function
+
+    return register
+
+
+def _busiest(inputs: tuple[Flow, ...], outputs: tuple[Flow, ...]) -> float:
+    """One token a cycle on the busiest port."""
+    return max((f.tokens for f in (*inputs, *outputs)), default=1.0)
+
+
+def _plain(inputs: tuple[Flow, ...], *outputs: Flow) -> Outcome:
+    return Outcome(outputs, _busiest(inputs, outputs))
+
+
+@rule("root")
+def _root(node: Node, inputs: tuple[Flow, ...], context: Context) -> Outcome:
+    return Outcome((Flow(None, context.outputs[0]),), 2.0)
+
+
+def _weights(flow: Flow, level: int) -> Callable[[], Floats]:
+    """Weights of the parent positions that a level is entered from."""
+    references = flow.references
+    if level == 0 or references is None:
+        return lambda: np.array([flow.values * flow.present])
+    return lambda: references.counts
+
+
+@rule("scan")
+def _scan(node: Node, inputs: tuple[Flow, ...], context: Context) -> Outcome:
+    level = int(node.params["level"])
+    statistics = context.statistics(str(node.params["tensor"]))
+    entered = statistics.enter(level, _weights(inputs[0], level)())
+    shape = Shape(float(entered.counts.sum()), inputs[0].shape or Shape(1.0))
+    if inputs[0].shape is None:
+        shape = Shape(shape.values)
+    crd = Flow(shape, context.outputs[0], counts=entered.counts)
+    references = References(statistics, level, lambda: entered.weights)
+    return _plain(inputs, crd, Flow(shape, context.outputs[1], references=references))
+
+
+@rule("dense_scan")
+def _dense_scan(node: Node, inputs: tuple[Flow, ...], context: Context) -> Outcome:
+    dim = int(node.params["dim"])
+    entries = inputs[0].values * inputs[0].present
+    shape = Shape(entries * dim, inputs[0].shape)
+    crd = Flow(shape, context.outputs[0], counts=np.full(dim, entries))
+    references = None
+    if "tensor" in node.params:
+        level = int(node.params["level"])
+        statistics = context.statistics(str(node.params["tensor"]))
+        parents = _weights(inputs[0], level)
+        references = References(
+            statistics, level, lambda: statistics.enter(level, parents()).weights
+        )
+    return _plain(inputs, crd, Flow(shape, context.outputs[1], references=references))
+
+
+@rule("repsig")
+def _repsig(node: Node, inputs: tuple[Flow, ...], context: Context) -> Outcome:
+    return _plain(inputs, replace(inputs[0], source=context.outputs[0]))
+
+
+@rule("repeat")
+def _repeat(node: Node, inputs: tuple[Flow, ...], context: Context) -> Outcome:
+    source, signal = inputs
+    references = source.references
+    if references is not None:
+        times = signal.values / max(source.values, 1e-12)
+        old = references
+        references = References(old.statistics, old.level, lambda: old.counts * times)
+    out = Flow(signal.shape, context.outputs[0], references=references, present=source.present)
+    return _plain(inputs, out)
+
+
+@rule("locate")
+def _locate(node: Node, inputs: tuple[Flow, ...], context: Context) -> Outcome:
+    crd, parent = inputs
+    assert crd.counts is not None
+    level = int(node.params["level"])
+    statistics = context.statistics(str(node.params["tensor"]))
+    counts, parents = crd.counts, _weights(parent, level)
+
+    def weights() -> Floats:
+        above = parents()
+        return np.outer(above / max(above.sum(), 1e-12), counts).ravel()
+
+    references = References(statistics, level, weights)
+    out = Flow(crd.shape, context.outputs[0], references=references, present=parent.present)
+    return _plain(inputs, out)
+
+
+def _join(node: Node, inputs: tuple[Flow, ...], context: Context, union: bool) -> Outcome:
+    crds, payloads = inputs[::2], inputs[1::2]
+    chances = {crd.source: crd.chance() for crd in crds}
+    some = 1.0 - np.prod([1.0 - p for p in chances.values()], axis=0)
+    every = np.prod(list(chances.values()), axis=0)
+    kept = some if union else every
+    above = crds[0].shape.above if crds[0].shape is not None else None
+    fibers = crds[0].shape.fibers if crds[0].shape is not None else 1.0
+    shape = Shape(float(kept.sum()) * fibers, above)
+    flows = [Flow(shape, context.outputs[0], counts=kept * fibers)]
+    for crd, payload, out in zip(crds, payloads, context.outputs[1:], strict=True):
+        mine = chances[crd.source]
+        present = payload.present
+        factor = np.ones_like(mine)
+        if union:
+            present *= float(mine.sum()) / max(float(some.sum()), 1e-12)
+        else:
+            factor = np.divide(every, mine, out=np.zeros_like(mine), where=mine > 0)
+        flows.append(Flow(shape, out, references=_filtered(payload, factor), present=present))
+    steps = float(some.sum()) * fibers + fibers + 1.0
+    return Outcome(tuple(flows), max(steps, flows[0].tokens))
+
+
+def _filtered(payload: Flow, factor: Floats) -> References | None:
+    """References of which each is kept with the probability of its coordinate."""
+    old = payload.references
+    if old is None:
+        return None
+
+    def weights() -> Floats:
+        at = old.statistics.coordinates(old.level)
+        return old.counts * factor[at] if len(at) == len(old.counts) else old.counts
+
+    return References(old.statistics, old.level, weights)
+
+
+@rule("intersect")
+def _intersect(node: Node, inputs: tuple[Flow, ...], context: Context) -> Outcome:
+    return _join(node, inputs, context, union=False)
+
+
+@rule("union")
+def _union(node: Node, inputs: tuple[Flow, ...], context: Context) -> Outcome:
+    return _join(node, inputs, context, union=True)
+
+
+@rule("array")
+def _array(node: Node, inputs: tuple[Flow, ...], context: Context) -> Outcome:
+    (ref,) = inputs
+    return _plain(inputs, Flow(ref.shape, context.outputs[0], present=ref.present))
+
+
+@rule("binary")
+def _binary(node: Node, inputs: tuple[Flow, ...], context: Context) -> Outcome:
+    a, b = inputs
+    present = a.present * b.present
+    if node.params["fn"] in ("add", "sub"):
+        present = 1.0 - (1.0 - a.present) * (1.0 - b.present)
+    return _plain(inputs, Flow(a.shape, context.outputs[0], present=present))
+
+
+@rule("unary")
+def _unary(node: Node, inputs: tuple[Flow, ...], context: Context) -> Outcome:
+    return _plain(inputs, replace(inputs[0], source=context.outputs[0]))
+
+
+@rule("reduce")
+def _reduce(node: Node, inputs: tuple[Flow, ...], context: Context) -> Outcome:
+    val = inputs[0]
+    above = val.shape.above if val.shape is not None else None
+    per_fiber = val.values * val.present / max(val.shape.fibers if val.shape else 1.0, 1e-12)
+    present = 1.0 if above is None else float(-np.expm1(-per_fiber)) if per_fiber < 1 else 1.0
+    return _plain(inputs, Flow(above, context.outputs[0], present=present))
+
+
+@rule("spacc1")
+def _spacc1(node: Node, inputs: tuple[Flow, ...], context: Context) -> Outcome:
+    outer, inner, val = inputs
+    assert outer.shape is not None
+    fibers = outer.shape.fibers
+    terms = outer.values / max(fibers, 1e-12)
+    hit = 1.0 - (1.0 - inner.chance() * val.present) ** terms
+    shape = Shape(float(hit.sum()) * fibers, outer.shape.above)
+    crd = Flow(shape, context.outputs[0], counts=hit * fibers)
+    out = Flow(shape, context.outputs[-1])
+    return Outcome((crd, out), val.tokens + fibers)
+
+
+@rule("crddrop")
+def _crddrop(node: Node, inputs: tuple[Flow, ...], context: Context) -> Outcome:
+    inner, outer = inputs
+    assert inner.shape is not None and outer.shape is not None and outer.counts is not None
+    chance = inner.chance() if inner.counts is not None else np.array([0.0])
+    kept = 1.0 - float(np.prod(1.0 - chance))
+    shape = Shape(outer.values * kept, outer.shape.above)
+    dropped = Flow(shape, context.outputs[-1], counts=outer.counts * kept)
+    same = Flow(Shape(inner.values, shape), context.outputs[0], counts=inner.counts)
+    return Outcome((same, dropped), max(inner.tokens, outer.tokens))
+
+
+@rule("valdrop")
+def _valdrop(node: Node, inputs: tuple[Flow, ...], context: Context) -> Outcome:
+    val, crd = inputs
+    assert crd.shape is not None and crd.counts is not None
+    shape = Shape(val.values * val.present, crd.shape.above)
+    kept = Flow(shape, context.outputs[-1], counts=crd.counts * val.present)
+    return Outcome((Flow(shape, context.outputs[0]), kept), val.tokens)
+
+
+@rule("broadcast")
+def _broadcast(node: Node, inputs: tuple[Flow, ...], context: Context) -> Outcome:
+    return Outcome(inputs * len(node.outputs), inputs[0].tokens)
+
+
+@rule("crdwrite")
+def _crdwrite(node: Node, inputs: tuple[Flow, ...], context: Context) -> Outcome:
+    return Outcome((), inputs[0].tokens)
+
+
+@rule("valwrite")
+def _valwrite(node: Node, inputs: tuple[Flow, ...], context: Context) -> Outcome:
+    return Outcome((), inputs[0].values + 1.0)

@@ -1,0 +1,103 @@
+"""Statistics of tensors: how many coordinates a traversal meets, given where it enters.
+
+A traversal is described by weights: how often each position of a level is expected to be
+entered.  For stored tensors the answer is exact; for tensors that a region has yet to compute
+it follows from the coordinates expected per level.  Source: ``fusion.md`` §6.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.program.levels import DenseLevel
+from engine.program.storage import StoredTensor
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Entered:
+    """One level as a traversal meets it.
+
+    Attributes
+    ----------
+    counts : array, one per coordinate of the index
+        How often each coordinate is expected.
+    weights : array, one per position of the level
+        How often each position is expected.
+    """
+
+    counts: Floats
+    weights: Floats
+
+
+class Statistics(Protocol):
+    """What the estimate asks of a tensor."""
+
+    def enter(self, level: int, parents: Floats) -> Entered:
+        """Traverse a level, whose parent positions are entered ``parents`` times each."""
+
+    def coordinates(self, level: int) -> npt.NDArray[Any]:
+        """The coordinate stored at each position of a level."""
+
+
+class Measured:
+    """Statistics of a stored tensor, read off its levels."""
+
+    def __init__(self, tensor: StoredTensor) -> None:
+        self.tensor = tensor
+        shape = tensor.tensor.shape
+        self.dims = tuple(shape[m] for m in tensor.tensor.format.mode_order)
+
+    def enter(self, level: int, parents: Floats) -> Entered:
+        stored = self.tensor.levels[level]
+        if isinstance(stored, DenseLevel):
+            everywhere = np.full(stored.size, float(parents.sum()))
+            return Entered(everywhere, np.repeat(parents, stored.size))
+        weights = np.repeat(parents, np.diff(stored.seg))
+        counts = np.bincount(stored.crd, weights, minlength=self.dims[level])
+        return Entered(counts.astype(np.float64), weights)
+
+    def coordinates(self, level: int) -> npt.NDArray[Any]:
+        stored = self.tensor.levels[level]
+        if isinstance(stored, DenseLevel):
+            return np.tile(np.arange(stored.size), self._positions(level))
+        return stored.crd
+
+    def _positions(self, level: int) -> int:
+        """How many positions the level outside this one has."""
+        positions = 1
+        for stored in self.tensor.levels[:level]:
+            if isinstance(stored, DenseLevel):
+                positions *= stored.size
+            else:
+                positions = len(stored.crd)
+        return positions
+
+
+@dataclass(frozen=True)
+class Expected:
+    """Statistics of a tensor that a region is expected to write.
+
+    Levels are taken as independent given their counts, so a position is a coordinate.
+
+    Attributes
+    ----------
+    counts : tuple of arrays
+        Per level, how often each coordinate is expected in the whole tensor.
+    """
+
+    counts: tuple[Floats, ...]
+
+    def enter(self, level: int, parents: Floats) -> Entered:
+        above = 1.0 if level == 0 else float(self.counts[level - 1].sum())
+        share = float(parents.sum()) / above if above else 0.0
+        counts = self.counts[level] * share
+        return Entered(counts, counts)
+
+    def coordinates(self, level: int) -> npt.NDArray[Any]:
+        return np.arange(len(self.counts[level]))

@@ -1,0 +1,112 @@
+"""The compiled kernels do exactly what the generator twins do, on random graphs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from engine.errors import SimulationError
+from engine.sim import compiled, interpreter
+from engine.sim.bound import BoundGraph
+from engine.sim.machine import Machine
+from engine.sim.primitives import IMPLEMENTATIONS
+from engine.sim.result import EngineResult
+from tests.property.random_graphs import random_graph
+
+SEED = 20_260_000
+CAPACITIES = (1, 2, 3, 4, 16, 64, None)
+GRAPHS = 143  # times seven capacities: about a thousand cases
+TRANSCENDENTAL = {"exp", "log", "sigmoid", "gelu", "sin", "cos"}
+Outcome = EngineResult | SimulationError
+
+
+def outcome(run: Callable[[], EngineResult]) -> Outcome:
+    try:
+        return run()
+    except SimulationError as error:
+        return error
+
+
+def same_values(a: np.ndarray, b: np.ndarray, exact: bool) -> bool:
+    if exact:
+        return np.array_equal(a, b, equal_nan=True) and np.array_equal(np.signbit(a), np.signbit(b))
+    return np.allclose(a, b, rtol=1e-4, atol=1e-5, equal_nan=True)
+
+
+def difference(twin: Outcome, kernel: Outcome, exact: bool, *, log: bool = True) -> str:
+    """What differs between two outcomes; empty if nothing does."""
+    if isinstance(twin, SimulationError) or isinstance(kernel, SimulationError):
+        return "" if type(twin) is type(kernel) else f"{twin!r} against {kernel!r}"
+    for what in ("tokens", "taken", "clocks", "stall_input", "stall_output", "first"):
+        a, b = getattr(twin, what), getattr(kernel, what)
+        if not np.array_equal(a, b):
+            return f"{what}: {a} against {b}"
+    if twin.outputs.keys() != kernel.outputs.keys():
+        return "writers"
+    for node, arrays in twin.outputs.items():
+        for name, a in arrays.items():
+            b = kernel.outputs[node][name]
+            if a.dtype != b.dtype or not same_values(a, b, exact or name != "vals"):
+                return f"{name} written by node {node}: {a} against {b}"
+    if not log or twin.log is None or kernel.log is None:
+        return "" if (kernel.log is not None) is log else "log"
+    for stream, entries in twin.log.items():
+        others = kernel.log[stream]
+        if len(entries) != len(others):
+            return f"length of stream {stream}"
+        for k, ((a, t), (b, u)) in enumerate(zip(entries, others, strict=True)):
+            if isinstance(a, np.float32) and isinstance(b, np.float32):
+                alike = same_values(np.asarray(a), np.asarray(b), exact)
+            else:
+                alike = type(a) is type(b) and a == b
+            if t != u or not alike:
+                return f"token {k} of stream {stream}: {a}@{t} against {b}@{u}"
+    return ""
+
+
+def is_exact(bound: BoundGraph) -> bool:
+    """Whether the engines' libraries must agree to the last bit."""
+    return not any(node.params.get("fn") in TRANSCENDENTAL for node in bound.graph.nodes)
+
+
+def machine(seed: int, capacity: int | None) -> Machine:
+    return Machine.comal(capacity) if seed % 3 == 0 else Machine.default(capacity)
+
+
+def check(seeds: range, capacities: tuple[int | None, ...], seen: Counter[str]) -> None:
+    for seed in seeds:
+        bound = random_graph(seed)
+        exact = is_exact(bound)
+        cycles = []
+        for capacity in capacities:
+            on = machine(seed, capacity)
+            twin = outcome(lambda bound=bound, on=on: interpreter.run(bound, on, log=True))
+            logged = outcome(lambda bound=bound, on=on: compiled.run(bound, on, log=True))
+            plain = outcome(lambda bound=bound, on=on: compiled.run(bound, on))
+            problem = difference(twin, logged, exact) or difference(twin, plain, exact, log=False)
+            assert not problem, f"graph {seed}, capacity {capacity}: {problem}\n{bound.graph}"
+            seen[type(twin).__name__] += 1
+            if isinstance(twin, EngineResult):
+                seen.update(node.op for node in bound.graph.nodes)
+                cycles.append(twin.cycles)
+        assert cycles == sorted(cycles, reverse=True), f"graph {seed}: more slots, more cycles"
+
+
+def test_a_thousand_random_cases() -> None:
+    print(f"seeds from {SEED}")
+    seen: Counter[str] = Counter()
+    check(range(SEED, SEED + GRAPHS), CAPACITIES, seen)
+    assert sum(seen[kind] for kind in ("EngineResult", "SimulationError", "DeadlockError")) >= 1000
+    assert seen["DeadlockError"]
+    assert seen["SimulationError"]
+    with_kernel = {name for name, code in IMPLEMENTATIONS.items() if code.kernel is not None}
+    missed = {name for name in with_kernel if not seen[name]}
+    assert not missed, f"no case ran {missed}"
+
+
+@pytest.mark.fuzz
+def test_many_more_random_cases() -> None:
+    check(range(SEED + GRAPHS, SEED + 4000), CAPACITIES, Counter())

@@ -1,0 +1,132 @@
+"""A Python process of its own that takes one kind of request and answers over a pipe.
+
+It starts from nothing but the name of a function, so it never imports the server's main script
+(as ``multiprocessing`` does), and its death leaves an error text instead of a broken pool.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pickle
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, BinaryIO
+
+Send = Callable[[Any], None]
+
+_BOOT = "import sys; from workbench.child import serve; serve(sys.argv[1])"
+_ROOT = str(Path(__file__).resolve().parent.parent)
+GRACE = 0.1
+"""Seconds a process may take to end when asked, before it is killed."""
+
+
+class ChildError(RuntimeError):
+    """The process ended without an answer; the text says what it last wrote."""
+
+
+class Child:
+    """A running process that serves ``module:function``.
+
+    The function is called as ``function(request, send)`` for each request; what it gives to
+    ``send`` arrives here in order.
+    """
+
+    def __init__(self, target: str) -> None:
+        path = os.environ.get("PYTHONPATH")
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, (_ROOT, path)))}
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 (lives as long as the process)
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", _BOOT, target],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+            env=environment,
+        )
+
+    @property
+    def alive(self) -> bool:
+        return self._process.poll() is None
+
+    def send(self, request: Any) -> None:
+        """Put a request into the pipe.
+
+        Raises
+        ------
+        ChildError
+            If the process is gone.
+        """
+        try:
+            pickle.dump(request, _pipe(self._process.stdin))
+            _pipe(self._process.stdin).flush()
+        except (BrokenPipeError, OSError, ValueError):
+            raise ChildError(self._last_words()) from None
+
+    def receive(self) -> Any:
+        """Wait for the next answer.
+
+        Raises
+        ------
+        ChildError
+            If the process ends first.
+        """
+        try:
+            return pickle.load(_pipe(self._process.stdout))
+        except (EOFError, OSError, ValueError, pickle.UnpicklingError):
+            raise ChildError(self._last_words()) from None
+
+    def end(self) -> None:
+        """End the process; harmless when it has ended."""
+        if self.alive:
+            self._process.terminate()
+            try:
+                self._process.wait(GRACE)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+        # a process that was just killed is collected beside, so that nobody waits for it
+        threading.Thread(target=self._collect, daemon=True).start()
+
+    def _collect(self) -> None:
+        self._process.wait()
+        with contextlib.suppress(OSError):
+            _pipe(self._process.stdin).close()
+
+    def _last_words(self) -> str:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(GRACE)
+        with contextlib.suppress(OSError, ValueError):
+            self._errors.seek(0)
+            lines = self._errors.read().decode(errors="replace").strip().splitlines()
+            if lines:
+                return lines[-1]
+        code = self._process.poll()
+        return "it was ended" if code is None or code < 0 else f"it ended with code {code}"
+
+
+def _pipe(stream: Any) -> BinaryIO:
+    assert stream is not None
+    return stream
+
+
+def serve(target: str) -> None:
+    """Answer requests until the pipe closes; runs inside the process."""
+    # what libraries print must not land between the answers
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    module, _, function = target.partition(":")
+    work = getattr(__import__(module, fromlist=[function]), function)
+
+    def send(answer: Any) -> None:
+        pickle.dump(answer, answers)
+        answers.flush()
+
+    while True:
+        try:
+            request = pickle.load(sys.stdin.buffer)
+        except EOFError:
+            return
+        work(request, send)

@@ -1,0 +1,109 @@
+"""Estimated against simulated cycles, for every configuration run so far."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import panel as pn
+from bokeh.models import ColumnDataSource, HoverTool, NumeralTickFormatter, Range1d, SaveTool
+from bokeh.plotting import figure
+
+from workbench.palette import MARKERS, OKABE_ITO
+from workbench.runs_table import RunsTable, series
+from workbench.session import Session
+
+_COLUMNS = ("estimated", "simulated", "name", "problem", "schedule", "check", "regions")
+_EMPTY_RANGE = (1e3, 1e6)
+
+
+class CostPlot(pn.viewable.Viewer):
+    """A log-log plot with the line of perfect estimates, and the table of runs under it."""
+
+    def __init__(self, session: Session | None = None, **params: Any) -> None:
+        self.session = session if session is not None else Session()
+        super().__init__(**params)
+        self._range = Range1d(*_EMPTY_RANGE), Range1d(*_EMPTY_RANGE)
+        self.sources = {name: ColumnDataSource({c: [] for c in _COLUMNS}) for name in OKABE_ITO}
+        self._pane = pn.pane.Bokeh(self._figure(), sizing_mode="stretch_width", height=360)
+        self._layout = pn.Column(
+            self._pane, RunsTable(self.session), sizing_mode="stretch_width"
+        )
+        self.session.param.watch(lambda *_: self.refresh(), "records")
+        self.refresh()
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        return self._layout
+
+    def _figure(self) -> Any:
+        x, y = self._range
+        plot = figure(
+            x_axis_type="log",
+            y_axis_type="log",
+            x_range=x,
+            y_range=y,
+            x_axis_label="estimated cycles (heuristic)",
+            y_axis_label="simulated cycles",
+            tools=["pan", "wheel_zoom", "box_zoom", "reset", SaveTool(filename="fuseloom-costs")],
+            sizing_mode="stretch_width",
+            height=360,
+            output_backend="canvas",
+        )
+        plot.toolbar.logo = None
+        plot.xaxis.formatter = plot.yaxis.formatter = NumeralTickFormatter(format="0.[0]a")
+        plot.line([1, 1e15], [1, 1e15], color="#7b8694", line_dash="dashed", legend_label="equal")
+        for name, colour in OKABE_ITO.items():
+            plot.scatter(
+                "estimated",
+                "simulated",
+                source=self.sources[name],
+                marker=MARKERS[name],
+                size=13,
+                color=colour,
+                line_color="white",
+                alpha=0.95,
+                legend_label=name,
+                name=name,
+            )
+        plot.add_tools(
+            HoverTool(
+                tooltips=[
+                    ("configuration", "@name"),
+                    ("model", "@problem"),
+                    ("regions", "@regions"),
+                    ("estimated", "@estimated{0,0} cycles"),
+                    ("simulated", "@simulated{0,0} cycles"),
+                    ("schedule", "@schedule"),
+                    ("check", "@check"),
+                ],
+                renderers=plot.renderers[1:],
+            )
+        )
+        plot.legend.location = "top_left"
+        plot.legend.background_fill_alpha = 0.7
+        return plot
+
+    def refresh(self) -> None:
+        """Show the runs there are."""
+        rows: dict[str, dict[str, list[Any]]] = {
+            name: {c: [] for c in _COLUMNS} for name in OKABE_ITO
+        }
+        seen: list[float] = []
+        for record in self.session.records.values():
+            row = rows[series(record)]
+            values = (
+                max(record.estimated, 1.0),
+                max(record.cycles, 1),
+                record.name,
+                f"{record.design.model} · {record.design.data}",
+                record.schedule or "every statement alone",
+                record.check,
+                len(record.regions),
+            )
+            for column, value in zip(_COLUMNS, values, strict=True):
+                row[column].append(value)
+            seen += values[:2]
+        for name, source in self.sources.items():
+            source.data = rows[name]
+        low, high = (min(seen) / 2, max(seen) * 2) if seen else _EMPTY_RANGE
+        for axis in self._range:
+            axis.update(start=low, end=high)

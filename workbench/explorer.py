@@ -1,0 +1,160 @@
+"""The page of the fusion explorer: the components on one session, in reading order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import panel as pn
+import panel_material_ui as pmui
+
+from workbench import layout
+from workbench.cost_plot import CostPlot
+from workbench.design import fitting_data, model_names
+from workbench.fusion_chain import FusionChain
+from workbench.graph_view import GraphView
+from workbench.node_details import NodeDetails
+from workbench.orders_panel import OrdersPanel
+from workbench.run_panel import RunPanel
+from workbench.session import Session
+from workbench.table_grid import FusionTableGrid
+from workbench.text_editor import TextEditor
+
+TITLE = "Fuseloom · fusion explorer"
+STEPS = (
+    "**1** Drag a red bar to change which kernels are fused, or click between two kernels to "
+    "cut there.  **2** Choose a dataflow order, or drag a row of the table.  "
+    "**3** Press **Run**: the simulator counts cycles and checks the result."
+)
+CAPTIONS = {
+    "chain": "Kernels between two red bars run as one fused region; what crosses a bar goes "
+    "through memory.",
+    "table": "One row per index, outermost first; one column per use of a tensor. Each cell "
+    "becomes a primitive of the machine.",
+}
+ACCENT = "#0b63c5"
+
+
+def explorer(session: Session | None = None) -> pmui.Page:
+    """The page, on a session of its own unless one is given."""
+    session = session if session is not None else Session("gcn", "karate")
+    layout.warm_up()
+    run = RunPanel(session)
+    tabs = pmui.Tabs(
+        ("Graph", GraphView(session)),
+        ("Costs", CostPlot(session)),
+        ("Program text", TextEditor(session, what="program")),
+        ("Schedule text", TextEditor(session, what="schedule")),
+        dynamic=False,
+        sizing_mode="stretch_width",
+    )
+    table = _card(
+        "2  Order and fusion table", CAPTIONS["table"], FusionTableGrid(session), flex="2.4 1 560px"
+    )
+    side = pn.Column(
+        _card("Orders", None, OrdersPanel(session)),
+        _card("Details", None, NodeDetails(session)),
+        sizing_mode="stretch_width",
+        styles={"flex": "1 1 330px", "min-width": "0", "gap": "12px"},
+    )
+    return pmui.Page(
+        title=TITLE,
+        main=[
+            pn.Column(
+                _hint(),
+                _toolbar(session, run),
+                _card("1  Kernels and fusion", CAPTIONS["chain"], FusionChain(session)),
+                pn.FlexBox(
+                    table, side, flex_wrap="wrap", gap="12px", sizing_mode="stretch_width"
+                ),
+                _card("3  Graph, costs and texts", None, tabs),
+                sizing_mode="stretch_width",
+                styles={"gap": "12px", "padding": "12px 16px", "max-width": "1880px"},
+            )
+        ],
+        theme_config={"palette": {"primary": {"main": ACCENT}}},
+    )
+
+
+def _card(title: str, caption: str | None, content: Any, flex: str = "none") -> pmui.Paper:
+    heading = pmui.Typography(title, variant="h6", margin=0, sizing_mode="stretch_width")
+    parts = [heading]
+    if caption:
+        parts.append(
+            pmui.Typography(
+                caption,
+                variant="body2",
+                margin=(0, 0, 6, 0),
+                sizing_mode="stretch_width",
+                sx={"color": "text.secondary"},
+            )
+        )
+    return pmui.Paper(
+        *parts,
+        content,
+        elevation=0,
+        sizing_mode="stretch_width",
+        margin=0,
+        sx={"p": "10px 14px 12px", "border": "1px solid", "borderColor": "divider"},
+        styles={"flex": flex, "min-width": "0"},
+    )
+
+
+def _hint() -> pmui.Alert:
+    return pmui.Alert(
+        STEPS,
+        severity="info",
+        closeable=True,
+        margin=0,
+        sizing_mode="stretch_width",
+        variant="standard",
+        sx={"py": 0, "alignItems": "center", "& p": {"m": 0}, "fontSize": 14},
+    )
+
+
+def _toolbar(session: Session, run: RunPanel) -> pn.FlexBox:
+    model = pmui.Select(
+        label="Model", value=session.design.model, options=list(model_names()), width=130
+    )
+    data = pmui.Select(
+        label="Data",
+        value=session.design.data,
+        options=list(fitting_data(session.design.model)),
+        width=130,
+    )
+    preset = pmui.RadioButtonGroup(
+        label="Preset", options=list(session.presets), value=session.built.preset_name or None
+    )
+    undo = pmui.Button(label="Undo", icon="undo", variant="outlined", on_click=lambda _: session.undo())
+    redo = pmui.Button(label="Redo", icon="redo", variant="outlined", on_click=lambda _: session.redo())
+    showing = [False]
+
+    def show(*_: Any) -> None:
+        """Bring the widgets in line without taking their change for a request."""
+        showing[0] = True
+        try:
+            data.options = list(fitting_data(session.design.model))
+            model.value, data.value = session.design.model, session.design.data
+            preset.options = list(session.presets)
+            preset.value = session.built.preset_name or None
+            undo.disabled, redo.disabled = (not there for there in session.travels)
+        finally:
+            showing[0] = False
+
+    def ask(request: Any) -> Any:
+        def on_change(event: Any) -> None:
+            if not showing[0] and event.new:
+                request(event.new)
+                show()
+
+        return on_change
+
+    model.param.watch(ask(lambda name: session.choose(name)), "value")
+    data.param.watch(ask(lambda name: session.choose(session.design.model, name)), "value")
+    preset.param.watch(ask(session.preset), "value")
+    session.param.watch(show, "answers")
+    show()
+    run.styles = {"flex": "1 1 420px"}
+    return pn.FlexBox(
+        model, data, preset, undo, redo, run,
+        align_items="center", gap="10px", sizing_mode="stretch_width",
+    )

@@ -1,0 +1,13 @@
+"""Setting up a notebook, so that components show without a network."""
+
+from __future__ import annotations
+
+
+def notebook() -> None:
+    """Load Panel's scripts into the notebook itself instead of asking a server for them.
+
+    Call it once, before the first component; see ``notebooks/``.
+    """
+    import panel as pn
+
+    pn.extension(inline=True)

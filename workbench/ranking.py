@@ -1,0 +1,53 @@
+"""Legal dataflow orders of a region, by estimated cycles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from engine.cost import estimate
+from engine.errors import FuseloomError
+from engine.samml.compiler import compile_region
+from workbench.design import Built
+
+
+@dataclass(frozen=True)
+class RankedOrder:
+    """A legal order.
+
+    Attributes
+    ----------
+    cycles : float
+        Estimated cycles of the region; infinite if the machine cannot realise the order.
+    reason : str
+        Why it cannot.
+    """
+
+    order: tuple[str, ...]
+    cycles: float
+    reason: str = ""
+
+
+def candidates(built: Built, number: int, limit: int) -> Iterator[RankedOrder]:
+    """Estimate the first ``limit`` legal orders of a region, one at a time.
+
+    The first legal orders are those in which statements run as they read; nothing says that the
+    best one is among them.
+    """
+    region = built.regions[number].region
+    for order in region.orders(limit):
+        try:
+            compiled = compile_region(region, order)
+            regions = list(built.regions)
+            regions[number] = compiled
+            whole = replace(built.compilation, regions=tuple(regions))
+            cycles = estimate(whole, built.data).regions[number].cycles
+        except FuseloomError as reason:
+            yield RankedOrder(order, float("inf"), str(reason))
+        else:
+            yield RankedOrder(order, float(cycles))
+
+
+def ranked(found: list[RankedOrder]) -> list[RankedOrder]:
+    """Cheapest first; equal ones stay as they were found."""
+    return sorted(found, key=lambda entry: entry.cycles)

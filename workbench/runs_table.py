@@ -1,0 +1,68 @@
+"""Every configuration run so far, as a table to go back from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from workbench.assets import script, style
+from workbench.component import SessionComponent
+from workbench.palette import MARKERS, OKABE_ITO
+from workbench.quantities import ratio
+from workbench.records import RunRecord
+
+_SIGNS = {"square": "■", "diamond": "◆", "triangle": "▲", "hex": "⬢", "circle": "●"}
+
+
+def series(record: RunRecord) -> str:
+    """The series of the cost plot that a run belongs to."""
+    if not record.preset:
+        return "yours"
+    return record.name if record.name in OKABE_ITO else "other preset"
+
+
+class RunsTable(SessionComponent):
+    """Runs with cycles, speed-up, work and check; a click goes back to a configuration."""
+
+    _esm = script("runs_table")
+    _stylesheets = [style("runs_table")]  # noqa: RUF012
+
+    def _follow(self) -> None:
+        super()._follow()
+        self.session.param.watch(lambda *_: self.refresh(), "records")
+
+    def make_view(self) -> dict[str, Any]:
+        session = self.session
+        current = session.configuration
+        return {
+            "runs": [
+                self._row(number, record, record.configuration == current)
+                for number, record in enumerate(session.records.values())
+            ]
+        }
+
+    def _row(self, number: int, record: RunRecord, current: bool) -> dict[str, Any]:
+        base = self.session.baseline_of(record.problem)
+        kind = series(record)
+        return {
+            "number": number,
+            "current": current,
+            "name": record.name,
+            "sign": _SIGNS[MARKERS[kind]],
+            "colour": OKABE_ITO[kind],
+            "model": f"{record.design.model} · {record.design.data}",
+            "schedule": record.schedule or "every statement alone",
+            "estimated": f"{round(record.estimated):,}",
+            "cycles": f"{record.cycles:,}",
+            "speedup": ratio(base.cycles / record.cycles) if base and record.cycles else "—",
+            "flops": f"{round(record.flops):,}",
+            "bytes": f"{round(record.bytes):,}",
+            "ok": record.ok,
+            "check": record.check,
+        }
+
+    def handle(self, request: Mapping[str, Any]) -> None:
+        number = request.get("number")
+        runs = list(self.session.records)
+        if request["kind"] == "recall" and isinstance(number, int) and 0 <= number < len(runs):
+            self.session.recall(runs[number])

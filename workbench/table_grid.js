@@ -1,0 +1,174 @@
+/** The fusion table: sticky headers, movable rows, references that show their target. */
+export function render({ model, el }) {
+  const heading = h('div', { class: 'heading' })
+  const frame = h('div', { class: 'frame' })
+  const stepper = h('div', { class: 'stepper' })
+  const notes = h('div', { class: 'notes mono' })
+  const legend = h('div', { class: 'legend', 'aria-label': 'Kinds of cells' })
+  const status = statusLine(true)
+  el.append(heading, frame, status, stepper, notes, legend)
+  let step = null  // null: the finished table
+  let row = null   // the row whose handle is focused after the next drawing
+  let at = [0, 0]  // the cell that Tab reaches
+
+  const cellOf = key => frame.querySelector(`[data-cell="${CSS.escape(key)}"]`)
+
+  function cells() {
+    const { steps } = model.view
+    const found = new Map()
+    steps.slice(0, step ?? steps.length).forEach((s, k) => {
+      for (const [column, name, kind, text, target] of s.changes)
+        found.set(`${column}.${name}`, { kind, text, target, fresh: step !== null && k === step - 1 })
+    })
+    return found
+  }
+
+  function draw() {
+    const { columns, rows, kinds, region, name, fill, accumulators } = model.view
+    const [left, top] = [frame.scrollLeft, frame.scrollTop]
+    const found = cells()
+    heading.replaceChildren(
+      h('span', { class: 'number', style: `background:${fill}` }, `Region ${region}`), h('b', {}, name),
+      h('span', { class: 'quiet' }, `order ${rows.filter(r => !r.value).map(r => r.name).join(' → ')} (outermost first)`))
+    const head = h('tr', {}, h('th', { class: 'corner', scope: 'col' }, 'index'), columns.map(c =>
+      h('th', { scope: 'col', title: c.hint, class: c.leaf ? 'leaf' : 'computed' }, c.title)))
+    const body = h('tbody', {}, rows.map((r, k) => h('tr', { 'data-row': r.name, class: r.value ? 'value' : null },
+      h('th', { class: 'rowhead', scope: 'row' }, r.movable ? handle(r.name, k, rows) : h('span', { class: 'fixed' }, r.value ? 'value' : r.name)),
+      columns.map((c, n) => cell(c, r, k, n, found.get(`${c.name}.${r.name}`), kinds)))))
+    frame.replaceChildren(h('table', { role: 'grid', 'aria-label': `Fusion table of region ${name}` }, h('thead', {}, head), body))
+    frame.scrollTo(left, top)
+    notes.replaceChildren(...accumulators.map(text => h('div', {}, text)))
+    legend.replaceChildren(...Object.values(kinds).map(k => h('span', {}, h('i', { class: 'swatch', style: `background:${k.fill}` }), k.text)))
+    drawStepper()
+    select()
+    if (row !== null) frame.querySelector(`tr[data-row="${CSS.escape(row)}"] .handle`)?.focus()
+    row = null
+  }
+
+  function cell(column, r, k, n, content, kinds) {
+    const key = `${column.name}.${r.name}`
+    const what = content ? `${kinds[content.kind].text}: ${content.text}` : 'not filled yet'
+    const td = h('td', {
+      role: 'gridcell', 'data-cell': key, 'data-at': `${k},${n}`, tabindex: k === at[0] && n === at[1] ? 0 : -1,
+      class: (content ? 'k-' + content.kind : 'empty') + (content?.fresh ? ' fresh' : '') + (content?.target ? ' ref' : ''),
+      style: content ? `background:${kinds[content.kind].fill}` : null,
+      'aria-label': `${column.title}, row ${r.name}: ${what}`,
+      title: what + (content?.target ? `\nrefers to ${content.target}` : ''),
+    }, content ? content.text : '')
+    const show = on => content?.target && cellOf(content.target)?.classList.toggle('target', on)
+    td.addEventListener('mouseenter', () => show(true))
+    td.addEventListener('mouseleave', () => show(false))
+    td.addEventListener('focus', () => show(true))
+    td.addEventListener('blur', () => show(false))
+    td.addEventListener('click', () => { reach(k, n); model.send_msg({ kind: 'select', column: column.name, row: r.name }) })
+    td.addEventListener('keydown', event => {
+      if (event.key === 'Enter' || event.key === ' ') td.click()
+      else {
+        const d = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key]
+        if (!d || event.altKey) return
+        reach(k + d[0], n + d[1])
+      }
+      event.preventDefault()
+    })
+    return td
+  }
+
+  function reach(k, n) {
+    const next = frame.querySelector(`[data-at="${k},${n}"]`)
+    if (!next) return
+    frame.querySelector('td[tabindex="0"]')?.setAttribute('tabindex', '-1')
+    next.setAttribute('tabindex', '0')
+    next.focus()
+    at = [k, n]
+  }
+
+  /** Where a row may go, as far as the partial order graph tells; Python has the last word. */
+  function allowed(name, rows) {
+    const order = rows.map(r => r.name)
+    let [low, high] = [0, order.length - 2]  // the value row stays last
+    for (const [outer, inner] of model.view.edges) {
+      if (inner === name) low = Math.max(low, order.indexOf(outer) + 1)
+      if (outer === name && order.includes(inner)) high = Math.min(high, order.indexOf(inner) - 1)
+    }
+    return [low, high]
+  }
+
+  function handle(name, k, rows) {
+    const button = h('button', {
+      class: 'handle', title: 'Drag to reorder · Alt+↑/↓ moves the row',
+      'aria-label': `Index ${name}, place ${k + 1} of ${rows.length - 1}. Alt with arrow up or down moves it.`,
+      on: {
+        keydown: event => {
+          const d = { ArrowUp: -1, ArrowDown: 1 }[event.key]
+          if (!d || !event.altKey) return
+          event.preventDefault()
+          move(name, k + d)
+        },
+      },
+    }, h('span', { 'aria-hidden': 'true' }, '⠿ '), name)
+    let lines = []
+    let target = k
+    draggable(button, {
+      start: () => {
+        lines = [...frame.querySelectorAll('tbody tr:not(.value)')]
+        const [low, high] = allowed(name, rows)
+        lines.forEach((line, n) => line.classList.toggle('forbidden', n < low || n > high))
+        lines[k].classList.add('lifted')
+      },
+      move: (event, _, dy) => {
+        lines[k].style.transform = `translateY(${dy}px)`
+        const middle = line => line.offsetTop + line.offsetHeight / 2
+        const y = middle(lines[k]) + dy
+        target = lines.indexOf(nearest(lines, y, middle))
+        lines.forEach((line, n) => line.classList.toggle('drop', n === target && n !== k))
+      },
+      end: dropped => {
+        lines[k].style.transform = ''
+        lines.forEach(line => line.classList.remove('forbidden', 'drop', 'lifted'))
+        if (dropped && target !== k) move(name, target)
+      },
+    })
+    return button
+  }
+
+  function move(name, to) {
+    row = name
+    model.send_msg({ kind: 'move', row: name, to })
+  }
+
+  function drawStepper() {
+    const { steps } = model.view
+    const now = step ?? steps.length
+    const go = k => { step = k >= steps.length ? null : Math.max(0, k); draw() }
+    const slider = stepper.querySelector('input')
+    const title = now ? steps[now - 1].title : 'an empty table'
+    const text = `step ${now} of ${steps.length}: ${title}`
+    if (slider) {  // kept while it is dragged
+      slider.max = steps.length
+      slider.value = now
+      slider.setAttribute('aria-valuetext', text)
+      stepper.querySelector('.where').textContent = text
+      return
+    }
+    stepper.append(
+      h('span', { class: 'quiet' }, 'Construction'),
+      h('button', { class: 'button', 'aria-label': 'Previous step', on: { click: () => go((step ?? model.view.steps.length) - 1) } }, '◀'),
+      h('input', { type: 'range', min: 0, max: steps.length, value: now, 'aria-label': 'Construction step', 'aria-valuetext': text, on: { input: event => go(+event.target.value) } }),
+      h('button', { class: 'button', 'aria-label': 'Next step', on: { click: () => go((step ?? model.view.steps.length) + 1) } }, '▶'),
+      h('span', { class: 'where' }, text))
+    stepper.querySelector('input').value = now
+  }
+
+  function select() {
+    frame.querySelector('.selected')?.classList.remove('selected')
+    if (model.selected.length) cellOf(model.selected.join('.'))?.classList.add('selected')
+  }
+
+  model.on('view', () => { step = null; draw() })
+  model.on('selected', select)
+  model.on('status', () => {
+    status.show(model.status)
+    if (model.status.ok === false && row !== null) row = null
+  })
+  draw()
+}

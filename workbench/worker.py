@@ -1,0 +1,164 @@
+"""Simulating a design in a process of its own: progress on the way, cancel at any time."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import param
+
+from engine.errors import FuseloomError
+from engine.program import StoredTensor
+from engine.samml.compiler import Compilation
+from engine.sim.machine import Machine
+from workbench.child import Child, ChildError, Send
+
+INTERVAL = 0.1
+"""Seconds between progress messages."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """What a worker needs to know."""
+
+    compilation: Compilation
+    data: Mapping[str, StoredTensor]
+    machine: Machine
+
+
+def work(job: Job, send: Send) -> None:
+    """Simulate a job; runs inside the worker.
+
+    Sends ``("progress", share, text)`` now and then, and at the end ``("done", outcome)`` with
+    plain data or ``("refused", text)`` with the engine's reason.
+    """
+    from engine.sim.run import simulate  # the server shall not load the simulator's kernels
+
+    last = time.monotonic()
+
+    def progress(share: float, text: str) -> None:
+        nonlocal last
+        if time.monotonic() - last >= INTERVAL:
+            last = time.monotonic()
+            send(("progress", share, text))
+
+    try:
+        started = time.perf_counter()
+        run = simulate(job.compilation, job.data, job.machine, progress=progress)
+        seconds = time.perf_counter() - started
+        check = run.check()
+    except FuseloomError as reason:
+        send(("refused", str(reason)))
+        return
+    send(
+        (
+            "done",
+            {
+                "cycles": int(run.cycles),
+                "flops": float(run.work.flops),
+                "bytes": float(run.work.bytes),
+                "ok": bool(check.ok),
+                "max_rel_error": float(check.max_rel_error),
+                "check": str(check),
+                "seconds": seconds,
+                "regions": [
+                    {"name": r.name, "cycles": int(r.cycles), "nodes": list(r.trace.rows())}
+                    for r in run.regions
+                ],
+            },
+        )
+    )
+
+
+class Runner(param.Parameterized):
+    """At most one running simulation.
+
+    Examples
+    --------
+    >>> import asyncio
+    >>> from workbench.session import Session
+    >>> built = Session("spmv").built
+    >>> job = Job(built.compilation, built.data, Machine.default())
+    >>> outcome = asyncio.run(Runner().run(job))
+    >>> outcome["ok"]
+    True
+    """
+
+    running = param.Boolean(False)
+    share = param.Number(0.0, bounds=(0, 1), doc="Part of the regions that are done.")
+    status = param.String("", doc="What runs now, or how the last run ended.")
+    failed = param.Boolean(False, doc="Whether the last run ended without a result.")
+
+    target = "workbench.worker:work"
+
+    def __init__(self, **params: Any) -> None:
+        super().__init__(**params)
+        self._child: Child | None = None
+        self._cancelled = False
+
+    async def run(self, job: Job) -> dict[str, Any] | None:
+        """Simulate, and return the outcome, or None when cancelled or failed."""
+        if self.running:
+            return None
+        self._cancelled = False
+        self.param.update(running=True, failed=False, share=0.0, status="starting the simulator")
+        try:
+            return await self._converse(job)
+        except ChildError as end:
+            self.param.update(
+                failed=not self._cancelled,
+                status="cancelled" if self._cancelled else f"the simulator stopped: {end}",
+            )
+            return None
+        finally:
+            self._drop()
+            self.running = False
+
+    async def _converse(self, job: Job) -> dict[str, Any] | None:
+        loop = asyncio.get_running_loop()
+        child = self._child = await loop.run_in_executor(None, Child, self.target)
+        if self._cancelled:
+            raise ChildError("cancelled")
+        answers: asyncio.Queue[Any] = asyncio.Queue()
+
+        def listen() -> None:
+            # a thread per run: reading a pipe blocks, and the pool's threads are shared
+            message: Any = None
+            while not isinstance(message, ChildError) and (not message or len(message) == 3):
+                try:
+                    message = child.receive()
+                except ChildError as end:
+                    message = end
+                try:
+                    loop.call_soon_threadsafe(answers.put_nowait, message)
+                except RuntimeError:  # the loop is closed: nobody listens any more
+                    return
+
+        threading.Thread(target=listen, daemon=True).start()
+        await loop.run_in_executor(None, child.send, job)
+        while True:
+            match await answers.get():
+                case ChildError() as end:
+                    raise end
+                case ("progress", share, text):
+                    self.param.update(share=min(share, 1.0), status=text)
+                case ("refused", text):
+                    self.param.update(failed=True, status=text)
+                    return None
+                case ("done", outcome):
+                    self.param.update(share=1.0, status="done")
+                    return outcome
+
+    def cancel(self) -> None:
+        """End the running simulation; returns within a fraction of a second."""
+        self._cancelled = True
+        self._drop()
+
+    def _drop(self) -> None:
+        child, self._child = self._child, None
+        if child is not None:
+            child.end()
