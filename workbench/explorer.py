@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import panel as pn
 import panel_material_ui as pmui
 
 from workbench import layout
+from workbench.assets import style
 from workbench.cost_plot import CostPlot
 from workbench.design import fitting_data, model_names
 from workbench.fusion_chain import FusionChain
@@ -20,11 +22,17 @@ from workbench.table_grid import FusionTableGrid
 from workbench.text_editor import TextEditor
 
 TITLE = "Fuseloom · fusion explorer"
-STEPS = (
-    "**1** Drag a red bar to change which kernels are fused, or click between two kernels to "
-    "cut there.  **2** Choose a dataflow order, or drag a row of the table.  "
-    "**3** Press **Run**: the simulator counts cycles and checks the result."
-)
+HINT = """
+<details open>
+<summary>How to explore, in three steps</summary>
+<ol>
+<li><b>Fuse.</b> Drag a red bar to change which kernels are fused; click between two kernels to
+cut there.</li>
+<li><b>Order.</b> Choose a dataflow order, or drag a row of the fusion table.</li>
+<li><b>Run.</b> Press Run: the simulator counts cycles and checks the result.</li>
+</ol>
+</details>
+"""
 CAPTIONS = {
     "chain": "Kernels between two red bars run as one fused region; what crosses a bar goes "
     "through memory.",
@@ -99,33 +107,38 @@ def _card(title: str, caption: str | None, content: Any, flex: str = "none") -> 
     )
 
 
-def _hint() -> pmui.Alert:
-    return pmui.Alert(
-        STEPS,
-        severity="info",
-        closeable=True,
-        margin=0,
-        sizing_mode="stretch_width",
-        variant="standard",
-        sx={"py": 0, "alignItems": "center", "& p": {"m": 0}, "fontSize": 14},
+def _hint() -> pn.pane.HTML:
+    return pn.pane.HTML(
+        HINT, stylesheets=[style("hint")], sizing_mode="stretch_width", margin=0
+    )
+
+
+def _button(label: str, icon: str, action: Callable[[], bool]) -> pmui.Button:
+    return pmui.Button(
+        label=label, icon=icon, variant="outlined", on_click=lambda _: action(), margin=0
     )
 
 
 def _toolbar(session: Session, run: RunPanel) -> pn.FlexBox:
     model = pmui.Select(
-        label="Model", value=session.design.model, options=list(model_names()), width=130
+        label="Model", value=session.design.model, options=list(model_names()), width=120, margin=0
     )
     data = pmui.Select(
         label="Data",
         value=session.design.data,
         options=list(fitting_data(session.design.model)),
-        width=130,
+        width=120,
+        margin=0,
     )
     preset = pmui.RadioButtonGroup(
-        label="Preset", options=list(session.presets), value=session.built.preset_name or None
+        label="",
+        options=list(session.presets),
+        value=session.built.preset_name or None,
+        margin=0,
+        aria_label="Preset",
     )
-    undo = pmui.Button(label="Undo", icon="undo", variant="outlined", on_click=lambda _: session.undo())
-    redo = pmui.Button(label="Redo", icon="redo", variant="outlined", on_click=lambda _: session.redo())
+    undo = _button("Undo", "undo", session.undo)
+    redo = _button("Redo", "redo", session.redo)
     showing = [False]
 
     def show(*_: Any) -> None:

@@ -43,7 +43,7 @@ export function render({ model, el }) {
     region.simulated && h('span', { class: 'figure sim' }, `sim. ${region.simulated}`),
     h('span', { class: 'share', 'aria-hidden': 'true' }, h('i', { style: `width:${(100 * region.share).toFixed(1)}%` })))
     return h('section', {
-      class: 'region' + (number === shown ? ' shown' : ''), style: `--fill:${region.fill}; flex-grow:${mine.length}`,
+      class: 'region' + (number === shown ? ' shown' : ''), style: `--fill:${region.fill}; --n:${mine.length}; flex-grow:${mine.length}`,
       'aria-label': `Region ${number + 1}: ${region.name}, estimated ${region.estimate}`,
     }, boxes, caption)
   }

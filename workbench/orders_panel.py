@@ -106,7 +106,7 @@ class OrdersPanel(SessionComponent):
                     "order": list(e.order),
                     "text": " → ".join(e.order),
                     "cycles": "" if e.reason else short(e.cycles, "cycles"),
-                    "more": f"+{e.cycles / best - 1:.0%}" if best and e.cycles > best else "",
+                    "more": f"{e.cycles / best:.2f}× best" if best and e.cycles > best else "",
                     "reason": e.reason,
                     "chosen": e.order == chosen,
                 }

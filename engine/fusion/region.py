@@ -12,7 +12,8 @@ from engine.fusion.pog import PartialOrderGraph, build_pog
 from engine.fusion.regions import RegionSpan, partition
 from engine.fusion.schedule import Schedule
 from engine.fusion.views import Instance, Leaf, build_views, instances, walk
-from engine.program.types import Program, Statement
+from engine.program.printer import statement_text
+from engine.program.types import Access, Program, Statement
 
 
 @dataclass(frozen=True)
@@ -77,11 +78,17 @@ class FusedRegion:
     def __str__(self) -> str:
         lines = [f"region {self.name} -> {', '.join(self.outputs)}"]
         for view in instances(*self.roots):
-            operands = f" {view.statement.op.value} ".join(map(str, view.operands))
             over = f"  over {','.join(view.reduced)}" if view.reduced else ""
-            lines.append(f"  {view} = {operands}{over}")
+            lines.append(f"  {_text(view)}{over}")
         lines += [f"  {edge}" for edge in self.pog.edges]
         return "\n".join(lines)
+
+
+def _text(view: Instance) -> str:
+    """The statement of an instance in the region's index names."""
+    operands = tuple(Access(v.tensor, v.indices) for v in view.operands)
+    out = Access(view.tensor, view.indices)
+    return statement_text(Statement(out, view.statement.op, operands, view.statement.constant))
 
 
 def fuse(program: Program, schedule: Schedule | None = None) -> tuple[FusedRegion, ...]:

@@ -6,11 +6,12 @@ a node asked for twice with the same inputs is made once (``fusion.md`` §3.3 st
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from engine.errors import LoweringError
 from engine.program.types import Op
-from engine.samml.graph import Graph, Node, Scalar, Stream, StreamKind
+from engine.samml.draft import Draft
+from engine.samml.graph import Graph, Scalar, StreamKind
 from engine.table.cells import (
     VALUE_ROW,
     AccIn,
@@ -61,42 +62,6 @@ def lower(table: FusionTable) -> Graph:
     return _Lowering(table).run()
 
 
-@dataclass
-class _Draft:
-    """Nodes and streams before fan-out is made explicit: a stream may have many readers."""
-
-    streams: list[Stream] = field(default_factory=list)
-    nodes: list[Node] = field(default_factory=list)
-    made: dict[tuple[object, ...], tuple[int, ...]] = field(default_factory=dict)
-
-    def add(
-        self,
-        op: str,
-        inputs: tuple[int, ...],
-        outputs: tuple[tuple[StreamKind, int, str], ...],
-        params: dict[str, Scalar] | None = None,
-        label: str = "",
-        origin: str = "",
-    ) -> tuple[int, ...]:
-        """Make a node, or find the one that already computes the same."""
-        params = params or {}
-        key = (op, inputs, tuple(sorted(params.items())))
-        if key not in self.made:
-            first = len(self.streams)
-            for k, (kind, depth, text) in enumerate(outputs):
-                self.streams.append(Stream(first + k, kind, depth, text))
-            ids = tuple(range(first, len(self.streams)))
-            self.nodes.append(Node(len(self.nodes), op, inputs, ids, params, label, origin))
-            self.made[key] = ids
-        return self.made[key]
-
-    def depth(self, stream: int) -> int:
-        return self.streams[stream].depth
-
-    def kind(self, stream: int) -> StreamKind:
-        return self.streams[stream].kind
-
-
 @dataclass(frozen=True)
 class _Built:
     """A level that has been built: its coordinates and the payloads riding on them."""
@@ -108,7 +73,7 @@ class _Built:
 class _Lowering:
     def __init__(self, table: FusionTable) -> None:
         self.table = table
-        self.draft = _Draft()
+        self.draft = Draft()
         self.levels: dict[str, _Built] = {}
         self.accumulators: dict[str, tuple[int, int]] = {}
         self.values: dict[str, int] = {}
@@ -116,7 +81,7 @@ class _Lowering:
     def run(self) -> Graph:
         for output in self.table.outputs:
             self._write(output)
-        return with_broadcasts(self.table.region.name, self.draft)
+        return self.draft.finish(self.table.region.name)
 
     # Levels and references --------------------------------------------------------------------
 
@@ -391,63 +356,3 @@ def _columns(tree: LevelTree) -> list[str]:
             return [c for child in children for c in _columns(child)]
         case _:
             return []
-
-
-def with_broadcasts(name: str, draft: _Draft) -> Graph:
-    """Make fan-out explicit: a stream with several readers gets a broadcast node.
-
-    Nodes that nothing needs are left out, and outputs nothing reads become void.
-    """
-    needed = _needed(draft)
-    readers: dict[int, int] = {}
-    for node in draft.nodes:
-        if node.id in needed:
-            for s in node.inputs:
-                readers[s] = readers.get(s, 0) + 1
-    streams: list[Stream] = []
-    nodes: list[Node] = []
-    copies: dict[int, list[int]] = {}
-
-    def stream(like: Stream) -> int:
-        streams.append(Stream(len(streams), like.kind, like.depth, like.label))
-        return len(streams) - 1
-
-    for node in draft.nodes:
-        if node.id not in needed:
-            continue
-        inputs = tuple(copies[s].pop(0) for s in node.inputs)
-        outputs: list[int | None] = []
-        fans: list[tuple[int, int, int]] = []
-        for s in (s for s in node.outputs if s is not None):
-            count = readers.get(s, 0)
-            if not count:
-                outputs.append(None)
-                continue
-            made = stream(draft.streams[s])
-            outputs.append(made)
-            if count == 1:
-                copies[s] = [made]
-            else:
-                fans.append((s, made, count))
-        nodes.append(
-            Node(len(nodes), node.op, inputs, tuple(outputs), node.params, node.label, node.origin)
-        )
-        for s, made, count in fans:
-            fan = [stream(draft.streams[s]) for _ in range(count)]
-            label = f"copy {draft.streams[s].label}"
-            nodes.append(Node(len(nodes), "broadcast", (made,), tuple(fan), {}, label))
-            copies[s] = fan
-    return Graph(name, tuple(nodes), tuple(streams))
-
-
-def _needed(draft: _Draft) -> set[int]:
-    producer = {s: n for n in draft.nodes for s in n.outputs}
-    stack = [n for n in draft.nodes if not n.outputs]
-    needed = {n.id for n in stack}
-    while stack:
-        for s in stack.pop().inputs:
-            node = producer[s]
-            if node.id not in needed:
-                needed.add(node.id)
-                stack.append(node)
-    return needed

@@ -20,10 +20,7 @@ from engine.sim.deadlock import Blocked, Need, stuck_error
 from engine.sim.kernels import KERNELS, Kernel
 from engine.sim.kernels.rules import RULES
 from engine.sim.kernels.setup import Pool, Setup
-from engine.sim.machine import Machine
-from engine.sim.memory import TOKENS, Memory
-from engine.sim.result import EngineResult, Int64, Progress
-from engine.sim.runs import (
+from engine.sim.layout import (
     CTL_COUNT,
     CTL_LAST,
     CTL_LEFT,
@@ -37,6 +34,9 @@ from engine.sim.runs import (
     WAIT_INPUT,
     WAIT_OUTPUT,
 )
+from engine.sim.machine import Machine
+from engine.sim.memory import TOKENS, Memory
+from engine.sim.result import EngineResult, Int64, Progress
 from engine.sim.tokens import TOKEN_DTYPE, decode
 
 VISITS_PER_REPORT = 1 << 12

@@ -14,7 +14,18 @@ import numpy.typing as npt
 
 from engine.errors import SimulationError
 from engine.sim.kernels.setup import Pool
-from engine.sim.runs import CHANNEL, CREDIT, KIND, LEAF, MEM, RING, RUN, SLOPE, STEP, STOP
+from engine.sim.layout import (
+    CHANNEL,
+    CREDIT,
+    KIND,
+    LEAF,
+    MEM,
+    RING,
+    RUN,
+    SLOPE,
+    STEP,
+    STOP,
+)
 
 RUNS = 256
 TOKENS = 4096

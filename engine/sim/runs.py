@@ -6,194 +6,31 @@ of a pool.  A node that works off one token per cycle turns runs into runs, so a
 thousand elements costs as much as one token.  The time at which each slot of a bounded channel
 becomes free again is a *credit* (``samml.md`` §7.4); credits are runs that flow backwards.
 
-All state lies in structured arrays which :mod:`engine.sim.compiled` allocates; a kernel gets
-their addresses in one table.  Kernels neither allocate nor count references, and every one has
-the signature ``(node, table) -> status``, so each compiles on its own and the scheduler calls
-it through its address.
+The helpers below are what kernels look at runs, take and put them with; the arrays themselves
+are those of :mod:`engine.sim.layout`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import Any
 
-import numba
-import numpy as np
-from llvmlite import ir
-from numba.core import types
-from numba.extending import intrinsic
-from numba.np import arrayobj
-
-Int: TypeAlias = Any
-"""An int64 inside a kernel (numba infers; what is read from a record has no Python type)."""
-
-Function = TypeVar("Function", bound=Callable[..., Any])
-
-# The parts of numba used here have no types.
-_njit: Any = numba.njit
-_types: Any = types
-make_array: Any = arrayobj.make_array
-populate_array: Any = arrayobj.populate_array
-
-OPTIONS = {"_nrt": False, "error_model": "numpy"}
-"""Reference counting of arrays would cost more than all the rest; nothing here needs it."""
-
-
-def inline(function: Function) -> Function:
-    """Decorator: a helper that becomes part of every kernel that calls it."""
-    compiled: Function = _njit(forceinline=True, **OPTIONS)(function)
-    return compiled
-
-
-def _code_of(function: Callable[..., Any]) -> Any:
-    """Decorator: a helper given as the machine code to generate."""
-    return intrinsic(function)
-
-
-# ---------------------------------------------------------------------------- layout
-
-
-def _layout(ints: str, floats: str = "") -> np.dtype[Any]:
-    fields: list[tuple[str, Any]] = [(name, np.int64) for name in ints.split()]
-    return np.dtype(fields + [(name, np.float64) for name in floats.split()])
-
-
-RUN = _layout("t n x v")
-"""A run: first timestamp, tokens, flags and kind, datum (a number or an offset into a pool)."""
-
-CREDIT = _layout("t n d")
-"""A run of free slots: clock from which the first is free, how many, step from slot to slot."""
-
-CHANNEL = _layout(
-    "hr tr ro rm"  # runs: head and tail count, offset and mask of their ring
-    " ht tt vo vm"  # tokens: taken and put; offset and mask of the ring their data lie in
-    " tv"  # values among the tokens put
-    " cap hc tc co cm"  # capacity (0: unbounded, -1: nobody reads); credits: as for runs
-    " val prod cons"  # carries values; producing and consuming node
-    " ft fp"  # clock at the first take, and at the first put; -1 before
+from engine.sim.layout import (
+    BLOCKED,
+    EMPTY,
+    FAILED,
+    FINISHED,
+    KIND,
+    LEAF,
+    MEM,
+    RING,
+    SLOPE,
+    STEP,
+    WAIT_NONE,
+    Int,
+    State,
+    inline,
+    view,
 )
-
-NODE = _layout(
-    "fn ins outs n_in n_out"  # kernel address; where in the integers its ports are, how many
-    " ready done eager error"
-    " wk wc"  # what it waits for: WAIT_*, channel
-    " clk si so"  # clock, stalled for input, stalled for output
-    " p0 p1 p2 p3 p4 p5 p6 p7"  # parameters
-    " s0 s1 s2 s3 s4 s5 s6 s7 s8 s9"  # state of the kernel between two visits
-    " hk hv ht",  # a token taken but not put yet: kind, number, earliest timestamp
-    "hf f0 f1",  # ... its value; values of a kernel
-)
-
-LEAF, STOP, EMPTY, DONE, REPEAT, SIGNAL_STOP = range(6)
-"""Kinds of tokens, as :mod:`engine.sim.tokens` encodes them."""
-
-KIND = 7  # flags of a run: mask of the kind,
-SLOPE = 8  # timestamps advance by 1 per token,
-STEP = 16  # so does the datum,
-MEM = 32  # the datum is an offset into a pool,
-RING = 64  # ... namely into the channel's own ring
-
-BLOCKED, FINISHED, FAILED, PAUSED, STUCK = range(5)
-"""What a kernel or the scheduler returns."""
-
-WAIT_NONE, WAIT_INPUT, WAIT_OUTPUT, WAIT_DRAIN = range(4)
-
-FOREVER = 1 << 60
-
-
-class State(NamedTuple):
-    """All arrays of a simulation, as a kernel sees them."""
-
-    nd: Any
-    ch: Any
-    run: Any
-    credit: Any
-    ints: Any
-    floats: Any
-    ctl: Any
-
-
-CTL_ORDER, CTL_COUNT, CTL_LEFT, CTL_LAST, CTL_VISITS = range(6, 11)
-CTL_SIZE = 11
-"""The table: addresses of the first six arrays; where in the integers the order of visits is
-and how long; nodes not ended; node visited last; visits so far."""
-
-_ELEMENTS = [numba.from_dtype(t) for t in (NODE, CHANNEL, RUN, CREDIT)] + [
-    types.int64,
-    types.float32,
-    types.int64,
-]
-_ARRAYS = [types.Array(element, 1, "C") for element in _ELEMENTS]
-_STATE = _types.NamedTuple(_ARRAYS, State)
-_SIZES = [t.itemsize for t in (NODE, CHANNEL, RUN, CREDIT)] + [8, 4, 8]
-
-
-@_code_of
-def state_of(typing_context: Any, table: Any) -> Any:
-    """``state_of(table)``: the arrays whose addresses the table holds, in order of State.
-
-    A function could not return them, as arrays it makes would need counting.  They claim to
-    have no elements, which no index is checked against: counting negative indices from the end
-    then costs nothing.
-    """
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        i64 = ir.IntType(64)
-        pointer = builder.inttoptr(args[0], i64.as_pointer())
-        arrays = []
-        for k, (kind, size) in enumerate(zip(_ARRAYS, _SIZES, strict=True)):
-            address = args[0]  # the last array is the table itself
-            if k < len(_ARRAYS) - 1:
-                address = builder.load(builder.gep(pointer, [ir.Constant(ir.IntType(32), k)]))
-            array = make_array(kind)(context, builder)
-            populate_array(
-                array,
-                data=builder.inttoptr(address, array.data.type),
-                shape=[ir.Constant(i64, 0)],
-                strides=[ir.Constant(i64, size)],
-                itemsize=ir.Constant(i64, size),
-                meminfo=None,
-            )
-            arrays.append(array._getvalue())
-        return context.make_tuple(builder, signature.return_type, arrays)
-
-    return _STATE(table), generate
-
-
-@_code_of
-def view(typing_context: Any, array: Any, start: Any, count: Any) -> Any:
-    """``view(array, start, count)``: that slice, without the clipping numpy's slices need.
-
-    Loops over views are what the compiler vectorises.
-    """
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        old = make_array(array)(context, builder, value=args[0])
-        new = make_array(array)(context, builder)
-        populate_array(
-            new,
-            data=builder.gep(old.data, [args[1]]),
-            shape=[args[2]],
-            strides=[old.itemsize],
-            itemsize=old.itemsize,
-            meminfo=None,
-        )
-        return new._getvalue()
-
-    return array(array, types.int64, types.int64), generate
-
-
-@_code_of
-def call_kernel(typing_context: Any, address: Any, node: Any, table: Any) -> Any:
-    """``call_kernel(address, node, table)``: the status the kernel at that address returns."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        i64 = ir.IntType(64)
-        kernel = ir.FunctionType(i64, [i64, i64]).as_pointer()
-        return builder.call(builder.inttoptr(args[0], kernel), [args[1], args[2]])
-
-    return types.int64(address, node, table), generate
-
 
 # ---------------------------------------------------------------------------- reading
 

@@ -33,12 +33,12 @@ from engine.table.cells import (
     Root,
     Scan,
     ScanIn,
-    Step,
     Value,
     ValueOf,
     coordinates,
 )
 from engine.table.cuts import arrange
+from engine.table.draft import Draft, merge
 from engine.table.emptiness import Emptiness
 from engine.table.joins import AccAtom, Joins
 from engine.table.levels import LevelMaker
@@ -63,57 +63,27 @@ def build_table(region: FusedRegion, order: Sequence[str] | None = None) -> Fusi
     chosen = tuple(order or region.default_order())
     region.pog.check(chosen)
     trees, rows, extents = arrange(region, chosen)
-    shared = _Shared(region, extents)
+    draft = Draft(region, extents)
     outputs = []
     for number, (joins, emptiness) in enumerate(trees):
-        outputs.append(_TreeBuilder(shared, joins, emptiness, number).build())
-    steps = [step for phase in _Shared.PHASES for step in shared.steps[phase]]
+        outputs.append(_TreeBuilder(draft, joins, emptiness, number).build())
+    steps = [step for phase in Draft.PHASES for step in draft.steps[phase]]
     return FusionTable(
         region,
         rows,
-        tuple(shared.columns),
-        shared.levels,
-        shared.accumulators,
+        tuple(draft.columns),
+        draft.levels,
+        draft.accumulators,
         tuple(outputs),
         tuple(steps),
     )
 
 
-class _Shared:
-    """What all outputs of a table have in common."""
-
-    PHASES = ("leaves", "repeats", "compute", "reduce", "merge")
-
-    def __init__(self, region: FusedRegion, extents: dict[str, int]) -> None:
-        self.region = region
-        self.extents = extents
-        self.columns: list[Column] = []
-        self.levels: dict[str, Level] = {}
-        self.accumulators: dict[str, Accumulator] = {}
-        self.steps: dict[str, list[Step]] = {phase: [] for phase in self.PHASES}
-        self._taken: set[str] = set()
-
-    def column_name(self, tensor: str) -> str:
-        while tensor in self._taken:
-            tensor += "'"
-        self._taken.add(tensor)
-        return tensor
-
-    def accumulator_name(self, stem: str) -> str:
-        while stem in self.accumulators:
-            stem += "'"
-        return stem
-
-    def step(self, phase: str, title: str, changes: list[tuple[str, str, Cell]]) -> None:
-        if changes:
-            self.steps[phase].append(Step(phase, title, tuple(changes)))
-
-
 class _TreeBuilder:
     """Fills the columns of one output's tree."""
 
-    def __init__(self, shared: _Shared, joins: Joins, emptiness: Emptiness, number: int) -> None:
-        self.shared = shared
+    def __init__(self, draft: Draft, joins: Joins, emptiness: Emptiness, number: int) -> None:
+        self.draft = draft
         self.joins = joins
         self.emptiness = emptiness
         self.number = number
@@ -127,8 +97,8 @@ class _TreeBuilder:
             joins,
             emptiness,
             number,
-            shared.extents,
-            shared.levels,
+            draft.extents,
+            draft.levels,
             lambda atom: self.leaf_columns[id(atom.leaf), id(atom.consumer)],
             self._accumulator_of,
         )
@@ -143,13 +113,13 @@ class _TreeBuilder:
                 self._leaf(leaf, placed)
             self._instance(placed)
         output = self._output()
-        self._merge()
+        merge(self.draft, self.number)
         return output
 
     def _name_columns(self) -> None:
         def add(name: str, view: PlacedView, nest: tuple[str, ...], statement: str) -> None:
             leaf = isinstance(view, PlacedLeaf)
-            self.shared.columns.append(
+            self.draft.columns.append(
                 Column(name, view.tensor, view.indices, nest, leaf, statement)
             )
 
@@ -163,10 +133,10 @@ class _TreeBuilder:
                 if isinstance(operand, Placed):
                     visit(operand)
                 elif (id(operand), id(placed)) not in self.leaf_columns:
-                    name = self.shared.column_name(operand.tensor)
+                    name = self.draft.column_name(operand.tensor)
                     self.leaf_columns[id(operand), id(placed)] = name
                     add(name, operand, placed.nest, placed.tensor)
-            name = self.shared.column_name(placed.tensor)
+            name = self.draft.column_name(placed.tensor)
             self.columns[id(placed)] = name
             add(name, placed, placed.nest, placed.tensor)
 
@@ -196,7 +166,7 @@ class _TreeBuilder:
             elif row in leaf.indices:
                 at = [leaf.indices[m] for m in stored].index(row)
                 dense = tensor.format.levels[at] is LevelFormat.DENSE
-                scan = Scan(parent, key, at, dense, self.shared.extents[row])
+                scan = Scan(parent, key, at, dense, self.draft.extents[row])
                 scans.append((name, row, self._cell(CellKind.SCAN, scan, parent)))
                 self.level(reader, row)
                 parent = At(name, row)
@@ -211,8 +181,8 @@ class _TreeBuilder:
         value = self._repeated(load, reader, last)
         if value != load:
             repeats.append((name, VALUE_ROW, self._cell(CellKind.VALUE, value, parent)))
-        self.shared.step("leaves", f"scan and load {name}", scans)
-        self.shared.step("repeats", f"repeat {name} under {reader.tensor}", repeats)
+        self.draft.step("leaves", f"scan and load {name}", scans)
+        self.draft.step("repeats", f"repeat {name} under {reader.tensor}", repeats)
 
     def _repeated(self, value: Value, reader: Placed, last: int) -> Value:
         """A value repeated over the indices of its reader's nest inside rank ``last``."""
@@ -256,15 +226,15 @@ class _TreeBuilder:
         if not isinstance(placed.view, Cut):
             cell = self._cell(CellKind.COMPUTE, self._compute(placed))
             rows.append((name, VALUE_ROW, cell))
-        self.shared.step("compute", f"compute {name}", rows)
+        self.draft.step("compute", f"compute {name}", rows)
         if placed.reduced:
             cell = self._cell(CellKind.ACCUMULATE, self._at_reader(placed))
             reductions.append((name, VALUE_ROW, cell))
             over = ", ".join(placed.reduced)
-            self.shared.step("reduce", f"reduce {name} over {over}", reductions)
+            self.draft.step("reduce", f"reduce {name} over {over}", reductions)
         elif isinstance(value := self._at_reader(placed), RepeatValue):
             cell = self._cell(CellKind.COMPUTE, value)
-            self.shared.step("compute", f"repeat {name}", [(name, VALUE_ROW, cell)])
+            self.draft.step("compute", f"repeat {name}", [(name, VALUE_ROW, cell)])
 
     def _inside(self, placed: Placed, row: str) -> bool:
         return all(self.rank[x] < self.rank[row] for x in placed.outer_nest)
@@ -275,14 +245,14 @@ class _TreeBuilder:
 
     def _member(self, level: str) -> str:
         """The cell a reference to a level points at."""
-        tree: LevelTree = self.shared.levels[level].tree
+        tree: LevelTree = self.draft.levels[level].tree
         while isinstance(tree, JoinOf | Located):
             tree = tree.child if isinstance(tree, Located) else tree.children[0]
         match tree:
             case ScanIn(column=column):
-                return f"{column}.{self.shared.levels[level].index}"
+                return f"{column}.{self.draft.levels[level].index}"
             case AccIn(accumulator=name):
-                accumulator = self.shared.accumulators[name]
+                accumulator = self.draft.accumulators[name]
                 return f"{accumulator.column}.{accumulator.index}"
             case _:
                 return ""
@@ -333,8 +303,8 @@ class _TreeBuilder:
                 left = left[:at]
             elif len(inner) == 1:
                 index = inner[0][0]
-                name = self.shared.accumulator_name(f"Acc1_{r}")
-                self.shared.accumulators[name] = Accumulator(
+                name = self.draft.accumulator_name(f"Acc1_{r}")
+                self.draft.accumulators[name] = Accumulator(
                     name,
                     self.columns[id(placed)],
                     r,
@@ -343,7 +313,7 @@ class _TreeBuilder:
                     left[at][1],
                     value,
                     maximum,
-                    self.shared.extents[index],
+                    self.draft.extents[index],
                 )
                 self._emits(placed, index, name)
                 value = Accumulated(name, name)
@@ -360,8 +330,8 @@ class _TreeBuilder:
         alias, index = placed.reduced[0], placed.nest[-1]
         producer = placed.operands[0]
         assert isinstance(producer, Placed)
-        name = self.shared.accumulator_name(f"Stream_{alias}")
-        self.shared.accumulators[name] = Accumulator(
+        name = self.draft.accumulator_name(f"Stream_{alias}")
+        self.draft.accumulators[name] = Accumulator(
             name,
             self.columns[id(placed)],
             alias,
@@ -370,7 +340,7 @@ class _TreeBuilder:
             self.level(placed, alias),
             self._operand(producer, placed),
             False,
-            self.shared.extents[index],
+            self.draft.extents[index],
             self.emptiness.absent(producer),
         )
         self._emits(placed, index, name)
@@ -379,9 +349,7 @@ class _TreeBuilder:
     def _emits(self, placed: Placed, index: str, accumulator: str) -> None:
         self.emits[id(placed), index] = accumulator
         prefix = placed.outer_nest
-        self.shared.levels[accumulator] = Level(
-            accumulator, prefix, self.number, AccIn(accumulator)
-        )
+        self.draft.levels[accumulator] = Level(accumulator, prefix, self.number, AccIn(accumulator))
 
     def _guide(self, placed: Placed, at: int, left: list[tuple[str, str]]) -> str | None:
         """The level outside a reduced one, where it or one outside it may be empty (§8 Q1)."""
@@ -417,58 +385,3 @@ class _TreeBuilder:
         if (id(root), prefix[-1]) in self.emits:
             return self.emptiness.tree(AccAtom(root, prefix[-1]), prefix)
         return self.emptiness.level(prefix)
-
-    def _merge(self) -> None:
-        """Put projections of joined levels in their members' places."""
-        cells = {}
-        for phase in ("leaves", "repeats", "compute", "reduce"):
-            for step in self.shared.steps[phase]:
-                cells.update({(c, r): cell for c, r, cell in step.changes})
-        for level in list(self.shared.levels.values()):
-            if level.root != self.number or isinstance(level.tree, ScanIn | AccIn):
-                continue
-            changes: list[tuple[str, str, Cell]] = []
-            self._members(level, level.tree, "", changes, cells)
-            self.shared.step("merge", f"merge {level.name}", changes)
-
-    def _members(
-        self,
-        level: Level,
-        tree: LevelTree,
-        at: str,
-        changes: list[tuple[str, str, Cell]],
-        cells: dict[tuple[str, str], Cell],
-    ) -> None:
-        joined = f" -> {level.name}" if isinstance(level.tree, JoinOf) else ""
-        match tree:
-            case JoinOf(children=children):
-                for child in children:
-                    self._members(level, child, "", changes, cells)
-            case Located(child=child, columns=columns):
-                self._members(level, child, "", changes, cells)
-                inside = tree if joined and tree is not level.tree else None
-                crd = level.name if inside is None else self._member_text(child, level.index)
-                for column in columns:
-                    old = cells[column, level.index]
-                    assert isinstance(old.expression, Scan)
-                    text = f"Locate({old.expression.parent},{coordinates(crd)})"
-                    suffix = joined if inside is not None else ""
-                    cell = Cell(CellKind.LOCATE, text + suffix, old.expression, old.target)
-                    changes.append((column, level.index, cell))
-            case ScanIn(column=column):
-                old = cells[column, level.index]
-                if joined:
-                    cell = Cell(CellKind.JOIN, old.text + joined, old.expression, old.target)
-                    changes.append((column, level.index, cell))
-            case AccIn(accumulator=name):
-                accumulator = self.shared.accumulators[name]
-                old = cells[accumulator.column, level.index]
-                if joined:
-                    cell = Cell(CellKind.JOIN, f"{old.text}{joined} (val)", None, old.target)
-                    changes.append((accumulator.column, level.index, cell))
-            case _:
-                pass
-
-    @staticmethod
-    def _member_text(tree: LevelTree, index: str) -> str:
-        return f"<{tree.column}.{index}>" if isinstance(tree, ScanIn) else index

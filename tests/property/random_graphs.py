@@ -398,6 +398,28 @@ class Grower:
         below = Shape(inner.shape.depth, kept)
         self.b.node("crddrop", [inner, outer], [(CRD, below), (CRD, kept)])
 
+    def lanes(self) -> None:
+        """A fiber's references dealt to lanes that scan them, and collected."""
+        ref = self.pick(REF)
+        guide = self.pick(CRD, ref.shape) if ref else None
+        if ref is None or guide is None or not 0 < ref.shape.depth < 4:
+            return
+        lanes = self.b.node("fork", [ref], [(REF, ref.shape)] * int(self.rng.integers(2, 4)))
+        below = Shape(ref.shape.depth + 1, ref.shape)
+        dims = self.rng.integers(0, 4, len(lanes))
+        levels = int(self.rng.integers(0, 2))
+        if levels:
+            scanned = [
+                self.b.node("dense_scan", [lane], [(CRD, below), (REF, below)], dim=int(dim))
+                for lane, dim in zip(lanes, dims, strict=True)
+            ]
+            lanes = [crd for crd, _ in scanned]
+        shape = below if levels else ref.shape
+        if self.rng.random() < 0.4:
+            self.b.node("join", lanes, [(lanes[0].kind, shape)])
+        else:
+            self.b.node("ordered_join", [guide, *lanes], [(lanes[0].kind, shape)], levels=levels)
+
     def valdrop(self) -> None:
         value = self.pick(VAL)
         crd = self.pick(CRD, value.shape) if value else None
@@ -425,6 +447,7 @@ STEPS = (
     "spacc1",
     "crddrop",
     "valdrop",
+    "lanes",
 )
 
 

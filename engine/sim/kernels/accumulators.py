@@ -17,7 +17,7 @@ from engine.sim.kernels.rules import (
     SPACC_LEADING,
 )
 from engine.sim.kernels.setup import Setup
-from engine.sim.runs import (
+from engine.sim.layout import (
     DONE,
     EMPTY,
     KIND,
@@ -31,13 +31,17 @@ from engine.sim.runs import (
     WAIT_OUTPUT,
     Int,
     State,
+    inline,
+    state_of,
+    view,
+)
+from engine.sim.runs import (
     copy,
     even,
     fail,
     free_at,
     has,
     head,
-    inline,
     is_leaf,
     leave,
     number,
@@ -47,10 +51,8 @@ from engine.sim.runs import (
     room,
     slot,
     starved,
-    state_of,
     take,
     take_one,
-    view,
 )
 
 WORD = 64

@@ -6,7 +6,7 @@ import numpy as np
 
 from engine.sim.cache import kernel
 from engine.sim.kernels.rules import DROP_DISAGREES, VALDROP_DISAGREES
-from engine.sim.runs import (
+from engine.sim.layout import (
     DONE,
     EMPTY,
     KIND,
@@ -16,6 +16,9 @@ from engine.sim.runs import (
     WAIT_NONE,
     WAIT_OUTPUT,
     Int,
+    state_of,
+)
+from engine.sim.runs import (
     copied,
     even,
     fail,
@@ -33,7 +36,6 @@ from engine.sim.runs import (
     rising,
     room,
     starved,
-    state_of,
     take,
     take_one,
 )

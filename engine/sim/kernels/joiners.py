@@ -12,7 +12,7 @@ import numpy as np
 from engine.sim.cache import kernel
 from engine.sim.kernels.rules import EMPTY_COORDINATE, NONE, OPERANDS_DISAGREE, PAYLOAD_DISAGREES
 from engine.sim.kernels.setup import Setup
-from engine.sim.runs import (
+from engine.sim.layout import (
     DONE,
     EMPTY,
     FOREVER,
@@ -27,12 +27,15 @@ from engine.sim.runs import (
     WAIT_OUTPUT,
     Int,
     State,
+    inline,
+    state_of,
+)
+from engine.sim.runs import (
     copied,
     fail,
     free_at,
     has,
     head,
-    inline,
     is_leaf,
     leave,
     number,
@@ -40,7 +43,6 @@ from engine.sim.runs import (
     put_one,
     room,
     starved,
-    state_of,
     take,
     take_one,
 )

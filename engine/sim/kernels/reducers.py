@@ -9,7 +9,7 @@ import numpy as np
 from engine.sim.cache import kernel
 from engine.sim.kernels.rules import GUIDE_DISAGREES
 from engine.sim.kernels.setup import Setup
-from engine.sim.runs import (
+from engine.sim.layout import (
     DONE,
     EMPTY,
     KIND,
@@ -21,27 +21,28 @@ from engine.sim.runs import (
     WAIT_OUTPUT,
     Int,
     State,
+    inline,
+    state_of,
+    view,
+)
+from engine.sim.runs import (
     fail,
     free_at,
     has,
     head,
-    inline,
     is_leaf,
     leave,
     pass_by,
     put_one,
     room,
     starved,
-    state_of,
     take,
     take_one,
-    view,
 )
 
 
 def _register(setup: Setup) -> dict[str, float]:
-    """p0: max; p1: what nothing adds up to is the register's content, not the empty token;
-    p3: then at least 0.
+    """p0: max; p1: what nothing adds up to is the register's content; p3: else it is 0.
 
     The register: ``f0`` total, ``s1`` whether it has a content, ``s2`` whether a value came.
     """
@@ -52,7 +53,6 @@ def _register(setup: Setup) -> dict[str, float]:
         "p0": is_max,
         "p1": default,
         "p2": default or not is_max,
-        "p3": bool(setup.param("empty_is_zero", False)),
         "p3": bool(setup.param("empty_is_zero", False)),
         "s1": default or not is_max,
         "f0": float(np.finfo(np.float32).min) if is_max else 0.0,

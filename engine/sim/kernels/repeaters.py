@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from engine.sim.cache import kernel
 from engine.sim.kernels.rules import NOTHING_TO_REPEAT
-from engine.sim.runs import (
+from engine.sim.layout import (
     DONE,
     EMPTY,
     KIND,
@@ -19,6 +19,9 @@ from engine.sim.runs import (
     WAIT_NONE,
     WAIT_OUTPUT,
     Int,
+    state_of,
+)
+from engine.sim.runs import (
     fail,
     free_at,
     has,
@@ -32,7 +35,6 @@ from engine.sim.runs import (
     release,
     room,
     slot,
-    state_of,
     take,
     take_one,
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.sim.cache import kernel
-from engine.sim.runs import (
+from engine.sim.layout import (
     DONE,
     FOREVER,
     KIND,
@@ -12,6 +12,9 @@ from engine.sim.runs import (
     WAIT_NONE,
     WAIT_OUTPUT,
     Int,
+    state_of,
+)
+from engine.sim.runs import (
     copied,
     even,
     free_at,
@@ -24,7 +27,6 @@ from engine.sim.runs import (
     rising,
     room,
     starved,
-    state_of,
     take,
     take_one,
 )

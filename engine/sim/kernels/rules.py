@@ -21,6 +21,7 @@ RULES: tuple[str, ...] = (
     "an empty value",
     "outer and inner disagree on where fibers end",
     "value and coordinate disagree",
+    "a lane and the guide disagree on where fibers end",
 )
 
 (
@@ -42,4 +43,5 @@ RULES: tuple[str, ...] = (
     EMPTY_VALUE,
     DROP_DISAGREES,
     VALDROP_DISAGREES,
+    LANES_DISAGREE,
 ) = range(len(RULES))

@@ -9,7 +9,7 @@ import numpy as np
 from engine.sim.cache import kernel
 from engine.sim.kernels.rules import BAD_FIBER, LOCATE_MISMATCH
 from engine.sim.kernels.setup import Setup
-from engine.sim.runs import (
+from engine.sim.layout import (
     DONE,
     EMPTY,
     KIND,
@@ -24,12 +24,15 @@ from engine.sim.runs import (
     WAIT_OUTPUT,
     Int,
     State,
+    inline,
+    state_of,
+)
+from engine.sim.runs import (
     copied,
     fail,
     free_at,
     has,
     head,
-    inline,
     is_leaf,
     leave,
     no_room,
@@ -40,7 +43,6 @@ from engine.sim.runs import (
     room,
     slot,
     starved,
-    state_of,
     take,
     take_one,
 )

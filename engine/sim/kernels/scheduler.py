@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from engine.sim.cache import kernel
-from engine.sim.runs import (
+from engine.sim.layout import (
     CTL_COUNT,
     CTL_LAST,
     CTL_LEFT,
@@ -21,11 +21,13 @@ from engine.sim.runs import (
     Int,
     State,
     call_kernel,
-    has,
     inline,
+    state_of,
+)
+from engine.sim.runs import (
+    has,
     room,
     starved,
-    state_of,
 )
 
 

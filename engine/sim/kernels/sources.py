@@ -7,7 +7,7 @@ import numpy as np
 from engine.samml.graph import StreamKind
 from engine.sim.cache import kernel
 from engine.sim.kernels.setup import Setup
-from engine.sim.runs import (
+from engine.sim.layout import (
     DONE,
     KIND,
     LEAF,
@@ -15,13 +15,15 @@ from engine.sim.runs import (
     WAIT_NONE,
     WAIT_OUTPUT,
     Int,
+    state_of,
+)
+from engine.sim.runs import (
     free_at,
     has,
     head,
     leave,
     put_one,
     room,
-    state_of,
     take,
 )
 

@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
 from engine.sim.cache import kernel
+from engine.sim.kernels.functions import (
+    ADD,
+    BINARY,
+    MAX,
+    MUL,
+    SCALAR_ADD,
+    SCALAR_MUL,
+    UNARY,
+    apply,
+    function,
+    slice_left,
+    slice_right,
+    slices,
+)
 from engine.sim.kernels.rules import (
     BAD_VALUE_REFERENCE,
     BOTH_EMPTY,
@@ -16,13 +29,7 @@ from engine.sim.kernels.rules import (
     UNARY_OF_EMPTY,
 )
 from engine.sim.kernels.setup import Setup
-from engine.sim.primitives.values import (
-    binary_timing,
-    load_timing,
-    required_operands,
-    unary_timing,
-)
-from engine.sim.runs import (
+from engine.sim.layout import (
     DONE,
     EMPTY,
     KIND,
@@ -35,12 +42,22 @@ from engine.sim.runs import (
     WAIT_NONE,
     WAIT_OUTPUT,
     Int,
+    inline,
+    state_of,
+    view,
+)
+from engine.sim.primitives.values import (
+    binary_timing,
+    load_timing,
+    required_operands,
+    unary_timing,
+)
+from engine.sim.runs import (
     fail,
     free_at,
     has,
     head,
     hold,
-    inline,
     is_leaf,
     leave,
     no_room,
@@ -50,11 +67,9 @@ from engine.sim.runs import (
     room,
     slot,
     starved,
-    state_of,
     take,
     take_one,
     value,
-    view,
 )
 
 # All kernels here: p0 latency of a value, p1 clocks from token to token.
@@ -162,71 +177,6 @@ def array(node: Int, table: Int) -> Int:
         t += m * interval
 
 
-_ADD, _SUB, _MUL, _DIV = range(4)
-_BINARY = {"add": _ADD, "sub": _SUB, "mul": _MUL, "elemmul": _MUL, "div": _DIV}
-
-
-@inline
-def _apply(fn: Int, a: Any, b: Any) -> Any:
-    if fn == _MUL:
-        return a * b
-    if fn == _ADD:
-        return a + b
-    if fn == _SUB:
-        return a - b
-    return a / b
-
-
-@inline
-def _slices(fn: Int, o: Any, a: Any, b: Any) -> None:
-    if fn == _MUL:
-        for e in range(len(o)):
-            o[e] = a[e] * b[e]
-    elif fn == _ADD:
-        for e in range(len(o)):
-            o[e] = a[e] + b[e]
-    elif fn == _SUB:
-        for e in range(len(o)):
-            o[e] = a[e] - b[e]
-    else:
-        for e in range(len(o)):
-            o[e] = a[e] / b[e]
-
-
-@inline
-def _slice_right(fn: Int, o: Any, a: Any, b: Any) -> None:
-    """One left operand for all."""
-    if fn == _MUL:
-        for e in range(len(o)):
-            o[e] = a * b[e]
-    elif fn == _ADD:
-        for e in range(len(o)):
-            o[e] = a + b[e]
-    elif fn == _SUB:
-        for e in range(len(o)):
-            o[e] = a - b[e]
-    else:
-        for e in range(len(o)):
-            o[e] = a / b[e]
-
-
-@inline
-def _slice_left(fn: Int, o: Any, a: Any, b: Any) -> None:
-    """One right operand for all."""
-    if fn == _MUL:
-        for e in range(len(o)):
-            o[e] = a[e] * b
-    elif fn == _ADD:
-        for e in range(len(o)):
-            o[e] = a[e] + b
-    elif fn == _SUB:
-        for e in range(len(o)):
-            o[e] = a[e] - b
-    else:
-        for e in range(len(o)):
-            o[e] = a[e] / b
-
-
 @inline
 def _outcome(k: Int, v: Int, kj: Int, w: Int, strict: Int, needed: Int) -> tuple[Int, Int]:
     """Kind of the result of two tokens, and the rule they break if they do.
@@ -252,7 +202,7 @@ def _operation(setup: Setup) -> dict[str, float]:
     return {
         "p0": timing.latency,
         "p1": timing.interval,
-        "p2": _BINARY[fn],
+        "p2": BINARY[fn],
         "p3": empty_is_zero,
         "p4": 0 if empty_is_zero else ("a" in needed) + 2 * ("b" in needed),
     }
@@ -287,7 +237,7 @@ def binary(node: Int, table: Int) -> Int:
             if k == LEAF:
                 left = np.float32(nd.hf) if nd.hk == LEAF else zero
                 right = value(s, q, 0) if kj == LEAF else zero
-                nd.hf = _apply(fn, left, right)
+                nd.hf = apply(fn, left, right)
                 nd.ht = t + latency
             nd.hk = k
             take_one(s, j, t)
@@ -336,16 +286,16 @@ def binary(node: Int, table: Int) -> Int:
             v = slot(s, o)
             z = LEAF | SLOPE | STEP | MEM | RING
             if m == 1:
-                f[v] = _apply(fn, f[u] if k == LEAF else zero, f[w] if kj == LEAF else zero)
+                f[v] = apply(fn, f[u] if k == LEAF else zero, f[w] if kj == LEAF else zero)
             elif k == LEAF and x & STEP:
                 if kj == LEAF and y & STEP:
-                    _slices(fn, view(f, v, m), view(f, u, m), view(f, w, m))
+                    slices(fn, view(f, v, m), view(f, u, m), view(f, w, m))
                 else:
-                    _slice_left(fn, view(f, v, m), view(f, u, m), f[w] if kj == LEAF else zero)
+                    slice_left(fn, view(f, v, m), view(f, u, m), f[w] if kj == LEAF else zero)
             elif kj == LEAF and y & STEP:
-                _slice_right(fn, view(f, v, m), f[u] if k == LEAF else zero, view(f, w, m))
+                slice_right(fn, view(f, v, m), f[u] if k == LEAF else zero, view(f, w, m))
             else:
-                f[v] = _apply(fn, f[u] if k == LEAF else zero, f[w] if kj == LEAF else zero)
+                f[v] = apply(fn, f[u] if k == LEAF else zero, f[w] if kj == LEAF else zero)
                 z = LEAF | SLOPE | MEM | RING
         else:
             z, v = z | SLOPE | (x & STEP if z != EMPTY else 0), u if z != EMPTY else 0
@@ -357,72 +307,13 @@ def binary(node: Int, table: Int) -> Int:
         t += m * interval
 
 
-(
-    _EXP,
-    _LOG,
-    _RSQRT,
-    _SIGMOID,
-    _GELU,
-    _SIN,
-    _COS,
-    _MAX,
-    _SCALAR_ADD,
-    _SCALAR_MUL,
-    _SCALAR_DIV,
-) = range(11)
-_UNARY = {
-    "exp": _EXP,
-    "log": _LOG,
-    "rsqrt": _RSQRT,
-    "sigmoid": _SIGMOID,
-    "gelu": _GELU,
-    "sin": _SIN,
-    "cos": _COS,
-    "max": _MAX,
-    "relu": _MAX,
-    "scalaradd": _SCALAR_ADD,
-    "scalarmul": _SCALAR_MUL,
-    "scalardiv": _SCALAR_DIV,
-}
-_SQRT_2 = math.sqrt(2)
-
-
-@inline
-def _function(fn: Int, a: Any, c: Any) -> Any:
-    """A function of one value; transcendental ones in double precision, then rounded."""
-    one = np.float32(1)
-    if fn == _MAX:
-        return c if c > a else a
-    if fn == _SCALAR_ADD:
-        return a + c
-    if fn == _SCALAR_MUL:
-        return a * c
-    if fn == _SCALAR_DIV:
-        return a / c
-    if fn == _EXP:
-        return np.float32(math.exp(np.float64(a)))
-    if fn == _LOG:
-        d = np.float64(a)
-        return np.float32(math.log(d) if d > 0 else -math.inf if d == 0 else math.nan)
-    if fn == _RSQRT:
-        return one / np.sqrt(a)
-    if fn == _SIGMOID:
-        return one / (one + np.float32(math.exp(-np.float64(a))))
-    if fn == _GELU:
-        d = np.float64(a)
-        return np.float32(0.5 * d * (1 + math.erf(d / _SQRT_2)))
-    if fn == _SIN:
-        return np.float32(math.sin(np.float64(a)))
-    return np.float32(math.cos(np.float64(a)))
-
-
 def _function_of_one(setup: Setup) -> dict[str, float]:
     fn = setup.param("fn")
     timing = unary_timing(setup.node, setup.machine)
     return {
         "p0": timing.latency,
         "p1": timing.interval,
-        "p2": _UNARY[fn],
+        "p2": UNARY[fn],
         "p3": setup.quirks.unary_empty_panics,
         "f0": 0.0 if fn == "relu" else float(np.float32(setup.param("scalar", 0))),
     }
@@ -466,7 +357,7 @@ def unary(node: Int, table: Int) -> Int:
             t = a
             nd.hk, nd.hv, nd.ht = k, v, 0
             if k == LEAF:
-                nd.hf = _function(fn, f[v], c)
+                nd.hf = function(fn, f[v], c)
                 nd.ht = t + latency
             take_one(s, i, t)
             nd.s0 = 1
@@ -481,18 +372,18 @@ def unary(node: Int, table: Int) -> Int:
             first, start = max(a + latency, first), t + latency
             w, z = slot(s, o), LEAF | SLOPE | MEM | RING | (x & STEP)
             if m == 1 or not x & STEP:
-                f[w] = _function(fn, f[v], c)
-            elif fn == _MAX:
+                f[w] = function(fn, f[v], c)
+            elif fn == MAX:
                 out, given = view(f, w, m), view(f, v, m)
                 for e in range(m):
                     out[e] = c if c > given[e] else given[e]
-            elif fn == _SCALAR_MUL:
-                _slice_left(_MUL, view(f, w, m), view(f, v, m), c)
-            elif fn == _SCALAR_ADD:
-                _slice_left(_ADD, view(f, w, m), view(f, v, m), c)
+            elif fn == SCALAR_MUL:
+                slice_left(MUL, view(f, w, m), view(f, v, m), c)
+            elif fn == SCALAR_ADD:
+                slice_left(ADD, view(f, w, m), view(f, v, m), c)
             else:
                 for e in range(m):
-                    f[w + e] = _function(fn, f[v + e], c)
+                    f[w + e] = function(fn, f[v + e], c)
         take(s, i, m, a, t + 1, 1)
         put(s, o, m, first, start, z, w)
         if k == DONE:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from engine.sim.cache import kernel
 from engine.sim.kernels.setup import Setup
-from engine.sim.runs import (
+from engine.sim.layout import (
     DONE,
     KIND,
     LEAF,
@@ -18,16 +18,18 @@ from engine.sim.runs import (
     WAIT_INPUT,
     WAIT_NONE,
     Int,
+    state_of,
+    view,
+)
+from engine.sim.runs import (
     copy,
     has,
     head,
     leave,
     number,
     pass_by,
-    state_of,
     take,
     take_one,
-    view,
 )
 
 BUFFER = 1 << 15
