@@ -40,9 +40,9 @@ function draggable(handle, { start, move, end }) {
       move(event, event.clientX - down.clientX, event.clientY - down.clientY)
     }
     const off = event => {
-      handle.removeEventListener('pointermove', on)
-      handle.removeEventListener('pointerup', off)
-      handle.removeEventListener('pointercancel', off)
+      window.removeEventListener('pointermove', on)
+      window.removeEventListener('pointerup', off)
+      window.removeEventListener('pointercancel', off)
       window.removeEventListener('keydown', escape, true)
       if (!moving) return
       handle.dragged = true  // the click that follows belongs to the drag
@@ -50,9 +50,10 @@ function draggable(handle, { start, move, end }) {
       end(event.type === 'pointerup')
     }
     const escape = event => { if (event.key === 'Escape') off(event) }
-    handle.addEventListener('pointermove', on)
-    handle.addEventListener('pointerup', off)
-    handle.addEventListener('pointercancel', off)
+    // on the window: a fast pointer leaves a narrow handle before the drag has begun
+    window.addEventListener('pointermove', on)
+    window.addEventListener('pointerup', off)
+    window.addEventListener('pointercancel', off)
     window.addEventListener('keydown', escape, true)
   })
 }

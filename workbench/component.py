@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import param
 from panel.custom import JSComponent
@@ -26,6 +26,9 @@ class SessionComponent(JSComponent):
     view = param.Dict({}, doc="What is drawn, as plain data.")
     status = param.Dict({}, doc="The last answer: ok, message, count.")
 
+    topics: ClassVar[tuple[str, ...]] = ()
+    """What requests may be about whose refusal is shown here."""
+
     __abstract = True
 
     def __init__(self, session: Session | None = None, **params: Any) -> None:
@@ -42,8 +45,10 @@ class SessionComponent(JSComponent):
     def refresh(self) -> None:
         """Show the session's state."""
         view = self.make_view()
-        answer = self.session
-        status = {"ok": answer.ok, "message": answer.message, "count": answer.answers}
+        session = self.session
+        status = {"ok": True, "message": session.summary, "count": session.answers}
+        if session.topic in self.topics:
+            status.update(ok=session.ok, message=session.message)
         changes: dict[str, Any] = {"status": status}
         if view != self.view:
             changes["view"] = view

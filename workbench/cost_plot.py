@@ -14,6 +14,7 @@ from workbench.session import Session
 
 _COLUMNS = ("estimated", "simulated", "name", "problem", "schedule", "check", "regions")
 _EMPTY_RANGE = (1e3, 1e6)
+HEIGHT = 340
 
 
 class CostPlot(pn.viewable.Viewer):
@@ -24,9 +25,11 @@ class CostPlot(pn.viewable.Viewer):
         super().__init__(**params)
         self._range = Range1d(*_EMPTY_RANGE), Range1d(*_EMPTY_RANGE)
         self.sources = {name: ColumnDataSource({c: [] for c in _COLUMNS}) for name in OKABE_ITO}
-        self._pane = pn.pane.Bokeh(self._figure(), sizing_mode="stretch_width", height=360)
+        self._plot = self._figure()
         self._layout = pn.Column(
-            self._pane, RunsTable(self.session), sizing_mode="stretch_width"
+            pn.pane.Bokeh(self._plot, sizing_mode="stretch_width", height=HEIGHT, max_width=1000),
+            RunsTable(self.session),
+            sizing_mode="stretch_width",
         )
         self.session.param.watch(lambda *_: self.refresh(), "records")
         self.refresh()
@@ -45,7 +48,7 @@ class CostPlot(pn.viewable.Viewer):
             y_axis_label="simulated cycles",
             tools=["pan", "wheel_zoom", "box_zoom", "reset", SaveTool(filename="fuseloom-costs")],
             sizing_mode="stretch_width",
-            height=360,
+            height=HEIGHT,
             output_backend="canvas",
         )
         plot.toolbar.logo = None
@@ -79,6 +82,7 @@ class CostPlot(pn.viewable.Viewer):
             )
         )
         plot.legend.location = "top_left"
+        plot.legend.glyph_height = plot.legend.glyph_width = 24
         plot.legend.background_fill_alpha = 0.7
         return plot
 
@@ -105,5 +109,8 @@ class CostPlot(pn.viewable.Viewer):
         for name, source in self.sources.items():
             source.data = rows[name]
         low, high = (min(seen) / 2, max(seen) * 2) if seen else _EMPTY_RANGE
+        for item in self._plot.legend[0].items:
+            name = item.label.value
+            item.visible = name not in rows or bool(rows[name]["name"])
         for axis in self._range:
             axis.update(start=low, end=high)

@@ -39,7 +39,19 @@ CAPTIONS = {
     "table": "One row per index, outermost first; one column per use of a tensor. Each cell "
     "becomes a primitive of the machine.",
 }
-ACCENT = "#0b63c5"
+THEME = {
+    "light": {"palette": {"primary": {"main": "#0b5cb8", "contrastText": "#ffffff"}}},
+    "dark": {
+        "palette": {"primary": {"main": "#7db8ff", "contrastText": "#10161d"}},
+        "components": {
+            "MuiAppBar": {
+                "styleOverrides": {
+                    "root": {"backgroundColor": "#1b2733", "color": "#fff", "backgroundImage": "none"}
+                }
+            }
+        },
+    },
+}
 
 
 def explorer(session: Session | None = None) -> pmui.Page:
@@ -55,15 +67,13 @@ def explorer(session: Session | None = None) -> pmui.Page:
         dynamic=False,
         sizing_mode="stretch_width",
     )
-    table = _card(
-        "2  Order and fusion table", CAPTIONS["table"], FusionTableGrid(session), flex="2.4 1 560px"
-    )
-    side = pn.Column(
-        _card("Orders", None, OrdersPanel(session)),
+    left = pn.Column(
+        _card("2  Order and fusion table", CAPTIONS["table"], FusionTableGrid(session)),
         _card("Details", None, NodeDetails(session)),
         sizing_mode="stretch_width",
-        styles={"flex": "1 1 330px", "min-width": "0", "gap": "12px"},
+        styles={"flex": "2.4 1 560px", "min-width": "0", "gap": "12px"},
     )
+    right = _card("Orders", None, OrdersPanel(session), flex="1 1 330px")
     return pmui.Page(
         title=TITLE,
         main=[
@@ -72,14 +82,19 @@ def explorer(session: Session | None = None) -> pmui.Page:
                 _toolbar(session, run),
                 _card("1  Kernels and fusion", CAPTIONS["chain"], FusionChain(session)),
                 pn.FlexBox(
-                    table, side, flex_wrap="wrap", gap="12px", sizing_mode="stretch_width"
+                    left,
+                    right,
+                    flex_wrap="wrap",
+                    align_items="flex-start",
+                    gap="12px",
+                    sizing_mode="stretch_width",
                 ),
                 _card("3  Graph, costs and texts", None, tabs),
                 sizing_mode="stretch_width",
-                styles={"gap": "12px", "padding": "12px 16px", "max-width": "1880px"},
+                styles={"gap": "12px", "padding": "12px 16px"},
             )
         ],
-        theme_config={"palette": {"primary": {"main": ACCENT}}},
+        theme_config=THEME,
     )
 
 
@@ -131,11 +146,10 @@ def _toolbar(session: Session, run: RunPanel) -> pn.FlexBox:
         margin=0,
     )
     preset = pmui.RadioButtonGroup(
-        label="",
+        label="Preset",
         options=list(session.presets),
         value=session.built.preset_name or None,
         margin=0,
-        aria_label="Preset",
     )
     undo = _button("Undo", "undo", session.undo)
     redo = _button("Redo", "redo", session.redo)
@@ -169,5 +183,5 @@ def _toolbar(session: Session, run: RunPanel) -> pn.FlexBox:
     run.styles = {"flex": "1 1 420px"}
     return pn.FlexBox(
         model, data, preset, undo, redo, run,
-        align_items="center", gap="10px", sizing_mode="stretch_width",
+        align_items="center", gap="12px", sizing_mode="stretch_width",
     )

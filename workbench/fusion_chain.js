@@ -9,7 +9,7 @@ export function render({ model, el }) {
   const ask = (kind, gap, to) => {
     focus = kind === 'move' ? to : gap
     before = gap
-    model.send_msg({ kind, gap, to })
+    model.send_msg(to === undefined ? { kind, gap } : { kind, gap, to })
   }
 
   function draw() {

@@ -25,6 +25,7 @@ class FusionChain(SessionComponent):
     """
 
     _esm = script("fusion_chain")
+    topics = ("fusion",)
     _stylesheets = [style("fusion_chain")]  # noqa: RUF012
 
     def _follow(self) -> None:

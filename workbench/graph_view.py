@@ -35,7 +35,6 @@ class GraphView(SessionComponent):
     def __init__(self, *args: Any, **params: Any) -> None:
         self._turn = 0
         self._drawn: str | None = None
-        params.setdefault("height", 520)
         super().__init__(*args, **params)
 
     def _follow(self) -> None:

@@ -44,6 +44,7 @@ class NodeDetails(pn.viewable.Viewer):
             self.html(),
             stylesheets=[style("node_details")],
             sizing_mode="stretch_width",
+            margin=0,
             css_classes=["node-details"],
         )
         self.session.param.watch(
@@ -58,21 +59,25 @@ class NodeDetails(pn.viewable.Viewer):
 
     def html(self) -> str:
         """The selection in HTML; everything from a user's program is escaped."""
-        parts = []
+        parts: list[str] = []
         column, row = self.session.cell
         cells = self.session.current.table.cells
         if (column, row) in cells:
             cell = cells[column, row]
             refers = f" → refers to <code>{escape(cell.target)}</code>" if cell.target else ""
+            lone = "" if self.session.node >= 0 else (
+                "<p class='quiet'>No graph node comes from this cell alone.</p>"
+            )
             parts.append(
                 f"<h4>Cell <code>{escape(column)}.{escape(row)}</code></h4>"
-                f"<p><b>{escape(cell.kind.value)}</b>: <code>{escape(cell.text)}</code>{refers}</p>"
+                f"<p><b>{escape(cell.kind.value)}</b>: <code>{escape(cell.text)}</code>{refers}"
+                f"</p>{lone}"
             )
-            if self.session.node < 0:
-                parts.append("<p class='quiet'>No graph node comes from this cell alone.</p>")
         if self.session.node >= 0:
             parts.append(self._node(self.session.current.graph.nodes[self.session.node]))
-        return "".join(parts) or NOTHING
+        if not parts:
+            return NOTHING
+        return f"<div class='sheet'><section>{''.join(parts)}</section></div>"
 
     def _node(self, node: Node) -> str:
         entry = CATALOGUE[node.op]
@@ -87,9 +92,10 @@ class NodeDetails(pn.viewable.Viewer):
             f"{escape(node.label or entry.title)}</h4>"
             f"<p><b>{escape(entry.title)}</b> · node {node.id}<br>{escape(entry.doc)}</p>"
             + (f"<ul class='params'>{params}</ul>" if params else "")
+            + "</section><section>"
             + _ports("in", entry.input_ports(len(node.inputs)), node.inputs, graph)
             + _ports("out", entry.output_ports(len(node.outputs)), node.outputs, graph)
-            + self._figures(node)
+            + f"</section><section>{self._figures(node)}"
         )
 
     def _figures(self, node: Node) -> str:
@@ -98,7 +104,9 @@ class NodeDetails(pn.viewable.Viewer):
         record = session.record
         row = record.regions[session.region].nodes.get(node.id) if record else None
         lines = [
-            ("tokens put", expected.tokens, row and row["tokens_out"], "tokens"),
+            ("put, busiest port", expected.tokens, None, "tokens"),
+            ("put, all ports", None, row and row["tokens_out"], "tokens"),
+            ("taken, all ports", None, row and row["tokens_in"], "tokens"),
             ("cycles busy", expected.cycles, row and row["busy"], "cycles"),
             ("waits for input", None, row and row["stall_input"], "cycles"),
             ("waits for space", None, row and row["stall_output"], "cycles"),

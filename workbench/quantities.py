@@ -28,3 +28,14 @@ def ratio(value: float) -> str:
 def seconds(value: float) -> str:
     """A duration, in milliseconds below one second."""
     return f"{value * 1e3:.0f} ms" if value < 1 else f"{value:.1f} s"
+
+
+def signed(share: float) -> str:
+    """A deviation, e.g. ``+12 %`` or ``−5 %``."""
+    return f"{share * 100:+.0f} %".replace("-", "−")
+
+
+def scientific(value: float) -> str:
+    """A small number with one digit, e.g. ``3e-7``."""
+    digits, _, power = f"{value:.0e}".partition("e")
+    return f"{digits}e{int(power)}" if value else "0"

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from workbench.design import Design
+from engine.sim.machine import Machine
+from workbench.design import Built, Design
 
 
 @dataclass(frozen=True)
@@ -54,10 +55,28 @@ class RunRecord:
     seconds: float
     regions: tuple[RegionRecord, ...] = field(repr=False)
 
-
-def region_records(regions: list[Mapping[str, Any]]) -> tuple[RegionRecord, ...]:
-    """Regions as a worker sends them."""
-    return tuple(
-        RegionRecord(r["name"], r["cycles"], {row["node"]: row for row in r["nodes"]})
-        for r in regions
-    )
+    @classmethod
+    def of(
+        cls, built: Built, machine: Machine, name: str, outcome: Mapping[str, Any]
+    ) -> RunRecord:
+        """The record of what a worker sent back about a design."""
+        return cls(
+            configuration=built.configuration(machine),
+            problem=built.problem(machine),
+            name=name,
+            preset=bool(built.preset_name),
+            design=built.design,
+            schedule=str(built.schedule),
+            estimated=float(built.estimate.cycles),
+            cycles=outcome["cycles"],
+            flops=outcome["flops"],
+            bytes=outcome["bytes"],
+            ok=outcome["ok"],
+            max_rel_error=outcome["max_rel_error"],
+            check=outcome["check"],
+            seconds=outcome["seconds"],
+            regions=tuple(
+                RegionRecord(r["name"], r["cycles"], {row["node"]: row for row in r["nodes"]})
+                for r in outcome["regions"]
+            ),
+        )

@@ -5,7 +5,8 @@ export function render({ model, el }) {
   const bar = h('progress', { max: 1, 'aria-label': 'Simulation progress' })
   const said = h('span', { class: 'said' })
   const out = h('div', { class: 'out', role: 'status', 'aria-live': 'polite' })
-  el.append(h('div', { class: 'row' }, run, cancel, bar, said), out)
+  el.append(h('div', { class: 'panel' }, h('div', { class: 'keys' }, run, cancel),
+    h('div', { class: 'text' }, h('div', { class: 'row' }, bar, said), out)))
 
   function draw() {
     const v = model.view
@@ -17,6 +18,7 @@ export function render({ model, el }) {
     else bar.removeAttribute('value')
     said.className = v.failed ? 'said failed' : 'said'
     said.textContent = v.status || (v.cancelled ? 'cancelled' : v.done ? '' : `estimated ${v.estimate}; Run simulates it`)
+    said.parentElement.hidden = !v.running && !said.textContent
     const r = v.result
     out.replaceChildren()
     out.className = r.stale ? 'out stale' : 'out'

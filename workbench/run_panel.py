@@ -9,7 +9,8 @@ import panel as pn
 
 from workbench.assets import script, style
 from workbench.component import SessionComponent
-from workbench.quantities import count, ratio, seconds
+from workbench.design import Built
+from workbench.quantities import count, ratio, scientific, seconds, signed
 from workbench.session import Session
 from workbench.worker import Job, Runner
 
@@ -41,12 +42,12 @@ class RunPanel(SessionComponent):
         result: dict[str, Any] = {}
         if shown is not None:
             base = session.baseline_of(shown.problem)
-            error = f"max. rel. error {shown.max_rel_error:.0e}"
+            error = f"max. rel. error {scientific(shown.max_rel_error)}"
             result = {
                 "name": shown.name,
                 "cycles": count(shown.cycles, "cycles"),
                 "estimate": count(shown.estimated, "cycles"),
-                "off": f"{shown.estimated / shown.cycles - 1:+.0%}" if shown.cycles else "",
+                "off": signed(shown.estimated / shown.cycles - 1) if shown.cycles else "",
                 "ok": shown.ok,
                 "badge": f"matches the dense reference ({error})" if shown.ok else shown.check,
                 "stale": record is None,
@@ -78,4 +79,8 @@ class RunPanel(SessionComponent):
         job = Job(built.compilation, built.data, self.session.machine)
         outcome = await self.runner.run(job)
         if outcome is not None:
-            self.session.finish(built, outcome)
+            # scheduled, because a run is awaited without the document's lock
+            pn.state.execute(lambda: self._finish(built, outcome), schedule=True)
+
+    def _finish(self, built: Built, outcome: Mapping[str, Any]) -> None:
+        self.session.finish(built, outcome)

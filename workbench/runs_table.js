@@ -10,14 +10,14 @@ export function render({ model, el }) {
       return
     }
     const heads = ['configuration', 'model · data', 'estimated (cycles)', 'simulated (cycles)', 'speed-up vs unfused', 'FLOPs', 'bytes moved', 'check']
-    frame.replaceChildren(h('table', {}, h('thead', {}, h('tr', {}, heads.map(text => h('th', { scope: 'col' }, text)))),
+    frame.replaceChildren(h('table', {}, h('thead', {}, h('tr', {}, heads.map((text, k) => h('th', { scope: 'col', class: k > 1 && k < 7 ? 'figure' : null }, text)))),
       h('tbody', {}, runs.map(r => h('tr', { class: r.current ? 'current' : null, 'data-run': r.number },
         h('th', { scope: 'row' }, h('span', { style: `color:${r.colour}`, 'aria-hidden': 'true' }, r.sign + ' '),
           h('button', { class: 'link', title: `${r.schedule}\nGo back to this configuration`, on: { click: () => model.send_msg({ kind: 'recall', number: r.number }) } }, r.name),
           r.current && h('span', { class: 'quiet' }, ' (shown)')),
         h('td', {}, r.model), [r.estimated, r.cycles, r.speedup, r.flops, r.bytes].map(text => h('td', { class: 'figure' }, text)),
         h('td', {}, h('span', { class: r.ok ? 'badge good' : 'badge wrong', title: r.check }, r.ok ? '✓ matches' : '✕ MISMATCH')))))),
-    runs.every(r => r.speedup === '—') && h('p', { class: 'quiet' }, 'Run the preset unfused to see speed-ups.'))
+    runs.every(r => r.speedup === '—') ? h('p', { class: 'quiet' }, 'Run the preset unfused to see speed-ups.') : '')
   }
 
   model.on('view', draw)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -24,7 +24,7 @@ from workbench.design import (
     with_order,
 )
 from workbench.quantities import count
-from workbench.records import RunRecord, region_records
+from workbench.records import RunRecord
 
 UNDO_LIMIT = 200
 
@@ -60,6 +60,9 @@ class Session(param.Parameterized):
     message = param.String(doc="The last answer, for people.")
     ok = param.Boolean(True, doc="Whether the last request was granted.")
     answers = param.Integer(0, doc="Counts answers, so that a refusal is an event too.")
+    topic = param.Selector(
+        default="fusion", objects=["fusion", "order", "text"], doc="What was asked last."
+    )
     place = param.Tuple((0, 0), doc="Line and column of the last refusal; 0 is none.")
     region = param.Integer(0, doc="The region shown, counted from 0.")
     cell = param.Tuple(("", ""), doc="The selected cell: column and row.")
@@ -104,6 +107,13 @@ class Session(param.Parameterized):
     def current(self) -> CompiledRegion:
         """The region shown."""
         return self.regions[self.region]
+
+    @property
+    def summary(self) -> str:
+        """The design in a sentence."""
+        regions = len(self.regions)
+        cycles = count(self.estimate.cycles, "cycles")
+        return f"{regions} region{'s' * (regions != 1)}, estimated {cycles}."
 
     @property
     def cuts(self) -> tuple[int, ...]:
@@ -160,14 +170,11 @@ class Session(param.Parameterized):
             return self._refuse(
                 ScheduleError(f"no preset is called {name!r}", hint=", ".join(self.presets))
             )
-        return self.set_schedule(self.presets[name])
+        return self._try(lambda: self._scheduled(self.presets[name]))
 
     def set_schedule(self, text: str) -> bool:
         """Take over schedule text."""
-        d = self.design
-        return self._try(
-            lambda: Design.scheduled(d.model, d.data, d.seed, Schedule.parse(text), d.text)
-        )
+        return self._try(lambda: self._scheduled(text), "text")
 
     def set_program(self, text: str) -> bool:
         """Take over program text; cuts and orders stay where the statements are the same."""
@@ -190,7 +197,7 @@ class Session(param.Parameterized):
                 wishes=d.wishes if same else (),
             )
 
-        return self._try(change)
+        return self._try(change, "text")
 
     def set_cuts(self, gaps: Iterable[int]) -> bool:
         """Cut exactly at these gaps between boxes."""
@@ -246,7 +253,7 @@ class Session(param.Parameterized):
             usual = tuple(x for x in default.order if x in own)
             return with_order(self.design, compiled.name, None if wanted == usual else wanted)
 
-        return self._try(change)
+        return self._try(change, "order")
 
     def move_row(self, row: str, to: int) -> bool:
         """Move an index of the region shown to another place of the table's rows."""
@@ -256,11 +263,12 @@ class Session(param.Parameterized):
                 OrderError(
                     f"row {row} cannot be moved by itself: the compiler added it",
                     hint="it follows the index it is named after",
-                )
+                ),
+                "order",
             )
         if not 0 <= to < len(rows):
             edge = "outermost" if to < 0 else "innermost"
-            return self._refuse(OrderError(f"{row} is the {edge} index already"))
+            return self._refuse(OrderError(f"{row} is the {edge} index already"), "order")
         rows.insert(to, rows.pop(rows.index(row)))
         own = set(self.current.region.indices)
         return self.set_order(self.region, [x for x in rows if x in own])
@@ -304,27 +312,11 @@ class Session(param.Parameterized):
 
     def finish(self, built: Built, outcome: Mapping[str, Any]) -> RunRecord:
         """Keep what a worker sent back about a design, and show it."""
-        configuration, preset = built.configuration(self.machine), built.preset_name
+        configuration = built.configuration(self.machine)
         own = sum(not r.preset for r in self.records.values())
         known = self.records.get(configuration)
-        name = preset or (known.name if known else f"yours {own + 1}")
-        record = RunRecord(
-            configuration=configuration,
-            problem=built.problem(self.machine),
-            name=name,
-            preset=bool(preset),
-            design=built.design,
-            schedule=str(built.schedule),
-            estimated=float(built.estimate.cycles),
-            cycles=outcome["cycles"],
-            flops=outcome["flops"],
-            bytes=outcome["bytes"],
-            ok=outcome["ok"],
-            max_rel_error=outcome["max_rel_error"],
-            check=outcome["check"],
-            seconds=outcome["seconds"],
-            regions=region_records(outcome["regions"]),
-        )
+        name = built.preset_name or (known.name if known else f"yours {own + 1}")
+        record = RunRecord.of(built, self.machine, name, outcome)
         self.param.update(records={**self.records, configuration: record}, latest=record)
         return record
 
@@ -335,6 +327,10 @@ class Session(param.Parameterized):
 
     # Inside -------------------------------------------------------------------------------
 
+    def _scheduled(self, text: str) -> Design:
+        d = self.design
+        return Design.scheduled(d.model, d.data, d.seed, Schedule.parse(text), d.text)
+
     def _start(self, model: str, data: str | None, seed: int, schedule: str | None) -> Design:
         if data is None:
             data = fitting_data(model)[0] if model in MODELS else "random"
@@ -343,15 +339,15 @@ class Session(param.Parameterized):
             schedule = presets.get("partial", next(iter(presets.values()), ""))
         return Design.scheduled(model, data, seed, Schedule.parse(schedule))
 
-    def _try(self, change: Any) -> bool:
+    def _try(self, change: Callable[[], Design], topic: str = "fusion") -> bool:
         try:
             built = build(change())
         except FuseloomError as reason:
-            return self._refuse(reason)
+            return self._refuse(reason, topic)
         if built.design != self.design:
             self._past = [*self._past, self.design][-UNDO_LIMIT:]
             self._future = []
-        self._show(built)
+        self._show(built, topic)
         return True
 
     def _travel(self, here: list[Design], there: list[Design], otherwise: str) -> bool:
@@ -361,19 +357,18 @@ class Session(param.Parameterized):
         self._show(build(here.pop()))
         return True
 
-    def _show(self, built: Built) -> None:
+    def _show(self, built: Built, topic: str = "fusion") -> None:
         number = self._region_after(built)
-        regions = len(built.regions)
-        cycles = count(built.estimate.cycles, "cycles")
         self.param.update(
             built=built,
             region=number,
             cell=("", ""),
             node=-1,
             ok=True,
+            topic=topic,
             place=(0, 0),
-            message=f"{regions} region{'s' * (regions != 1)}, estimated {cycles}.",
         )
+        self.message = self.summary
         if self.record is not None:
             self.latest = self.record
         self.answers += 1
@@ -388,9 +383,10 @@ class Session(param.Parameterized):
                 return number
         return 0
 
-    def _refuse(self, reason: FuseloomError) -> bool:
+    def _refuse(self, reason: FuseloomError, topic: str = "fusion") -> bool:
         self.param.update(
             ok=False,
+            topic=topic,
             message=str(reason),
             place=(reason.line or 0, (reason.column or 1) if reason.line else 0),
         )

@@ -7,7 +7,7 @@ from typing import Any
 
 import param
 
-from engine.table.cells import VALUE_ROW, Cell, CellKind
+from engine.table.cells import VALUE_ROW, Cell, CellKind, Step
 from workbench.assets import script, style
 from workbench.component import SessionComponent
 from workbench.palette import region_fill
@@ -45,6 +45,7 @@ class FusionTableGrid(SessionComponent):
     """
 
     _esm = script("table_grid")
+    topics = ("order",)
     _stylesheets = [style("table_grid")]  # noqa: RUF012
 
     selected = param.List([], doc="Column and row of the selected cell.")
@@ -81,7 +82,7 @@ class FusionTableGrid(SessionComponent):
             ],
             "steps": [
                 {
-                    "title": f"{step.phase}: {step.title}",
+                    "title": _title(step),
                     "changes": [
                         [column, row, *_cell(cell)] for column, row, cell in step.changes
                     ],
@@ -103,6 +104,10 @@ class FusionTableGrid(SessionComponent):
             case "select" if isinstance(row, str) and isinstance(column, str):
                 if (column, row) in self.session.current.table.cells:
                     self.session.select_cell(column, row)
+
+
+def _title(step: Step) -> str:
+    return step.title if step.title.startswith(step.phase) else f"{step.phase}: {step.title}"
 
 
 def _cell(cell: Cell) -> tuple[str, str, str]:

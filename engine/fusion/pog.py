@@ -79,7 +79,7 @@ class PartialOrderGraph:
         hint = "cut the region between these statements"
         if any(not e.hard for e in named):
             hint = "drop the user order, or " + hint
-        elif any(e.origin is Origin.MODE for e in named):
+        elif any(e.origin in (Origin.MODE, Origin.OUTPUT) for e in named):
             hint = "store one of these tensors in another mode order, or " + hint
         raise OrderError(
             "no dataflow order satisfies these constraints: " + "; ".join(map(str, named)),

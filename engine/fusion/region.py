@@ -53,12 +53,18 @@ class FusedRegion:
         """Yield legal orders: first those in which every statement runs as it reads.
 
         A statement reads its indices in order of first appearance, operands first, so that
-        ``T[i,j] = A[i,k] * X[k,j]`` runs i, k, j unless something speaks against it.
+        ``T[i,j] = A[i,k] * X[k,j]`` runs i, k, j unless something speaks against it.  Where that
+        leaves a choice, what a statement reads is complete before it goes deeper, so that a
+        maximum over m' is not taken again for each m of ``d[i,m] = S[i,m] - x[i]``.
         """
         chains = []
         for view in instances(*self.roots):
             rename = dict(view.renaming)
             chains.append([rename[x] for x in view.statement.indices])
+        for view in instances(*self.roots):
+            for operand in (v for v in view.operands if isinstance(v, Instance)):
+                foreign = [x for x in view.local if x not in operand.local]
+                chains += [[x, y] for x in operand.local for y in foreign]
         natural = self.pog.preferring(chains)
 
         def both() -> Iterator[tuple[str, ...]]:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from math import prod
+
 import networkx as nx
 import numpy as np
 import numpy.typing as npt
 
+from engine.errors import DataError
 from engine.models.gcn import gcn
 from engine.models.model import Model
 from engine.program import StoredTensor, Tensor
+from engine.program.limits import MAX_REFERENCE_ELEMENTS
 
 WEIGHT_DENSITY = 0.5
 RANDOM_DENSITY = 0.3
@@ -55,6 +59,11 @@ def random_data(
 
     A tensor with a compressed level has each element with probability ``density``; all-dense
     tensors are full.  Masks hold 1 where they hold anything.
+
+    Raises
+    ------
+    DataError
+        If a tensor has more elements than the dense reference could check.
     """
     rng = np.random.default_rng(seed)
     return {
@@ -64,6 +73,13 @@ def random_data(
 
 
 def _random(tensor: Tensor, rng: np.random.Generator, density: float, mask: bool) -> StoredTensor:
+    elements = prod(tensor.shape)
+    if elements > MAX_REFERENCE_ELEMENTS:
+        raise DataError(
+            f"{tensor.name} has {elements:,} elements, too many to make up at random "
+            f"(limit {MAX_REFERENCE_ELEMENTS:,})",
+            hint="give the tensors' data, or declare smaller dimensions",
+        )
     values: npt.NDArray[np.float64] = rng.standard_normal(tensor.shape)
     values = np.ones(tensor.shape) if mask else np.asarray(values)
     if not tensor.format.all_dense:

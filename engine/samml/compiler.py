@@ -75,8 +75,12 @@ def compile_region(region: FusedRegion, order: Sequence[str] | None = None) -> C
             continue
         return _finish(region, table)
     assert reason is not None
+    count = region.pog.count()
+    tried = f"the first {MAX_ORDERS_TRIED:,} of {count:,} legal orders"
+    if count <= MAX_ORDERS_TRIED:
+        tried = f"its {count:,} legal orders" if count > 1 else "its legal orders (one)"
     raise LoweringError(
-        f"region {region.name}: none of the first {MAX_ORDERS_TRIED} legal orders can be built; "
+        f"region {region.name}: none of {tried} can be built; "
         f"the first fails with: {reason.message}",
         hint=reason.hint,
     )

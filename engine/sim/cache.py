@@ -172,9 +172,17 @@ def import_kernels() -> None:
     import engine.sim.kernels  # noqa: F401 -- the kernels import this module
 
 
-def _size(name: str) -> int:
-    """How much there is to compile, roughly."""
-    return len(KERNELS[name].function.__code__.co_code)
+@cache
+def _size(function: Callable[..., Any]) -> int:
+    """How much there is to compile, roughly: helpers become part of who calls them."""
+    code = function.__code__
+    named: list[Any] = [function.__globals__.get(name) for name in code.co_names]
+    helpers = [helper.py_func for helper in named if hasattr(helper, "py_func")]
+    return len(code.co_code) + sum(map(_size, helpers))
+
+
+def _work_in(name: str) -> int:
+    return _size(KERNELS[name].function)
 
 
 def warmup(progress: Report | None = None, workers: int | None = None) -> None:
@@ -187,7 +195,7 @@ def warmup(progress: Report | None = None, workers: int | None = None) -> None:
     """
     import_kernels()
     prune()
-    missing = sorted((n for n in KERNELS if not KERNELS[n].ready), key=_size, reverse=True)
+    missing = sorted((n for n in KERNELS if not KERNELS[n].ready), key=_work_in, reverse=True)
     count = min(workers or min(os.cpu_count() or 1, WORKERS), len(missing))
     for done, (name, seconds) in enumerate(_compile_all(missing, count), 1):
         if progress is not None:
@@ -201,7 +209,7 @@ def _compile_all(names: list[str], workers: int) -> Iterator[tuple[str, float]]:
         return
     shares: list[list[str]] = [[] for _ in range(workers)]
     for name in names:  # the largest first, each to whoever has least to do
-        min(shares, key=lambda share: sum(map(_size, share))).append(name)
+        min(shares, key=lambda share: sum(map(_work_in, share))).append(name)
     lines: queue.Queue[str | None] = queue.Queue()
 
     def follow(process: subprocess.Popen[str]) -> None:

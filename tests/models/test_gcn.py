@@ -6,8 +6,17 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from engine.errors import ProgramError
-from engine.models import DATASETS, MODELS, attention, gcn, karate, load, random_data
+from engine.errors import DataError, ProgramError
+from engine.models import (
+    DATASETS,
+    MODELS,
+    Model,
+    attention,
+    gcn,
+    karate,
+    load,
+    random_data,
+)
 from engine.program import LevelFormat, evaluate, parse
 
 
@@ -99,3 +108,9 @@ def test_unknown_names() -> None:
             load(*arguments)
     with pytest.raises(ProgramError, match="dimension 0 of A is 0"):
         gcn(nodes=0)
+
+
+def test_random_data_refuse_a_tensor_too_large_to_make_up() -> None:
+    program = parse("A: 1000000x1000000 dcsr\nT[i] = A[i,j]")
+    with pytest.raises(DataError, match="too many to make up at random"):
+        random_data(Model(program, ()))

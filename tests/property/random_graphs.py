@@ -19,7 +19,10 @@ from engine.sim.tokens import DONE, EMPTY, Stop, encode
 CRD, REF, VAL, SIG = StreamKind.CRD, StreamKind.REF, StreamKind.VAL, StreamKind.SIG
 Nest = Any
 BINARY = ("add", "sub", "mul", "div", "elemmul")
-UNARY = ("exp", "relu", "max", "scalaradd", "scalarmul", "scalardiv", "sigmoid", "gelu", "sin")
+UNARY = (
+    "exp", "log", "rsqrt", "sigmoid", "gelu", "sin", "cos", "relu", "max",
+    "scalaradd", "scalarmul", "scalardiv",
+)  # fmt: skip
 
 
 def flatten(nest: Nest, depth: int) -> list[Any]:

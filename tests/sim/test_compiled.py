@@ -63,7 +63,7 @@ def softmax(rows: int, columns: int) -> BoundGraph:
 
 
 def assert_equal(a: EngineResult, b: EngineResult) -> None:
-    for what in ("clocks", "stall_input", "stall_output", "first", "tokens", "taken"):
+    for what in ("clocks", "stall_input", "stall_output", "first", "tokens", "values", "taken"):
         np.testing.assert_array_equal(getattr(a, what), getattr(b, what), err_msg=what)
     for node, arrays in a.outputs.items():
         for name, array in arrays.items():

@@ -83,7 +83,7 @@ def _accumulator(setup: Setup) -> dict[str, float]:
     dim = int(setup.param("dim"))
     words = dim // WORD + 1
     return {
-        "p0": setup.floats.add(np.full(dim + 1, -0.0)),
+        "p0": setup.floats.add(np.full(dim + 1, -0.0, np.float32)),
         "p1": dim,
         "p2": setup.ints.add(np.zeros(words, np.int64)),
         "p3": setup.ints.add(np.zeros(words // WORD + 1, np.int64)),

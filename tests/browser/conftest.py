@@ -1,0 +1,78 @@
+"""A Chromium of our own: offline, and strict about errors and external requests."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+
+import panel as pn
+import pytest
+
+ARGUMENTS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
+LOCAL = ("http://localhost:", "http://127.0.0.1:", "ws://localhost:", "data:", "blob:")
+
+
+def _missing(reason: str) -> None:
+    """Skip on a developer's machine; where the tests count, a missing browser is a failure."""
+    if os.environ.get("CI") or os.environ.get("FUSELOOM_REQUIRE_BROWSER"):
+        pytest.fail(reason, pytrace=False)
+    pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator:
+    try:
+        from playwright.sync_api import Error, sync_playwright
+    except ImportError:
+        _missing("playwright is not installed")
+    path = os.environ.get("FUSELOOM_CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
+    with sync_playwright() as playwright:
+        try:
+            running = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))
+        except Error as problem:
+            _missing(f"no Chromium to drive: {str(problem).splitlines()[0]}")
+        yield running
+        running.close()
+
+
+@pytest.fixture
+def viewport() -> dict[str, int]:
+    return {"width": 1280, "height": 900}
+
+
+@pytest.fixture
+def page(browser, viewport) -> Iterator:
+    """A page that fails its test on an external request or an uncaught error."""
+    context = browser.new_context(viewport=viewport)
+    external: list[str] = []
+    errors: list[str] = []
+
+    def refuse(route) -> None:
+        external.append(route.request.url)
+        route.abort()
+
+    context.route(lambda url: not url.startswith(LOCAL), refuse)
+    opened = context.new_page()
+    opened.on("pageerror", lambda error: errors.append(str(error)))
+    opened.on("console", lambda m: errors.append(m.text) if m.type == "error" else None)
+    yield opened
+    context.close()
+    assert not external, f"the page asked the network for {external}"
+    assert not errors, errors
+
+
+@pytest.fixture(autouse=True)
+def _no_servers_left() -> Iterator:
+    yield
+    pn.state.kill_all_servers()
+    pn.state.cache.clear()

@@ -1,0 +1,201 @@
+"""The explorer as a visitor uses it: with the pointer, and with the keyboard alone."""
+
+from __future__ import annotations
+
+import re
+import time
+
+import pytest
+
+playwright = pytest.importorskip("playwright.sync_api")
+from panel.tests.util import serve_component, wait_until  # noqa: E402
+
+from workbench.explorer import explorer  # noqa: E402
+from workbench.session import Session  # noqa: E402
+
+pytestmark = pytest.mark.browser
+expect = playwright.expect
+GENEROUS = 5.0
+"""Seconds that a change may take on a slow machine; the measured time is printed."""
+
+
+@pytest.fixture
+def session(page):
+    """A session whose page is open and drawn."""
+    session = Session("gcn", "karate")
+    serve_component(page, lambda: explorer(session))
+    expect(page.locator("g.node").first).to_be_visible(timeout=20_000)
+    return session
+
+
+def seen(page):
+    """What a visitor sees of a design: table, graph, estimate."""
+    return (
+        page.locator("table[role=grid] thead").inner_text(),
+        page.locator("svg.picture").evaluate("picture => picture.innerHTML.length"),
+        page.locator(".caption").first.inner_text(),
+    )
+
+
+def centre(locator):
+    box = locator.bounding_box()
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+def drag(page, what, where):
+    page.mouse.move(*what)
+    page.mouse.down()
+    page.mouse.move((what[0] + where[0]) / 2, (what[1] + where[1]) / 2, steps=4)
+    page.mouse.move(*where, steps=4)
+    page.mouse.up()
+
+
+def run_and_wait(page, press):
+    press()
+    badge = page.locator(".badge.good").first
+    expect(badge).to_contain_text("matches the dense reference", timeout=40_000)
+
+
+def test_drag_a_boundary_run_and_be_refused(page, session):
+    before = seen(page)
+    bar, goal = page.locator("button.bar[data-gap='4']"), page.locator(".gap[data-gap='3']")
+    start, end = centre(bar), centre(goal)
+    drag(page, start, end)
+    started = time.perf_counter()
+    expect(page.locator("button.bar[data-gap='3']")).to_be_visible()
+    expect(page.locator(".caption").first).to_contain_text("T1..T3")
+    page.wait_for_function(
+        """size => {
+             const all = root => [...root.querySelectorAll('*')].flatMap(
+               e => e.shadowRoot ? [e, ...all(e.shadowRoot)] : [e])
+             const picture = all(document).find(e => e.matches('svg.picture'))
+             return picture && picture.innerHTML.length !== size }""",
+        arg=before[1],
+        polling=20,
+    )
+    took = time.perf_counter() - started
+    print(f"boundary moved: table, graph and estimate changed after {took * 1e3:.0f} ms")
+    assert took < GENEROUS
+    after = seen(page)
+    assert all(a != b for a, b in zip(before, after, strict=True))
+    assert session.cuts == (3,)
+
+    run_and_wait(page, page.locator("[data-action=run]").click)
+    assert session.record is not None
+    expect(page.locator(".cycles")).to_have_text(f"{session.record.cycles:,} cycles")
+    expect(page.locator(".figure.sim").first).to_contain_text("cycles")
+
+    page.locator("button.caption[data-region='1']").click()
+    expect(page.locator("table[role=grid]")).to_have_attribute("aria-label", re.compile("H..Y"))
+    inner = page.locator("tr[data-row='n'] .handle")
+    order = session.current.order
+    drag(page, centre(inner), centre(page.locator("tr[data-row='i'] .handle")))
+    expect(page.locator(".status.bad")).to_contain_text("must stay outside")
+    assert session.current.order == order
+    rows = page.locator("tbody tr[data-row]").evaluate_all("all => all.map(r => r.dataset.row)")
+    assert tuple(rows) == session.current.table.rows
+
+    page.get_by_role("button", name="Undo").click()
+    wait_until(lambda: session.cuts == (4,), page)
+    expect(page.locator(".badge.old")).to_contain_text("stale")
+
+
+def test_the_keyboard_can_do_the_same(page, session):
+    page.locator("button.bar[data-gap='4']").focus()
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator("button.bar[data-gap='3']")).to_be_focused()
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("button.bar[data-gap='4']")).to_be_focused()
+    page.keyboard.press("Delete")
+    expect(page.locator("button.seam[data-gap='4']")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator("button.bar[data-gap='4']")).to_be_focused()
+    wait_until(lambda: session.cuts == (4,), page)
+
+    page.locator("tr[data-row='k'] .handle").focus()
+    page.keyboard.press("Alt+ArrowDown")
+    wait_until(lambda: session.current.order == ("i", "p", "k", "n"), page)
+    expect(page.locator("tr[data-row='k'] .handle")).to_be_focused()
+    page.locator("tr[data-row='n'] .handle").focus()
+    for _ in range(2):
+        page.keyboard.press("Alt+ArrowUp")
+        page.wait_for_timeout(150)
+    expect(page.locator(".status.bad")).to_contain_text("p must stay outside n, because W1")
+    assert session.current.order == ("i", "p", "n", "k")
+
+    page.locator("[data-cell='A.i']").focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("[data-cell='X.i']")).to_be_focused()
+    expect(page.locator("[data-cell='A.i']")).not_to_have_class(re.compile("selected"))
+    page.keyboard.press("Enter")
+    expect(page.locator("[data-cell='X.i']")).to_have_class(re.compile("selected"))
+    expect(page.locator(".node-details")).to_contain_text("repeater")
+
+    page.locator("[data-action=run]").focus()
+    run_and_wait(page, lambda: page.keyboard.press("Enter"))
+    assert session.record is not None
+
+
+def test_cancel_ends_a_run_at_once(page, session):
+    page.get_by_role("button", name="full", exact=False).first.click()
+    expect(page.locator(".region")).to_have_count(1)
+    page.locator("[data-action=run]").click()
+    cancel = page.locator("[data-action=cancel]")
+    expect(cancel).to_be_visible()
+    started = time.perf_counter()
+    cancel.click()
+    expect(page.locator(".said").first).to_have_text("cancelled")
+    print(f"cancelled after {(time.perf_counter() - started) * 1e3:.0f} ms")
+    assert session.record is None
+    expect(page.locator("[data-action=run]")).to_be_enabled()
+
+
+def test_references_steps_orders_and_graph(page, session):
+    page.locator("[data-cell='T1.i']").hover()
+    expect(page.locator("[data-cell='A.i']")).to_have_class(re.compile("target"))
+    page.get_by_role("button", name="Previous step").click()
+    expect(page.locator(".where")).to_contain_text("step 16 of 17")
+    page.get_by_label("Construction step").press("Home")
+    expect(page.locator("td.empty").first).to_be_visible()
+
+    expect(page.locator(".head")).to_contain_text("5 legal orders")
+    page.locator("[data-order='i,p,k,n']").click()
+    wait_until(lambda: session.current.order == ("i", "p", "k", "n"), page)
+    expect(page.locator("[data-order='i,p,k,n']")).to_have_attribute("aria-checked", "true")
+
+    page.get_by_label("Find a node").fill("Acc1_p")
+    page.get_by_label("Find a node").press("Enter")
+    expect(page.locator("g.node.selected")).to_have_count(1)
+    expect(page.locator(".node-details")).to_contain_text("sparse accumulator")
+    page.locator(".box").focus()
+    move = page.locator("svg.picture > g")
+    old = move.get_attribute("transform")
+    page.keyboard.press("+")
+    page.keyboard.press("ArrowLeft")
+    assert move.get_attribute("transform") != old
+    page.keyboard.press("Escape")
+    expect(page.locator("g.node.selected")).to_have_count(0)
+
+
+def test_texts_show_errors_in_place(page, session):
+    page.get_by_role("tab", name="Schedule text").click()
+    area = page.get_by_label("schedule text")
+    area.fill("fuse T1..H\nmelt T5")
+    area.press("Control+Enter")
+    expect(page.locator(".numbers .wrong")).to_have_text("✕ 2")
+    area.fill("fuse T1..Y")
+    area.press("Control+Enter")
+    wait_until(lambda: session.cuts == (), page)
+    expect(page.locator("section.region")).to_have_count(1)
+
+
+@pytest.mark.parametrize("viewport", [{"width": w, "height": 900} for w in (1280, 1920)])
+def test_the_page_fits_in_both_themes(page, session):
+    for _ in range(2):
+        page.get_by_role("button", name="unfused", exact=False).first.click()
+        expect(page.locator(".region")).to_have_count(8)
+        page.get_by_role("button", name="full", exact=False).first.click()
+        expect(page.locator(".region")).to_have_count(1)
+        wide = page.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
+        assert wide[0] <= wide[1]
+        page.locator("header button").last.click()

@@ -1,0 +1,234 @@
+"""The session: every change goes through the engine, and a refusal changes nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+from workbench.session import Session
+
+
+@pytest.fixture
+def session():
+    return Session("gcn", "karate")
+
+
+def outcome(cycles=100, ok=True, session=None):
+    regions = [
+        {
+            "name": r.name,
+            "cycles": cycles,
+            "nodes": [
+                {"node": n.id, "tokens_in": 1, "tokens_out": 2, "busy": 3, "busy_share": 0.5,
+                 "stall_input": 0, "stall_output": 0}
+                for n in r.graph.nodes
+            ],
+        }
+        for r in session.regions
+    ]
+    return {
+        "cycles": cycles, "flops": 5.0, "bytes": 6.0, "ok": ok, "max_rel_error": 3e-7,
+        "check": "matches" if ok else "MISMATCH", "seconds": 0.1, "regions": regions,
+    }
+
+
+def state(session):
+    return session.design, session.built, session.region, session.travels
+
+
+def test_starts_with_the_partial_preset(session):
+    assert session.cuts == (4,)
+    assert session.built.preset_name == "partial"
+    assert [u.name for u in session.built.units][:2] == ["A·X", "·W1"]
+    assert session.estimate.cycles > 0
+
+
+def test_moving_a_boundary_recompiles(session):
+    before = session.estimate.cycles
+    assert session.move_boundary(4, 3)
+    assert session.cuts == (3,)
+    assert [r.name for r in session.regions] == ["T1..T3", "H..Y"]
+    assert session.estimate.cycles != before
+    assert session.built.preset_name == ""
+
+
+@pytest.mark.parametrize(
+    ("request_", "reason"),
+    [
+        (lambda s: s.move_boundary(4, 0), "no gap 0"),
+        (lambda s: s.move_boundary(4, 8), "no gap 8"),
+        (lambda s: s.move_boundary(2, 3), "no boundary at gap 2"),
+        (lambda s: s.add_boundary(99), "no gap 99"),
+        (lambda s: s.move_row("n", 0), "p must stay outside n, because W1 is stored (p, n)"),
+        (lambda s: s.move_row("i", -1), "outermost"),
+        (lambda s: s.move_row("n", 4), "innermost"),
+        (lambda s: s.move_row("nowhere", 0), "cannot be moved"),
+        (lambda s: s.set_order(0, ["i", "k"]), "order i→k lacks"),
+        (lambda s: s.set_order(0, ["p", "i", "n", "k"]), "accumulator of order 2"),
+        (lambda s: s.preset("best"), "no preset"),
+        (lambda s: s.choose("gcnn"), "gcnn"),
+        (lambda s: s.choose("spmv", "karate"), "does not fit"),
+        (lambda s: s.set_schedule("fuse H..T1"), "runs backwards"),
+        (lambda s: s.set_schedule("melt T1"), "line 1, column 1"),
+        (lambda s: s.set_program("A: 3x3 dcsr\nB[i] = A[i,j] * c[j]"), "line 2"),
+        (lambda s: s.undo(), "nothing to undo"),
+        (lambda s: s.redo(), "nothing to redo"),
+    ],
+)
+def test_a_refusal_changes_nothing_and_says_why(session, request_, reason):
+    before, answers = state(session), session.answers
+    assert not request_(session)
+    assert reason in session.message
+    assert not session.ok
+    assert session.answers == answers + 1
+    assert state(session) == before
+
+
+def test_a_boundary_does_not_jump_over_another(session):
+    session.set_cuts([2, 4])
+    assert not session.move_boundary(2, 5)
+    assert "boundary stands already between relu and A·H" in session.message
+    assert session.cuts == (2, 4)
+
+
+def test_places_of_errors_reach_the_editor(session):
+    assert not session.set_program("A: 3x3 dcsr\nB[i] = A[i,j] * c[j]")
+    assert session.place[0] == 2
+    assert session.place[1] > 1
+    session.add_boundary(2)
+    assert session.place == (0, 0)
+
+
+def test_add_and_remove(session):
+    assert session.add_boundary(2)
+    assert session.cuts == (2, 4)
+    assert session.remove_boundary(4)
+    assert session.cuts == (2,)
+
+
+def test_undo_and_redo(session):
+    session.move_boundary(4, 3)
+    session.set_order(0, ["i", "p", "k", "n"])
+    session.preset("full")
+    assert session.undo()
+    assert session.undo()
+    assert session.cuts == (3,)
+    assert session.built.region_order(0) == ("i", "k", "p", "n")
+    assert session.redo()
+    assert session.built.region_order(0) == ("i", "p", "k", "n")
+    session.add_boundary(1)
+    assert session.travels == (True, False)
+
+
+def test_an_order_is_remembered_while_its_region_is_gone(session):
+    session.set_order(0, ["i", "p", "k", "n"])
+    session.move_boundary(4, 3)
+    assert session.move_boundary(3, 4)
+    assert session.built.region_order(0) == ("i", "p", "k", "n")
+
+
+def test_the_usual_order_is_no_choice(session):
+    configuration = session.configuration
+    session.set_order(0, ["i", "p", "k", "n"])
+    assert session.configuration != configuration
+    session.set_order(0, ["i", "k", "p", "n"])
+    assert session.configuration == configuration
+    assert session.built.preset_name == "partial"
+
+
+def test_move_row(session):
+    assert session.move_row("k", 2)
+    assert session.current.order == ("i", "p", "k", "n")
+
+
+def test_schedule_text_may_cut_a_kernel_apart(session):
+    assert session.set_schedule("fuse T1..d")
+    assert [u.name for u in session.built.units][7:] == ["x", "d", "e", "s", "Y"]
+    assert session.set_cuts(session.cuts)
+
+
+def test_schedule_text_reads_back(session):
+    session.set_order(0, ["i", "p", "k", "n"])
+    configuration, text = session.configuration, str(session.built.schedule)
+    session.preset("full")
+    assert session.set_schedule(text)
+    assert session.configuration == configuration
+
+
+def test_another_model(session):
+    assert session.choose("attention")
+    assert session.design.data == "random"
+    assert session.built.preset_name == "partial"
+    assert session.undo()
+    assert session.design.model == "gcn"
+
+
+def test_the_seed_changes_the_data(session):
+    other = Session("gcn", "karate", seed=1)
+    assert other.configuration != session.configuration
+    assert session.choose("gcn", seed=1)
+    assert session.configuration == other.configuration
+
+
+def test_an_edited_program_keeps_cuts_and_known_data(session):
+    text = str(session.built.program)
+    data = session.built.data
+    assert session.set_program(text.replace("b2: 4 dense", "b2: 4 compressed"))
+    assert session.cuts == (4,)
+    assert session.built.data["A"] is data["A"]
+    assert session.built.data["b2"] is not data["b2"]
+    assert session.presets == {}
+    assert session.set_program(text)
+    assert session.built.preset_name == "partial"
+
+
+def test_the_region_shown_follows_its_statements(session):
+    session.select_region(1)
+    session.add_boundary(2)
+    assert session.current.name == "T5..Y"
+    session.preset("full")
+    assert session.region == 0
+
+
+def test_selection_goes_both_ways(session):
+    session.select_cell("T1", "p")
+    node = session.node
+    assert session.current.graph.nodes[node].op == "spacc1"
+    session.select_node(-1)
+    assert session.cell == ("", "")
+    session.select_node(node)
+    assert session.cell == ("T1", "p")
+    session.select_node(10_000)
+    assert session.node == -1
+
+
+def test_runs_are_kept_by_configuration(session):
+    partial = session.finish(session.built, outcome(200, session=session))
+    assert partial.name == "partial"
+    assert session.record is partial
+    assert not session.stale
+    session.preset("unfused")
+    assert session.stale
+    assert session.record is None
+    base = session.finish(session.built, outcome(300, session=session))
+    assert session.baseline is base
+    session.move_boundary(1, 1)
+    session.remove_boundary(1)
+    own = session.finish(session.built, outcome(250, session=session))
+    assert (own.name, own.preset) == ("yours 1", False)
+    session.preset("partial")
+    assert session.record is partial
+    assert session.latest is partial
+    assert not session.stale
+    assert session.recall(own.configuration)
+    assert session.record is own
+    assert not session.recall("unknown")
+
+
+def test_a_result_of_an_older_design_is_filed_under_that_design(session):
+    older = session.built
+    parts = outcome(200, session=session)
+    session.preset("full")
+    record = session.finish(older, parts)
+    assert record.name == "partial"
+    assert session.record is None
+    assert session.stale
