@@ -52,7 +52,8 @@ def main() -> None:
         print(json.dumps(rows))
         return
     print("GCN, 2 layers, Karate Club sizes; CPU ms, best of", options.times)
-    print(f"{'preset':10} {'regions':>8} {'nodes':>6} {'parse':>8} {'text→graph':>11} {'estimate':>9}")
+    head = ("preset", "regions", "nodes", "parse", "text→graph", "estimate")
+    print("{:10} {:>8} {:>6} {:>8} {:>11} {:>9}".format(*head))
     for r in rows:
         print(
             f"{r['preset']:10} {r['regions']:8} {r['nodes']:6} {r['parse_ms']:8.1f} "

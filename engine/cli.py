@@ -7,6 +7,7 @@ import json
 import os
 import sys
 import time
+import zipfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -95,7 +96,7 @@ def _program_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--preset", help="schedule preset of a model: unfused, partial, full")
     parser.add_argument("--schedule", type=Path, metavar="FILE", help="schedule file")
-    parser.add_argument("--seed", type=int, default=0, help="seed of random data (default: 0)")
+    parser.add_argument("--seed", type=_natural, default=0, help="seed of random data (default: 0)")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
@@ -106,6 +107,13 @@ def _engine_option(parser: argparse.ArgumentParser) -> None:
         default="auto",
         help="which form of the primitives runs (default: %(default)s)",
     )
+
+
+def _natural(text: str) -> int:
+    value = int(text)
+    if value < 0:
+        raise argparse.ArgumentTypeError("must not be negative")
+    return value
 
 
 def _positive(text: str) -> int:
@@ -137,6 +145,10 @@ def _inputs(options: Any) -> tuple[Compilation, dict[str, StoredTensor]]:
             hint="fuseloom simulate --model gcn --data karate --preset full",
         )
     if options.model is not None:
+        if options.tensors is not None:
+            raise DataError(
+                "--tensors goes with a program file", hint="choose a model's data by --data"
+            )
         dataset = options.data or ("karate" if options.model == "gcn" else "random")
         model, data = load(options.model, dataset, options.seed)
     else:
@@ -154,12 +166,25 @@ def _file_data(options: Any, model: Model) -> dict[str, StoredTensor]:
                 hint="give --tensors FILE.npz, or leave it out for random data",
             )
         return random_data(model, options.seed)
+    if options.data is not None:
+        raise DataError("give --tensors or --data, not both")
+    return _stored(model.program, _arrays(options.tensors))
+
+
+def _arrays(path: Path) -> dict[str, Any]:
+    """Arrays by tensor name from an ``.npz`` file."""
     try:
-        with np.load(options.tensors, allow_pickle=False) as arrays:
-            given = {name: arrays[name] for name in arrays.files}
-    except (OSError, ValueError) as problem:
-        raise DataError(f"cannot read tensors from {options.tensors}: {problem}") from None
-    return _stored(model.program, given)
+        loaded = np.load(path, allow_pickle=False)
+        if isinstance(loaded, np.ndarray):
+            raise ValueError("it holds one array without a name")
+        with loaded as arrays:
+            return {name: arrays[name] for name in arrays.files}
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as problem:
+        what = problem.strerror if isinstance(problem, OSError) else problem
+        raise DataError(
+            f"cannot read tensors from {path}: {what}",
+            hint="write them with numpy.savez(file, A=..., X=...)",
+        ) from None
 
 
 def _stored(program: Program, given: dict[str, Any]) -> dict[str, StoredTensor]:

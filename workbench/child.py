@@ -7,6 +7,8 @@ It starts from nothing but the name of a function, so it never imports the serve
 from __future__ import annotations
 
 import contextlib
+import importlib
+import json
 import os
 import pickle
 import subprocess
@@ -32,11 +34,14 @@ class ChildError(RuntimeError):
 class Child:
     """A running process that serves ``module:function``.
 
-    The function is called as ``function(request, send)`` for each request; what it gives to
-    ``send`` arrives here in order.
+    The module's ``prepare()``, if it has one, is called first, then ``function(request, send)``
+    for each request; what it gives to ``send`` arrives here in order.  Answers are plain data
+    and travel as JSON, so tuples arrive as lists; requests may also hold objects of this project
+    and arrays.
     """
 
     def __init__(self, target: str) -> None:
+        self.target = target
         path = os.environ.get("PYTHONPATH")
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, (_ROOT, path)))}
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 (lives as long as the process)
@@ -75,8 +80,8 @@ class Child:
             If the process ends first.
         """
         try:
-            return pickle.load(_pipe(self._process.stdout))
-        except (EOFError, OSError, ValueError, pickle.UnpicklingError):
+            return json.loads(_pipe(self._process.stdout).readline())
+        except (OSError, ValueError):  # an empty line is no JSON: the pipe was closed
             raise ChildError(self._last_words()) from None
 
     def end(self) -> None:
@@ -112,21 +117,37 @@ def _pipe(stream: Any) -> BinaryIO:
     return stream
 
 
+class _Requests(pickle.Unpickler):
+    """Reads requests, and makes nothing but data: no other module's functions are found."""
+
+    packages = frozenset({"engine", "workbench", "numpy", "scipy", "networkx"})
+    builtins = frozenset({"set", "frozenset", "slice", "range", "complex", "bytearray"})
+
+    def find_class(self, module: str, name: str) -> Any:
+        if module.partition(".")[0] in self.packages or (
+            module == "builtins" and name in self.builtins
+        ):
+            return super().find_class(module, name)
+        raise pickle.UnpicklingError(f"a request holds a {module}.{name}")
+
+
 def serve(target: str) -> None:
     """Answer requests until the pipe closes; runs inside the process."""
     # what libraries print must not land between the answers
-    answers = os.fdopen(os.dup(1), "wb")
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     module, _, function = target.partition(":")
-    work = getattr(__import__(module, fromlist=[function]), function)
+    loaded = importlib.import_module(module)
+    work = getattr(loaded, function)
+    getattr(loaded, "prepare", lambda: None)()
 
     def send(answer: Any) -> None:
-        pickle.dump(answer, answers)
+        answers.write(json.dumps(answer) + "\n")
         answers.flush()
 
     while True:
         try:
-            request = pickle.load(sys.stdin.buffer)
+            request = _Requests(sys.stdin.buffer).load()
         except EOFError:
             return
         work(request, send)

@@ -53,7 +53,9 @@ class CostPlot(pn.viewable.Viewer):
         )
         plot.toolbar.logo = None
         plot.xaxis.formatter = plot.yaxis.formatter = NumeralTickFormatter(format="0.[0]a")
-        plot.line([1, 1e15], [1, 1e15], color="#7b8694", line_dash="dashed", legend_label="equal")
+        plot.line(
+            [1, 1e15], [1, 1e15], color="#7b8694", line_dash="dashed", legend_label="exact estimate"
+        )
         for name, colour in OKABE_ITO.items():
             plot.scatter(
                 "estimated",

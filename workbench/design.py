@@ -179,9 +179,7 @@ class Built:
     @property
     def gaps(self) -> tuple[int, ...]:
         """Gaps between units that are cut; gap ``g`` is before unit ``g``."""
-        return tuple(
-            g for g, unit in enumerate(self.units) if unit.start in self.design.cuts
-        )
+        return tuple(g for g, unit in enumerate(self.units) if unit.start in self.design.cuts)
 
     def region_order(self, number: int) -> tuple[str, ...]:
         """The order of a region in its own index names, without what the compiler added."""
@@ -192,9 +190,7 @@ class Built:
     @cached_property
     def resolved(self) -> str:
         """Canonical text of the schedule: every fusion and the order each region really has."""
-        orders = tuple(
-            _order(r.name, self.region_order(k)) for k, r in enumerate(self.regions)
-        )
+        orders = tuple(_order(r.name, self.region_order(k)) for k, r in enumerate(self.regions))
         return str(Schedule(self.schedule.fusions, orders))
 
     @cached_property

@@ -7,6 +7,7 @@ from typing import Any
 
 import panel as pn
 import panel_material_ui as pmui
+from panel.util import edit_readonly
 
 from workbench import layout
 from workbench.assets import style
@@ -39,16 +40,27 @@ CAPTIONS = {
     "table": "One row per index, outermost first; one column per use of a tensor. Each cell "
     "becomes a primitive of the machine.",
 }
+OWN = "yours"
+"""What the choice of presets shows for a design that is none."""
+_DENSE = {"MuiToolbar": {"defaultProps": {"variant": "dense"}}}
 THEME = {
-    "light": {"palette": {"primary": {"main": "#0b5cb8", "contrastText": "#ffffff"}}},
+    "light": {
+        "palette": {"primary": {"main": "#0b5cb8", "contrastText": "#ffffff"}},
+        "components": _DENSE,
+    },
     "dark": {
         "palette": {"primary": {"main": "#7db8ff", "contrastText": "#10161d"}},
         "components": {
+            **_DENSE,
             "MuiAppBar": {
                 "styleOverrides": {
-                    "root": {"backgroundColor": "#1b2733", "color": "#fff", "backgroundImage": "none"}
+                    "root": {
+                        "backgroundColor": "#1b2733",
+                        "backgroundImage": "none",
+                        "& button": {"color": "#ffffff"},
+                    }
                 }
-            }
+            },
         },
     },
 }
@@ -74,7 +86,7 @@ def explorer(session: Session | None = None) -> pmui.Page:
         styles={"flex": "2.4 1 560px", "min-width": "0", "gap": "12px"},
     )
     right = _card("Orders", None, OrdersPanel(session), flex="1 1 330px")
-    return pmui.Page(
+    page = pmui.Page(
         title=TITLE,
         main=[
             pn.Column(
@@ -95,7 +107,13 @@ def explorer(session: Session | None = None) -> pmui.Page:
             )
         ],
         theme_config=THEME,
+        busy_indicator=None,
     )
+    # the page would follow a flag that all sessions of the server share, and change its document
+    # while another session holds the lock
+    with edit_readonly(page):
+        page.busy = False
+    return page
 
 
 def _card(title: str, caption: str | None, content: Any, flex: str = "none") -> pmui.Paper:
@@ -123,15 +141,20 @@ def _card(title: str, caption: str | None, content: Any, flex: str = "none") -> 
 
 
 def _hint() -> pn.pane.HTML:
-    return pn.pane.HTML(
-        HINT, stylesheets=[style("hint")], sizing_mode="stretch_width", margin=0
-    )
+    return pn.pane.HTML(HINT, stylesheets=[style("hint")], sizing_mode="stretch_width", margin=0)
 
 
 def _button(label: str, icon: str, action: Callable[[], bool]) -> pmui.Button:
     return pmui.Button(
         label=label, icon=icon, variant="outlined", on_click=lambda _: action(), margin=0
     )
+
+
+def _presets(session: Session) -> dict[str, Any]:
+    """The presets, and the user's own design while it is none of them."""
+    name = session.built.preset_name
+    own = [] if name else [OWN]
+    return {"options": [*session.presets, *own], "value": name or OWN}
 
 
 def _toolbar(session: Session, run: RunPanel) -> pn.FlexBox:
@@ -145,12 +168,7 @@ def _toolbar(session: Session, run: RunPanel) -> pn.FlexBox:
         width=120,
         margin=0,
     )
-    preset = pmui.RadioButtonGroup(
-        label="Preset",
-        options=list(session.presets),
-        value=session.built.preset_name or None,
-        margin=0,
-    )
+    preset = pmui.RadioButtonGroup(label="Preset", margin=0, **_presets(session))
     undo = _button("Undo", "undo", session.undo)
     redo = _button("Redo", "redo", session.redo)
     showing = [False]
@@ -161,8 +179,7 @@ def _toolbar(session: Session, run: RunPanel) -> pn.FlexBox:
         try:
             data.options = list(fitting_data(session.design.model))
             model.value, data.value = session.design.model, session.design.data
-            preset.options = list(session.presets)
-            preset.value = session.built.preset_name or None
+            preset.param.update(**_presets(session))
             undo.disabled, redo.disabled = (not there for there in session.travels)
         finally:
             showing[0] = False
@@ -177,11 +194,18 @@ def _toolbar(session: Session, run: RunPanel) -> pn.FlexBox:
 
     model.param.watch(ask(lambda name: session.choose(name)), "value")
     data.param.watch(ask(lambda name: session.choose(session.design.model, name)), "value")
-    preset.param.watch(ask(session.preset), "value")
+    preset.param.watch(ask(lambda name: name == OWN or session.preset(name)), "value")
     session.param.watch(show, "answers")
     show()
     run.styles = {"flex": "1 1 420px"}
     return pn.FlexBox(
-        model, data, preset, undo, redo, run,
-        align_items="center", gap="12px", sizing_mode="stretch_width",
+        model,
+        data,
+        preset,
+        undo,
+        redo,
+        run,
+        align_items="center",
+        gap="12px",
+        sizing_mode="stretch_width",
     )

@@ -105,7 +105,8 @@ class GraphView(SessionComponent):
 
     def handle(self, request: Mapping[str, Any]) -> None:
         match request:
-            case {"kind": "select", "node": str(key)}:
+            case {"kind": "select", "node": str(key)} if not self.busy:
+                # while a drawing is under way, the old one's keys mean other nodes
                 number = key.removeprefix("n")
                 self.session.select_node(int(number) if number.isdecimal() else -1)
             case {"kind": "clusters", "on": bool(on)}:

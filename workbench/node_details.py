@@ -47,9 +47,7 @@ class NodeDetails(pn.viewable.Viewer):
             margin=0,
             css_classes=["node-details"],
         )
-        self.session.param.watch(
-            self._show, ["answers", "region", "cell", "node", "records"]
-        )
+        self.session.param.watch(self._show, ["answers", "region", "cell", "node", "records"])
 
     def _show(self, *_: Any) -> None:
         self._pane.object = self.html()
@@ -65,8 +63,10 @@ class NodeDetails(pn.viewable.Viewer):
         if (column, row) in cells:
             cell = cells[column, row]
             refers = f" → refers to <code>{escape(cell.target)}</code>" if cell.target else ""
-            lone = "" if self.session.node >= 0 else (
-                "<p class='quiet'>No graph node comes from this cell alone.</p>"
+            lone = (
+                ""
+                if self.session.node >= 0
+                else ("<p class='quiet'>No graph node comes from this cell alone.</p>")
             )
             parts.append(
                 f"<h4>Cell <code>{escape(column)}.{escape(row)}</code></h4>"
@@ -131,9 +131,7 @@ def _figure(value: float | None, unit: str) -> str:
     return "–" if value is None else escape(count(value, unit))
 
 
-def _ports(
-    title: str, ports: Iterable[Port], streams: Iterable[int | None], graph: Graph
-) -> str:
+def _ports(title: str, ports: Iterable[Port], streams: Iterable[int | None], graph: Graph) -> str:
     items = []
     for port, number in zip(ports, streams, strict=True):
         if number is None:

@@ -70,8 +70,16 @@ class OrdersPanel(SessionComponent):
         ]
         design = session.design
         return repr(
-            (design.model, design.data, design.seed, design.text, design.cuts, design.wishes,
-             session.region, others)
+            (
+                design.model,
+                design.data,
+                design.seed,
+                design.text,
+                design.cuts,
+                design.wishes,
+                session.region,
+                others,
+            )
         )
 
     async def _rank(self, work: Iterator[RankedOrder], turn: int, key: str) -> None:

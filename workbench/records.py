@@ -56,9 +56,7 @@ class RunRecord:
     regions: tuple[RegionRecord, ...] = field(repr=False)
 
     @classmethod
-    def of(
-        cls, built: Built, machine: Machine, name: str, outcome: Mapping[str, Any]
-    ) -> RunRecord:
+    def of(cls, built: Built, machine: Machine, name: str, outcome: Mapping[str, Any]) -> RunRecord:
         """The record of what a worker sent back about a design."""
         return cls(
             configuration=built.configuration(machine),

@@ -12,7 +12,7 @@ from workbench.component import SessionComponent
 from workbench.design import Built
 from workbench.quantities import count, ratio, scientific, seconds, signed
 from workbench.session import Session
-from workbench.worker import Job, Runner
+from workbench.worker import Job, Runner, warm_up
 
 
 class RunPanel(SessionComponent):
@@ -28,10 +28,9 @@ class RunPanel(SessionComponent):
     def _follow(self) -> None:
         super()._follow()
         self.session.param.watch(lambda *_: self.refresh(), ["records", "latest"])
-        self.runner.param.watch(
-            lambda *_: self.refresh(), ["running", "share", "status", "failed"]
-        )
+        self.runner.param.watch(lambda *_: self.refresh(), ["running", "share", "status", "failed"])
         if pn.state.curdoc and pn.state.curdoc.session_context:
+            pn.state.onload(warm_up)
             # a closed page is noticed only after a while, but then its run must end
             pn.state.on_session_destroyed(lambda *_: self.runner.cancel())
 
@@ -78,6 +77,7 @@ class RunPanel(SessionComponent):
         built = self.session.built
         job = Job(built.compilation, built.data, self.session.machine)
         outcome = await self.runner.run(job)
+        warm_up()
         if outcome is not None:
             # scheduled, because a run is awaited without the document's lock
             pn.state.execute(lambda: self._finish(built, outcome), schedule=True)

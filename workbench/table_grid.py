@@ -83,15 +83,11 @@ class FusionTableGrid(SessionComponent):
             "steps": [
                 {
                     "title": _title(step),
-                    "changes": [
-                        [column, row, *_cell(cell)] for column, row, cell in step.changes
-                    ],
+                    "changes": [[column, row, *_cell(cell)] for column, row, cell in step.changes],
                 }
                 for step in table.steps
             ],
-            "kinds": {
-                k.name: {"fill": FILLS[k], "text": k.value} for k in CellKind if k in kinds
-            },
+            "kinds": {k.name: {"fill": FILLS[k], "text": k.value} for k in CellKind if k in kinds},
             "edges": [[e.outer, e.inner, e.reason] for e in region.pog.edges],
             "accumulators": [str(a) for a in table.accumulators.values()],
         }

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 import param
@@ -74,6 +75,44 @@ def work(job: Job, send: Send) -> None:
     )
 
 
+def prepare() -> None:
+    """Load the simulator before the first job comes; runs inside the worker."""
+    import_module("engine.sim.run")
+
+
+class _Spare:
+    """A worker that is started ahead of need, one for the whole server.
+
+    Loading the simulator takes longer than simulating a small model.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._child: Child | None = None
+
+    def fill(self, target: str) -> None:
+        with self._lock:
+            if self._child is None or not self._child.alive:
+                self._child = Child(target)
+
+    def take(self, target: str) -> Child:
+        with self._lock:
+            child, self._child = self._child, None
+        if child is not None and child.alive and child.target == target:
+            return child
+        if child is not None:
+            child.end()
+        return Child(target)
+
+
+_spare = _Spare()
+
+
+def warm_up() -> None:
+    """Start a worker, so that the first run does not wait for it."""
+    _spare.fill(Runner.target)
+
+
 class Runner(param.Parameterized):
     """At most one running simulation.
 
@@ -93,6 +132,8 @@ class Runner(param.Parameterized):
     status = param.String("", doc="What runs now, or how the last run ended.")
     failed = param.Boolean(False, doc="Whether the last run ended without a result.")
 
+    limit = param.Number(900.0, bounds=(0, None), doc="Seconds after which a run is ended.")
+
     target = "workbench.worker:work"
 
     def __init__(self, **params: Any) -> None:
@@ -107,7 +148,15 @@ class Runner(param.Parameterized):
         self._cancelled = False
         self.param.update(running=True, failed=False, share=0.0, status="starting the simulator")
         try:
-            return await self._converse(job)
+            async with asyncio.timeout(self.limit):
+                return await self._converse(job)
+        except TimeoutError:
+            self.param.update(
+                failed=True,
+                status=f"stopped after {self.limit:g} s, the limit for a run in the workbench; "
+                "use the command line for longer ones",
+            )
+            return None
         except ChildError as end:
             self.param.update(
                 failed=not self._cancelled,
@@ -120,7 +169,7 @@ class Runner(param.Parameterized):
 
     async def _converse(self, job: Job) -> dict[str, Any] | None:
         loop = asyncio.get_running_loop()
-        child = self._child = await loop.run_in_executor(None, Child, self.target)
+        child = self._child = await loop.run_in_executor(None, _spare.take, self.target)
         if self._cancelled:
             raise ChildError("cancelled")
         answers: asyncio.Queue[Any] = asyncio.Queue()
@@ -144,12 +193,12 @@ class Runner(param.Parameterized):
             match await answers.get():
                 case ChildError() as end:
                     raise end
-                case ("progress", share, text):
+                case ["progress", share, text]:
                     self.param.update(share=min(share, 1.0), status=text)
-                case ("refused", text):
+                case ["refused", text]:
                     self.param.update(failed=True, status=text)
                     return None
-                case ("done", outcome):
+                case ["done", outcome]:
                     self.param.update(share=1.0, status="done")
                     return outcome
 

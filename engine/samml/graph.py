@@ -210,15 +210,22 @@ class Graph:
             nodes = tuple(
                 Node(
                     i,
-                    n["op"],
-                    tuple(n["in"]),
-                    tuple(n["out"]),
+                    str(n["op"]),
+                    tuple(_stream_id(s) for s in n["in"]),
+                    tuple(None if s is None else _stream_id(s) for s in n["out"]),
                     n["params"],
-                    n["label"],
-                    n["origin"],
+                    str(n["label"]),
+                    str(n["origin"]),
                 )
                 for i, n in enumerate(data["nodes"])
             )
-        except (KeyError, TypeError, ValueError, AttributeError) as problem:
-            raise GraphError(f"malformed graph JSON: {problem}") from None
-        return cls(data["name"], nodes, streams)
+            return cls(str(data["name"]), nodes, streams)
+        except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as problem:
+            what = f"no entry {problem}" if isinstance(problem, KeyError) else str(problem)
+            raise GraphError(f"malformed graph JSON: {what}") from None
+
+
+def _stream_id(given: object) -> int:
+    if type(given) is not int:
+        raise TypeError(f"{given!r} is no stream id")
+    return given

@@ -99,8 +99,8 @@ class _Lowering:
             case AccIn(accumulator=accumulator):
                 crd, val = self._accumulate(accumulator)
                 return _Built(crd, {accumulator: val})
-            case DenseIn(dim=dim):
-                crd, _ = self._dense_range(index, dim, depth, name)
+            case DenseIn():
+                crd, _ = self._dense_range(tree, depth)
                 return _Built(crd, {})
             case Located(child=child, columns=columns):
                 built = self._tree(child, index, depth, name)
@@ -177,22 +177,18 @@ class _Lowering:
             0
         ]
 
-    def _dense_range(self, index: str, dim: int, depth: int, name: str) -> tuple[int, int]:
+    def _dense_range(self, dense: DenseIn, depth: int) -> tuple[int, int]:
         """All coordinates of an index, once per coordinate of the level outside."""
         parent = self._root()
-        prefix = self.table.levels[name].prefix
-        for k in range(depth - 1):
-            outer = self._level_named(prefix[: k + 1], self.table.levels[name].root)
-            parent = self._repeat(parent, self.level(outer).crd, f"D.{prefix[k]}")
+        for outer in dense.outer:
+            parent = self._repeat(
+                parent, self.level(outer).crd, f"D.{self.table.levels[outer].index}"
+            )
+        index = dense.index
         outputs = ((CRD, depth, f"{index} dense crd"), (REF, depth, f"{index} dense ref"))
-        crd, ref = self.draft.add("dense_scan", (parent,), outputs, {"dim": dim}, f"dense {index}")
+        params: dict[str, Scalar] = {"dim": dense.dim}
+        crd, ref = self.draft.add("dense_scan", (parent,), outputs, params, f"dense {index}")
         return crd, ref
-
-    def _level_named(self, prefix: tuple[str, ...], root: int) -> str:
-        for level in self.table.levels.values():
-            if level.prefix == prefix and level.root == root:
-                return level.name
-        raise LoweringError(f"no level iterates {', '.join(prefix)}")
 
     def _join(self, join: JoinOf, index: str, depth: int, name: str) -> _Built:
         parts = [self._tree(child, index, depth, name) for child in join.children]

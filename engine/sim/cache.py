@@ -185,8 +185,12 @@ def _work_in(name: str) -> int:
     return _size(KERNELS[name].function)
 
 
-def warmup(progress: Report | None = None, workers: int | None = None) -> None:
-    """Compile every kernel that is not in the cache, in several processes.
+def warmup(
+    progress: Report | None = None,
+    workers: int | None = None,
+    names: Iterable[str] | None = None,
+) -> None:
+    """Compile kernels (all, if not given) that are not in the cache, in several processes.
 
     Raises
     ------
@@ -195,7 +199,8 @@ def warmup(progress: Report | None = None, workers: int | None = None) -> None:
     """
     import_kernels()
     prune()
-    missing = sorted((n for n in KERNELS if not KERNELS[n].ready), key=_work_in, reverse=True)
+    wanted = KERNELS if names is None else names
+    missing = sorted((n for n in wanted if not KERNELS[n].ready), key=_work_in, reverse=True)
     count = min(workers or min(os.cpu_count() or 1, WORKERS), len(missing))
     for done, (name, seconds) in enumerate(_compile_all(missing, count), 1):
         if progress is not None:

@@ -18,7 +18,7 @@ from engine.sim.bound import bind
 from engine.sim.machine import Machine
 from engine.sim.output import output_tensor
 from engine.sim.result import EngineResult
-from engine.sim.simulate import Engine, run_graph
+from engine.sim.simulate import Engine, prepare, run_graph
 from engine.sim.trace import Trace
 from engine.sim.work import Work, measured_work
 
@@ -199,11 +199,17 @@ def simulate(
 
         if tick(0) is False:
             raise SimulationError("the run was cancelled")
-        started = time.perf_counter()
         bound = bind(compiled.graph, known)
         capacity = machine.channel_capacity
         if capacity is not None:
             bound = type(bound)(compiled.graph.with_capacity(capacity), bound.arrays)
+
+        def say(text: str, done: int = k) -> None:
+            if progress is not None:
+                progress(done / total, text)
+
+        prepare(bound, engine, say)
+        started = time.perf_counter()
         result = run_graph(bound, machine, engine, progress=tick, limit=token_limit)
         elapsed = time.perf_counter() - started
         runs.append(RegionRun(compiled, result, measured_work(result), elapsed))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import Enum
 from importlib import import_module
 from types import ModuleType
 
 from engine.errors import SimulationError
+from engine.samml.graph import Graph
 from engine.sim import interpreter
 from engine.sim.bound import BoundGraph
 from engine.sim.machine import Machine
@@ -63,7 +65,7 @@ def run_graph(
             f"no engine is called {engine!r}", hint=f"known: {', '.join(e.value for e in Engine)}"
         ) from None
     kernels = None if chosen is Engine.INTERPRETER else _kernels(chosen is Engine.COMPILED)
-    if chosen is Engine.AUTO and kernels is not None and not _worthwhile(bound):
+    if chosen is Engine.AUTO and kernels is not None and not worthwhile(bound):
         kernels = None
     if kernels is None:
         return interpreter.run(bound, machine, log=log, progress=progress, limit=limit)
@@ -83,10 +85,42 @@ def _kernels(required: bool) -> ModuleType | None:
         ) from problem
 
 
-def _worthwhile(bound: BoundGraph) -> bool:
+def worthwhile(bound: BoundGraph) -> bool:
     """Whether the kernels can run the graph, and sooner than the twins would be done."""
     if any(implementation(node.op).kernel is None for node in bound.graph.nodes):
         return False
-    if import_module("engine.sim.cache").ready():
+    if import_module("engine.sim.cache").ready(kernels_of(bound.graph)):
         return True
     return sum(a.size for arrays in bound.arrays.values() for a in arrays.values()) > SMALL
+
+
+def kernels_of(graph: Graph) -> set[str]:
+    """Names of the kernels a graph needs."""
+    return {node.op for node in graph.nodes} | {"scheduler"}
+
+
+def prepare(
+    bound: BoundGraph, engine: str | Engine, report: Callable[[str], None] | None = None
+) -> None:
+    """Compile the kernels that running a graph will need and the cache lacks.
+
+    The first run after an installation may take half a minute for this, so ``report`` is told
+    which kernel was compiled, of how many.  Later runs find them in the cache.
+    """
+    chosen = Engine(engine)
+    if chosen is Engine.INTERPRETER or _kernels(chosen is Engine.COMPILED) is None:
+        return
+    if chosen is Engine.AUTO and not worthwhile(bound):
+        return
+    cache = import_module("engine.sim.cache")
+    names = kernels_of(bound.graph) & set(cache.KERNELS)
+    if cache.ready(names):
+        return
+
+    def tell(name: str, done: int, total: int, seconds: float) -> None:
+        if report is not None:
+            report(f"compiling the simulator, once: {name} ({done} of {total} kernels)")
+
+    if report is not None:
+        report("compiling the simulator, once: this takes up to a minute")
+    cache.warmup(tell, names=names)

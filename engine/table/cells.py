@@ -182,10 +182,11 @@ class AccIn:
 
 @dataclass(frozen=True)
 class DenseIn:
-    """Every coordinate of an index."""
+    """Every coordinate of an index, once per coordinate of the levels ``outer``."""
 
     index: str
     dim: int
+    outer: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

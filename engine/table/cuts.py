@@ -7,7 +7,7 @@ that reductions inside the producer still see every coordinate.
 from __future__ import annotations
 
 from engine.errors import LoweringError
-from engine.fusion.nests import Placed, place, walk_placed
+from engine.fusion.nests import Placed, PlacedLeaf, place, walk_placed
 from engine.fusion.region import FusedRegion
 from engine.fusion.views import Cut, Instance, Leaf, View, walk
 from engine.program.types import Access, BroadcastAdd, Op, Statement
@@ -151,13 +151,15 @@ def _inexact_broadcast(joins: Joins, emptiness: Emptiness) -> Found | None:
                         return placed.view, operand.view, index
                     inexact = True
                 if inexact:
-                    cut = f"cut the region before {placed.tensor} and "
+                    way = "use 'option broadcast_add dense'"
+                    if isinstance(operand, PlacedLeaf):
+                        way += f", or declare {operand.tensor} dense"
+                    elif not deeper:
+                        way += f", or cut the region before {placed.tensor}"
                     raise LoweringError(
                         f"{placed.tensor} adds an operand row by row, but rows of "
                         f"{operand.tensor} may hold nothing",
-                        hint="use 'option broadcast_add dense', or "
-                        f"{cut if isinstance(operand, Placed) else ''}declare {operand.tensor} "
-                        "dense",
+                        hint=way,
                     )
     return None
 

@@ -154,11 +154,9 @@ class Emptiness:
         if len(symbols) > MAX_ATOMS:
             return True
         names = list(symbols)
+        full = [n for n in names if n[0] == "atom" and self.always(n[2])]  # type: ignore[arg-type]
         for bits in product((False, True), repeat=len(names)):
-            world = dict(zip(names, bits, strict=True))
-            for name in names:
-                if name[0] == "atom" and isinstance(name[2], DenseAtom):
-                    world[name] = True
+            world = dict(zip(names, bits, strict=True)) | dict.fromkeys(full, True)
             if all(_holds(t, p, world) for p, t in trees.items()) and not present(world):
                 return True
         return False

@@ -82,7 +82,8 @@ class LevelMaker:
             case AccAtom():
                 return AccIn(self.accumulator_of(tree))
             case DenseAtom(index=index):
-                return DenseIn(index, self.extents[index])
+                outer = tuple(self.level(prefix[:k]) for k in range(1, len(prefix)))
+                return DenseIn(index, self.extents[index], outer)
             case Combine(union=False):
                 return self._intersection(tree, prefix)
             case Combine(gate=gate) if gate:

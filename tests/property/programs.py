@@ -184,7 +184,8 @@ class _Maker:
             case "relu":
                 self.emit(ai, f"relu({at})", False, a.magnitude)
             case "sigmoid":
-                self.emit(ai, f"sigmoid({at})", True, 1)
+                # Not positive: float32 keeps no digit of the logarithm of nearly 1.
+                self.emit(ai, f"sigmoid({at})", False, 1)
             case other:
                 self.emit(ai, f"{other}({at})", False, a.magnitude + 4)
 
@@ -219,7 +220,7 @@ class _Maker:
         self.emit(ai, f"{at} - T{n}[{','.join(rest)}]", False, 2 * a.magnitude)
         self.emit(ai, f"exp(T{n + 1}[{','.join(ai)}])", False, 1)
         self.emit(rest, f"T{n + 2}[{','.join(ai)}]", False, 9)
-        self.emit(ai, f"T{n + 2}[{','.join(ai)}] / T{n + 3}[{','.join(rest)}]", True, 1)
+        self.emit(ai, f"T{n + 2}[{','.join(ai)}] / T{n + 3}[{','.join(rest)}]", False, 1)
 
 
 def _data(program: Program, positive: set[str], rng: random.Random) -> dict[str, StoredTensor]:

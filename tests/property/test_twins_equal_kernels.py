@@ -12,7 +12,6 @@ from engine.errors import SimulationError
 from engine.sim import compiled, interpreter
 from engine.sim.machine import Machine
 from engine.sim.primitives import IMPLEMENTATIONS
-from engine.sim.primitives.values import UNARY
 from engine.sim.result import EngineResult
 from tests.property.random_graphs import random_graph
 
@@ -20,16 +19,6 @@ SEED = 20_260_000
 CAPACITIES = (1, 2, 3, 4, 16, 64, None)
 GRAPHS = 143  # times seven capacities: about a thousand cases
 F32 = np.float32
-DOUBLE = {
-    "exp": lambda x, _: np.exp(np.float64(x)),
-    "sin": lambda x, _: np.sin(np.float64(x)),
-    "cos": lambda x, _: np.cos(np.float64(x)),
-    "log": lambda x, _: np.log(np.float64(x)),
-    "sigmoid": lambda x, _: F32(1) / (F32(1) + F32(np.exp(-np.float64(x)))),
-}
-"""The kernels compute these in double precision and round; numpy's float32 ones are a few units
-in the last place off.  With these, twins agree with kernels to the last bit."""
-
 Outcome = EngineResult | SimulationError
 
 
@@ -38,12 +27,6 @@ def outcome(run: Callable[[], EngineResult]) -> Outcome:
         return run()
     except SimulationError as error:
         return error
-
-
-@pytest.fixture(autouse=True)
-def _double_precision(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, function in DOUBLE.items():
-        monkeypatch.setitem(UNARY, name, function)
 
 
 def same_values(a: np.ndarray, b: np.ndarray) -> bool:

@@ -17,7 +17,7 @@ from engine.errors import SimulationError
 from engine.sim.machine import Machine
 
 PROGRAM = """
-M: 3x3 dcsr order {modes}
+M: 3x3 [compressed, compressed] order {modes}
 v: 3 dense
 T[i] = M[i,j] * v[j]
 E[i] = exp(T[i])

@@ -173,7 +173,10 @@ def test_the_plot_and_the_table_hold_every_run(session):
     session.finish(session.built, outcome(250, session=session))
     names = {n: list(s.data["name"]) for n, s in plot.sources.items()}
     assert names == {
-        "unfused": ["unfused"], "partial": ["partial"], "full": [], "other preset": [],
+        "unfused": ["unfused"],
+        "partial": ["partial"],
+        "full": [],
+        "other preset": [],
         "yours": ["yours 1"],
     }
     assert [r["speedup"] for r in table.view["runs"]] == ["1.50×", "1.00×", "1.20×"]

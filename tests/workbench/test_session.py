@@ -18,16 +18,29 @@ def outcome(cycles=100, ok=True, session=None):
             "name": r.name,
             "cycles": cycles,
             "nodes": [
-                {"node": n.id, "tokens_in": 1, "tokens_out": 2, "busy": 3, "busy_share": 0.5,
-                 "stall_input": 0, "stall_output": 0}
+                {
+                    "node": n.id,
+                    "tokens_in": 1,
+                    "tokens_out": 2,
+                    "busy": 3,
+                    "busy_share": 0.5,
+                    "stall_input": 0,
+                    "stall_output": 0,
+                }
                 for n in r.graph.nodes
             ],
         }
         for r in session.regions
     ]
     return {
-        "cycles": cycles, "flops": 5.0, "bytes": 6.0, "ok": ok, "max_rel_error": 3e-7,
-        "check": "matches" if ok else "MISMATCH", "seconds": 0.1, "regions": regions,
+        "cycles": cycles,
+        "flops": 5.0,
+        "bytes": 6.0,
+        "ok": ok,
+        "max_rel_error": 3e-7,
+        "check": "matches" if ok else "MISMATCH",
+        "seconds": 0.1,
+        "regions": regions,
     }
 
 

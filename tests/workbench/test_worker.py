@@ -46,9 +46,16 @@ def test_a_child_answers_and_keeps_noise_out():
     child = Child("tests.workbench.test_worker:echo")
     for k in range(3):
         child.send(k)
-        assert child.receive() == ("heard", k)
+        assert child.receive() == ["heard", k]
     child.end()
     with pytest.raises(ChildError):
+        child.receive()
+
+
+def test_a_child_makes_nothing_but_data():
+    child = Child("tests.workbench.test_worker:echo")
+    child.send(os.getcwd)
+    with pytest.raises(ChildError, match=r"a request holds a \w+\.getcwd"):
         child.receive()
 
 
@@ -101,6 +108,14 @@ def test_cancel_is_quick_and_leaves_no_process():
     assert runner.status == "cancelled"
     assert not runner.failed
     assert process.wait(5) != 0
+
+
+def test_a_run_has_a_limit():
+    runner = Runner(limit=0.5)
+    runner.target = "tests.workbench.test_worker:sleep"
+    assert asyncio.run(runner.run(job(Session("spmv")))) is None
+    assert runner.failed
+    assert "stopped after 0.5 s" in runner.status
 
 
 def test_the_panel_keeps_the_record():

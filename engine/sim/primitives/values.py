@@ -16,6 +16,7 @@ from engine.sim.process import Behaviour, Process
 from engine.sim.tokens import DONE, EMPTY, Stop, is_number
 
 F32 = np.float32
+F64 = np.float64
 ZERO = F32(0)
 
 BINARY: Mapping[str, Callable[[F32, F32], F32]] = {
@@ -31,20 +32,24 @@ UNION_LIKE = frozenset({"add", "sub"})
 """Binary functions to which an absent operand is a 0 rather than an absent result."""
 
 UNARY: Mapping[str, Callable[[F32, F32], Any]] = {
-    "exp": lambda x, _: np.exp(x),
-    "log": lambda x, _: np.log(x),
+    "exp": lambda x, _: np.exp(F64(x)),
+    "log": lambda x, _: np.log(F64(x)),
     "rsqrt": lambda x, _: F32(1) / np.sqrt(x),
-    "sigmoid": lambda x, _: F32(1) / (F32(1) + np.exp(-x)),
+    "sigmoid": lambda x, _: F32(1) / (F32(1) + F32(np.exp(-F64(x)))),
     "gelu": lambda x, _: 0.5 * float(x) * (1 + math.erf(float(x) / math.sqrt(2))),
     "relu": lambda x, _: max(x, ZERO),
-    "sin": lambda x, _: np.sin(x),
-    "cos": lambda x, _: np.cos(x),
+    "sin": lambda x, _: np.sin(F64(x)),
+    "cos": lambda x, _: np.cos(F64(x)),
     "max": max,
     "scalaradd": lambda x, c: x + c,
     "scalarmul": lambda x, c: x * c,
     "scalardiv": lambda x, c: x / c,
 }
-"""What each unary function computes from a value and the node's ``scalar``."""
+"""What each unary function computes from a value and the node's ``scalar``.
+
+Transcendental ones are computed in double precision and rounded, as the kernels do it, so that
+both forms agree to the last bit.
+"""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,67 @@
+"""Random programs, fused and ordered at random, compute what the dense reference computes."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from engine.sim.run import TOLERANCE, simulate
+from tests.property.programs import Case, make_case
+
+SEED = 20_251_000
+ENGINES = ("interpreter", "compiled")
+
+
+def check(case: Case, engine: str) -> str:
+    """What differs between a run and the reference; empty if nothing does."""
+    result = simulate(case.compilation, case.data, engine=engine).check()
+    return "" if result.ok else f"{result}\n{case!r}"
+
+
+def search(seeds: range, engine: str) -> tuple[int, int]:
+    """Run the case of every seed; how many cases there were and how many fused statements."""
+    cases = fused = 0
+    for seed in seeds:
+        case = make_case(random.Random(seed))
+        if case is None:
+            continue
+        cases += 1
+        fused += len(case.compilation.regions) < len(case.program.statements)
+        difference = check(case, engine)
+        assert not difference, f"seed {seed}, engine {engine}: {difference}"
+    return cases, fused
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_random_programs(engine: str) -> None:
+    """Values to a relative 1e-5, and exactly the stored coordinates."""
+    print(f"seeds from {SEED}")
+    cases, fused = search(range(SEED, SEED + 300), engine)
+    assert cases >= 200
+    assert 2 * fused >= cases
+    assert TOLERANCE == 1e-5
+
+
+@pytest.mark.fuzz
+@pytest.mark.parametrize("engine", ENGINES)
+def test_many_random_programs(engine: str) -> None:
+    print(f"seeds from {SEED + 1_000}")
+    cases, fused = search(range(SEED + 1_000, SEED + 8_500), engine)
+    assert cases >= 5_000
+    assert 2 * fused >= cases
+
+
+def test_a_wrong_result_would_be_seen() -> None:
+    """The reference of other data is told apart, by values or by coordinates."""
+    seen = 0
+    for seed in range(SEED, SEED + 60):
+        case = make_case(random.Random(seed))
+        if case is None:
+            continue
+        run = simulate(case.compilation, case.data, engine="interpreter")
+        for name, stored in run.outputs.items():
+            run.reference[name].values[...] += 1.0
+            seen += bool(stored.nnz) and not run.check().ok
+            break
+    assert seen > 20
