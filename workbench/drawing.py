@@ -5,13 +5,10 @@ Colours of streams follow the page's theme, so the view's style sheet gives them
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from engine.samml.catalogue import CATALOGUE, Family
 from engine.samml.graph import Graph, Node, Stream, StreamKind
 
 _DASHES = {StreamKind.REF: " style=dashed", StreamKind.SIG: " style=dotted"}
-STREAM_LEGEND = {"crd": "coordinates", "ref": "references", "val": "values", "sig": "repeat signal"}
 MAX_LABEL = 26
 
 
@@ -98,11 +95,3 @@ def _edge(producer: int, consumer: int, stream: Stream) -> str:
 def _quoted(text: str) -> str:
     escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f'"{escaped}"'
-
-
-def stream_text(streams: Iterable[Stream]) -> str:
-    """Streams in words: ``A.i coordinates (depth 1)``."""
-    return ", ".join(
-        f"{s.label or STREAM_LEGEND[s.kind.value]} ({s.kind.value}, depth {s.depth})"
-        for s in streams
-    )

@@ -19,6 +19,7 @@ export function render({ model, el }) {
   let outof = new Map()
   let mode = 'none'
   let shown = null
+  let waiting = false             // a picture came while the pane was hidden
 
   // Toolbar -----------------------------------------------------------------------------------
   const search = h('input', { type: 'search', placeholder: 'Find a node…', 'aria-label': 'Find a node', list: 'names', on: { keydown: event => { if (event.key === 'Enter') find() }, change: () => find() } })
@@ -55,6 +56,8 @@ export function render({ model, el }) {
       box.append(h('div', { class: 'empty' }, v.problem || 'drawing the graph…'))
       return
     }
+    waiting = !box.clientWidth  // without a size there are no positions to measure
+    if (waiting) return
     const parsed = new DOMParser().parseFromString(v.svg, 'image/svg+xml').documentElement
     const [, , w, hh] = parsed.getAttribute('viewBox').split(/\s+/).map(Number)
     size = [w, hh]
@@ -258,7 +261,6 @@ export function render({ model, el }) {
   model.on('heat', paint)
   model.on('selected', path)
   model.on('busy', () => box.classList.toggle('busy', model.busy))
-  new ResizeObserver(() => { if (port && box.clientWidth) apply() }).observe(box)
-  model.on('after_layout', () => { if (shown && box.clientWidth && !box.sized) { box.sized = true; load() } })
+  new ResizeObserver(() => { if (waiting && box.clientWidth) load(); else if (port && box.clientWidth) apply() }).observe(box)
   load()
 }

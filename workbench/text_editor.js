@@ -39,7 +39,7 @@ export function render({ model, el }) {
   model.on('view', () => { area.value = model.view.text; status.show(null); edited() })
   model.on('answer', () => {
     const { ok, message, line, column } = model.answer
-    status.show(ok ? { ok, message } : { ok, message: line ? message : message })
+    status.show({ ok, message })
     wrong = ok ? 0 : line
     area.toggleAttribute('aria-invalid', !ok)
     count()

@@ -176,8 +176,7 @@ class Runner(param.Parameterized):
 
         def listen() -> None:
             # a thread per run: reading a pipe blocks, and the pool's threads are shared
-            message: Any = None
-            while not isinstance(message, ChildError) and (not message or len(message) == 3):
+            while True:
                 try:
                     message = child.receive()
                 except ChildError as end:
@@ -185,6 +184,8 @@ class Runner(param.Parameterized):
                 try:
                     loop.call_soon_threadsafe(answers.put_nowait, message)
                 except RuntimeError:  # the loop is closed: nobody listens any more
+                    return
+                if isinstance(message, ChildError) or message[0] != "progress":
                     return
 
         threading.Thread(target=listen, daemon=True).start()

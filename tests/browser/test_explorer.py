@@ -181,6 +181,16 @@ def test_references_steps_orders_and_graph(page, session):
     expect(page.locator("g.node.selected")).to_have_count(0)
 
 
+def test_a_hidden_graph_is_drawn_when_it_is_shown(page, session):
+    page.get_by_role("tab", name="Costs").click()
+    page.get_by_role("button", name="full", exact=False).first.click()
+    expect(page.locator(".region")).to_have_count(1)
+    page.wait_for_timeout(500)
+    page.get_by_role("tab", name="Graph").click()
+    expect(page.locator("g.node")).to_have_count(len(session.current.graph.nodes))
+    expect(page.locator("g.node").first).to_be_visible()
+
+
 def test_texts_show_errors_in_place(page, session):
     page.get_by_role("tab", name="Schedule text").click()
     area = page.get_by_label("schedule text")
