@@ -216,10 +216,9 @@ def _compile(options: Any) -> int:
             {
                 "name": r.name,
                 "order": r.order,
-                "outputs": r.region.outputs,
-                "orders": r.region.pog.count(),
                 "nodes": len(r.graph.nodes),
-                "table": r.table.grid(),
+                "region": json.loads(r.region.to_json()),
+                "table": json.loads(r.table.to_json()),
                 "graph": json.loads(r.graph.to_json()),
             }
             for r in compilation.regions

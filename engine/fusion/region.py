@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -14,6 +15,8 @@ from engine.fusion.schedule import Schedule
 from engine.fusion.views import Instance, Leaf, build_views, instances, walk
 from engine.program.printer import statement_text
 from engine.program.types import Access, Program, Statement
+
+JSON_VERSION = 1
 
 
 @dataclass(frozen=True)
@@ -80,6 +83,44 @@ class FusedRegion:
     def default_order(self) -> tuple[str, ...]:
         """The order the schedule asks for, else the first of :meth:`orders`."""
         return self.chosen or next(self.orders())
+
+    def verify(self) -> None:
+        """Check that the constraints can be satisfied, and by the chosen order if there is one.
+
+        Raises
+        ------
+        OrderError
+            Naming the edges at fault.
+        """
+        self.pog.verify()
+        if self.chosen is not None:
+            self.pog.check(self.chosen)
+
+    def to_json(self) -> str:
+        """Versioned JSON: statements, index variables and the edges of the POG with reasons."""
+        return json.dumps(
+            {
+                "fuseloom": "region",
+                "version": JSON_VERSION,
+                "name": self.name,
+                "outputs": self.outputs,
+                "inputs": self.inputs,
+                "views": [str(view) for view in walk(*self.roots)],
+                "indices": [{"name": x, "size": self.extents[x]} for x in self.indices],
+                "edges": [
+                    {
+                        "outer": edge.outer,
+                        "inner": edge.inner,
+                        "hard": edge.hard,
+                        "origin": edge.origin.value,
+                        "reason": edge.reason,
+                    }
+                    for edge in self.pog.edges
+                ],
+                "orders": self.pog.count(),
+                "chosen": self.chosen,
+            }
+        )
 
     def __str__(self) -> str:
         lines = [f"region {self.name} -> {', '.join(self.outputs)}"]

@@ -87,6 +87,7 @@ def compile_region(region: FusedRegion, order: Sequence[str] | None = None) -> C
 
 
 def _finish(region: FusedRegion, table: FusionTable) -> CompiledRegion:
+    table.verify()
     graph = lower(table)
     verify(graph)
     return CompiledRegion(region, table, graph)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from dataclasses import asdict, dataclass
 from functools import cached_property
 
 from engine.errors import LoweringError
 from engine.fusion.region import FusedRegion
 from engine.table.cells import VALUE_ROW, Accumulator, Cell, Column, Level, Output, Step
+
+JSON_VERSION = 1
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,57 @@ class FusionTable:
             return self.cells[column, row]
         except KeyError:
             raise LoweringError(f"the table has no cell {column}.{row}") from None
+
+    def verify(self) -> None:
+        """Check that the table can be lowered: nothing refers to what is not there.
+
+        Raises
+        ------
+        LoweringError
+            Naming the cell and what it refers to.
+        """
+        names = {column.name for column in self.columns}
+        for (column, row), cell in self.cells.items():
+            if column not in names or row not in self.rows:
+                raise LoweringError(f"cell {column}.{row} is outside the table")
+            if cell.target and tuple(cell.target.rsplit(".", 1)) not in self.cells:
+                raise LoweringError(f"cell {column}.{row} refers to {cell.target}, which is empty")
+        for output in self.outputs:
+            missing = [level for level in output.levels if level not in self.levels]
+            if missing:
+                raise LoweringError(f"output {output.tensor} has no level {missing[0]}")
+            if (output.column, VALUE_ROW) not in self.cells:
+                raise LoweringError(f"output {output.tensor} has no value cell")
+
+    def to_json(self) -> str:
+        """Versioned JSON: columns, rows, cells, accumulators and the steps of construction."""
+        return json.dumps(
+            {
+                "fuseloom": "table",
+                "version": JSON_VERSION,
+                "region": self.region.name,
+                "rows": self.rows,
+                "columns": [asdict(column) for column in self.columns],
+                "accumulators": [str(a) for a in self.accumulators.values()],
+                "steps": [
+                    {
+                        "phase": step.phase,
+                        "title": step.title,
+                        "cells": [
+                            {
+                                "column": column,
+                                "row": row,
+                                "kind": cell.kind.value,
+                                "text": cell.text,
+                                "target": cell.target,
+                            }
+                            for column, row, cell in step.changes
+                        ],
+                    }
+                    for step in self.steps
+                ],
+            }
+        )
 
     def grid(self) -> list[list[str]]:
         """Rows of texts: a header of column titles, then one row per index and the values."""
