@@ -164,7 +164,16 @@ class Graph:
 
     def _stream_text(self, stream: int) -> str:
         s = self.streams[stream]
-        return f"%{s.id}:{s.kind.value}{s.depth}"
+        capacity = "" if s.capacity is None else f"/{s.capacity}"
+        return f"%{s.id}:{s.kind.value}{s.depth}{capacity}"
+
+    def bare(self) -> Graph:
+        """The same graph without stream labels and origins, which the text leaves out."""
+        return replace(
+            self,
+            nodes=tuple(replace(n, params=dict(n.params), origin="") for n in self.nodes),
+            streams=tuple(replace(s, label="") for s in self.streams),
+        )
 
     def to_json(self) -> str:
         """Versioned JSON that :meth:`from_json` reads back to an equal graph."""
