@@ -1,6 +1,6 @@
 """How long compiling takes, from program text to dataflow graphs (CPU time, one core).
 
-    python benchmarks/compile.py
+python benchmarks/compile.py
 """
 
 from __future__ import annotations
@@ -44,8 +44,7 @@ def main() -> None:
                 "parse_ms": 1e3 * best_of(options.times, lambda: parse(text)),
                 "text_to_graph_ms": 1e3
                 * best_of(options.times, lambda s=schedule: compile_program(parse(text), s)),
-                "estimate_ms": 1e3
-                * best_of(options.times, lambda c=compiled: estimate(c, data)),
+                "estimate_ms": 1e3 * best_of(options.times, lambda c=compiled: estimate(c, data)),
             }
         )
     if options.json:

@@ -9,11 +9,12 @@ from typing import Any
 import panel as pn
 import param
 
+from engine.samml.dot import to_dot
 from workbench import layout
 from workbench.assets import script, style
 from workbench.child import ChildError
 from workbench.component import SessionComponent
-from workbench.drawing import edge_list, legend, node_key, to_dot
+from workbench.drawing import edge_list, legend, node_key
 
 
 class GraphView(SessionComponent):
@@ -48,7 +49,7 @@ class GraphView(SessionComponent):
     def redraw(self) -> None:
         """Draw the region shown, if its picture would differ."""
         graph = self.session.current.graph
-        dot = to_dot(graph, clusters=self.clusters, direction=self.direction)
+        dot = to_dot(graph, clusters=self.clusters, rankdir=self.direction).source
         if dot == self._drawn:
             self._show_heat()
             return

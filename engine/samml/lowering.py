@@ -211,9 +211,24 @@ class _Lowering:
             outputs.append((self.draft.kind(payload), depth, f"{name} {key or 'unused'}"))
         params: dict[str, Scalar] = {"gate": gates} if join.union else {}
         op = "union" if join.union else "intersect"
-        made = self.draft.add(op, tuple(inputs), tuple(outputs), params, name, name)
+        origin = self._member(join, index)
+        made = self.draft.add(op, tuple(inputs), tuple(outputs), params, name, origin)
         payloads = {key: s for key, s in zip(keys, made[1:], strict=True) if key is not None}
         return _Built(made[0], payloads)
+
+    def _member(self, tree: LevelTree, index: str) -> str:
+        """The first cell of the table that takes part in a level, as ``column.row``."""
+        match tree:
+            case ScanIn(column=column):
+                return f"{column}.{index}"
+            case AccIn(accumulator=name):
+                return f"{self.table.accumulators[name].column}.{index}"
+            case Located(child=child):
+                return self._member(child, index)
+            case JoinOf(children=children):
+                return next(filter(None, (self._member(c, index) for c in children)), "")
+            case _:
+                return ""
 
     def _placeholder(self, part: _Built) -> int:
         """A payload for a joiner port whose own payload nothing needs."""

@@ -6,9 +6,10 @@ import json
 
 import pytest
 
+from engine.samml.dot import to_dot
 from engine.table.cells import CellKind
 from workbench.cost_plot import CostPlot
-from workbench.drawing import edge_list, to_dot
+from workbench.drawing import edge_list
 from workbench.fusion_chain import FusionChain
 from workbench.graph_view import GraphView
 from workbench.node_details import NodeDetails
@@ -132,7 +133,7 @@ def test_the_graph_view_draws_every_node(session):
 
 
 def test_names_from_a_program_stay_text_in_dot(session):
-    dot = to_dot(session.current.graph, clusters=True, direction="TB")
+    dot = to_dot(session.current.graph, clusters=True, rankdir="TB").source
     assert dot.count("subgraph") == len(
         {n.origin.split(".")[0] for n in session.current.graph.nodes if "." in n.origin}
     )
