@@ -13,6 +13,7 @@ from engine.errors import FuseloomError, OrderError, ScheduleError
 from engine.fusion.regions import live_statements
 from engine.fusion.schedule import Schedule
 from engine.models import MODELS
+from engine.samml.catalogue import Family, primitive
 from engine.samml.compiler import Compilation, CompiledRegion, compile_region
 from engine.sim.machine import Machine
 from workbench.design import (
@@ -294,10 +295,12 @@ class Session(param.Parameterized):
             self.param.update(region=number, cell=("", ""), node=-1)
 
     def select_cell(self, column: str, row: str) -> None:
-        """Select a cell of the table, and the first graph node it became."""
+        """Select a cell of the table, and the graph node it became."""
         origin = f"{column}.{row}"
-        made = [n.id for n in self.current.graph.nodes if n.origin == origin]
-        self.param.update(cell=(column, row), node=made[-1] if made else -1)
+        made = [n for n in self.current.graph.nodes if n.origin == origin]
+        # A joiner belongs to several cells; the cell's own node says more about it.
+        own = [n for n in made if primitive(n.op).family is not Family.JOIN] or made
+        self.param.update(cell=(column, row), node=own[-1].id if own else -1)
 
     def select_node(self, node: int) -> None:
         """Select a graph node, and the cell it came from; -1 selects nothing."""

@@ -41,7 +41,7 @@ def test_text() -> None:
     assert str(COPY) == (
         "graph copy\n"
         "  %0:ref0 = root()  # root\n"
-        "  %1:crd1, %2:ref1 = scan(%0) {level=0, tensor=B}  # LS B.i\n"
+        "  %1:crd1/4, %2:ref1 = scan(%0) {level=0, tensor=B}  # LS B.i\n"
         "  %3:val1 = array(%2) {tensor=B}\n"
         "  crdwrite(%1) {level=0, tensor=X}\n"
         "  valwrite(%3) {tensor=X}"

@@ -148,7 +148,8 @@ def test_nodes_say_which_cell_made_them() -> None:
     assert origins["Val X"] == "X.val"
     assert origins["Acc1_k"] == "T.j"
     cells = {f"{column}.{row}" for column, row in built.table.cells}
-    assert set(origins.values()) - cells == {"I_k"}  # a join belongs to several cells
+    assert origins["I_k"] == "A.k"  # a join belongs to several cells: the first stands for them
+    assert set(origins.values()) <= cells
 
 
 def test_a_dense_range_opens_a_fiber_per_joined_coordinate() -> None:
