@@ -26,7 +26,7 @@ class FusionChain(SessionComponent):
 
     _esm = script("fusion_chain")
     topics = ("fusion",)
-    _stylesheets = [style("fusion_chain")]  # noqa: RUF012
+    _stylesheets = [style("fusion_chain")]
 
     def _follow(self) -> None:
         super()._follow()

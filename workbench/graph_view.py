@@ -25,7 +25,7 @@ class GraphView(SessionComponent):
     """
 
     _esm = script("graph_view")
-    _stylesheets = [style("graph_view")]  # noqa: RUF012
+    _stylesheets = [style("graph_view")]
 
     heat = param.Dict({}, doc="Node key to share (0 to 1), by kind of heat.")
     selected = param.String("", doc="Key of the selected node.")

@@ -28,7 +28,7 @@ class OrdersPanel(SessionComponent):
     """
 
     _esm = script("orders_panel")
-    _stylesheets = [style("orders_panel")]  # noqa: RUF012
+    _stylesheets = [style("orders_panel")]
 
     def __init__(self, *args: Any, **params: Any) -> None:
         self._known: dict[str, list[RankedOrder]] = {}

@@ -19,7 +19,7 @@ class RunPanel(SessionComponent):
     """A Run button with progress, and the result with its check against the dense reference."""
 
     _esm = script("run_panel")
-    _stylesheets = [style("run_panel")]  # noqa: RUF012
+    _stylesheets = [style("run_panel")]
 
     def __init__(self, session: Session | None = None, **params: Any) -> None:
         self.runner = Runner()

@@ -25,7 +25,7 @@ class RunsTable(SessionComponent):
     """Runs with cycles, speed-up, work and check; a click goes back to a configuration."""
 
     _esm = script("runs_table")
-    _stylesheets = [style("runs_table")]  # noqa: RUF012
+    _stylesheets = [style("runs_table")]
 
     def _follow(self) -> None:
         super()._follow()

@@ -46,7 +46,7 @@ class FusionTableGrid(SessionComponent):
 
     _esm = script("table_grid")
     topics = ("order",)
-    _stylesheets = [style("table_grid")]  # noqa: RUF012
+    _stylesheets = [style("table_grid")]
 
     selected = param.List([], doc="Column and row of the selected cell.")
 

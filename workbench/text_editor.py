@@ -27,7 +27,7 @@ class TextEditor(SessionComponent):
     """
 
     _esm = script("text_editor")
-    _stylesheets = [style("text_editor")]  # noqa: RUF012
+    _stylesheets = [style("text_editor")]
 
     what = param.Selector(default="program", objects=["program", "schedule"])
     answer = param.Dict({}, doc="What the engine said to the last Apply of this editor.")
