@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import os
+import pickle
 import time
 
 import pytest
 
 from engine.errors import SimulationError
+from engine.program import Op
 from workbench import layout
-from workbench.child import Child, ChildError
+from workbench.child import Child, ChildError, _Requests
 from workbench.run_panel import RunPanel
 from workbench.session import Session
 from workbench.worker import Job, Runner
@@ -98,6 +101,7 @@ def test_cancel_is_quick_and_leaves_no_process():
         runner.target = "tests.workbench.test_worker:sleep"
         task = asyncio.create_task(runner.run(job(Session("spmv"))))
         while runner.share < 0.5:
+            assert not task.done(), runner.status
             await asyncio.sleep(0.02)
         process = runner._child._process
         runner.cancel()
@@ -139,3 +143,22 @@ def test_layout_says_what_is_wrong():
     with pytest.raises(ChildError, match="graph layout failed"):
         layout.svg("digraph { a -> ")
     assert "<svg" in layout.svg("digraph { c }")
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        b"cos\nsystem\n(S'true'\ntR.",
+        b"cbuiltins\ngetattr\n(cengine.errors\nFuseloomError\nS'mro'\ntR.",
+        b"cbuiltins\neval\n(S'1'\ntR.",
+    ],
+    ids=["system", "attribute", "eval"],
+)
+def test_a_request_makes_nothing_but_data(code):
+    with pytest.raises(pickle.UnpicklingError):
+        _Requests(io.BytesIO(code)).load()
+
+
+def test_enum_members_travel_however_python_writes_them():
+    code = b"cbuiltins\ngetattr\n(cengine.program.types\nOp\nS'MUL'\ntR."
+    assert _Requests(io.BytesIO(code)).load() is Op.MUL
