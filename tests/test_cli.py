@@ -80,9 +80,9 @@ def test_compile_with_a_schedule(
     (region,) = shown["regions"]
     assert region["name"] == "y..z"
     assert region["order"] == ["i", "j"]
-    assert region["outputs"] == ["z"]
-    assert region["orders"] == 1
-    assert [row[0] for row in region["table"]] == ["", "i", "j", "val"]
+    assert region["region"]["outputs"] == ["z"]
+    assert region["region"]["orders"] == 1
+    assert region["table"]["rows"] == ["i", "j", "val"]
     assert len(Graph.from_json(json.dumps(region["graph"])).nodes) == region["nodes"]
 
 
