@@ -86,11 +86,12 @@ def _elapsed(vector: Vector, bound: BoundGraph, result: EngineResult) -> Iterabl
 
 def _same(mine: Token, theirs: Token) -> bool:
     if is_number(mine) and is_number(theirs):
-        return _close(float(mine), float(theirs))  # type: ignore[arg-type]
+        return _close(mine, theirs)
     return mine == theirs
 
 
-def _close(a: float, b: float) -> bool:
+def _close(mine: Any, theirs: Any) -> bool:
+    a, b = float(mine), float(theirs)
     return a == b or math.isclose(a, b, rel_tol=TOLERANCE) or (math.isnan(a) and math.isnan(b))
 
 

@@ -7,6 +7,7 @@ conservative: "may be" is always right, "never" is a promise.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from itertools import product
 
 from engine.fusion.nests import Placed, PlacedLeaf, PlacedView
@@ -27,7 +28,24 @@ from engine.table.joins import (
 )
 
 Prefix = tuple[str, ...]
-Symbol = tuple[object, ...]
+
+
+@dataclass(frozen=True)
+class Carried:
+    """That an atom has the coordinate at hand on a level's stream."""
+
+    prefix: Prefix
+    atom: Atom
+
+
+@dataclass(frozen=True)
+class Folded:
+    """That a reducer had a value to fold."""
+
+    placed: Placed
+
+
+Symbol = Carried | Folded
 Presence = Callable[[Mapping[Symbol, bool]], bool]
 
 
@@ -147,14 +165,13 @@ class Emptiness:
     def _absent_now(self, placed: Placed) -> bool:
         symbols: dict[Symbol, None] = {}
         present = self._computed(placed, symbols)
-        prefixes = {s[1]: None for s in symbols if s[0] == "atom"}
-        trees = {p: self.joins.tree(p) for p in prefixes if isinstance(p, tuple)}
+        trees = {s.prefix: self.joins.tree(s.prefix) for s in symbols if isinstance(s, Carried)}
         for prefix, tree in trees.items():
-            symbols.update({("atom", prefix, a): None for a in atoms(tree)})
+            symbols.update({Carried(prefix, a): None for a in atoms(tree)})
         if len(symbols) > MAX_ATOMS:
             return True
         names = list(symbols)
-        full = [n for n in names if n[0] == "atom" and self.always(n[2])]  # type: ignore[arg-type]
+        full = [n for n in names if isinstance(n, Carried) and self.always(n.atom)]
         for bits in product((False, True), repeat=len(names)):
             world = dict(zip(names, bits, strict=True)) | dict.fromkeys(full, True)
             if all(_holds(t, p, world) for p, t in trees.items()) and not present(world):
@@ -171,7 +188,6 @@ class Emptiness:
 
     def _operand(self, view: PlacedView, reader: Placed, symbols: dict[Symbol, None]) -> Presence:
         rank = self.joins.rank
-        symbol: Symbol
         if isinstance(view, PlacedLeaf):
             if not view.indices:
                 return _always
@@ -184,7 +200,7 @@ class Emptiness:
         if self.folds_last(view):
             if not self.fold_absent(view) or self._reads_what_it_folded(view, reader):
                 return _always
-            symbol = ("fold", id(view))
+            symbol = Folded(view)
             symbols[symbol] = None
             return lambda world: world[symbol]
         return self._rides(AccAtom(view, view.outer_nest[-1]), view.outer_nest, symbols)
@@ -194,7 +210,7 @@ class Emptiness:
     ) -> Presence:
         """When an atom's payload is there on its level's stream."""
         when = presence(self.joins.tree(prefix), atom) or atom
-        symbols.update({("atom", prefix, a): None for a in atoms(when)})
+        symbols.update({Carried(prefix, a): None for a in atoms(when)})
         return lambda world: _holds(when, prefix, world)
 
     def _reads_what_it_folded(self, view: Placed, reader: Placed) -> bool:
@@ -206,8 +222,8 @@ def _always(_: Mapping[Symbol, bool]) -> bool:
     return True
 
 
-def _holds(tree: Tree, prefix: object, world: Mapping[Symbol, bool]) -> bool:
+def _holds(tree: Tree, prefix: Prefix, world: Mapping[Symbol, bool]) -> bool:
     if not isinstance(tree, Combine):
-        return world["atom", prefix, tree]
+        return world[Carried(prefix, tree)]
     values = [_holds(child, prefix, world) for child in tree.children]
     return any(values) if tree.union else all(values)
