@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from engine.errors import SimulationError
 from engine.samml.catalogue import primitive
-from engine.samml.graph import Node, StreamKind
+from engine.samml.graph import Graph, Node, StreamKind
 from engine.sim.bound import BoundGraph
 from engine.sim.deadlock import Blocked, Need, stuck_error
 from engine.sim.kernels import KERNELS, Kernel
@@ -44,6 +44,16 @@ MEMORY_LIMIT = 4 << 30
 _SCHEDULER = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)
 
 
+def kernel_name(node: Node) -> str:
+    """Name of the kernel that runs a node: its op, or the variant for an optional input."""
+    return "guided_reduce" if node.op == "reduce" and len(node.inputs) == 2 else node.op
+
+
+def kernels_of(graph: Graph) -> set[str]:
+    """Names of the kernels that a graph needs, the scheduler among them."""
+    return {kernel_name(node) for node in graph.nodes} | {"scheduler"}
+
+
 def kernel_of(node: Node) -> Kernel:
     """The kernel that runs a node.
 
@@ -52,9 +62,8 @@ def kernel_of(node: Node) -> Kernel:
     SimulationError
         If there is none.
     """
-    name = "guided_reduce" if node.op == "reduce" and len(node.inputs) == 2 else node.op
     try:
-        return KERNELS[name]
+        return KERNELS[kernel_name(node)]
     except KeyError:
         raise SimulationError(
             f"the compiled engine cannot run the primitive {node.op!r}",

@@ -8,7 +8,6 @@ from importlib import import_module
 from types import ModuleType
 
 from engine.errors import SimulationError
-from engine.samml.graph import Graph
 from engine.sim import interpreter
 from engine.sim.bound import BoundGraph
 from engine.sim.machine import Machine
@@ -89,14 +88,14 @@ def worthwhile(bound: BoundGraph) -> bool:
     """Whether the kernels can run the graph, and sooner than the twins would be done."""
     if any(implementation(node.op).kernel is None for node in bound.graph.nodes):
         return False
-    if import_module("engine.sim.cache").ready(kernels_of(bound.graph)):
+    if import_module("engine.sim.cache").ready(_needed(bound)):
         return True
     return sum(a.size for arrays in bound.arrays.values() for a in arrays.values()) > SMALL
 
 
-def kernels_of(graph: Graph) -> set[str]:
-    """Names of the kernels a graph needs."""
-    return {node.op for node in graph.nodes} | {"scheduler"}
+def _needed(bound: BoundGraph) -> set[str]:
+    names: set[str] = import_module("engine.sim.compiled").kernels_of(bound.graph)
+    return names
 
 
 def prepare(
@@ -113,7 +112,7 @@ def prepare(
     if chosen is Engine.AUTO and not worthwhile(bound):
         return
     cache = import_module("engine.sim.cache")
-    names = kernels_of(bound.graph) & set(cache.KERNELS)
+    names = _needed(bound) & set(cache.KERNELS)
     if cache.ready(names):
         return
 

@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 
 from engine.errors import DeadlockError, SimulationError
+from engine.models import load
+from engine.samml.compiler import compile_program
 from engine.samml.graph import Graph, Node, Stream, StreamKind
 from engine.sim import cache, compiled, interpreter
 from engine.sim.bound import BoundGraph
@@ -247,3 +249,15 @@ def test_old_caches_are_pruned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     cache.prune()
     left = sorted(path.name for path in (tmp_path / "kernels").iterdir())
     assert left == [*(f"{k:020x}" for k in (3, 4, 5)), "something else"]
+
+
+def test_the_kernels_of_a_graph_are_all_it_needs() -> None:
+    """What is prepared beforehand, with a progress line, is all that a run then compiles."""
+    model, _ = load("gcn", "karate")
+    graphs = [r.graph for r in compile_program(model.program, model.presets["full"]).regions]
+    assert {node.op for graph in graphs for node in graph.nodes} >= {"reduce", "spacc1"}
+    for graph in graphs:
+        names = compiled.kernels_of(graph)
+        assert names >= {"scheduler", "guided_reduce"}
+        assert names <= set(cache.KERNELS)
+        assert {compiled.kernel_of(node).name for node in graph.nodes} <= names
