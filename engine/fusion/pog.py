@@ -11,6 +11,7 @@ from enum import Enum
 from functools import cached_property
 from itertools import islice, pairwise
 from math import comb
+from random import Random
 
 import networkx as nx
 
@@ -155,6 +156,33 @@ class PartialOrderGraph:
         self.verify()
         closure = nx.transitive_closure_dag(self._network)
         return _count(frozenset(self.indices), closure)
+
+    def sample(self, random: Random) -> tuple[str, ...]:
+        """One linear extension, each with the same probability.
+
+        The next index is drawn with the share of the orders that begin with it; counting them
+        is exact, so the draw is too.
+
+        Raises
+        ------
+        OrderError
+            If the edges form a cycle.
+        """
+        self.verify()
+        closure = nx.transitive_closure_dag(self._network)
+        left = frozenset(self.indices)
+        order: list[str] = []
+        while left:
+            first = [x for x in self.indices if x in left and left.isdisjoint(closure.pred[x])]
+            weights = [_count(left - {x}, closure) for x in first]
+            pick = random.randrange(sum(weights))
+            for x, weight in zip(first, weights, strict=True):
+                pick -= weight
+                if pick < 0:
+                    order.append(x)
+                    left -= {x}
+                    break
+        return tuple(order)
 
 
 def _count(nodes: frozenset[str], closure: nx.DiGraph) -> int:

@@ -1,7 +1,9 @@
 """The partial order graph: edges with reasons, cycles, and the orders that are left."""
 
+from collections import Counter
 from itertools import combinations, islice, permutations
 from math import factorial
+from random import Random
 
 import pytest
 from hypothesis import given
@@ -269,3 +271,29 @@ def test_the_design_spaces_of_the_paper(program: Program, variables: int, constr
 def test_the_small_design_space_can_be_listed() -> None:
     _, tied = design_space(GRAPHSAGE)
     assert len(set(tied.orders())) == tied.count()
+
+
+def test_samples_are_uniform() -> None:
+    """Each of the orders of an N-shaped poset turns up as often as the others."""
+    edges = [("a", "c"), ("b", "c"), ("b", "d")]
+    pog = PartialOrderGraph(
+        tuple("abcd"), tuple(Edge(x, y, Origin.MODE, "given") for x, y in edges)
+    )
+    orders = set(pog.orders())
+    assert len(orders) == pog.count() == 5
+    random = Random(7)
+    drawn = Counter(pog.sample(random) for _ in range(2000))
+    assert set(drawn) == orders
+    # 2000 draws of 5 equally likely orders: 400 ± 4 standard deviations of 18
+    assert all(328 <= times <= 472 for times in drawn.values())
+
+
+def test_a_sample_of_an_unconstrained_region_is_quick_and_legal() -> None:
+    """18 indices have 18! orders; a draw does not enumerate them."""
+    indices = tuple(f"x{k}" for k in range(18))
+    free = PartialOrderGraph(indices, ())
+    assert sorted(free.sample(Random(1))) == sorted(indices)
+    chained = PartialOrderGraph(
+        indices, tuple(Edge(indices[k], indices[k + 3], Origin.USER, "") for k in range(15))
+    )
+    chained.check(chained.sample(Random(2)))
