@@ -104,7 +104,7 @@ class NodeDetails(pn.viewable.Viewer):
         record = session.record
         row = record.regions[session.region].nodes.get(node.id) if record else None
         lines = [
-            ("put, busiest port", expected.tokens, None, "tokens"),
+            ("busiest port", expected.tokens, row and row["tokens"], "tokens"),
             ("put, all ports", None, row and row["tokens_out"], "tokens"),
             ("taken, all ports", None, row and row["tokens_in"], "tokens"),
             ("cycles busy", expected.cycles, row and row["busy"], "cycles"),

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from engine.errors import SimulationError
+from engine.samml.graph import Node
 from engine.sim.result import EngineResult
 
 JSON_VERSION = 1
@@ -19,6 +20,9 @@ class NodeTrace:
 
     Attributes
     ----------
+    tokens : int
+        Tokens put on the busiest output, or taken from the busiest input by a writer; what the
+        estimate predicts.
     tokens_in, tokens_out : int
         Tokens taken and put, over all ports.
     busy, stall_input, stall_output : int
@@ -32,6 +36,7 @@ class NodeTrace:
     label: str
     op: str
     origin: str
+    tokens: int
     tokens_in: int
     tokens_out: int
     busy: int
@@ -39,6 +44,11 @@ class NodeTrace:
     stall_output: int
     first: int
     last: int
+
+
+def _busiest(result: EngineResult, node: Node) -> int:
+    put = [int(result.tokens[s]) for s in node.outputs if s is not None]
+    return max(put or [int(result.taken[s]) for s in node.inputs], default=0)
 
 
 @dataclass(frozen=True)
@@ -72,6 +82,7 @@ class Trace:
                     node.label or f"{node.op} {node.id}",
                     node.op,
                     node.origin,
+                    tokens=_busiest(result, node),
                     tokens_in=int(sum(result.taken[s] for s in node.inputs)),
                     tokens_out=int(sum(result.tokens[s] for s in node.outputs if s is not None)),
                     busy=int(busy[node.id]),

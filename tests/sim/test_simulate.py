@@ -109,6 +109,7 @@ def test_trace() -> None:
     rows = {row["label"]: row for row in trace.rows()}
     assert rows["rows"]["tokens_in"] == 2
     assert rows["rows"]["tokens_out"] == 8
+    assert rows["rows"]["tokens"] == 4
     assert rows["rows"]["first"] == 1
     for row in rows.values():
         assert row["busy"] + row["stall_input"] + row["stall_output"] == row["last"]

@@ -21,6 +21,7 @@ def outcome(cycles=100, ok=True, session=None):
                 {
                     "node": n.id,
                     "tokens_in": 1,
+                    "tokens": 2,
                     "tokens_out": 2,
                     "busy": 3,
                     "busy_share": 0.5,
