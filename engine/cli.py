@@ -17,8 +17,8 @@ import numpy as np
 from engine import __version__
 from engine.errors import DataError, FuseloomError, ProgramError, ScheduleError
 from engine.fusion.schedule import Schedule
-from engine.models import DATASETS, MODELS, Model, load, random_data
-from engine.program import Program, StoredTensor, parse
+from engine.models import DATASETS, MODELS, Model, load, load_model, random_data
+from engine.program import StoredTensor, check_data, parse
 from engine.samml.compiler import Compilation, compile_program
 
 MAX_FILE = 64 << 20
@@ -137,24 +137,38 @@ def _read(path: Path, what: str) -> str:
         raise ProgramError(f"the {what} {path} is not UTF-8 text") from None
 
 
-def _inputs(options: Any) -> tuple[Compilation, dict[str, StoredTensor]]:
-    """The compiled program and its data, as the options say."""
+def _model(options: Any) -> Model:
+    """The model or program file that the options name."""
     if (options.file is None) == (options.model is None):
         raise ProgramError(
             "name a program file or a model, one of them",
             hint="fuseloom simulate --model gcn --data karate --preset full",
         )
-    if options.model is not None:
-        if options.tensors is not None:
-            raise DataError(
-                "--tensors goes with a program file", hint="choose a model's data by --data"
-            )
+    if options.tensors is not None and options.model is not None:
+        raise DataError(
+            "--tensors goes with a program file", hint="choose a model's data by --data"
+        )
+    if options.tensors is not None and options.data is not None:
+        raise DataError("give --tensors or --data, not both")
+    if options.model is None:
+        return Model(parse(_read(options.file, "program"), source=str(options.file)), ())
+    return load_model(options.model)
+
+
+def _compilation(options: Any) -> Compilation:
+    """The compiled program; needs no data."""
+    model = _model(options)
+    return compile_program(model.program, _schedule(options, model))
+
+
+def _inputs(options: Any) -> tuple[Compilation, dict[str, StoredTensor]]:
+    """The compiled program and its data, as the options say."""
+    model = _model(options)
+    if options.model is None:
+        data = _file_data(options, model)
+    else:
         dataset = options.data or ("karate" if options.model == "gcn" else "random")
         model, data = load(options.model, dataset, options.seed)
-    else:
-        program = parse(_read(options.file, "program"), source=str(options.file))
-        model = Model(program, ())
-        data = _file_data(options, model)
     return compile_program(model.program, _schedule(options, model)), data
 
 
@@ -166,9 +180,7 @@ def _file_data(options: Any, model: Model) -> dict[str, StoredTensor]:
                 hint="give --tensors FILE.npz, or leave it out for random data",
             )
         return random_data(model, options.seed)
-    if options.data is not None:
-        raise DataError("give --tensors or --data, not both")
-    return _stored(model.program, _arrays(options.tensors))
+    return check_data(model.program, _arrays(options.tensors))
 
 
 def _arrays(path: Path) -> dict[str, Any]:
@@ -185,12 +197,6 @@ def _arrays(path: Path) -> dict[str, Any]:
             f"cannot read tensors from {path}: {what}",
             hint="write them with numpy.savez(file, A=..., X=...)",
         ) from None
-
-
-def _stored(program: Program, given: dict[str, Any]) -> dict[str, StoredTensor]:
-    from engine.program import check_data
-
-    return check_data(program, given)
 
 
 def _schedule(options: Any, model: Model) -> Schedule:
@@ -210,7 +216,7 @@ def _schedule(options: Any, model: Model) -> Schedule:
 
 
 def _compile(options: Any) -> int:
-    compilation, _ = _inputs(options)
+    compilation = _compilation(options)
     if options.json:
         regions = [
             {

@@ -86,6 +86,14 @@ def test_compile_with_a_schedule(
     assert len(Graph.from_json(json.dumps(region["graph"])).nodes) == region["nodes"]
 
 
+def test_compiling_needs_no_data(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A program of any size compiles; only what runs on data makes some up."""
+    huge = file(tmp_path, "huge.loom", "A: 1000000000x1000000000 dcsr\nT[i] = A[i,j]")
+    assert output(capsys, "compile", huge).startswith("T: order i,j (of 1)")
+    assert main(["estimate", huge]) == 2
+    assert "too many to make up at random" in capsys.readouterr().err
+
+
 def test_compile_a_preset(capsys: pytest.CaptureFixture[str]) -> None:
     lines = output(capsys, "compile", "--model", "gcn", "--preset", "partial").splitlines()
     assert [line.split(":")[0] for line in lines] == ["T1..H", "T5..Y"]

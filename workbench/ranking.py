@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from engine.cost import estimate
+from engine.cost.estimate import Known, estimate_region
 from engine.errors import FuseloomError
+from engine.program import check_data
 from engine.samml.compiler import compile_region
 from workbench.design import Built
 
@@ -35,13 +36,12 @@ def candidates(built: Built, number: int, limit: int) -> Iterator[RankedOrder]:
     best one is among them.
     """
     region = built.regions[number].region
+    known = Known(check_data(built.program, built.data))
+    for earlier in built.regions[:number]:
+        estimate_region(earlier, known)
     for order in region.orders(limit):
         try:
-            compiled = compile_region(region, order)
-            regions = list(built.regions)
-            regions[number] = compiled
-            whole = replace(built.compilation, regions=tuple(regions))
-            cycles = estimate(whole, built.data).regions[number].cycles
+            cycles = estimate_region(compile_region(region, order), known).cycles
         except FuseloomError as reason:
             yield RankedOrder(order, float("inf"), str(reason))
         else:

@@ -116,7 +116,7 @@ _spare = _Spare()
 def compile_kernels() -> subprocess.Popen[bytes]:
     """Compile the simulator's kernels beside, once per server and at low priority.
 
-    Right after an installation this takes about a minute; until then small programs run on the
+    Right after an installation this takes up to a minute; until then small programs run on the
     generator twins, with the same result.  Afterwards it finds everything in the cache.
     """
     quiet = subprocess.DEVNULL

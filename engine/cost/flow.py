@@ -258,7 +258,9 @@ def _array(node: Node, inputs: tuple[Flow, ...], context: Context) -> Outcome:
 def _binary(node: Node, inputs: tuple[Flow, ...], context: Context) -> Outcome:
     a, b = inputs
     present = a.present * b.present
-    if node.params["fn"] in ("add", "sub"):
+    if needed := node.params.get("needs"):
+        present = a.present if needed == "a" else b.present
+    elif node.params["fn"] in ("add", "sub"):
         present = 1.0 - (1.0 - a.present) * (1.0 - b.present)
     return _plain(inputs, Flow(a.shape, context.outputs[0], present=present))
 

@@ -155,10 +155,9 @@ def fuse(program: Program, schedule: Schedule | None = None) -> tuple[FusedRegio
     for span in spans:
         roots, extents = build_views(program, span.statements, span.outputs)
         pog = build_pog(program, roots, extents, user_orders)
-        pog.verify()
-        regions.append(
-            FusedRegion(program, span.name, span.statements, span.outputs, roots, extents, pog)
-        )
+        region = FusedRegion(program, span.name, span.statements, span.outputs, roots, extents, pog)
+        region.verify()
+        regions.append(region)
     return tuple(_with_region_orders(regions, spans, schedule))
 
 
@@ -198,7 +197,6 @@ def _with_region_orders(
                 f"'{order}' names no region",
                 hint=f"regions: {', '.join(f'{a}..{b}' for a, b in by_ends)}",
             )
-        region = regions[at]
-        region.pog.check(order.indices)
-        regions[at] = replace(region, chosen=order.indices)
+        regions[at] = replace(regions[at], chosen=order.indices)
+        regions[at].verify()
     return regions

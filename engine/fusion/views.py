@@ -235,12 +235,10 @@ def _shareable(
             if u not in view.reduced:
                 continue
             over = [v for v in view.operands if u in v.indices]
-            for operand in over[:1]:
-                # Another operand's coordinates would filter what is shared.
-                if not isinstance(operand, Instance) or any(
-                    (v.tensor, v.indices) != (operand.tensor, operand.indices) for v in over
-                ):
-                    continue
+            operand = over[0]
+            # Another operand's coordinates would filter what is shared.
+            alone = all((v.tensor, v.indices) == (operand.tensor, operand.indices) for v in over)
+            if isinstance(operand, Instance) and alone:
                 at = operand.indices.index(u)
                 for ancestor, below in zip(scope[-2::-1], scope[:0:-1], strict=True):
                     for other in ancestor.operands:

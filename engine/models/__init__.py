@@ -24,6 +24,7 @@ __all__ = [
     "gcn",
     "karate",
     "load",
+    "load_model",
     "random_data",
     "spmm",
     "spmv",
@@ -49,6 +50,19 @@ DATASETS: Mapping[str, DataSet] = MappingProxyType(
 )
 
 
+def load_model(model: str) -> Model:
+    """A model at its default sizes.
+
+    Raises
+    ------
+    ProgramError
+        An unknown name.
+    """
+    if model not in MODELS:
+        raise ProgramError(f"no model is called {model!r}", hint=suggestion(model, list(MODELS)))
+    return MODELS[model]()
+
+
 def load(
     model: str = "gcn", data: str = "karate", seed: int = 0
 ) -> tuple[Model, dict[str, StoredTensor]]:
@@ -65,8 +79,7 @@ def load(
     >>> sorted(data)
     ['A', 'x']
     """
-    if model not in MODELS:
-        raise ProgramError(f"no model is called {model!r}", hint=suggestion(model, list(MODELS)))
+    built = load_model(model)
     if data not in DATASETS:
         raise ProgramError(f"no data set is called {data!r}", hint=suggestion(data, list(DATASETS)))
     chosen = DATASETS[data]
@@ -76,5 +89,4 @@ def load(
             f"data set {data} does not fit model {model}",
             hint=f"for {model} there is {', '.join(fitting)}",
         )
-    built = MODELS[model]()
     return built, chosen.build(built, seed)

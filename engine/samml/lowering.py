@@ -7,6 +7,7 @@ a node asked for twice with the same inputs is made once (``fusion.md`` §3.3 st
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from engine.errors import LoweringError
 from engine.program.types import Op
@@ -140,32 +141,34 @@ class _Lowering:
                     source = self._reference(expression.source)
                     crd = self.level(expression.level).crd
                     return self._repeat(source, crd, f"{column}.{row}")
-                return self.level(self._level_of(column, row)).payloads[column]
+                return self.level(self._home[column, row]).payloads[column]
 
-    def _level_of(self, column: str, row: str) -> str:
-        """The level whose tree holds a leaf's scanner."""
-        if not hasattr(self, "_home"):
-            self._home: dict[tuple[str, str], str] = {}
-            for level in self.table.levels.values():
-                for member in _columns(level.tree):
-                    self._home[member, level.index] = level.name
-        return self._home[column, row]
+    @cached_property
+    def _home(self) -> dict[tuple[str, str], str]:
+        """Column and row of a leaf's scanner to the level whose tree holds it."""
+        return {
+            (member, level.index): level.name
+            for level in self.table.levels.values()
+            for member in _columns(level.tree)
+        }
 
     def _root(self) -> int:
         return self.draft.add("root", (), ((REF, 0, "root"),), label="root")[0]
 
-    def _repeat(self, source: int, crd: int, origin: str) -> int:
+    def _repeat(self, source: int, crd: int, origin: str, name: str = "") -> int:
+        """Repeat a stream over a level, for the cell ``origin`` or else what ``name`` says."""
+        name = name or origin
         depth = self.draft.depth(crd)
         (sig,) = self.draft.add(
             "repsig",
             (crd,),
-            ((SIG, depth, f"{origin} repeat"),),
+            ((SIG, depth, f"{name} repeat"),),
             label="repeat signal",
             origin=origin,
         )
         kind = self.draft.kind(source)
-        outputs = ((kind, depth, f"{origin} {kind.value} repeated"),)
-        return self.draft.add("repeat", (source, sig), outputs, None, f"Rep {origin}", origin)[0]
+        outputs = ((kind, depth, f"{name} {kind.value} repeated"),)
+        return self.draft.add("repeat", (source, sig), outputs, None, f"Rep {name}", origin)[0]
 
     def _locate(self, column: str, index: str, crd: int) -> int:
         scan = self._scan_cell(column, index)
@@ -173,17 +176,14 @@ class _Lowering:
         parent = self._repeat(self._reference(scan.parent), crd, origin)
         outputs = ((REF, self.draft.depth(crd), f"{origin} ref"),)
         params: dict[str, Scalar] = {"dim": scan.dim, "tensor": scan.tensor, "level": scan.level}
-        return self.draft.add("locate", (crd, parent), outputs, params, f"Locate {origin}", origin)[
-            0
-        ]
+        label = f"Locate {origin}"
+        return self.draft.add("locate", (crd, parent), outputs, params, label, origin)[0]
 
     def _dense_range(self, dense: DenseIn, depth: int) -> tuple[int, int]:
         """All coordinates of an index, once per coordinate of the level outside."""
         parent = self._root()
         for outer in dense.outer:
-            parent = self._repeat(
-                parent, self.level(outer).crd, f"D.{self.table.levels[outer].index}"
-            )
+            parent = self._repeat(parent, self.level(outer).crd, "", f"dense {dense.index}")
         index = dense.index
         outputs = ((CRD, depth, f"{index} dense crd"), (REF, depth, f"{index} dense ref"))
         params: dict[str, Scalar] = {"dim": dense.dim}
@@ -309,7 +309,7 @@ class _Lowering:
         if accumulator.inner is None:
             crd, val = outer, value
             if accumulator.drops:
-                val, crd = self._drop_values(val, crd, origin)
+                val, crd = self._drop_values(val, crd, origin, origin)
         else:
             inner = self.level(accumulator.inner).crd
             depth = self.draft.depth(outer)
@@ -326,10 +326,10 @@ class _Lowering:
 
     # Outputs ----------------------------------------------------------------------------------
 
-    def _drop_values(self, val: int, crd: int, origin: str) -> tuple[int, int]:
+    def _drop_values(self, val: int, crd: int, name: str, origin: str = "") -> tuple[int, int]:
         depth = self.draft.depth(crd)
-        outputs = ((VAL, depth, f"{origin} kept val"), (CRD, depth, f"{origin} kept crd"))
-        kept = self.draft.add("valdrop", (val, crd), outputs, None, f"Drop {origin}", origin)
+        outputs = ((VAL, depth, f"{name} kept val"), (CRD, depth, f"{name} kept crd"))
+        kept = self.draft.add("valdrop", (val, crd), outputs, None, f"Drop {name}", origin)
         return kept[0], kept[1]
 
     def _write(self, output: Output) -> None:

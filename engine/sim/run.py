@@ -204,9 +204,8 @@ def simulate(
         if capacity is not None:
             bound = type(bound)(compiled.graph.with_capacity(capacity), bound.arrays)
 
-        def say(text: str, done: int = k) -> None:
-            if progress is not None:
-                progress(done / total, text)
+        def say(text: str, done: int = k) -> bool | None:
+            return progress(done / total, text) if progress is not None else None
 
         prepare(bound, engine, say)
         started = time.perf_counter()

@@ -99,12 +99,18 @@ def _needed(bound: BoundGraph) -> set[str]:
 
 
 def prepare(
-    bound: BoundGraph, engine: str | Engine, report: Callable[[str], None] | None = None
+    bound: BoundGraph, engine: str | Engine, report: Callable[[str], bool | None] | None = None
 ) -> None:
     """Compile the kernels that running a graph will need and the cache lacks.
 
     The first run after an installation may take half a minute for this, so ``report`` is told
-    which kernel was compiled, of how many.  Later runs find them in the cache.
+    which kernel was compiled, of how many; returning False cancels.  Later runs find them in the
+    cache.
+
+    Raises
+    ------
+    SimulationError
+        If it is cancelled, or the kernels cannot be compiled.
     """
     chosen = Engine(engine)
     if chosen is Engine.INTERPRETER or _kernels(chosen is Engine.COMPILED) is None:
@@ -116,10 +122,12 @@ def prepare(
     if cache.ready(names):
         return
 
-    def tell(name: str, done: int, total: int, seconds: float) -> None:
-        if report is not None:
-            report(f"compiling the simulator, once: {name} ({done} of {total} kernels)")
+    def say(text: str) -> None:
+        if report is not None and report(f"compiling the simulator, once: {text}") is False:
+            raise SimulationError("the run was cancelled while its kernels were compiled")
 
-    if report is not None:
-        report("compiling the simulator, once: this takes up to a minute")
+    def tell(name: str, done: int, total: int, seconds: float) -> None:
+        say(f"{name} ({done} of {total} kernels)")
+
+    say("this takes up to a minute")
     cache.warmup(tell, names=names)

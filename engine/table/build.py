@@ -63,7 +63,7 @@ def build_table(region: FusedRegion, order: Sequence[str] | None = None) -> Fusi
     chosen = tuple(order or region.default_order())
     region.pog.check(chosen)
     trees, rows, extents = arrange(region, chosen)
-    draft = Draft(region, extents)
+    draft = Draft(extents)
     outputs = []
     for number, (joins, emptiness) in enumerate(trees):
         outputs.append(_TreeBuilder(draft, joins, emptiness, number).build())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from engine.fusion.region import FusedRegion
 from engine.table.cells import (
     AccIn,
     Accumulator,
@@ -25,8 +24,7 @@ class Draft:
 
     PHASES = ("leaves", "repeats", "compute", "reduce", "merge")
 
-    def __init__(self, region: FusedRegion, extents: dict[str, int]) -> None:
-        self.region = region
+    def __init__(self, extents: dict[str, int]) -> None:
         self.extents = extents
         self.columns: list[Column] = []
         self.levels: dict[str, Level] = {}

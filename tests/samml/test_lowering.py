@@ -170,6 +170,9 @@ def test_a_dense_range_opens_a_fiber_per_joined_coordinate() -> None:
     )
     (dense,) = [node for node in built.graph.nodes if node.label == "dense j"]
     assert dense.op == "dense_scan"
+    # what opens it belongs to no cell, though a tensor is called D
+    cells = {f"{column}.{row}" for column, row in built.table.cells}
+    assert {node.origin for node in built.graph.nodes if node.origin} <= cells
     program = built.region.program
     data = {"A": np.eye(3, 4), "B": [1, 0, 1], "C": [0, 2, 0, 2], "D": [1, 0, 3, 0, 0]}
     compilation = Compilation(program, Schedule(), (built,))

@@ -18,6 +18,7 @@ from engine.sim import cache, compiled, interpreter
 from engine.sim.bound import BoundGraph
 from engine.sim.machine import Machine
 from engine.sim.result import EngineResult
+from engine.sim.run import simulate
 from engine.sim.tokens import encode, parse_tokens
 
 CRD, REF, VAL, SIG = StreamKind.CRD, StreamKind.REF, StreamKind.VAL, StreamKind.SIG
@@ -261,3 +262,14 @@ def test_the_kernels_of_a_graph_are_all_it_needs() -> None:
         assert names >= {"scheduler", "guided_reduce"}
         assert names <= set(cache.KERNELS)
         assert {compiled.kernel_of(node).name for node in graph.nodes} <= names
+
+
+def test_a_run_can_be_cancelled_before_its_kernels_are_compiled(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    model, data = load("gcn", "karate")
+    built = compile_program(model.program, model.presets["full"])
+    monkeypatch.setattr(cache, "ready", lambda names=None: False)
+    monkeypatch.setattr(cache, "warmup", lambda *_, **__: pytest.fail("compiled all the same"))
+    with pytest.raises(SimulationError, match="cancelled while its kernels were compiled"):
+        simulate(built, data, engine="compiled", progress=lambda _, text: "compiling" not in text)
