@@ -106,9 +106,16 @@ class Kernel:
         """Numba's cache of the function, or None where nothing can be written."""
         try:
             with _numba_caches_in(directory()):
-                return _function_cache(self.function)
+                store = _function_cache(self.function)
         except (OSError, RuntimeError):
             return None
+        # Where it cannot write, numba turns to folders whose names say nothing about versions.
+        return store if Path(store.cache_path).is_relative_to(directory()) else None
+
+    @property
+    def storable(self) -> bool:
+        """Whether its machine code can be kept on disk."""
+        return self._store is not None
 
     @property
     def ready(self) -> bool:

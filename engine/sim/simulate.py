@@ -118,8 +118,8 @@ def prepare(
     if chosen is Engine.AUTO and not worthwhile(bound):
         return
     cache = import_module("engine.sim.cache")
-    names = _needed(bound) & set(cache.KERNELS)
-    if cache.ready(names):
+    names = {name for name in _needed(bound) & set(cache.KERNELS) if not cache.ready([name])}
+    if not names:
         return
 
     def say(text: str) -> None:
@@ -130,4 +130,9 @@ def prepare(
         say(f"{name} ({done} of {total} kernels)")
 
     say("this takes up to a minute")
-    cache.warmup(tell, names=names)
+    if all(cache.KERNELS[name].storable for name in names):
+        cache.warmup(tell, names=names)
+        return
+    for done, name in enumerate(sorted(names), 1):  # nowhere to keep it: compiled for this process
+        tell(name, done, len(names), 0.0)
+        _ = cache.KERNELS[name].compiled

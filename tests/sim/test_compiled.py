@@ -269,7 +269,21 @@ def test_a_run_can_be_cancelled_before_its_kernels_are_compiled(
 ) -> None:
     model, data = load("gcn", "karate")
     built = compile_program(model.program, model.presets["full"])
-    monkeypatch.setattr(cache, "ready", lambda names=None: False)
+    monkeypatch.setattr(cache, "ready", lambda _: False)
     monkeypatch.setattr(cache, "warmup", lambda *_, **__: pytest.fail("compiled all the same"))
     with pytest.raises(SimulationError, match="cancelled while its kernels were compiled"):
         simulate(built, data, engine="compiled", progress=lambda _, text: "compiling" not in text)
+
+
+def test_kernels_are_kept_in_their_versions_directory_or_nowhere(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Any other folder could hold the code of an older version of a helper."""
+    root = cache.KERNELS["root"]
+    (tmp_path / "file").write_text("no directory can be made below this")
+    monkeypatch.setenv(cache.ENVIRONMENT, str(tmp_path / "file"))
+    homeless = cache.Kernel(root.name, root.function, root.setup)
+    assert not homeless.storable
+    assert not homeless.ready
+    monkeypatch.setenv(cache.ENVIRONMENT, str(tmp_path))
+    assert cache.Kernel(root.name, root.function, root.setup).storable
