@@ -27,6 +27,7 @@ export function render({ model, el }) {
     const { columns, rows, kinds, region, name, fill, accumulators } = model.view
     const [left, top] = [frame.scrollLeft, frame.scrollTop]
     const found = cells()
+    const focused = row !== null ? handleOf(row) : held()
     heading.replaceChildren(
       h('span', { class: 'number', style: `background:${fill}` }, `Region ${region}`), h('b', {}, name),
       h('span', { class: 'quiet' }, `order ${rows.filter(r => !r.value).map(r => r.name).join(' → ')} (outermost first)`))
@@ -41,8 +42,18 @@ export function render({ model, el }) {
     legend.replaceChildren(...Object.values(kinds).map(k => h('span', {}, h('i', { class: 'swatch', style: `background:${k.fill}` }), k.text)))
     drawStepper()
     select()
-    if (row !== null) frame.querySelector(`tr[data-row="${CSS.escape(row)}"] .handle`)?.focus()
+    if (focused) frame.querySelector(focused)?.focus()
     row = null
+  }
+
+  const handleOf = name => `tr[data-row="${CSS.escape(name)}"] .handle`
+
+  /** What has the focus, as a selector that finds it again after the table was drawn anew. */
+  function held() {
+    const active = frame.getRootNode().activeElement
+    if (!active || !frame.contains(active)) return null
+    if (active.matches('.handle')) return handleOf(active.closest('tr').dataset.row)
+    return active.dataset.cell ? `[data-cell="${CSS.escape(active.dataset.cell)}"]` : null
   }
 
   function cell(column, r, k, n, content, kinds) {

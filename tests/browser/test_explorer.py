@@ -125,6 +125,12 @@ def test_the_keyboard_can_do_the_same(page, session):
     expect(page.locator(".status.bad")).to_contain_text("p must stay outside n, because W1")
     assert session.current.order == ("i", "p", "n", "k")
 
+    grid = "tr[data-row='p'] .handle"
+    page.locator(grid).focus()
+    session.set_order(0, ("i", "k", "p", "n"))  # drawn anew by someone else's change
+    expect(page.locator("tbody tr").nth(1)).to_have_attribute("data-row", "k")
+    expect(page.locator(grid)).to_be_focused()
+
     page.locator("[data-cell='A.i']").focus()
     page.keyboard.press("ArrowRight")
     expect(page.locator("[data-cell='X.i']")).to_be_focused()
