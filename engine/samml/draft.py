@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 
 from engine.samml.graph import Graph, Node, Scalar, Stream, StreamKind
 
+Indices = tuple[str, ...]
+
 
 @dataclass
 class Draft:
@@ -20,25 +22,29 @@ class Draft:
         self,
         op: str,
         inputs: tuple[int, ...],
-        outputs: tuple[tuple[StreamKind, int, str], ...],
+        outputs: tuple[tuple[StreamKind, Indices, str], ...],
         params: dict[str, Scalar] | None = None,
         label: str = "",
         origin: str = "",
     ) -> tuple[int, ...]:
-        """Make a node, or find the one that already computes the same."""
+        """Make a node, or find the one that already computes the same.
+
+        ``outputs`` has the kind, the index of each level, and a label per stream.
+        """
         params = params or {}
         key = (op, inputs, tuple(sorted(params.items())))
         if key not in self.made:
             first = len(self.streams)
-            for k, (kind, depth, text) in enumerate(outputs):
-                self.streams.append(Stream(first + k, kind, depth, text))
+            for k, (kind, indices, text) in enumerate(outputs):
+                stream = Stream(first + k, kind, len(indices), text, indices=indices)
+                self.streams.append(stream)
             ids = tuple(range(first, len(self.streams)))
             self.nodes.append(Node(len(self.nodes), op, inputs, ids, params, label, origin))
             self.made[key] = ids
         return self.made[key]
 
-    def depth(self, stream: int) -> int:
-        return self.streams[stream].depth
+    def indices(self, stream: int) -> Indices:
+        return self.streams[stream].indices
 
     def kind(self, stream: int) -> StreamKind:
         return self.streams[stream].kind
@@ -55,8 +61,7 @@ class Draft:
         copies: dict[int, list[int]] = {}
 
         def stream(like: int) -> int:
-            old = self.streams[like]
-            streams.append(Stream(len(streams), old.kind, old.depth, old.label))
+            streams.append(replace(self.streams[like], id=len(streams)))
             return len(streams) - 1
 
         for node in self.nodes:

@@ -40,6 +40,9 @@ class Stream:
         Nesting depth of the tokens; 0 is a scalar.
     capacity : int or None
         Tokens the channel holds; None is unbounded.
+    indices : tuple of str
+        Index variables of its levels, outermost first; empty where a graph was not lowered
+        from a program.
     """
 
     id: int
@@ -47,6 +50,7 @@ class Stream:
     depth: int
     label: str = ""
     capacity: int | None = None
+    indices: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -168,11 +172,11 @@ class Graph:
         return f"%{s.id}:{s.kind.value}{s.depth}{capacity}"
 
     def bare(self) -> Graph:
-        """The same graph without stream labels and origins, which the text leaves out."""
+        """The same graph without names of streams and origins, which the text leaves out."""
         return replace(
             self,
             nodes=tuple(replace(n, params=dict(n.params), origin="") for n in self.nodes),
-            streams=tuple(replace(s, label="") for s in self.streams),
+            streams=tuple(replace(s, label="", indices=()) for s in self.streams),
         )
 
     def to_json(self) -> str:
@@ -182,7 +186,9 @@ class Graph:
                 "fuseloom": "graph",
                 "version": JSON_VERSION,
                 "name": self.name,
-                "streams": [[s.kind.value, s.depth, s.label, s.capacity] for s in self.streams],
+                "streams": [
+                    [s.kind.value, s.depth, s.label, s.capacity, s.indices] for s in self.streams
+                ],
                 "nodes": [
                     {
                         "op": n.op,
@@ -213,8 +219,8 @@ class Graph:
                     "not a graph file of version 1", hint="export it again with this version"
                 )
             streams = tuple(
-                Stream(i, StreamKind(kind), depth, label, capacity)
-                for i, (kind, depth, label, capacity) in enumerate(data["streams"])
+                Stream(i, StreamKind(kind), depth, label, capacity, tuple(map(str, indices)))
+                for i, (kind, depth, label, capacity, indices) in enumerate(data["streams"])
             )
             nodes = tuple(
                 Node(

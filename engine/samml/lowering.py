@@ -11,7 +11,7 @@ from functools import cached_property
 
 from engine.errors import LoweringError
 from engine.program.types import Op
-from engine.samml.draft import Draft
+from engine.samml.draft import Draft, Indices
 from engine.samml.graph import Graph, Scalar, StreamKind
 from engine.table.cells import (
     VALUE_ROW,
@@ -89,34 +89,35 @@ class _Lowering:
     def level(self, name: str) -> _Built:
         if name not in self.levels:
             level = self.table.levels[name]
-            self.levels[name] = self._tree(level.tree, level.index, len(level.prefix), name)
+            self.levels[name] = self._tree(level.tree, level.prefix, name)
         return self.levels[name]
 
-    def _tree(self, tree: LevelTree, index: str, depth: int, name: str) -> _Built:
+    def _tree(self, tree: LevelTree, prefix: Indices, name: str) -> _Built:
+        index = prefix[-1]
         match tree:
             case ScanIn(column=column):
-                crd, ref = self._scan(column, index)
+                crd, ref = self._scan(column, prefix)
                 return _Built(crd, {column: ref})
             case AccIn(accumulator=accumulator):
                 crd, val = self._accumulate(accumulator)
                 return _Built(crd, {accumulator: val})
             case DenseIn():
-                crd, _ = self._dense_range(tree, depth)
+                crd, _ = self._dense_range(tree, prefix)
                 return _Built(crd, {})
             case Located(child=child, columns=columns):
-                built = self._tree(child, index, depth, name)
+                built = self._tree(child, prefix, name)
                 payloads = dict(built.payloads)
                 for column in columns:
                     payloads[column] = self._locate(column, index, built.crd)
                 return _Built(built.crd, payloads)
             case JoinOf():
-                return self._join(tree, index, depth, name)
+                return self._join(tree, prefix, name)
 
-    def _scan(self, column: str, index: str) -> tuple[int, int]:
+    def _scan(self, column: str, prefix: Indices) -> tuple[int, int]:
+        index = prefix[-1]
         scan = self._scan_cell(column, index)
         parent = self._reference(scan.parent)
-        depth = self.draft.depth(parent) + 1
-        outputs = ((CRD, depth, f"{column}.{index} crd"), (REF, depth, f"{column}.{index} ref"))
+        outputs = ((CRD, prefix, f"{column}.{index} crd"), (REF, prefix, f"{column}.{index} ref"))
         origin = f"{column}.{index}"
         params: dict[str, Scalar] = {"tensor": scan.tensor, "level": scan.level}
         if scan.dense:
@@ -153,45 +154,45 @@ class _Lowering:
         }
 
     def _root(self) -> int:
-        return self.draft.add("root", (), ((REF, 0, "root"),), label="root")[0]
+        return self.draft.add("root", (), ((REF, (), "root"),), label="root")[0]
 
     def _repeat(self, source: int, crd: int, origin: str, name: str = "") -> int:
         """Repeat a stream over a level, for the cell ``origin`` or else what ``name`` says."""
         name = name or origin
-        depth = self.draft.depth(crd)
+        indices = self.draft.indices(crd)
         (sig,) = self.draft.add(
             "repsig",
             (crd,),
-            ((SIG, depth, f"{name} repeat"),),
+            ((SIG, indices, f"{name} repeat"),),
             label="repeat signal",
             origin=origin,
         )
         kind = self.draft.kind(source)
-        outputs = ((kind, depth, f"{name} {kind.value} repeated"),)
+        outputs = ((kind, indices, f"{name} {kind.value} repeated"),)
         return self.draft.add("repeat", (source, sig), outputs, None, f"Rep {name}", origin)[0]
 
     def _locate(self, column: str, index: str, crd: int) -> int:
         scan = self._scan_cell(column, index)
         origin = f"{column}.{index}"
         parent = self._repeat(self._reference(scan.parent), crd, origin)
-        outputs = ((REF, self.draft.depth(crd), f"{origin} ref"),)
+        outputs = ((REF, self.draft.indices(crd), f"{origin} ref"),)
         params: dict[str, Scalar] = {"dim": scan.dim, "tensor": scan.tensor, "level": scan.level}
         label = f"Locate {origin}"
         return self.draft.add("locate", (crd, parent), outputs, params, label, origin)[0]
 
-    def _dense_range(self, dense: DenseIn, depth: int) -> tuple[int, int]:
+    def _dense_range(self, dense: DenseIn, prefix: Indices) -> tuple[int, int]:
         """All coordinates of an index, once per coordinate of the level outside."""
         parent = self._root()
         for outer in dense.outer:
             parent = self._repeat(parent, self.level(outer).crd, "", f"dense {dense.index}")
         index = dense.index
-        outputs = ((CRD, depth, f"{index} dense crd"), (REF, depth, f"{index} dense ref"))
+        outputs = ((CRD, prefix, f"{index} dense crd"), (REF, prefix, f"{index} dense ref"))
         params: dict[str, Scalar] = {"dim": dense.dim}
         crd, ref = self.draft.add("dense_scan", (parent,), outputs, params, f"dense {index}")
         return crd, ref
 
-    def _join(self, join: JoinOf, index: str, depth: int, name: str) -> _Built:
-        parts = [self._tree(child, index, depth, name) for child in join.children]
+    def _join(self, join: JoinOf, prefix: Indices, name: str) -> _Built:
+        parts = [self._tree(child, prefix, name) for child in join.children]
         inputs: list[int] = []
         keys: list[str | None] = []
         gates = 0
@@ -206,12 +207,12 @@ class _Lowering:
                 keys.append(key)
             if k < join.gate:
                 gates += len(pairs)
-        outputs = [(CRD, depth, f"{name} crd")]
+        outputs = [(CRD, prefix, f"{name} crd")]
         for key, payload in zip(keys, inputs[1::2], strict=True):
-            outputs.append((self.draft.kind(payload), depth, f"{name} {key or 'unused'}"))
+            outputs.append((self.draft.kind(payload), prefix, f"{name} {key or 'unused'}"))
         params: dict[str, Scalar] = {"gate": gates} if join.union else {}
         op = "union" if join.union else "intersect"
-        origin = self._member(join, index)
+        origin = self._member(join, prefix[-1])
         made = self.draft.add(op, tuple(inputs), tuple(outputs), params, name, origin)
         payloads = {key: s for key, s in zip(keys, made[1:], strict=True) if key is not None}
         return _Built(made[0], payloads)
@@ -246,7 +247,7 @@ class _Lowering:
                 return self._column_value(column)
             case Load(source=source, tensor=tensor):
                 ref = self._reference(source)
-                outputs = ((VAL, self.draft.depth(ref), f"{origin} val"),)
+                outputs = ((VAL, self.draft.indices(ref), f"{origin} val"),)
                 return self.draft.add(
                     "array", (ref,), outputs, {"tensor": tensor}, f"Val {tensor}", origin
                 )[0]
@@ -271,9 +272,9 @@ class _Lowering:
 
     def _compute(self, compute: Compute, origin: str) -> int:
         operands = tuple(self.value(v, origin) for v in compute.operands)
-        depth = self.draft.depth(operands[0])
+        indices = self.draft.indices(operands[0])
         column = origin.split(".", 1)[0]
-        outputs = ((VAL, depth, f"{column} val"),)
+        outputs = ((VAL, indices, f"{column} val"),)
         if compute.op in _BINARY:
             params: dict[str, Scalar] = {"fn": _BINARY[compute.op]}
             if compute.needs is not None:
@@ -296,7 +297,7 @@ class _Lowering:
         params: dict[str, Scalar] = {"fn": "max" if fold.maximum else "add"}
         if fold.zero_if_empty:
             params["empty_is_zero"] = True
-        outputs = ((VAL, self.draft.depth(value) - 1, f"{origin} reduced"),)
+        outputs = ((VAL, self.draft.indices(value)[:-1], f"{origin} reduced"),)
         return self.draft.add("reduce", inputs, outputs, params, f"Red {fold.index}", origin)[0]
 
     def _accumulate(self, name: str) -> tuple[int, int]:
@@ -312,8 +313,8 @@ class _Lowering:
                 val, crd = self._drop_values(val, crd, origin, origin)
         else:
             inner = self.level(accumulator.inner).crd
-            depth = self.draft.depth(outer)
-            outputs = ((CRD, depth, f"{name} crd"), (VAL, depth, f"{name} val"))
+            indices = (*self.draft.indices(outer)[:-1], accumulator.index)
+            outputs = ((CRD, indices, f"{name} crd"), (VAL, indices, f"{name} val"))
             params: dict[str, Scalar] = {
                 "fn": "max" if accumulator.maximum else "add",
                 "dim": accumulator.dim,
@@ -327,8 +328,8 @@ class _Lowering:
     # Outputs ----------------------------------------------------------------------------------
 
     def _drop_values(self, val: int, crd: int, name: str, origin: str = "") -> tuple[int, int]:
-        depth = self.draft.depth(crd)
-        outputs = ((VAL, depth, f"{name} kept val"), (CRD, depth, f"{name} kept crd"))
+        indices = self.draft.indices(crd)
+        outputs = ((VAL, indices, f"{name} kept val"), (CRD, indices, f"{name} kept crd"))
         kept = self.draft.add("valdrop", (val, crd), outputs, None, f"Drop {name}", origin)
         return kept[0], kept[1]
 
@@ -341,8 +342,8 @@ class _Lowering:
             if output.drop_levels[k - 1]:
                 inner, outer = crds[k], crds[k - 1]
                 outputs = (
-                    (CRD, k + 1, f"{output.tensor}.{output.indices[k]} crd"),
-                    (CRD, k, f"{output.tensor}.{output.indices[k - 1]} crd"),
+                    (CRD, output.indices[: k + 1], f"{output.tensor}.{output.indices[k]} crd"),
+                    (CRD, output.indices[:k], f"{output.tensor}.{output.indices[k - 1]} crd"),
                 )
                 crds[k], crds[k - 1] = self.draft.add(
                     "crddrop",

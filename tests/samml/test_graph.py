@@ -136,7 +136,7 @@ def without(entry: str) -> str:
         (changed(version=2), "not a graph file of version 1"),
         (without("name"), "malformed graph JSON: no entry 'name'"),
         (without("nodes"), "malformed graph JSON: no entry 'nodes'"),
-        (changed(streams=[["wire", 0, "", None]]), "'wire' is not a valid StreamKind"),
+        (changed(streams=[["wire", 0, "", None, []]]), "'wire' is not a valid StreamKind"),
         (changed(streams=[["crd", 0]]), "malformed graph JSON: not enough values to unpack"),
         (changed(nodes=[{"op": "root"}]), "malformed graph JSON: no entry 'in'"),
         (changed(nodes=7), "malformed graph JSON"),
