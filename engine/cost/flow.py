@@ -15,6 +15,7 @@ import numpy as np
 
 from engine.cost.statistics import Floats, Statistics
 from engine.samml.graph import Node
+from engine.table.cells import MAX_ACCUMULATOR_ORDER
 
 
 @dataclass(frozen=True)
@@ -290,6 +291,50 @@ def _spacc1(node: Node, inputs: tuple[Flow, ...], context: Context) -> Outcome:
     crd = Flow(shape, context.outputs[0], counts=hit * fibers)
     out = Flow(shape, context.outputs[-1])
     return Outcome((crd, out), val.tokens + fibers)
+
+
+def _spacc(node: Node, inputs: tuple[Flow, ...], context: Context) -> Outcome:
+    """An accumulator of higher order, level by level.
+
+    ``terms`` is how many fibers of the streams that come in are folded into one that goes out.
+    """
+    outer, *crds, val = inputs
+    assert outer.shape is not None
+    fibers = outer.shape.fibers
+    terms = outer.values / max(fibers, 1e-12)
+    above, parents = outer.shape.above, fibers
+    flows = []
+    for k, crd in enumerate(crds):
+        chance = crd.chance() * (val.present if k == len(crds) - 1 else 1.0)
+        hit = 1.0 - (1.0 - chance) ** terms
+        terms *= float(chance.sum()) / max(float(hit.sum()), 1e-12)
+        above = Shape(float(hit.sum()) * parents, above)
+        flows.append(Flow(above, context.outputs[k], counts=hit * parents))
+        parents = above.values
+    out = Flow(above, context.outputs[-1])
+    return Outcome((*flows, out), val.tokens + fibers)
+
+
+for _order in range(2, MAX_ACCUMULATOR_ORDER + 1):
+    rule(f"spacc{_order}")(_spacc)
+
+
+@rule("fiber_align")
+def _fiber_align(node: Node, inputs: tuple[Flow, ...], context: Context) -> Outcome:
+    before, after, stream = inputs
+    assert stream.shape is not None
+    scale = after.values / max(before.values, 1e-12)
+    shapes, shape = [], stream.shape
+    for _ in range(int(node.params["levels"])):
+        shapes.append(shape.values * min(scale, 1.0))
+        assert shape.above is not None or len(shapes) == int(node.params["levels"])
+        shape = shape.above or Shape(1.0)
+    aligned = after.shape
+    for values in reversed(shapes):
+        aligned = Shape(values, aligned)
+    counts = None if stream.counts is None else stream.counts * min(scale, 1.0)
+    out = Flow(aligned, context.outputs[0], counts=counts, present=stream.present)
+    return Outcome((out,), max(stream.tokens, out.tokens))
 
 
 @rule("crddrop")

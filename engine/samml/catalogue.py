@@ -14,9 +14,11 @@ from enum import Enum
 
 from engine.errors import GraphError
 from engine.samml.graph import StreamKind
+from engine.table.cells import MAX_ACCUMULATOR_ORDER
 
 CRD, REF, VAL, SIG = StreamKind.CRD, StreamKind.REF, StreamKind.VAL, StreamKind.SIG
 PAYLOAD = (REF, VAL)
+CARRIED = (REF, VAL, CRD)  # a joiner whose operand has no payload carries its coordinates
 ANY = (CRD, REF, VAL)
 
 
@@ -37,11 +39,14 @@ class Family(Enum):
 
 @dataclass(frozen=True)
 class Port:
-    """One port: its name, the kinds it takes, and its depth relative to the node's."""
+    """One port: its name, the kinds it takes, and its depth relative to the node's.
+
+    A depth that a node chooses is the name of the parameter that says it.
+    """
 
     name: str
     kinds: tuple[StreamKind, ...]
-    depth: int = 0
+    depth: int | str = 0
 
 
 Flops = Callable[[Sequence[float], float], float]
@@ -133,6 +138,23 @@ class Primitive:
         raise GraphError(f"{self.title} cannot have {count} {what}", hint=self.doc)
 
 
+def _accumulator(order: int) -> Primitive:
+    """A sparse accumulator that folds over ``order`` inner levels at once."""
+    inputs = tuple(Port(f"crd{order - k}", (CRD,), k) for k in range(order + 1))
+    outputs = tuple(Port(f"crd{order - 1 - k}", (CRD,), k) for k in range(order))
+    return Primitive(
+        f"spacc{order}",
+        f"sparse accumulator, order {order}",
+        f"Acc{order}",
+        Family.REDUCE,
+        f"Per fiber of the outermost coordinates, folds values with equal {order} inner "
+        "coordinates (add or max) and emits them in coordinate order.",
+        inputs=(*inputs, Port("val", (VAL,), order)),
+        outputs=(*outputs, Port("val", (VAL,), order - 1)),
+        flops=lambda taken, made: taken[-1],
+    )
+
+
 _ENTRIES = (
     Primitive(
         "root",
@@ -206,9 +228,9 @@ _ENTRIES = (
         "∩",
         Family.JOIN,
         "Keeps the coordinates all operands have, each operand's payload with them.",
-        repeated_inputs=(Port("crd", (CRD,)), Port("payload", PAYLOAD)),
+        repeated_inputs=(Port("crd", (CRD,)), Port("payload", CARRIED)),
         outputs=(Port("crd", (CRD,)),),
-        repeated_outputs=(Port("payload", PAYLOAD),),
+        repeated_outputs=(Port("payload", CARRIED),),
     ),
     Primitive(
         "union",
@@ -217,9 +239,9 @@ _ENTRIES = (
         Family.JOIN,
         "Keeps the coordinates any operand has; an operand that lacks one gives the empty token. "
         "With gate=g > 0 a fiber is empty when those of the first g operands all are.",
-        repeated_inputs=(Port("crd", (CRD,)), Port("payload", PAYLOAD)),
+        repeated_inputs=(Port("crd", (CRD,)), Port("payload", CARRIED)),
         outputs=(Port("crd", (CRD,)),),
-        repeated_outputs=(Port("payload", PAYLOAD),),
+        repeated_outputs=(Port("payload", CARRIED),),
         params=("gate",),
     ),
     Primitive(
@@ -301,21 +323,18 @@ _ENTRIES = (
         params=("fn", "dim"),
         flops=lambda taken, made: taken[2],
     ),
+    *(_accumulator(order) for order in range(2, MAX_ACCUMULATOR_ORDER + 1)),
     Primitive(
-        "spacc2",
-        "sparse accumulator, order 2",
-        "Acc2",
-        Family.REDUCE,
-        "Per fiber of the outermost coordinates, adds values with equal middle and inner "
-        "coordinate and emits them in coordinate order.",
-        inputs=(
-            Port("crd2", (CRD,)),
-            Port("crd1", (CRD,), 1),
-            Port("crd0", (CRD,), 2),
-            Port("val", (VAL,), 2),
-        ),
-        outputs=(Port("crd1", (CRD,)), Port("crd0", (CRD,), 1), Port("val", (VAL,), 1)),
-        flops=lambda taken, made: taken[3],
+        "fiber_align",
+        "fiber aligner",
+        "Align",
+        Family.DROP,
+        "Gives a stream one subtree per coordinate of a joined level: drops the subtrees of "
+        "coordinates that the join dropped, inserts empty ones where it added some.",
+        inputs=(Port("before", (CRD,)), Port("after", (CRD,)), Port("in", ANY, "levels")),
+        outputs=(Port("out", ANY, "levels"),),
+        params=("levels",),
+        same_kind=True,
     ),
     Primitive(
         "crddrop",

@@ -17,6 +17,7 @@ from engine.table.cells import (
     VALUE_ROW,
     AccIn,
     Accumulated,
+    Accumulator,
     At,
     Compute,
     DenseIn,
@@ -76,7 +77,7 @@ class _Lowering:
         self.table = table
         self.draft = Draft()
         self.levels: dict[str, _Built] = {}
-        self.accumulators: dict[str, tuple[int, int]] = {}
+        self.accumulators: dict[str, tuple[int, ...]] = {}
         self.values: dict[str, int] = {}
 
     def run(self) -> Graph:
@@ -98,9 +99,8 @@ class _Lowering:
             case ScanIn(column=column):
                 crd, ref = self._scan(column, prefix)
                 return _Built(crd, {column: ref})
-            case AccIn(accumulator=accumulator):
-                crd, val = self._accumulate(accumulator)
-                return _Built(crd, {accumulator: val})
+            case AccIn():
+                return self._emitted(tree)
             case DenseIn():
                 crd, _ = self._dense_range(tree, prefix)
                 return _Built(crd, {})
@@ -236,8 +236,9 @@ class _Lowering:
         if part.payloads:
             return next(iter(part.payloads.values()))
         node = next(n for n in self.draft.nodes if part.crd in n.outputs)
-        other = [s for s in node.outputs if s is not None and s != part.crd]
-        return other[0]
+        nest = self.draft.indices(part.crd)
+        other = (s for s in node.outputs if s is not None and s != part.crd)
+        return next((s for s in other if self.draft.indices(s) == nest), part.crd)
 
     # Values -----------------------------------------------------------------------------------
 
@@ -258,8 +259,8 @@ class _Lowering:
             case Fold():
                 return self._fold(value, origin)
             case Accumulated(accumulator=accumulator, level=level):
-                if level == accumulator:
-                    return self._accumulate(accumulator)[1]
+                if level is None:
+                    return self._accumulate(accumulator)[-1]
                 return self.level(level).payloads[accumulator]
 
     def _column_value(self, column: str) -> int:
@@ -300,30 +301,61 @@ class _Lowering:
         outputs = ((VAL, self.draft.indices(value)[:-1], f"{origin} reduced"),)
         return self.draft.add("reduce", inputs, outputs, params, f"Red {fold.index}", origin)[0]
 
-    def _accumulate(self, name: str) -> tuple[int, int]:
+    def _accumulate(self, name: str) -> tuple[int, ...]:
+        """The streams of an accumulator as it emits them: coordinates outermost first, values."""
         if name in self.accumulators:
             return self.accumulators[name]
         accumulator = self.table.accumulators[name]
-        origin = f"{accumulator.column}.{accumulator.index}"
+        origin = f"{accumulator.column}.{accumulator.indices[0]}"
         outer = self.level(accumulator.outer).crd
         value = self.value(accumulator.value, origin)
-        if accumulator.inner is None:
-            crd, val = outer, value
+        if accumulator.is_cut:
+            made: tuple[int, ...] = (outer, value)
             if accumulator.drops:
-                val, crd = self._drop_values(val, crd, origin, origin)
+                made = self._drop_values(value, outer, origin, origin)[::-1]
         else:
-            inner = self.level(accumulator.inner).crd
-            indices = (*self.draft.indices(outer)[:-1], accumulator.index)
-            outputs = ((CRD, indices, f"{name} crd"), (VAL, indices, f"{name} val"))
-            params: dict[str, Scalar] = {
-                "fn": "max" if accumulator.maximum else "add",
-                "dim": accumulator.dim,
-            }
-            crd, val = self.draft.add(
-                "spacc1", (outer, inner, value), outputs, params, name, origin
-            )
-        self.accumulators[name] = (crd, val)
-        return crd, val
+            inner = tuple(self.level(level).crd for level in accumulator.inner)
+            outside = self.draft.indices(outer)[:-1]
+            params: dict[str, Scalar] = {"fn": "max" if accumulator.maximum else "add"}
+            outputs = []
+            for k, x in enumerate(accumulator.indices):
+                nest = (*outside, *accumulator.indices[: k + 1])
+                text = accumulator.emitted(x, raw=True).name
+                outputs.append((CRD, nest, f"{text} crd"))
+                outside_of = accumulator.order - 1 - k  # "dim" is the innermost size
+                params[f"dim{outside_of or ''}"] = accumulator.dims[k]
+            outputs.append((VAL, nest, f"{name} val"))
+            op = f"spacc{accumulator.order}"
+            made = self.draft.add(op, (outer, *inner, value), tuple(outputs), params, name, origin)
+        self.accumulators[name] = made
+        return made
+
+    def _emitted(self, level: AccIn) -> _Built:
+        """A level of an accumulator, aligned with what the levels outside it became."""
+        accumulator = self.table.accumulators[level.accumulator]
+        depth = accumulator.indices.index(level.index)
+        made = self._accumulate(accumulator.name)
+        if level.raw:
+            return _Built(made[depth], {})
+        crd = self._aligned(accumulator, made[depth], depth)
+        if depth < accumulator.order - 1:
+            return _Built(crd, {})
+        return _Built(crd, {accumulator.name: self._aligned(accumulator, made[-1], depth)})
+
+    def _aligned(self, accumulator: Accumulator, stream: int, depth: int) -> int:
+        """A stream inside ``depth`` emitted levels, with one fiber per coordinate they have now."""
+        for k in range(depth):
+            before = self._emitted(accumulator.emitted(accumulator.indices[k])).crd
+            after = self.level(accumulator.joined[k]).crd
+            if before == after:
+                continue
+            nest, kind = self.draft.indices(stream), self.draft.kind(stream)
+            params: dict[str, Scalar] = {"levels": len(nest) - len(self.draft.indices(after))}
+            outputs = ((kind, nest, f"{accumulator.name} aligned {kind.value}"),)
+            inputs = (before, after, stream)
+            label = f"Align {accumulator.name}"
+            (stream,) = self.draft.add("fiber_align", inputs, outputs, params, label)
+        return stream
 
     # Outputs ----------------------------------------------------------------------------------
 

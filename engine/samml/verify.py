@@ -69,11 +69,12 @@ def _check_node(graph: Graph, node: Node) -> None:
                 raise GraphError(
                     f"{name}, port {port.name}: {stream.kind.value} is not {kind.value}"
                 )
-        depth = stream.depth - port.depth
+        below = port.depth if isinstance(port.depth, int) else int(node.params[port.depth])
+        depth = stream.depth - below
         if base is None:
             base = depth
         elif depth != base:
             raise GraphError(
                 f"{name}, port {port.name}: stream %{s} has depth {stream.depth}, "
-                f"the other ports ask for {base + port.depth}"
+                f"the other ports ask for {base + below}"
             )

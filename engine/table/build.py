@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from engine.errors import LoweringError
 from engine.fusion.nests import Placed, PlacedLeaf, PlacedView
@@ -11,6 +12,7 @@ from engine.fusion.views import Cut
 from engine.program.storage import view_key
 from engine.program.types import LevelFormat, Op
 from engine.table.cells import (
+    MAX_ACCUMULATOR_ORDER,
     VALUE_ROW,
     AccIn,
     Accumulated,
@@ -113,6 +115,7 @@ class _TreeBuilder:
                 self._leaf(leaf, placed)
             self._instance(placed)
         output = self._output()
+        self._align()
         merge(self.draft, self.number)
         return output
 
@@ -142,9 +145,9 @@ class _TreeBuilder:
 
         visit(self.joins.root)
 
-    def _accumulator_of(self, atom: AccAtom) -> str:
+    def _accumulator_of(self, atom: AccAtom) -> Accumulator:
         self._reduce(atom.placed)
-        return self.emits[id(atom.placed), atom.index]
+        return self.draft.accumulators[self.emits[id(atom.placed), atom.index]]
 
     def level(self, placed: Placed, index: str) -> str:
         return self.maker.level(self.joins.prefix(placed, index))
@@ -213,7 +216,8 @@ class _TreeBuilder:
             if row in placed.reduced:
                 reductions.append((name, row, Cell(CellKind.REDUCED, "reduced")))
             elif accumulator is not None:
-                text = coordinates(accumulator)
+                emitted = self.draft.accumulators[accumulator].emitted(row)
+                text = coordinates(emitted.name)
                 reductions.append((name, row, Cell(CellKind.ACCUMULATE, text)))
             elif row in placed.nest:
                 level = self.level(placed, row)
@@ -251,9 +255,8 @@ class _TreeBuilder:
         match tree:
             case ScanIn(column=column):
                 return f"{column}.{self.draft.levels[level].index}"
-            case AccIn(accumulator=name):
-                accumulator = self.draft.accumulators[name]
-                return f"{accumulator.column}.{accumulator.index}"
+            case AccIn(accumulator=name, index=index):
+                return f"{self.draft.accumulators[name].column}.{index}"
             case _:
                 return ""
 
@@ -301,55 +304,87 @@ class _TreeBuilder:
                 zero = not placed.indices and not any(x in placed.reduced for x, _ in left[:at])
                 value = Fold(maximum, value, r, left[at][1], self._guide(placed, at, left), zero)
                 left = left[:at]
-            elif len(inner) == 1:
-                index = inner[0][0]
-                name = self.draft.accumulator_name(f"Acc1_{r}")
-                self.draft.accumulators[name] = Accumulator(
-                    name,
-                    self.columns[id(placed)],
-                    r,
-                    index,
-                    inner[0][1],
-                    left[at][1],
-                    value,
-                    maximum,
-                    self.draft.extents[index],
-                )
-                self._emits(placed, index, name)
-                value = Accumulated(name, name)
-                left = [*left[:at], (index, name)]
             else:
-                raise LoweringError(
-                    f"{placed.tensor} reduces over {r} outside {', '.join(x for x, _ in inner)}: "
-                    f"that takes an accumulator of order {len(inner)}, and the machine has order 1",
-                    hint=f"move {r} further in",
-                )
+                accumulator = self._accumulator(placed, r, left[at][1], inner, value)
+                value = Accumulated(accumulator.name)
+                left = [*left[:at], *((x, accumulator.emitted(x, raw=True).name) for x, _ in inner)]
+                if not any(x in placed.reduced for x, _ in left):
+                    self._emits(placed, accumulator)
         self.results[id(placed)] = value
+
+    def _accumulator(
+        self, placed: Placed, reduced: str, outer: str, inner: list[tuple[str, str]], value: Value
+    ) -> Accumulator:
+        """A sparse accumulator over one index, of the order of the levels inside it."""
+        indices = tuple(x for x, _ in inner)
+        if len(indices) > MAX_ACCUMULATOR_ORDER:
+            raise LoweringError(
+                f"{placed.tensor} reduces over {reduced} outside {', '.join(indices)}: that takes "
+                f"an accumulator of order {len(indices)}, and the machine has up to "
+                f"{MAX_ACCUMULATOR_ORDER}",
+                hint=f"move {reduced} further in",
+            )
+        accumulator = Accumulator(
+            self.draft.accumulator_name(f"Acc{len(indices)}_{reduced}"),
+            self.columns[id(placed)],
+            reduced,
+            indices,
+            tuple(level for _, level in inner),
+            outer,
+            value,
+            placed.view.statement.op is Op.MAX,
+            tuple(self.draft.extents[x] for x in indices),
+        )
+        self._add(accumulator, placed)
+        return accumulator
+
+    def _add(self, accumulator: Accumulator, placed: Placed) -> None:
+        """Enter an accumulator and the levels it emits, as they come."""
+        self.draft.accumulators[accumulator.name] = accumulator
+        inside = placed.nest.index(accumulator.reduced)
+        outside = tuple(x for x in placed.nest[:inside] if x not in placed.reduced)
+        for k, x in enumerate(accumulator.indices):
+            tree = accumulator.emitted(x, raw=True)
+            prefix = (*outside, *accumulator.indices[: k + 1])
+            self.draft.levels[tree.name] = Level(tree.name, prefix, self.number, tree)
 
     def _cut(self, placed: Placed) -> None:
         alias, index = placed.reduced[0], placed.nest[-1]
         producer = placed.operands[0]
         assert isinstance(producer, Placed)
-        name = self.draft.accumulator_name(f"Stream_{alias}")
-        self.draft.accumulators[name] = Accumulator(
-            name,
+        accumulator = Accumulator(
+            self.draft.accumulator_name(f"Stream_{alias}"),
             self.columns[id(placed)],
             alias,
-            index,
-            None,
+            (index,),
+            (),
             self.level(placed, alias),
             self._operand(producer, placed),
             False,
-            self.draft.extents[index],
+            (self.draft.extents[index],),
             self.emptiness.absent(producer),
         )
-        self._emits(placed, index, name)
-        self.results[id(placed)] = Accumulated(name, name)
+        self._add(accumulator, placed)
+        self._emits(placed, accumulator)
+        self.results[id(placed)] = Accumulated(accumulator.name)
 
-    def _emits(self, placed: Placed, index: str, accumulator: str) -> None:
-        self.emits[id(placed), index] = accumulator
-        prefix = placed.outer_nest
-        self.draft.levels[accumulator] = Level(accumulator, prefix, self.number, AccIn(accumulator))
+    def _emits(self, placed: Placed, accumulator: Accumulator) -> None:
+        """An instance's last accumulator: its levels are what consumers join."""
+        for x in accumulator.indices:
+            self.emits[id(placed), x] = accumulator.name
+
+    def _align(self) -> None:
+        """Tell accumulators of higher order which levels their outer levels take part in."""
+        for placed in self.joins.placed:
+            names = {self.emits.get((id(placed), x)) for x in placed.outer_nest} - {None}
+            for name in filter(None, names):
+                accumulator = self.draft.accumulators[name]
+                outside = len(placed.outer_nest) - accumulator.order
+                joined = tuple(
+                    self.maker.level(placed.outer_nest[: outside + k + 1])
+                    for k in range(accumulator.order - 1)
+                )
+                self.draft.accumulators[name] = replace(accumulator, joined=joined)
 
     def _guide(self, placed: Placed, at: int, left: list[tuple[str, str]]) -> str | None:
         """The level outside a reduced one, where it or one outside it may be empty (§8 Q1)."""

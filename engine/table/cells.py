@@ -13,6 +13,8 @@ from enum import Enum
 from engine.program.types import Op
 
 VALUE_ROW = "val"
+MAX_ACCUMULATOR_ORDER = 6
+"""Levels that a sparse accumulator can emit at once; nests deeper than that do not occur."""
 
 
 class CellKind(Enum):
@@ -151,13 +153,16 @@ class Fold:
 
 @dataclass(frozen=True)
 class Accumulated:
-    """The values an accumulator emits, as the level that joins them passes them on."""
+    """The values an accumulator emits, as the level that joins them passes them on.
+
+    Without a level: as they come.
+    """
 
     accumulator: str
-    level: str
+    level: str | None = None
 
     def __str__(self) -> str:
-        return f"{self.accumulator}.val" if self.level == self.accumulator else f"{self.level}.val"
+        return f"{self.level or self.accumulator}.val"
 
 
 Value = Load | RepeatValue | ValueOf | Compute | Fold | Accumulated
@@ -175,9 +180,22 @@ class ScanIn:
 
 @dataclass(frozen=True)
 class AccIn:
-    """The level an accumulator emits."""
+    """A level that an accumulator emits.
+
+    ``raw``: as it comes, whatever the levels outside it were joined with.
+    """
 
     accumulator: str
+    index: str
+    order: int = 1
+    raw: bool = False
+
+    @property
+    def name(self) -> str:
+        """What the level is called: the accumulator's own name where it emits one level."""
+        if self.order == 1:
+            return self.accumulator
+        return f"{self.accumulator}.{self.index}" + (".raw" if self.raw else "")
 
 
 @dataclass(frozen=True)
@@ -239,40 +257,55 @@ class Level:
 
 @dataclass(frozen=True)
 class Accumulator:
-    """A sparse accumulator of order 1, or a cut (``inner`` is None).
+    """A sparse accumulator of any order, or a cut (``inner`` is empty).
 
     Attributes
     ----------
-    inner, outer : str
-        Names of the levels (or accumulators) whose coordinates it reads; ``outer`` is the
-        reduced index's.  A cut re-emits the level ``outer`` with the values.
-    index : str
-        Index of the level it emits.
+    indices : tuple of str
+        Indices of the levels it emits, outermost first; their number is its order.
+    inner, outer : names of levels whose coordinates it reads
+        ``outer`` is the reduced index's, ``inner`` those inside it.  A cut re-emits the level
+        ``outer`` with the values.
+    dims : tuple of int
+        Sizes of ``indices``.
     drops : bool
         A cut that leaves out coordinates without a value.
+    joined : tuple of str
+        Per emitted level but the last: the level it takes part in.  Where that has other
+        coordinates, what lies inside must be aligned with it (``fusion.md`` §3.4).
     """
 
     name: str
     column: str
     reduced: str
-    index: str
-    inner: str | None
+    indices: tuple[str, ...]
+    inner: tuple[str, ...]
     outer: str
     value: Value
     maximum: bool
-    dim: int
+    dims: tuple[int, ...]
     drops: bool = False
+    joined: tuple[str, ...] = ()
 
     @property
     def is_cut(self) -> bool:
-        return self.inner is None
+        return not self.inner
+
+    @property
+    def order(self) -> int:
+        return len(self.indices)
+
+    def emitted(self, index: str, raw: bool = False) -> AccIn:
+        """The level of an index, as it is joined or as it comes."""
+        return AccIn(self.name, index, self.order, raw)
 
     def __str__(self) -> str:
-        if self.inner is None:
+        if self.is_cut:
             return f"{self.name} = Stream({coordinates(self.outer)}, {self.value})"
         fold = ", max" if self.maximum else ""
+        inner = ",".join(map(coordinates, self.inner))
         return (
-            f"{self.name} = Spacc1(inner={coordinates(self.inner)}, "
+            f"{self.name} = Spacc{self.order}(inner={inner}, "
             f"outer={coordinates(self.outer)}, {self.value}{fold})"
         )
 

@@ -92,9 +92,11 @@ def _members(
             cell = Cell(CellKind.JOIN, old.text + joined, old.expression, old.target)
             changes.append((column, level.index, cell))
         case AccIn(accumulator=name) if joined:
-            column = draft.accumulators[name].column
+            accumulator = draft.accumulators[name]
+            column = accumulator.column
             old = cells[column, level.index]
-            cell = Cell(CellKind.JOIN, f"{old.text}{joined} (val)", None, old.target)
+            payload = " (val)" if tree.index == accumulator.indices[-1] else ""
+            cell = Cell(CellKind.JOIN, f"{old.text}{joined}{payload}", None, old.target)
             changes.append((column, level.index, cell))
         case _:
             pass

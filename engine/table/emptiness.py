@@ -71,7 +71,7 @@ class Emptiness:
             case ScanAtom():
                 return self._scan(tree)
             case AccAtom():
-                return self._accumulated(tree.placed)
+                return self._accumulated(tree)
             case Combine(union=True, gate=gate):
                 deciding = tree.children[:gate] if gate else tree.children
                 return all(self.tree(child, prefix) for child in deciding)
@@ -122,7 +122,17 @@ class Emptiness:
         levels = self.joins.program.tensor(atom.leaf.tensor).format.levels
         return at == 0 or levels[at - 1] is LevelFormat.DENSE or null
 
-    def _accumulated(self, placed: Placed) -> bool:
+    def _accumulated(self, atom: AccAtom) -> bool:
+        placed = atom.placed
+        at = placed.outer_nest.index(atom.index)
+        above = placed.outer_nest[:at]
+        outermost = min(placed.nest.index(r) for r in placed.reduced)
+        if above and placed.nest.index(above[-1]) > outermost:
+            # A coordinate that the accumulator emits has something inside; one that the level
+            # outside got from another operand has not.
+            tree = self.joins.tree(above)
+            outer = AccAtom(placed, above[-1])
+            return not implies(tree, presence(tree, outer) or outer, self.always)
         inner = placed.nest
         if isinstance(placed.view, Cut):
             inner = placed.nest[:-1]

@@ -9,7 +9,16 @@ from collections.abc import Callable
 
 from engine.errors import LoweringError
 from engine.program.types import LevelFormat
-from engine.table.cells import AccIn, DenseIn, JoinOf, Level, LevelTree, Located, ScanIn
+from engine.table.cells import (
+    AccIn,
+    Accumulator,
+    DenseIn,
+    JoinOf,
+    Level,
+    LevelTree,
+    Located,
+    ScanIn,
+)
 from engine.table.emptiness import Emptiness
 from engine.table.joins import (
     AccAtom,
@@ -36,7 +45,7 @@ class LevelMaker:
         extents: dict[str, int],
         levels: dict[str, Level],
         column_of: Callable[[ScanAtom], str],
-        accumulator_of: Callable[[AccAtom], str],
+        accumulator_of: Callable[[AccAtom], Accumulator],
     ) -> None:
         self.joins = joins
         self.emptiness = emptiness
@@ -60,8 +69,8 @@ class LevelMaker:
         match tree:
             case ScanIn(column=column):
                 return f"<{column}.{index}>"
-            case AccIn(accumulator=accumulator):
-                return accumulator
+            case AccIn():
+                return tree.name
             case Located(child=child):
                 return self._name(child, index)
             case DenseIn():
@@ -80,7 +89,7 @@ class LevelMaker:
             case ScanAtom():
                 return ScanIn(self.column_of(tree))
             case AccAtom():
-                return AccIn(self.accumulator_of(tree))
+                return self.accumulator_of(tree).emitted(tree.index)
             case DenseAtom(index=index):
                 outer = tuple(self.level(prefix[:k]) for k in range(1, len(prefix)))
                 return DenseIn(index, self.extents[index], outer)
@@ -161,7 +170,10 @@ class LevelMaker:
         for atom in atoms(whole):
             if isinstance(atom, DenseAtom) or sum(atom in atoms(c) for c in children) < 2:
                 continue
-            key = self.column_of(atom) if isinstance(atom, ScanAtom) else self.accumulator_of(atom)
+            if isinstance(atom, ScanAtom):
+                key = self.column_of(atom)
+            else:
+                key = self.accumulator_of(atom).name
             carriers.append((key, carrier(whole, atom)))
         return JoinOf(union, tuple(parts), gate, tuple(carriers))
 

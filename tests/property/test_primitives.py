@@ -193,3 +193,82 @@ def test_quirks_change_nothing_where_no_operand_is_empty(nest: Any) -> None:
         theirs = bench(op, *inputs, params={"fn": "add"}, machine=Machine.comal())
         assert ours.outputs == theirs.outputs
         assert ours.clock == theirs.clock
+
+
+@given(st.integers(2, 4), st.data(), st.sampled_from([None, 64]))
+def test_accumulators_of_any_order(order: int, data: st.DataObject, capacity: int | None) -> None:
+    """Equal inner coordinates are folded per outermost fiber, whatever is empty."""
+    depth = order + 2  # a level outside, the reduced one, and the levels that come out
+
+    def fibers(level: int) -> Any:
+        if level == depth:
+            return data.draw(st.sampled_from([None, 1, 2, 3]))
+        crds = sorted(data.draw(st.sets(st.integers(0, 2), max_size=2)))
+        return [(crd, fibers(level + 1)) for crd in crds]
+
+    tree = fibers(0)
+
+    def nest(part: Any, levels: int) -> Any:
+        """Coordinates of the level that many levels inside."""
+        if levels == 0:
+            return [crd for crd, _ in part]
+        return [nest(inside, levels - 1) for _, inside in part]
+
+    def values(part: Any, levels: int) -> Any:
+        return [inside if levels == 1 else values(inside, levels - 1) for _, inside in part]
+
+    def folded(part: Any) -> dict[tuple[int, ...], int]:
+        sums: dict[tuple[int, ...], int] = {}
+
+        def add(inner: Any, key: tuple[int, ...]) -> None:
+            for crd, inside in inner:
+                if len(key) == order - 1:
+                    if inside is not None:
+                        sums[*key, crd] = sums.get((*key, crd), 0) + inside
+                else:
+                    add(inside, (*key, crd))
+
+        for _, inside in part:
+            add(inside, ())
+        return sums
+
+    def rebuilt(sums: dict[tuple[int, ...], int], key: tuple[int, ...], leaf: int) -> Any:
+        """What comes out: coordinates of the level ``leaf``, or values."""
+        at = len(key)
+        heads = sorted({k[at] for k in sums if k[:at] == key})
+        if at == order - 1:
+            return heads if leaf == at else [sums[*key, head] for head in heads]
+        return heads if leaf == at else [rebuilt(sums, (*key, head), leaf) for head in heads]
+
+    inputs = [stream(nest(tree, k), k + 1) for k in range(1, depth)]
+    inputs.append(stream(values(tree, depth), depth))
+    run = bench(f"spacc{order}", *inputs, params={"fn": "add"}, capacity=capacity)
+    sums = [folded(part) for _, part in tree]
+    for k in range(order + 1):
+        leaf = min(k, order)
+        expected = stream([rebuilt(s, (), leaf) for s in sums], min(k, order - 1) + 2)
+        assert run.tokens[k] == expected
+
+
+@given(st.data(), st.integers(1, 2), st.sampled_from([None, 64]))
+def test_fiber_align(data: st.DataObject, levels: int, capacity: int | None) -> None:
+    """One subtree per coordinate after the join; those of dropped coordinates are gone."""
+    small = st.sets(st.integers(0, 4), max_size=3).map(sorted)
+    before = data.draw(st.lists(small, max_size=3))
+    after = [data.draw(small) for _ in before]
+    subtree = st.lists(st.integers(0, 9), max_size=2)
+    if levels == 2:
+        subtree = st.lists(subtree, max_size=2)
+    trees = [{crd: data.draw(subtree) for crd in fiber} for fiber in before]
+    run = bench(
+        "fiber_align",
+        stream(before, 2),
+        stream(after, 2),
+        stream([list(tree.values()) for tree in trees], 2 + levels),
+        params={"levels": levels},
+        capacity=capacity,
+    )
+    expected = [
+        [tree.get(crd, []) for crd in fiber] for tree, fiber in zip(trees, after, strict=True)
+    ]
+    assert run.tokens[0] == stream(expected, 2 + levels)

@@ -43,12 +43,14 @@ def test_an_illegal_order() -> None:
     )
 
 
-def test_an_order_that_takes_an_accumulator_of_order_2() -> None:
-    problem = refusal(PRODUCT.format("dense", "dense"), order="k,i,j")
+def test_an_order_that_takes_too_large_an_accumulator() -> None:
+    shape = "x".join("1" * 8)
+    text = f"A: {shape} dense\nT[a,b,c,d,e,f,g] = A[k,a,b,c,d,e,f,g]"
+    problem = refusal(text, order="k,a,b,c,d,e,f,g")
     assert isinstance(problem, LoweringError)
     assert str(problem) == (
-        "T reduces over k outside i, j: that takes an accumulator of order 2, and the machine "
-        "has order 1 (hint: move k further in)"
+        "T reduces over k outside a, b, c, d, e, f, g: that takes an accumulator of order 7, "
+        "and the machine has up to 6 (hint: move k further in)"
     )
 
 

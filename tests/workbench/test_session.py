@@ -77,7 +77,7 @@ def test_moving_a_boundary_recompiles(session):
         (lambda s: s.move_row("n", 4), "innermost"),
         (lambda s: s.move_row("nowhere", 0), "cannot be moved"),
         (lambda s: s.set_order(0, ["i", "k"]), "order i→k lacks"),
-        (lambda s: s.set_order(0, ["p", "i", "n", "k"]), "accumulator of order 2"),
+        (lambda s: s.set_order(0, ["k", "i", "p", "n"]), "i must stay outside k"),
         (lambda s: s.preset("best"), "no preset"),
         (lambda s: s.choose("gcnn"), "gcnn"),
         (lambda s: s.choose("spmv", "karate"), "does not fit"),

@@ -1,13 +1,18 @@
-"""Sparse accumulators of order 1 and 2 (``samml.md`` §2.12, §2.13)."""
+"""Sparse accumulators of any order (``samml.md`` §2.12, §2.13; ``fusion.md`` §3.4)."""
 
 from __future__ import annotations
+
+from collections.abc import Generator, Iterable
+from itertools import groupby
+from typing import Any
 
 import numpy as np
 
 from engine.sim.primitives.reducers import FOLDS
 from engine.sim.primitives.registry import twin
-from engine.sim.process import Behaviour, Process
+from engine.sim.process import Behaviour, Channel, Process, Request
 from engine.sim.tokens import DONE, EMPTY, Stop, is_leaf, is_number
+from engine.table.cells import MAX_ACCUMULATOR_ORDER
 
 F32 = np.float32
 
@@ -79,7 +84,12 @@ def spacc1(node: Process) -> Behaviour:
 
 @twin("spacc2")
 def spacc2(node: Process) -> Behaviour:
-    """Per fiber of the outermost coordinates, fold values by the two inner coordinates.
+    """Order 2: as the reference does it, on its machine."""
+    return _reference_spacc2(node) if node.quirks.spacc_strict else accumulate(node)
+
+
+def _reference_spacc2(node: Process) -> Behaviour:
+    """Per fiber of the outermost coordinates, add values by the two inner coordinates.
 
     As in the reference, a fiber without values gives its stop on the outer output only (§9.6).
     """
@@ -126,3 +136,110 @@ def spacc2(node: Process) -> Behaviour:
                 row = rows.setdefault(head1, {})
                 row[head0] = row.get(head0, F32(0)) + value
         node.clock += 1
+
+
+Tuples = dict[tuple[int, ...], F32]
+
+
+def accumulate(node: Process) -> Behaviour:
+    """Per fiber of the outermost coordinates, fold values by all inner coordinates.
+
+    A cycle per value or stop of the values and one per flush, which puts the whole tree; an
+    empty value makes no coordinate, and an empty fiber leaves only its stops.
+    """
+    outer, inner = node.inputs[0], node.inputs[1:]
+    fold = FOLDS[node.param("fn", "add")]
+    tree: Tuples = {}
+
+    def add(key: tuple[int, ...], value: Any) -> None:
+        if is_number(value):
+            tree[key] = fold.join(tree[key], value) if key in tree else value
+
+    while True:
+        head = yield outer.take
+        if head is DONE:
+            for channel in inner:
+                if (token := (yield channel.take)) is not DONE:
+                    node.fail("the outermost coordinates end first", token)
+            for out in node.outputs:
+                yield out.put(DONE)
+            return
+        if isinstance(head, Stop):  # an empty fiber, which leaves a stop on every inner stream
+            for depth, channel in enumerate(inner):
+                below = min(depth, len(inner) - 2)
+                token = yield channel.take
+                if token != Stop(head.level + below + 1):
+                    node.fail("an inner stream disagrees on an empty fiber", head, token)
+            node.clock += 1
+            yield from _flush(node, tree, head)
+            continue
+        over = yield from _subtree(node, inner, (), add)
+        if over > 0:
+            closing = yield outer.take
+            if closing != Stop(over - 1):
+                node.fail("outer and inner disagree on where fibers end", closing)
+            yield from _flush(node, tree, closing)
+
+
+def _subtree(
+    node: Process, inner: tuple[Channel, ...], key: tuple[int, ...], add: Any
+) -> Generator[Request, Any, int]:
+    """Take what one coordinate opened; how many fibers outside it the last stop closed too."""
+    crds, values = inner[len(key)], inner[-1]
+    innermost = len(key) == len(inner) - 2
+    while True:
+        crd = yield crds.take
+        if isinstance(crd, Stop):  # of an empty fiber; it shows on what is inside as well
+            deeper = inner[len(key) + 1 :]
+            for depth, channel in enumerate(deeper):
+                below = min(depth + 1, len(deeper) - 1)
+                token = yield channel.take
+                if token != Stop(crd.level + below):
+                    node.fail("streams disagree on where a fiber ends", crd, token)
+            node.clock += 1
+            return crd.level
+        if not is_number(crd):
+            node.fail("coordinates end inside a fiber", crd)
+        if innermost:
+            value = yield values.take
+            if not is_leaf(value):
+                node.fail("coordinates and values disagree", crd, value)
+            add((*key, crd), value)
+            node.clock += 1
+            continue
+        over = yield from _subtree(node, inner, (*key, crd), add)
+        if over > 0:
+            closing = yield crds.take
+            if closing != Stop(over - 1):
+                node.fail("coordinate streams disagree on where fibers end", closing)
+            return over - 1
+
+
+def _flush(node: Process, tree: Tuples, closing: Stop) -> Generator[Request, Any, None]:
+    """Put the tree in coordinate order, closed by that stop and deeper ones inside."""
+    order = len(node.outputs) - 1
+    crds, values = node.outputs[:-1], node.outputs[-1]
+
+    def put(keys: list[tuple[int, ...]], depth: int, last: int) -> Iterable[Request]:
+        groups = [(crd, list(group)) for crd, group in groupby(keys, lambda key: key[depth])]
+        for k, (crd, group) in enumerate(groups):
+            yield crds[depth].put(crd)
+            if depth == order - 1:
+                yield values.put(tree[group[0]])
+            else:
+                yield from put(group, depth + 1, last + 1 if k == len(groups) - 1 else 0)
+        yield crds[depth].put(Stop(last))
+        if depth == order - 1:
+            yield values.put(Stop(last))
+
+    if tree:
+        yield from put(sorted(tree), 0, closing.level)
+    else:
+        for depth, out in enumerate(node.outputs):
+            yield out.put(Stop(closing.level + min(depth, order - 1)))
+    tree.clear()
+    node.clock += 1
+
+
+for _order in range(3, MAX_ACCUMULATOR_ORDER + 1):
+    twin(f"spacc{_order}")(accumulate)

@@ -146,3 +146,59 @@ def crdmask(node: Process) -> Behaviour:
             yield ref_out.put(ref)
             kept = True
         node.clock += 1
+
+
+@twin("fiber_align")
+def fiber_align(node: Process) -> Behaviour:
+    """One subtree per coordinate of ``after``: dropped, passed on or empty (§3.4 of fusion.md).
+
+    ``before`` has the coordinates that opened the subtrees of the stream, which lie ``levels``
+    levels inside.  A cycle per token of the stream and per subtree inserted.
+    """
+    before, after, stream = node.inputs
+    (out,) = node.outputs
+    levels = int(node.param("levels"))
+    merged = False  # the stop that ended the last subtree closed its fiber too
+    pending = False  # a subtree was put whose stop waits for what follows
+    while True:
+        target = yield after.peek
+        have = yield before.peek
+        if is_number(have) and (not is_number(target) or have <= target):
+            yield before.take
+            keep = have == target
+            if keep and pending:
+                yield out.put(Stop(levels - 1))
+            token = yield stream.take
+            while not isinstance(token, Stop) or token.level < levels - 1:
+                if token is DONE:
+                    node.fail("the stream ends inside a fiber", have)
+                if keep:
+                    yield out.put(token)
+                node.clock += 1
+                token = yield stream.take
+            merged = token.level >= levels
+            node.clock += 1
+            if keep:
+                yield after.take
+                pending = True
+        elif is_number(target):
+            if pending:
+                yield out.put(Stop(levels - 1))
+            yield after.take
+            pending = True
+            node.clock += 1
+        else:
+            yield after.take
+            yield before.take
+            if have != target:
+                node.fail("the two levels disagree on where fibers end", have, target)
+            if not merged and (token := (yield stream.take)) != (
+                DONE if target is DONE else Stop(target.level + levels)
+            ):
+                node.fail("level and stream disagree on where fibers end", target, token)
+            merged = pending = False
+            if target is DONE:
+                yield out.put(DONE)
+                return
+            yield out.put(Stop(target.level + levels))
+            node.clock += 1
