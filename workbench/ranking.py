@@ -36,7 +36,7 @@ def candidates(built: Built, number: int, limit: int) -> Iterator[RankedOrder]:
     best one is among them.
     """
     region = built.regions[number].region
-    known = Known(check_data(built.program, built.data))
+    known = Known(built.program, check_data(built.program, built.data))
     for earlier in built.regions[:number]:
         estimate_region(earlier, known)
     for order in region.orders(limit):

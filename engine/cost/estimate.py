@@ -12,7 +12,9 @@ from typing import Any
 from engine.cost.flow import RULES, Context, Flow
 from engine.cost.statistics import Expected, Measured, Statistics
 from engine.errors import LoweringError
+from engine.program.relayout import reshaped
 from engine.program.storage import StoredTensor, check_data, resolve_view
+from engine.program.types import Program
 from engine.samml.catalogue import primitive
 from engine.samml.compiler import Compilation, CompiledRegion
 from engine.samml.graph import Graph
@@ -92,17 +94,36 @@ def _line(name: str, cycles: float, flops: float, size: float) -> str:
 class Known:
     """Statistics by view key: measured for inputs, expected for what regions write."""
 
-    def __init__(self, data: Mapping[str, StoredTensor]) -> None:
+    def __init__(self, program: Program, data: Mapping[str, StoredTensor]) -> None:
+        self.program = program
         self.data = dict(data)
-        self.expected: dict[str, Statistics] = {}
+        self.expected: dict[str, Expected] = {}
         self._measured: dict[str, Statistics] = {}
 
     def __call__(self, key: str) -> Statistics:
-        if key in self.expected:
-            return self.expected[key]
+        name, _, order = key.partition("@")
+        self._reshape(name)
+        if name in self.expected:
+            if not order:
+                return self.expected[name]
+            stored = self.program.tensor(name).format.mode_order
+            return self.expected[name].permuted([stored.index(int(m)) for m in order.split(",")])
         if key not in self._measured:
             self._measured[key] = Measured(resolve_view(self.data, key))
         return self._measured[key]
+
+    def _reshape(self, name: str) -> None:
+        """Note what a reshape that memory has done by now is expected to hold."""
+        statement = self.program.producers.get(name)
+        if statement is None or statement.op.fuses or name in self.data or name in self.expected:
+            return
+        source = statement.operands[0].tensor
+        self._reshape(source)
+        tensor = self.program.tensor(name)
+        if source in self.data:
+            self.data[name] = reshaped(self.data[source], tensor)
+        else:
+            self.expected[name] = Expected.uniform(tensor, self.expected[source].total)
 
 
 def estimate(compilation: Compilation, data: Mapping[str, Any]) -> Estimate:
@@ -118,7 +139,7 @@ def estimate(compilation: Compilation, data: Mapping[str, Any]) -> Estimate:
     DataError
         If the data do not fit the program.
     """
-    known = Known(check_data(compilation.program, data))
+    known = Known(compilation.program, check_data(compilation.program, data))
     return Estimate(tuple(estimate_region(region, known) for region in compilation.regions))
 
 

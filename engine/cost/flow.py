@@ -319,6 +319,15 @@ for _order in range(2, MAX_ACCUMULATOR_ORDER + 1):
     rule(f"spacc{_order}")(_spacc)
 
 
+@rule("shift")
+def _shift(node: Node, inputs: tuple[Flow, ...], context: Context) -> Outcome:
+    crd, offset = inputs[0], int(node.params["offset"])
+    assert crd.counts is not None
+    counts = np.zeros(int(node.params["dim"]))
+    counts[offset : offset + len(crd.counts)] = crd.counts
+    return _plain(inputs, Flow(crd.shape, context.outputs[0], counts=counts))
+
+
 @rule("fiber_align")
 def _fiber_align(node: Node, inputs: tuple[Flow, ...], context: Context) -> Outcome:
     before, after, stream = inputs

@@ -7,7 +7,9 @@ it follows from the coordinates expected per level.  Source: ``fusion.md`` §6.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any, Protocol
 
 import numpy as np
@@ -15,6 +17,7 @@ import numpy.typing as npt
 
 from engine.program.levels import DenseLevel
 from engine.program.storage import StoredTensor
+from engine.program.types import Tensor
 
 Floats = npt.NDArray[np.float64]
 
@@ -92,6 +95,28 @@ class Expected:
     """
 
     counts: tuple[Floats, ...]
+
+    @classmethod
+    def uniform(cls, tensor: Tensor, total: float) -> Expected:
+        """So many elements spread evenly over a tensor's places (``fusion.md`` §6)."""
+        sizes = [tensor.shape[m] for m in tensor.format.mode_order]
+        density = min(1.0, total / max(prod(sizes), 1))
+        counts = []
+        for level in range(len(sizes)):
+            inside = prod(sizes[level + 1 :])
+            kept = 1.0 if density == 1.0 else -float(np.expm1(inside * np.log1p(-density)))
+            stored = prod(sizes[: level + 1]) * kept
+            counts.append(np.full(sizes[level], stored / sizes[level]))
+        return cls(tuple(counts))
+
+    def permuted(self, levels: Sequence[int]) -> Expected:
+        """The same tensor with its levels in another order."""
+        return Expected(tuple(self.counts[k] for k in levels))
+
+    @property
+    def total(self) -> float:
+        """Elements expected in the whole tensor."""
+        return float(self.counts[-1].sum()) if self.counts else 1.0
 
     def enter(self, level: int, parents: Floats) -> Entered:
         above = 1.0 if level == 0 else float(self.counts[level - 1].sum())

@@ -135,7 +135,9 @@ def _text(view: Instance) -> str:
     """The statement of an instance in the region's index names."""
     operands = tuple(Access(v.tensor, v.indices) for v in view.operands)
     out = Access(view.tensor, view.indices)
-    return statement_text(Statement(out, view.statement.op, operands, view.statement.constant))
+    axis = dict(view.renaming).get(view.statement.axis or "")
+    statement = replace(view.statement, out=out, operands=operands, axis=axis)
+    return statement_text(statement)
 
 
 def fuse(program: Program, schedule: Schedule | None = None) -> tuple[FusedRegion, ...]:

@@ -38,10 +38,13 @@ def live_statements(program: Program) -> tuple[Statement, ...]:
 def partition(program: Program, schedule: Schedule) -> tuple[RegionSpan, ...]:
     """Split the live statements into regions; a statement no ``fuse`` names stands alone.
 
+    A reshape belongs to no region: memory does it between them (``fusion.md`` §1.1).
+
     Raises
     ------
     ScheduleError
-        If a directive names no statement, runs backwards, or overlaps another.
+        If a directive names no statement, runs backwards, overlaps another, or crosses a
+        reshape.
     """
     statements = live_statements(program)
     position = {s.out.tensor: k for k, s in enumerate(statements)}
@@ -69,6 +72,12 @@ def partition(program: Program, schedule: Schedule) -> tuple[RegionSpan, ...]:
                 hint=f"write fuse {fuse.last}..{fuse.first}",
             )
         for k in range(first, last + 1):
+            if not statements[k].op.fuses:
+                raise ScheduleError(
+                    f"'{fuse}' crosses {statements[k].out.tensor}, and a reshape is a fusion "
+                    "barrier",
+                    hint=_around(statements, first, k, last),
+                )
             if k in owner:
                 raise ScheduleError(
                     f"'{fuse}' and '{schedule.fusions[owner[k]]}' both claim "
@@ -80,6 +89,9 @@ def partition(program: Program, schedule: Schedule) -> tuple[RegionSpan, ...]:
     groups: list[list[Statement]] = []
     previous: int | None = None
     for k, statement in enumerate(statements):
+        if not statement.op.fuses:
+            previous = None
+            continue
         mine = owner.get(k)
         if mine is None or mine != previous:
             groups.append([])
@@ -87,12 +99,21 @@ def partition(program: Program, schedule: Schedule) -> tuple[RegionSpan, ...]:
         previous = mine
 
     spans = []
-    for number, group in enumerate(groups):
-        later = {a.tensor for g in groups[number + 1 :] for s in g for a in s.operands}
-        outputs = tuple(
-            s.out.tensor for s in group if s.out.tensor in later or s.out.tensor in program.outputs
-        )
+    for group in groups:
+        mine_too = {s.out.tensor for s in group}
+        outside = (s for s in statements if s.out.tensor not in mine_too)
+        needed = {a.tensor for s in outside for a in s.operands}.union(program.outputs)
+        outputs = tuple(s.out.tensor for s in group if s.out.tensor in needed)
         ends = (group[0].out.tensor, group[-1].out.tensor)
         name = ends[0] if len(group) == 1 else "..".join(ends)
         spans.append(RegionSpan(name, tuple(group), outputs))
     return tuple(spans)
+
+
+def _around(statements: tuple[Statement, ...], first: int, barrier: int, last: int) -> str:
+    """The directives that fuse what lies on both sides of a barrier."""
+    parts = [(first, barrier - 1), (barrier + 1, last)]
+    texts = [
+        f"fuse {statements[a].out.tensor}..{statements[b].out.tensor}" for a, b in parts if a < b
+    ]
+    return f"write {'; '.join(texts)}" if texts else "leave these statements unfused"

@@ -15,12 +15,17 @@ from engine.program.types import Program, Statement
 MAX_VIEWS = 5_000
 
 
+Shifts = tuple[tuple[str, int], ...]
+"""Indices that a concat around a view counts from an offset of its own, and that offset."""
+
+
 @dataclass(frozen=True, eq=False)
 class Leaf:
     """One use of a tensor that the region reads from memory."""
 
     tensor: str
     indices: tuple[str, ...]
+    shifts: Shifts = ()
 
     def __str__(self) -> str:
         return f"{self.tensor}[{','.join(self.indices)}]"
@@ -38,6 +43,8 @@ class Instance:
         Reduction indices of this instance, fresh in the region.
     renaming : tuple of (str, str)
         Index names of the statement paired with those of the region.
+    shifts : tuple of (str, int)
+        Where in a concat's index an operand of it begins, for the indices of this view.
     """
 
     statement: Statement
@@ -45,6 +52,7 @@ class Instance:
     operands: tuple[View, ...]
     reduced: tuple[str, ...]
     renaming: tuple[tuple[str, str], ...]
+    shifts: Shifts = ()
 
     @property
     def tensor(self) -> str:
@@ -115,7 +123,7 @@ class _Builder:
         self.shared = shared
         self.used: dict[str, int] = {}
         self.extents: dict[str, int] = {}
-        self.memo: dict[tuple[str, tuple[str, ...]], View] = {}
+        self.memo: dict[tuple[str, tuple[str, ...], Shifts], View] = {}
         self.count = 0
 
     def fresh(self, name: str) -> str:
@@ -127,8 +135,9 @@ class _Builder:
             candidate = base + "'" * self.used[base]
         return candidate
 
-    def view(self, name: str, indices: tuple[str, ...]) -> View:
-        key = (name, indices)
+    def view(self, name: str, indices: tuple[str, ...], shifts: Shifts = ()) -> View:
+        shifts = tuple((x, offset) for x, offset in shifts if x in indices)
+        key = (name, indices, shifts)
         if self.merge and key in self.memo:
             return self.memo[key]
         self.count += 1
@@ -139,7 +148,7 @@ class _Builder:
             )
         statement = self.producers.get(name)
         if statement is None:
-            built: View = Leaf(name, indices)
+            built: View = Leaf(name, indices, shifts)
         else:
             rename = dict(zip(statement.out.indices, indices, strict=True))
             sizes = self.program.extents[self.program.statements.index(statement)]
@@ -150,11 +159,28 @@ class _Builder:
                 rename[x] = u
                 reduced.append(u)
             operands = tuple(
-                self.view(a.tensor, tuple(rename[x] for x in a.indices)) for a in statement.operands
+                self.view(a.tensor, tuple(rename[x] for x in a.indices), inner)
+                for a, inner in zip(
+                    statement.operands, self._inner(statement, rename, shifts), strict=True
+                )
             )
-            built = Instance(statement, indices, operands, tuple(reduced), tuple(rename.items()))
+            renaming = tuple(rename.items())
+            built = Instance(statement, indices, operands, tuple(reduced), renaming, shifts)
         self.memo[key] = built
         return built
+
+    def _inner(
+        self, statement: Statement, rename: dict[str, str], shifts: Shifts
+    ) -> Iterator[Shifts]:
+        """The shifts of each operand: along its axis a concat begins each where the last ends."""
+        axis = statement.axis
+        if axis is None:
+            yield from (shifts for _ in statement.operands)
+            return
+        before = dict(shifts).get(rename[axis], 0)
+        for access in statement.operands:
+            yield (*(s for s in shifts if s[0] != rename[axis]), (rename[axis], before))
+            before += self.program.tensor(access.tensor).shape[access.indices.index(axis)]
 
     def roots(self, outputs: tuple[str, ...]) -> tuple[Instance, ...]:
         # Outputs share index names where sizes agree, so that they can share streams; all are
@@ -243,6 +269,8 @@ def _shareable(
                 for ancestor, below in zip(scope[-2::-1], scope[:0:-1], strict=True):
                     for other in ancestor.operands:
                         if not isinstance(other, Instance) or other.tensor != operand.tensor:
+                            continue
+                        if other.shifts != operand.shifts:
                             continue
                         j = other.indices[at]
                         rest = other.indices[:at] + other.indices[at + 1 :]

@@ -19,6 +19,7 @@ from engine.program.syntax import (
     Constant,
     DeclarationSyntax,
     Expression,
+    Gather,
     LineSyntax,
     OptionSyntax,
     OutputsSyntax,
@@ -33,8 +34,11 @@ from engine.program.syntax import (
 )
 from engine.program.types import Op
 
-FUNCTIONS = {op.value: op for op in (Op.RELU, Op.EXP, Op.LOG, Op.RSQRT, Op.SIGMOID, Op.GELU)}
+FUNCTIONS = {
+    op.value: op for op in (Op.RELU, Op.EXP, Op.LOG, Op.RSQRT, Op.SIGMOID, Op.GELU, Op.RESHAPE)
+}
 REDUCTIONS = {op.value: op for op in (Op.MAX, Op.SUM)}
+GATHERS = {"concat": Op.CONCAT, "product": Op.MUL}
 
 
 def parse_syntax(text: str) -> ProgramSyntax:
@@ -226,6 +230,8 @@ class _Builder(Transformer[Token, Any]):
                 f"name the index, e.g. {name}[m] S[i,m]",
                 place,
             )
+        if name in GATHERS:
+            raise _refuse(f"{name} of one tensor", _GATHER_HINTS[str(name)], place)
         if name not in FUNCTIONS:
             raise _refuse(
                 f"no function is called {str(name)!r}", suggestion(name, list(FUNCTIONS)), place
@@ -240,6 +246,8 @@ class _Builder(Transformer[Token, Any]):
             raise _refuse(
                 f"{name} reduces no index", f"write its argument in parentheses: {name}(...)", place
             )
+        if name in GATHERS:
+            raise _refuse(f"{name} of one tensor", _GATHER_HINTS[str(name)], place)
         if name not in REDUCTIONS:
             raise _refuse(
                 f"no reduction is called {str(name)!r}",
@@ -250,6 +258,38 @@ class _Builder(Transformer[Token, Any]):
             raise _refuse(f"{name} of a number", "write the value itself", operand.place)
         return Reduce(REDUCTIONS[name], bound, operand, place, _deeper(place, operand))
 
+    def gather(
+        self, name: Token, brackets: tuple[Word, ...] | None, *operands: Expression
+    ) -> Expression:
+        place = _place(name)
+        if name not in GATHERS:
+            raise _refuse(
+                f"{str(name)!r} does not take several operands",
+                f"known: {', '.join(GATHERS)}",
+                place,
+            )
+        op = GATHERS[str(name)]
+        if len(brackets or ()) != (op is Op.CONCAT):
+            raise _refuse(
+                f"{name} names {len(brackets or ())} indices in brackets",
+                _GATHER_HINTS[str(name)],
+                place,
+            )
+        for operand in operands:
+            if isinstance(operand, Constant):
+                raise _refuse(
+                    f"an operand of {name} is only a number",
+                    "declare a tensor that holds it",
+                    operand.place,
+                )
+        axis = brackets[0] if brackets else None
+        return Gather(op, axis, operands, place, _deeper(place, *operands))
+
+
+_GATHER_HINTS = {
+    "concat": "name the index along which to put the operands: concat[c](A[i,c], B[i,c])",
+    "product": "give all factors: product(A[i,k], B[k,j], C[j,l])",
+}
 
 _PLAIN_WORDS = {
     "NAME": "a name",

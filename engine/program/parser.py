@@ -13,6 +13,7 @@ from engine.program.split import PlacedStatement, split
 from engine.program.syntax import (
     Binary,
     DeclarationSyntax,
+    Gather,
     OptionSyntax,
     OutputsSyntax,
     Place,
@@ -134,6 +135,8 @@ def _names_read(line: StatementSyntax) -> set[str]:
                 todo.append(operand)
             case Binary(left=left, right=right):
                 todo += [left, right]
+            case Gather(operands=operands):
+                todo += operands
     return names
 
 

@@ -38,6 +38,10 @@ def statement_text(statement: Statement) -> str:
 def _expression(s: Statement) -> str:
     first = s.operands[0]
     match s.op:
+        case Op.MUL if len(s.operands) > 2:
+            return f"product({', '.join(map(str, s.operands))})"
+        case Op.CONCAT:
+            return f"concat[{s.axis}]({', '.join(map(str, s.operands))})"
         case Op.MUL | Op.ADD | Op.SUB | Op.DIV:
             return f"{first} {s.op.value} {s.operands[1]}"
         case Op.SUM:

@@ -19,8 +19,8 @@ from scipy.special import erf, expit
 
 from engine.errors import DataError
 from engine.program.limits import MAX_REFERENCE_ELEMENTS
-from engine.program.storage import check_data
-from engine.program.types import Access, BroadcastAdd, Op, Program, Statement
+from engine.program.storage import StoredTensor, check_data
+from engine.program.types import Access, BroadcastAdd, Op, Program, Statement, Tensor
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Bools: TypeAlias = npt.NDArray[np.bool_]
@@ -90,8 +90,16 @@ def evaluate(program: Program, data: Mapping[str, Any]) -> dict[str, Masked]:
             result = _statement(statement, operands, extents, program.broadcast_add)
             # A scalar is stored always: nothing to sum is 0, and so is the maximum of nothing.
             present = result.present if statement.out.indices else np.asarray(True)
+            if not statement.op.fuses:
+                present = _stored(program.tensor(statement.out.tensor), result)
             known[statement.out.tensor] = Masked(result.dense(), present)
     return known
+
+
+def _stored(tensor: Tensor, m: Masked) -> Bools:
+    """Which elements memory holds in a tensor's format: dense levels fill their fibers."""
+    coords = np.argwhere(m.present)
+    return StoredTensor.from_coo(tensor, coords, np.zeros(len(coords))).pattern()
 
 
 def _statement(
@@ -103,6 +111,11 @@ def _statement(
             return _contract(s, operands)
         case Op.MUL | Op.DIV:
             return _intersection(s, operands, extents)
+        case Op.CONCAT:
+            return _concatenation(s, operands)
+        case Op.RESHAPE:
+            shape = tuple(extents[x] for x in s.out.indices)
+            return Masked(operands[0].values.reshape(shape), operands[0].present.reshape(shape))
         case Op.ADD | Op.SUB:
             return _union(s, operands, extents, broadcast_add)
         case Op.SUM | Op.MAX:
@@ -148,16 +161,17 @@ def _reduced(s: Statement, m: Masked, op: Op) -> Masked:
 def _contract(s: Statement, operands: list[Masked]) -> Masked:
     """A sum of products by matrix multiplication; an output is present iff some product is."""
     axis = {x: n for n, x in enumerate(s.indices)}
-    left, right = ([axis[x] for x in a.indices] for a in s.operands)
+    at = [[axis[x] for x in a.indices] for a in s.operands]
     out = [axis[x] for x in s.out.indices]
 
-    def einsum(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        result: npt.NDArray[Any] = np.einsum(a, left, b, right, out, optimize=True)
+    def einsum(factors: list[npt.NDArray[Any]]) -> npt.NDArray[Any]:
+        pairs = [part for pair in zip(factors, at, strict=True) for part in pair]
+        result: npt.NDArray[Any] = np.einsum(*pairs, out, optimize=True)
         return result
 
-    values = einsum(*(m.dense() for m in operands))
+    values = einsum([m.dense() for m in operands])
     # Counts in float32 may be rounded but never become 0.
-    counts = einsum(*(m.present.astype(np.float32) for m in operands))
+    counts = einsum([m.present.astype(np.float32) for m in operands])
     return Masked(np.asarray(values), np.asarray(counts > 0))
 
 
@@ -165,9 +179,23 @@ def _intersection(s: Statement, operands: list[Masked], extents: dict[str, int])
     """Product or quotient, present where both operands are, then summed."""
     space = _space(s)
     _check_space(f"the iteration space of {s.out}", tuple(extents[x] for x in space))
-    a, b = (_aligned(m, access, space) for m, access in zip(operands, s.operands, strict=True))
-    values = a.values / b.values if s.op is Op.DIV else a.values * b.values
-    return _reduced(s, Masked(values, a.present & b.present), Op.SUM)
+    first, *rest = (_aligned(m, a, space) for m, a in zip(operands, s.operands, strict=True))
+    values, present = first.values, first.present
+    for m in rest:
+        values = values / m.values if s.op is Op.DIV else values * m.values
+        present = present & m.present
+    return _reduced(s, Masked(values, present), Op.SUM)
+
+
+def _concatenation(s: Statement, operands: list[Masked]) -> Masked:
+    """The operands one after another along the axis."""
+    parts = [_aligned(m, a, s.out.indices) for m, a in zip(operands, s.operands, strict=True)]
+    assert s.axis is not None
+    along = s.out.indices.index(s.axis)
+    return Masked(
+        np.concatenate([m.values for m in parts], axis=along),
+        np.concatenate([m.present for m in parts], axis=along),
+    )
 
 
 def _union(

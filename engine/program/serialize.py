@@ -43,6 +43,7 @@ def program_to_json(program: Program) -> str:
                     "op": s.op.name.lower(),
                     "operands": [_access_to_json(a) for a in s.operands],
                     "constant": s.constant,
+                    "axis": s.axis,
                     "line": s.line,
                     "column": s.column,
                 }
@@ -95,6 +96,7 @@ def _program_from(data: dict[str, Any]) -> Program:
             Op[_text(s["op"]).upper()],
             tuple(_access_from_json(a) for a in s["operands"]),
             None if s["constant"] is None else float(s["constant"]),
+            None if s.get("axis") is None else _text(s["axis"]),
             s.get("line"),
             s.get("column"),
         )

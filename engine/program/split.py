@@ -11,7 +11,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from engine.errors import ProgramError
-from engine.program.syntax import Binary, Expression, Place, Read, Reduce, StatementSyntax, Unary
+from engine.program.syntax import (
+    Binary,
+    Expression,
+    Gather,
+    Place,
+    Read,
+    Reduce,
+    StatementSyntax,
+    Unary,
+)
 from engine.program.types import Access, Op, Statement
 
 
@@ -94,6 +103,16 @@ class _Splitter:
             case Read():
                 self._refuse_omitted(node, wanted, inside)
                 op, operands = Op.SUM, [_placed(node)]
+            case Unary(op=Op.RESHAPE as op, operand=inner):
+                if target is None:
+                    raise _error(
+                        "a reshape inside an expression does not say its shape",
+                        "give it a statement of its own, and declare the shape of its result",
+                        node.place,
+                    )
+                operands = [self.operand(inner, inner.free, None)]
+            case Gather():
+                return self._gather(node, target, inside, kept)
             case Unary(op=op, operand=inner):
                 constant = node.constant
                 linear = op is Op.SCALE and inside is None
@@ -121,22 +140,50 @@ class _Splitter:
                 self._refuse_omitted(inner, within, around)
             case _:
                 raise AssertionError(f"{node} is folded when it is read")
+        return self._emit(op, operands, target, kept, node.place, constant)
+
+    def _gather(
+        self,
+        node: Gather,
+        target: PlacedAccess | None,
+        inside: str | None,
+        kept: tuple[str, ...],
+    ) -> PlacedAccess:
+        """A product of many factors at once, or operands put behind one another in pairs."""
+        operands = [self.operand(part, part.free, inside) for part in node.operands]
+        if node.axis is None:
+            return self._emit(node.op, operands, target, kept, node.place)
+        axis = node.axis.text
+        for part in node.operands:
+            if axis not in part.free:
+                raise _error(
+                    f"an operand of concat[{axis}] lacks the index {axis}",
+                    "give every operand the index along which it is put behind the others",
+                    node.axis.place,
+                )
+        joined = operands[0]
+        for k, operand in enumerate(operands[1:], 2):
+            place = target if k == len(operands) else None
+            joined = self._emit(node.op, [joined, operand], place, node.free, node.place, axis=axis)
+        return joined
+
+    def _emit(
+        self,
+        op: Op,
+        operands: list[PlacedAccess],
+        target: PlacedAccess | None,
+        kept: tuple[str, ...],
+        place: Place,
+        constant: float | None = None,
+        axis: str | None = None,
+    ) -> PlacedAccess:
+        """Add a statement; without a target it assigns a fresh intermediate over ``kept``."""
         if target is None:
-            target = self._fresh(kept, node.place)
+            target = self._fresh(kept, place)
         line, column = target.place
-        self.statements.append(
-            PlacedStatement(
-                Statement(
-                    target.access,
-                    op,
-                    tuple(operand.access for operand in operands),
-                    constant,
-                    line,
-                    column,
-                ),
-                (target, *operands),
-            )
-        )
+        accesses = tuple(operand.access for operand in operands)
+        statement = Statement(target.access, op, accesses, constant, axis, line, column)
+        self.statements.append(PlacedStatement(statement, (target, *operands)))
         return target
 
     def operand(

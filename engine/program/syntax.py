@@ -93,7 +93,22 @@ class Reduce:
         return tuple(x for x in self.operand.free if x not in bound)
 
 
-Expression: TypeAlias = Read | Constant | Unary | Binary | Reduce
+@dataclass(frozen=True)
+class Gather:
+    """``concat[c](A, B, ...)`` or ``product(A, B, ...)``."""
+
+    op: Op
+    axis: Word | None
+    operands: tuple[Expression, ...]
+    place: Place
+    depth: int
+
+    @cached_property
+    def free(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(x for operand in self.operands for x in operand.free))
+
+
+Expression: TypeAlias = Read | Constant | Unary | Binary | Reduce | Gather
 
 
 @dataclass(frozen=True)

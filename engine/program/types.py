@@ -89,15 +89,27 @@ class Op(Enum):
     GELU = "gelu"
     SCALE = "scale"  # times a constant
     SHIFT = "shift"  # plus a constant, on stored elements
+    CONCAT = "concat"  # operands one after another along the statement's axis
+    RESHAPE = "reshape"  # the same elements, counted in row-major order, in another shape
 
     @property
     def arity(self) -> int:
-        return 2 if self in (Op.MUL, Op.ADD, Op.SUB, Op.DIV) else 1
+        """Operands the operation takes; a product may take more (:meth:`takes`)."""
+        return 2 if self in (Op.MUL, Op.ADD, Op.SUB, Op.DIV, Op.CONCAT) else 1
+
+    def takes(self, operands: int) -> bool:
+        """Whether that many operands are right."""
+        return operands == self.arity or (self is Op.MUL and operands > self.arity)
 
     @property
     def joins_by_union(self) -> bool:
         """True where a coordinate of either operand is enough (``fusion.md`` §1.1)."""
-        return self in (Op.ADD, Op.SUB)
+        return self in (Op.ADD, Op.SUB, Op.CONCAT)
+
+    @property
+    def fuses(self) -> bool:
+        """False for what only memory can do: a fusion barrier."""
+        return self is not Op.RESHAPE
 
     @property
     def takes_constant(self) -> bool:
@@ -108,13 +120,17 @@ class Op(Enum):
 class Statement:
     """``out = op(operands)``; indices of the operands that ``out`` lacks are reduced.
 
-    ``line`` and ``column`` say where the text had it and take no part in equality.
+    A product of more than two operands iterates all their indices at once.  ``axis`` is the
+    index along which CONCAT puts its operands; its sizes add up.  The indices of a RESHAPE only
+    name dimensions.  ``line`` and ``column`` say where the text had it and take no part in
+    equality.
     """
 
     out: Access
     op: Op
     operands: tuple[Access, ...]
     constant: float | None = None
+    axis: str | None = None
     line: int | None = field(default=None, compare=False)
     column: int | None = field(default=None, compare=False)
 
@@ -130,6 +146,8 @@ class Statement:
     @cached_property
     def reduced(self) -> tuple[str, ...]:
         """Index variables of the operands that the output lacks."""
+        if self.op is Op.RESHAPE:
+            return ()
         return tuple(x for x in self.indices if x not in self.out.indices)
 
 

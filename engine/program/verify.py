@@ -205,7 +205,7 @@ class Checker:
 
     def _check_statement(self, n: int, s: Statement) -> None:
         at = ("access", n, 0)
-        if len(s.operands) != s.op.arity:
+        if not s.op.takes(len(s.operands)):
             raise self._error(
                 f"{s.op.value} takes {_count(s.op.arity, 'operand')}, statement {s.out} gives it "
                 f"{len(s.operands)}",
@@ -232,6 +232,8 @@ class Checker:
         for k, operand in enumerate(s.operands, 1):
             self._check_known(n, k, operand)
         sizes = self._check_indices(n, s)
+        self._check_concat(n, s, sizes)
+        self._check_reshape(n, s)
         self._check_reduction(n, s)
         self._check_broadcast(n, s)
         declared = self.tensors.get(s.out.tensor)
@@ -292,7 +294,7 @@ class Checker:
                         "diagonals are not supported; use two indices",
                         at,
                     )
-                if k == 0 and x not in sizes:
+                if k == 0 and x not in sizes and s.op.fuses:
                     raise self._error(
                         f"index {x} of the output {s.out} is in no operand",
                         "remove it, or multiply by a tensor of ones that has it",
@@ -301,6 +303,9 @@ class Checker:
                 if tensor is None:
                     continue
                 size = tensor.shape[axis]
+                if x == s.axis or not s.op.fuses:
+                    sizes.setdefault(x, size)  # not one size: see the checks of these operations
+                    continue
                 if sizes.setdefault(x, size) != size:
                     raise self._error(
                         f"index {x} has two sizes: {sizes[x]} in {origin[x]} "
@@ -311,6 +316,60 @@ class Checker:
                 origin.setdefault(x, f"dimension {axis} of {access}")
         return sizes
 
+    def _check_concat(self, n: int, s: Statement, sizes: dict[str, int]) -> None:
+        """All operands have the same indices; the sizes along the axis add up."""
+        at = ("access", n, 0)
+        if (s.axis is not None) != (s.op is Op.CONCAT):
+            raise self._error(
+                f"{s.op.value} {'needs an' if s.op is Op.CONCAT else 'takes no'} axis",
+                "only concat has one",
+                at,
+            )
+        if s.axis is None:
+            return
+        for k, operand in enumerate(s.operands, 1):
+            missing = [x for x in (*s.out.indices, s.axis) if x not in operand.indices]
+            if missing:
+                raise self._error(
+                    f"concat[{s.axis}] of {s.out}: {operand} lacks the index {missing[0]}",
+                    "all operands of a concat have the same indices",
+                    ("access", n, k),
+                )
+        parts = [self.tensors[a.tensor].shape[a.indices.index(s.axis)] for a in s.operands]
+        sizes[s.axis] = sum(parts)
+        declared = self.tensors.get(s.out.tensor)
+        if declared is not None and s.axis in s.out.indices:
+            size = declared.shape[s.out.indices.index(s.axis)]
+            if size != sum(parts):
+                raise self._error(
+                    f"index {s.axis} of {s.out} has size {size}, but its operands have "
+                    f"{' + '.join(map(str, parts))}",
+                    "declare the sum of the sizes, or leave the declaration out",
+                    at,
+                )
+
+    def _check_reshape(self, n: int, s: Statement) -> None:
+        """As many elements as before, in a shape that is declared."""
+        if s.op is not Op.RESHAPE:
+            return
+        at = ("access", n, 0)
+        declared = self.tensors.get(s.out.tensor)
+        if declared is None:
+            shape = "x".join("8" * len(s.out.indices))
+            raise self._error(
+                f"the shape of {s.out.tensor}, a reshape of {s.operands[0]}, is not declared",
+                f"declare it, e.g. {s.out.tensor}: {shape} csf",
+                at,
+            )
+        given = self.tensors[s.operands[0].tensor]
+        if math.prod(declared.shape) != math.prod(given.shape):
+            raise self._error(
+                f"{given.name} has {math.prod(given.shape):,} places, {declared.name} has "
+                f"{math.prod(declared.shape):,}",
+                "a reshape keeps the number of places",
+                at,
+            )
+
     def _check_reduction(self, n: int, s: Statement) -> None:
         at = ("access", n, 0)
         if s.op is Op.MAX and not s.reduced:
@@ -318,7 +377,7 @@ class Checker:
                 f"the max of {s.out} reduces no index", "name one that the output lacks", at
             )
         unary = s.op.arity == 1 and s.op not in (Op.SUM, Op.MAX)
-        if unary and s.reduced:
+        if (unary or s.op is Op.CONCAT) and s.reduced:
             raise self._error(
                 f"{s.op.value} of {s.operands[0]} cannot also reduce {', '.join(s.reduced)}",
                 "write two statements",
@@ -358,6 +417,8 @@ class Checker:
         for n, tensor in enumerate(self.declared):
             if tensor.name not in self.producers or tensor.name not in readers:
                 continue
+            if not self.statements[self.producers[tensor.name]].op.fuses:
+                continue  # memory may hold it in any format
             if any(level is not LevelFormat.COMPRESSED for level in tensor.format.levels):
                 raise self._error(
                     f"intermediate {tensor.name} is declared with a dense level, but its "

@@ -325,6 +325,16 @@ _ENTRIES = (
     ),
     *(_accumulator(order) for order in range(2, MAX_ACCUMULATOR_ORDER + 1)),
     Primitive(
+        "shift",
+        "coordinate shifter",
+        "Shift",
+        Family.ROUTE,
+        "Adds an offset to every coordinate, where operands are put one after another.",
+        inputs=(Port("crd", (CRD,)),),
+        outputs=(Port("crd", (CRD,)),),
+        params=("offset", "dim"),
+    ),
+    Primitive(
         "fiber_align",
         "fiber aligner",
         "Align",

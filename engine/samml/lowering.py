@@ -33,6 +33,7 @@ from engine.table.cells import (
     Root,
     Scan,
     ScanIn,
+    Shifted,
     Value,
     ValueOf,
 )
@@ -40,7 +41,8 @@ from engine.table.table import FusionTable
 
 CRD, REF, VAL, SIG = StreamKind.CRD, StreamKind.REF, StreamKind.VAL, StreamKind.SIG
 
-_BINARY = {Op.MUL: "mul", Op.ADD: "add", Op.SUB: "sub", Op.DIV: "div"}
+# A concat adds operands of which one is always absent.
+_BINARY = {Op.MUL: "mul", Op.ADD: "add", Op.SUB: "sub", Op.DIV: "div", Op.CONCAT: "add"}
 _UNARY = {
     Op.RELU: "relu",
     Op.EXP: "exp",
@@ -104,6 +106,13 @@ class _Lowering:
             case DenseIn():
                 crd, _ = self._dense_range(tree, prefix)
                 return _Built(crd, {})
+            case Shifted(child=child, offset=offset, size=size):
+                built = self._tree(child, prefix, name)
+                outputs = ((CRD, prefix, f"{name} crd from {offset}"),)
+                shift: dict[str, Scalar] = {"offset": offset, "dim": size}
+                label = f"Shift {index} by {offset}"
+                (crd,) = self.draft.add("shift", (built.crd,), outputs, shift, label)
+                return _Built(crd, built.payloads)
             case Located(child=child, columns=columns):
                 built = self._tree(child, prefix, name)
                 payloads = dict(built.payloads)
@@ -224,7 +233,7 @@ class _Lowering:
                 return f"{column}.{index}"
             case AccIn(accumulator=name):
                 return f"{self.table.accumulators[name].column}.{index}"
-            case Located(child=child):
+            case Located(child=child) | Shifted(child=child):
                 return self._member(child, index)
             case JoinOf(children=children):
                 return next(filter(None, (self._member(c, index) for c in children)), "")
@@ -280,9 +289,10 @@ class _Lowering:
             params: dict[str, Scalar] = {"fn": _BINARY[compute.op]}
             if compute.needs is not None:
                 params["needs"] = "ab"[compute.needs]
-            return self.draft.add(
-                "binary", operands, outputs, params, f"{compute.op.value} {column}", origin
-            )[0]
+            value, label = operands[0], f"{compute.op.value} {column}"
+            for other in operands[1:]:  # a product of many factors is a chain
+                (value,) = self.draft.add("binary", (value, other), outputs, params, label, origin)
+            return value
         if compute.op in _UNARY:
             params = {"fn": _UNARY[compute.op], "scalar": float(compute.constant or 0.0)}
             return self.draft.add(
@@ -396,6 +406,8 @@ def _columns(tree: LevelTree) -> list[str]:
             return [column]
         case Located(child=child, columns=columns):
             return [*_columns(child), *columns]
+        case Shifted(child=child):
+            return _columns(child)
         case JoinOf(children=children):
             return [c for child in children for c in _columns(child)]
         case _:

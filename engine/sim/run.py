@@ -12,7 +12,9 @@ import numpy as np
 
 from engine.errors import SimulationError
 from engine.program.reference import Masked, evaluate
+from engine.program.relayout import reshaped
 from engine.program.storage import StoredTensor, check_data
+from engine.program.types import Op, Program
 from engine.samml.compiler import Compilation, CompiledRegion
 from engine.sim.bound import bind
 from engine.sim.machine import Machine
@@ -190,6 +192,7 @@ def simulate(
     runs: list[RegionRun] = []
     written: dict[str, StoredTensor] = {}
     total = len(compilation.regions)
+    _reshape(program, known, written)
     for k, compiled in enumerate(compilation.regions):
 
         def tick(tokens: int, done: int = k, name: str = compiled.name) -> bool | None:
@@ -216,6 +219,17 @@ def simulate(
             stored = output_tensor(result, program.tensor(name))
             written[name] = stored
             known[name] = stored
+        _reshape(program, known, written)
     if progress is not None:
         progress(1.0, "done")
     return Run(compilation, machine, inputs, tuple(runs), written)
+
+
+def _reshape(
+    program: Program, known: dict[str, StoredTensor], written: dict[str, StoredTensor]
+) -> None:
+    """Do the reshapes whose operand is there by now; memory does them, no region."""
+    for statement in program.statements:
+        name, source = statement.out.tensor, statement.operands[0].tensor
+        if statement.op is Op.RESHAPE and name not in known and source in known:
+            known[name] = written[name] = reshaped(known[source], program.tensor(name))

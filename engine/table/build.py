@@ -35,6 +35,7 @@ from engine.table.cells import (
     Root,
     Scan,
     ScanIn,
+    Shifted,
     Value,
     ValueOf,
     coordinates,
@@ -169,7 +170,8 @@ class _TreeBuilder:
             elif row in leaf.indices:
                 at = [leaf.indices[m] for m in stored].index(row)
                 dense = tensor.format.levels[at] is LevelFormat.DENSE
-                scan = Scan(parent, key, at, dense, self.draft.extents[row])
+                size = tensor.shape[stored[at]]
+                scan = Scan(parent, key, at, dense, size)
                 scans.append((name, row, self._cell(CellKind.SCAN, scan, parent)))
                 self.level(reader, row)
                 parent = At(name, row)
@@ -250,8 +252,8 @@ class _TreeBuilder:
     def _member(self, level: str) -> str:
         """The cell a reference to a level points at."""
         tree: LevelTree = self.draft.levels[level].tree
-        while isinstance(tree, JoinOf | Located):
-            tree = tree.child if isinstance(tree, Located) else tree.children[0]
+        while isinstance(tree, JoinOf | Located | Shifted):
+            tree = tree.children[0] if isinstance(tree, JoinOf) else tree.child
         match tree:
             case ScanIn(column=column):
                 return f"{column}.{self.draft.levels[level].index}"

@@ -228,7 +228,19 @@ class JoinOf:
     carriers: tuple[tuple[str, int], ...] = ()
 
 
-LevelTree = ScanIn | AccIn | DenseIn | Located | JoinOf
+@dataclass(frozen=True)
+class Shifted:
+    """An operand of a concat: its coordinates and the offset at which they are put.
+
+    ``size`` is that of the concat's index.
+    """
+
+    child: LevelTree
+    offset: int
+    size: int
+
+
+LevelTree = ScanIn | AccIn | DenseIn | Located | JoinOf | Shifted
 
 
 @dataclass(frozen=True)

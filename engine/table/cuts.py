@@ -6,6 +6,8 @@ that reductions inside the producer still see every coordinate.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from engine.errors import LoweringError
 from engine.fusion.nests import Placed, PlacedLeaf, place, walk_placed
 from engine.fusion.region import FusedRegion
@@ -175,21 +177,23 @@ def _insert(
             if all(index not in v.indices for v in walk(view)):
                 return view  # untouched, so still shared with what is outside
             indices = tuple(alias if x == index else x for x in view.indices)
+            shifts = tuple((alias if x == index else x, offset) for x, offset in view.shifts)
             if isinstance(view, Leaf):
-                renamed[id(view)] = Leaf(view.tensor, indices)
+                renamed[id(view)] = replace(view, indices=indices, shifts=shifts)
             else:
-                renamed[id(view)] = type(view)(
-                    view.statement,
-                    indices,
-                    tuple(rename(v) for v in view.operands),
-                    tuple(alias if x == index else x for x in view.reduced),
-                    tuple((a, alias if b == index else b) for a, b in view.renaming),
+                renamed[id(view)] = replace(
+                    view,
+                    indices=indices,
+                    operands=tuple(rename(v) for v in view.operands),
+                    reduced=tuple(alias if x == index else x for x in view.reduced),
+                    renaming=tuple((a, alias if b == index else b) for a, b in view.renaming),
+                    shifts=shifts,
                 )
         return renamed[id(view)]
 
     access = Access(producer.tensor, producer.indices)
     copy = Statement(access, Op.SUM, (access,))
-    cut = Cut(copy, producer.indices, (rename(producer),), (alias,), ())
+    cut = Cut(copy, producer.indices, (rename(producer),), (alias,), (), producer.shifts)
     rebuilt: dict[int, View] = {}
 
     def rebuild(view: View) -> View:
@@ -200,11 +204,7 @@ def _insert(
                 cut if view is reader and v is producer else rebuild(v) for v in view.operands
             )
             same = all(a is b for a, b in zip(operands, view.operands, strict=True))
-            rebuilt[id(view)] = (
-                view
-                if same
-                else type(view)(view.statement, view.indices, operands, view.reduced, view.renaming)
-            )
+            rebuilt[id(view)] = view if same else replace(view, operands=operands)
         return rebuilt[id(view)]
 
     new_root = rebuild(root)

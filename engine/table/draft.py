@@ -14,6 +14,7 @@ from engine.table.cells import (
     Located,
     Scan,
     ScanIn,
+    Shifted,
     Step,
     coordinates,
 )
@@ -76,6 +77,8 @@ def _members(
         case JoinOf(children=children):
             for child in children:
                 _members(draft, level, child, changes, cells)
+        case Shifted(child=child):
+            _members(draft, level, child, changes, cells)
         case Located(child=child, columns=columns):
             _members(draft, level, child, changes, cells)
             inside = bool(joined) and tree is not level.tree

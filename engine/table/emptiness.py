@@ -12,7 +12,7 @@ from itertools import product
 
 from engine.fusion.nests import Placed, PlacedLeaf, PlacedView
 from engine.fusion.views import Cut
-from engine.program.types import LevelFormat, Op
+from engine.program.types import LevelFormat
 from engine.table.joins import (
     MAX_ATOMS,
     AccAtom,
@@ -21,6 +21,7 @@ from engine.table.joins import (
     DenseAtom,
     Joins,
     ScanAtom,
+    Shift,
     Tree,
     atoms,
     implies,
@@ -68,6 +69,8 @@ class Emptiness:
         match tree:
             case DenseAtom():
                 return False
+            case Shift(child=child):
+                return self.tree(child, prefix)
             case ScanAtom():
                 return self._scan(tree)
             case AccAtom():
@@ -112,6 +115,8 @@ class Emptiness:
         """
         if not isinstance(atom, ScanAtom):
             return isinstance(atom, DenseAtom)
+        if atom.leaf.leaf.shifts:
+            return False
         return self.level_format(atom) is LevelFormat.DENSE and not self.null(atom)
 
     def _scan(self, atom: ScanAtom) -> bool:
@@ -192,7 +197,7 @@ class Emptiness:
         parts = [self._operand(v, placed, symbols) for v in placed.operands]
         if (needed := self.joins.needed(placed)) is not None:
             return parts[needed]
-        if placed.view.statement.op in (Op.ADD, Op.SUB):
+        if placed.view.statement.op.joins_by_union:
             return lambda world: any(part(world) for part in parts)
         return lambda world: all(part(world) for part in parts)
 
@@ -233,6 +238,8 @@ def _always(_: Mapping[Symbol, bool]) -> bool:
 
 
 def _holds(tree: Tree, prefix: Prefix, world: Mapping[Symbol, bool]) -> bool:
+    if isinstance(tree, Shift):
+        return _holds(tree.child, prefix, world)
     if not isinstance(tree, Combine):
         return world[Carried(prefix, tree)]
     values = [_holds(child, prefix, world) for child in tree.children]

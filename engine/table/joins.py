@@ -38,6 +38,7 @@ class DenseAtom:
     """Every coordinate of an index: an operand broadcast over it in dense mode."""
 
     index: str
+    size: int
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,16 @@ class Combine:
     gate: int = 0
 
 
-Tree = ScanAtom | AccAtom | DenseAtom | Combine
+@dataclass(frozen=True)
+class Shift:
+    """An operand of a concat: its coordinates, counted from an offset."""
+
+    child: Tree
+    offset: int
+    size: int
+
+
+Tree = ScanAtom | AccAtom | DenseAtom | Combine | Shift
 Atom = ScanAtom | AccAtom | DenseAtom
 
 
@@ -68,11 +78,14 @@ class Joins:
         op = placed.view.statement.op
         full = [v for v in placed.operands if index in v.indices]
         children = [self.jout(v, placed, index) for v in full]
+        axis = placed.view.statement.axis
+        if axis is not None and index == dict(placed.view.renaming)[axis]:
+            return combine(True, self._shifted(placed, children, index))
         if not op.joins_by_union:
             return combine(False, children)
         if self.program.broadcast_add is BroadcastAdd.DENSE:
             if len(full) < len(placed.operands):
-                children.append(DenseAtom(index))
+                children.append(DenseAtom(index, self._size(full[0], index)))
             return combine(True, children)
         gates = [k for k, v in enumerate(full) if self._gates(placed, v, full, index)]
         if gates and len(gates) < len(full):
@@ -88,6 +101,14 @@ class Joins:
         before = [x for x in placed.view.local if self.rank[x] < self.rank[index]]
         lacking = [x for x in before if any(x not in v.indices for v in full)]
         return bool(lacking) and all(x in operand.indices for x in lacking)
+
+    def _shifted(self, placed: Placed, children: list[Tree], index: str) -> list[Tree]:
+        """The operands of a concat, each behind the ones before it."""
+        sizes = [self._size(v, index) for v in placed.operands]
+        return [Shift(child, sum(sizes[:k]), sum(sizes)) for k, child in enumerate(children)]
+
+    def _size(self, view: PlacedView, index: str) -> int:
+        return self.program.tensor(view.tensor).shape[view.indices.index(index)]
 
     def jout(self, view: PlacedView, consumer: Placed, index: str) -> Tree:
         """Coordinates of an operand as its consumer sees them (J2)."""
@@ -119,6 +140,8 @@ class Joins:
         """
         if not isinstance(atom, ScanAtom):
             return isinstance(atom, DenseAtom)
+        if atom.leaf.leaf.shifts:
+            return False  # only among the coordinates of its own operand of a concat
         tensor = self.program.tensor(atom.leaf.tensor)
         outermost = min(atom.leaf.indices, key=self.rank.__getitem__)
         return atom.index == outermost and tensor.format.levels[0] is LevelFormat.DENSE
@@ -164,13 +187,20 @@ def combine(union: bool, children: list[Tree]) -> Tree:
 
 def atoms(tree: Tree) -> tuple[Atom, ...]:
     """The leaves of a tree, each once, from left to right."""
+    if isinstance(tree, Shift):
+        return atoms(tree.child)
     if not isinstance(tree, Combine):
         return (tree,)
     return tuple(dict.fromkeys(a for child in tree.children for a in atoms(child)))
 
 
 def holds(tree: Tree, present: dict[Atom, bool]) -> bool:
-    """Whether the tree has a coordinate, given which atoms have it."""
+    """Whether the tree has a coordinate, given which atoms have it.
+
+    A coordinate means an element: an operand of a concat has it or not, wherever it is put.
+    """
+    if isinstance(tree, Shift):
+        return holds(tree.child, present)
     if not isinstance(tree, Combine):
         return present[tree]
     values = [holds(child, present) for child in tree.children]
@@ -199,6 +229,8 @@ def implies(a: Tree, b: Tree, always: Callable[[Atom], bool] | None = None) -> b
 
 def presence(tree: Tree, atom: Atom) -> Tree | None:
     """When the atom's payload rides on the tree's stream; None if the tree lacks the atom."""
+    if isinstance(tree, Shift):
+        return presence(tree.child, atom)
     if not isinstance(tree, Combine):
         return tree if tree == atom else None
     found = [(k, p) for k, c in enumerate(tree.children) if (p := presence(c, atom)) is not None]
@@ -222,6 +254,8 @@ def carrier(tree: Combine, atom: Atom) -> int:
 
 def ambiguous_atoms(tree: Tree) -> tuple[ScanAtom | AccAtom, ...]:
     """Atoms that several subtrees of a union carry, none of them always when another does."""
+    if isinstance(tree, Shift):
+        return ambiguous_atoms(tree.child)
     if not isinstance(tree, Combine):
         return ()
     bad = [a for child in tree.children for a in ambiguous_atoms(child)]

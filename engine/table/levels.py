@@ -18,6 +18,7 @@ from engine.table.cells import (
     LevelTree,
     Located,
     ScanIn,
+    Shifted,
 )
 from engine.table.emptiness import Emptiness
 from engine.table.joins import (
@@ -26,6 +27,7 @@ from engine.table.joins import (
     DenseAtom,
     Joins,
     ScanAtom,
+    Shift,
     Tree,
     atoms,
     carrier,
@@ -71,7 +73,7 @@ class LevelMaker:
                 return f"<{column}.{index}>"
             case AccIn():
                 return tree.name
-            case Located(child=child):
+            case Located(child=child) | Shifted(child=child):
                 return self._name(child, index)
             case DenseIn():
                 name = f"D_{index}"
@@ -90,9 +92,11 @@ class LevelMaker:
                 return ScanIn(self.column_of(tree))
             case AccAtom():
                 return self.accumulator_of(tree).emitted(tree.index)
-            case DenseAtom(index=index):
+            case DenseAtom(index=index, size=size):
                 outer = tuple(self.level(prefix[:k]) for k in range(1, len(prefix)))
-                return DenseIn(index, self.extents[index], outer)
+                return DenseIn(index, size, outer)
+            case Shift(child=child, offset=offset, size=size):
+                return Shifted(self.resolve(child, prefix), offset, size)
             case Combine(union=False):
                 return self._intersection(tree, prefix)
             case Combine(gate=gate) if gate:

@@ -14,6 +14,20 @@ HEAD = "A: 3x4 csr\nB: 4x5 dense\nv: 4 compressed\n"
 
 # (what, text, line, column, part of the message)
 CASES = [
+    ("concat axis", HEAD + "T[i,c] = concat[c](A[i,j], A[i,c])", 4, 17, "lacks the index c"),
+    ("concat indices", HEAD + "T[i,c] = concat[c](A[i,c], v[c])", 4, 28, "lacks the index i"),
+    ("concat two axes", HEAD + "T[i,c] = concat[i,c](A[i,c], A[i,c])", 4, 10, "names 2 indices"),
+    ("concat no axis", HEAD + "T[i,c] = concat(A[i,c], A[i,c])", 4, 10, "names 0 indices"),
+    ("concat of one", HEAD + "T[i,c] = concat[c](A[i,c])", 4, 10, "concat of one tensor"),
+    ("concat size", HEAD + "T: 3x9 csf\nT[i,c] = concat[c](A[i,c], A[i,c])", 5, 1, "4 + 4"),
+    ("concat reduces", HEAD + "T[i] = concat[c](A[i,c], A[i,c])", 4, 1, "cannot also reduce c"),
+    ("product of one", HEAD + "T[i] = product(A[i,c])", 4, 8, "product of one tensor"),
+    ("product axis", HEAD + "T[i] = product[c](A[i,c], v[c])", 4, 8, "names 1 indices"),
+    ("product of a number", HEAD + "T[i] = product(A[i,c], 3)", 4, 24, "only a number"),
+    ("several operands", HEAD + "T[i] = exp(A[i,c], v[c])", 4, 8, "does not take several"),
+    ("reshape undeclared", HEAD + "T[a] = reshape(A[i,j])", 4, 1, "is not declared"),
+    ("reshape places", HEAD + "T: 11 csf\nT[a] = reshape(A[i,j])", 5, 1, "12 places, T has 11"),
+    ("reshape inside", HEAD + "T[a] = exp(reshape(A[i,j]))", 4, 12, "does not say its shape"),
     ("unknown tensor", HEAD + "T[i] = A[i,j] * w[j]", 4, 17, "w is neither declared"),
     ("misspelt tensor", "feat: 4 dense\nT[i] = fea[i]", 2, 8, "fea is neither declared"),
     ("assigned twice", HEAD + "T[i] = A[i,j]\nT[i] = A[i,k]", 5, 1, "assigned twice"),

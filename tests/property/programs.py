@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import permutations
 
 import numpy as np
 from hypothesis import strategies as st
@@ -49,6 +50,9 @@ class _Maker:
         self.rng = rng
         count = rng.randint(1, 3)
         self.size_of = {x: rng.choice([1, 2, 3, 4, 5][: count + 2]) for x in INDICES}
+        self.joinable = rng.random() < 0.3
+        if self.joinable:  # m can hold what k and l hold, one after the other
+            self.size_of["m"] = self.size_of["k"] + self.size_of["l"]
         self.tensors: list[Made] = []
         self.declarations: list[str] = []
         self.statements: list[str] = []
@@ -57,7 +61,11 @@ class _Maker:
     def text(self, statements: int) -> str:
         while len(self.statements) < statements:
             kind = self.rng.choice(
-                ["mul", "mul", "mul", "add", "broadcast", "unary", "reduce", "div", "softmax"]
+                [
+                    *("mul", "mul", "mul", "add", "broadcast", "unary", "reduce", "div", "softmax"),
+                    *("product", "reshape"),
+                    *(["concat"] * 3 if self.joinable else []),
+                ]
             )
             getattr(self, kind)()
         option = ["option broadcast_add dense"] if self.dense else []
@@ -142,6 +150,73 @@ class _Maker:
             a.positive and b.positive,
             a.magnitude * b.magnitude * summed,
         )
+
+    def product(self) -> None:
+        """Three factors in one iteration space."""
+        a, ai = self.recent()
+        bi, ci = self.indices(0, 2), self.indices(0, 2)
+        if ai and bi:
+            bi = list(dict.fromkeys([self.rng.choice(ai), *bi]))
+        b, c = self.operand(bi), self.operand(ci)
+        every = list(dict.fromkeys(ai + bi + ci))
+        magnitude = a.magnitude * b.magnitude * c.magnitude
+        if magnitude > 1e3 or len(every) > 4:
+            return
+        out = [x for x in every if self.rng.random() < 0.6][:3]
+        summed = float(np.prod([self.size_of[x] for x in every if x not in out] or [1]))
+        self.emit(
+            out,
+            f"product({self.at(a, ai)}, {self.at(b, bi)}, {self.at(c, ci)})",
+            a.positive and b.positive and c.positive,
+            magnitude * summed,
+        )
+
+    def concat(self) -> None:
+        """Something over k and something over l, one behind the other over m."""
+        rest = self.rng.sample(("i", "j"), self.rng.randint(0, 2))
+        at = self.rng.randint(0, len(rest))
+
+        def over(axis: str) -> list[str]:
+            return [*rest[:at], axis, *rest[at:]]
+
+        a, b = self.operand(over("k")), self.operand(over("l"))
+        out = over("m")
+        if self.rng.random() < 0.2:
+            self.rng.shuffle(out)
+        self.emit(
+            out,
+            f"concat[m]({self.at(a, over('m'))}, {self.at(b, over('m'))})",
+            a.positive and b.positive,
+            max(a.magnitude, b.magnitude),
+        )
+
+    def reshape(self) -> None:
+        """Split a dimension, or merge two."""
+        a, ai = self.recent()
+        if not ai or self.rng.random() < 0.5:
+            return
+        sizes = [self.size_of[x] for x in ai]
+        places = int(np.prod(sizes))
+        fitting = [
+            list(chosen)
+            for rank in (1, 2, 3)
+            for chosen in permutations(INDICES, rank)
+            if int(np.prod([self.size_of[x] for x in chosen])) == places
+        ]
+        if not fitting:
+            return
+        out = self.rng.choice(fitting)
+        name = f"T{len(self.statements)}"
+        shape = "x".join(str(self.size_of[x]) for x in out)
+        levels = [self.rng.choice(["dense", "compressed"]) for _ in out]
+        if a.positive:  # places that a dense level fills would hold zeros
+            levels = ["compressed"] * len(out)
+        order = list(range(len(out)))
+        self.rng.shuffle(order)
+        self.declarations.append(
+            f"{name}: {shape} [{', '.join(levels)}] order {','.join(map(str, order))}"
+        )
+        self.emit(out, f"reshape({self.at(a, ai)})", a.positive, a.magnitude)
 
     def add(self) -> None:
         a, ai = self.recent()
@@ -271,7 +346,9 @@ def make_case(rng: random.Random, low: int = 2, high: int = 5) -> Case | None:
     positive = {t.name for t in maker.tensors if t.positive}
     data = _data(program, positive, rng)
     names = [s.out.tensor for s in program.statements]
-    starts = [0, *(k for k in range(1, len(names)) if rng.random() < 0.35)]
+    barriers = {k for k, s in enumerate(program.statements) if not s.op.fuses}
+    forced = barriers | {k + 1 for k in barriers}
+    starts = [0, *(k for k in range(1, len(names)) if k in forced or rng.random() < 0.35)]
     groups = [names[a:b] for a, b in zip(starts, [*starts[1:], len(names)], strict=True)]
     refused: list[str] = []
     while True:

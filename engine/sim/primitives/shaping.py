@@ -1,13 +1,13 @@
-"""Repeating outer coordinates along inner ones, and flattening two levels to one.
+"""Repeating outer coordinates along inner ones, flattening two levels to one, shifting one.
 
-Both are as the reference has them, oddities included (``samml.md`` §2.15, §2.19, §9.9).
+The first two are as the reference has them, oddities included (``samml.md`` §2.15, §2.19, §9.9).
 """
 
 from __future__ import annotations
 
 from engine.sim.primitives.registry import twin
 from engine.sim.process import Behaviour, Process
-from engine.sim.tokens import DONE, Stop
+from engine.sim.tokens import DONE, Stop, is_number
 
 
 @twin("crdhold")
@@ -53,4 +53,18 @@ def flatten(node: Process) -> Behaviour:
             node.fail("an inner coordinate without an outer one", head, token)
         else:
             yield out.put(head * factor + token)
+        node.clock += 1
+
+
+@twin("shift")
+def shift(node: Process) -> Behaviour:
+    """Add the offset of an operand of a concat to its coordinates, one token a cycle."""
+    (stream,) = node.inputs
+    (out,) = node.outputs
+    offset = int(node.param("offset"))
+    while True:
+        token = yield stream.take
+        yield out.put(token + offset if is_number(token) else token)
+        if token is DONE:
+            return
         node.clock += 1
