@@ -106,13 +106,8 @@ class _Lowering:
             case DenseIn():
                 crd, _ = self._dense_range(tree, prefix)
                 return _Built(crd, {})
-            case Shifted(child=child, offset=offset, size=size):
-                built = self._tree(child, prefix, name)
-                outputs = ((CRD, prefix, f"{name} crd from {offset}"),)
-                shift: dict[str, Scalar] = {"offset": offset, "dim": size}
-                label = f"Shift {index} by {offset}"
-                (crd,) = self.draft.add("shift", (built.crd,), outputs, shift, label)
-                return _Built(crd, built.payloads)
+            case Shifted(child=child):
+                return self._shift(tree, self._tree(child, prefix, name), prefix)
             case Located(child=child, columns=columns):
                 built = self._tree(child, prefix, name)
                 payloads = dict(built.payloads)
@@ -121,6 +116,13 @@ class _Lowering:
                 return _Built(built.crd, payloads)
             case JoinOf():
                 return self._join(tree, prefix, name)
+
+    def _shift(self, shifted: Shifted, built: _Built, prefix: Indices) -> _Built:
+        params: dict[str, Scalar] = {"offset": shifted.offset, "dim": shifted.size}
+        label = f"Shift {prefix[-1]} by {shifted.offset}"
+        outputs = ((CRD, prefix, f"{prefix[-1]} crd from {shifted.offset}"),)
+        (crd,) = self.draft.add("shift", (built.crd,), outputs, params, label)
+        return _Built(crd, built.payloads)
 
     def _scan(self, column: str, prefix: Indices) -> tuple[int, int]:
         index = prefix[-1]
@@ -355,7 +357,8 @@ class _Lowering:
     def _aligned(self, accumulator: Accumulator, stream: int, depth: int) -> int:
         """A stream inside ``depth`` emitted levels, with one fiber per coordinate they have now."""
         for k in range(depth):
-            before = self._emitted(accumulator.emitted(accumulator.indices[k])).crd
+            level = accumulator.emitted(accumulator.indices[k])
+            before = self._shifted(level, accumulator.joined[k])
             after = self.level(accumulator.joined[k]).crd
             if before == after:
                 continue
@@ -366,6 +369,28 @@ class _Lowering:
             label = f"Align {accumulator.name}"
             (stream,) = self.draft.add("fiber_align", inputs, outputs, params, label)
         return stream
+
+    def _shifted(self, level: AccIn, joined: str) -> int:
+        """The coordinates of an emitted level as they enter the level it is joined in."""
+        outer = self.table.levels[joined]
+
+        def find(tree: LevelTree) -> _Built | None:
+            if tree == level:
+                return self._emitted(level)
+            match tree:
+                case Shifted(child=child):
+                    inside = find(child)
+                    return None if inside is None else self._shift(tree, inside, outer.prefix)
+                case Located(child=child):
+                    return find(child)
+                case JoinOf(children=children):
+                    return next(filter(None, map(find, children)), None)
+                case _:
+                    return None
+
+        found = find(outer.tree)
+        assert found is not None
+        return found.crd
 
     # Outputs ----------------------------------------------------------------------------------
 

@@ -14,7 +14,7 @@ from engine.fusion.region import FusedRegion
 from engine.fusion.views import Cut, Instance, Leaf, View, walk
 from engine.program.types import Access, BroadcastAdd, Op, Statement
 from engine.table.emptiness import Emptiness
-from engine.table.joins import Combine, Joins, ScanAtom, ambiguous_atoms, implies
+from engine.table.joins import Combine, Joins, ScanAtom, ambiguous_atoms, atoms, implies
 
 MAX_CUTS = 64
 
@@ -44,6 +44,14 @@ def arrange(
         for _ in range(MAX_CUTS):
             joins = Joins(region.program, place([root], order, unshared)[0], order)
             emptiness = Emptiness(joins)
+            if apart := _outside_its_level(joins):
+                view, index = apart
+                alias = _fresh(index, extents)
+                extents[alias] = extents[index]
+                at = order.index(index)
+                order = (*order[:at], alias, *order[at:])
+                root = _replace(root, view, _renamed(view, index, alias))
+                continue
             found = _filtered_reduction(joins) or _inexact_broadcast(joins, emptiness)
             if found is None:
                 clash = _ambiguous_sharing(joins)
@@ -96,6 +104,30 @@ def _ambiguous_sharing(joins: Joins) -> frozenset[int]:
                     if len(readers.get(id(shared), ())) > 1 and source in walk_placed([shared]):
                         clashing.add(id(shared.view))
     return frozenset(clashing)
+
+
+def _outside_its_level(joins: Joins) -> tuple[Instance, str] | None:
+    """A reduction that shares an index, but not the views below it, with what surrounds it.
+
+    Merged up to renaming (``fusion.md`` §2.1), the two would iterate one level; where an order
+    splits the views that they were to share, that level lacks what the reduction reads, so the
+    reduction gets an index of its own again.
+    """
+    for placed in joins.placed:
+        for k, index in enumerate(placed.nest):
+            if not any(index in v.indices for v in placed.operands):
+                continue
+            level = atoms(joins.tree(placed.nest[: k + 1]))
+            if all(atom in level for atom in atoms(joins.jin(placed, index))):
+                continue
+            for reducer in joins.placed:
+                if index in reducer.reduced and placed in walk_placed([reducer]):
+                    return reducer.view, index
+            raise LoweringError(
+                f"{placed.tensor} iterates {index}, which what surrounds it iterates differently",
+                hint=f"cut the region after {placed.tensor}",
+            )
+    return None
 
 
 def _filtered_reduction(joins: Joins) -> Found | None:
@@ -170,12 +202,22 @@ def _insert(
     root: Instance, reader: Instance, producer: Instance, index: str, alias: str
 ) -> Instance:
     """Put a cut between a producer and its reader, with the producer's index renamed."""
+    access = Access(producer.tensor, producer.indices)
+    copy = Statement(access, Op.SUM, (access,))
+    inner = _renamed(producer, index, alias)
+    cut = Cut(copy, producer.indices, (inner,), (alias,), (), producer.shifts)
+    operands = tuple(cut if v is producer else v for v in reader.operands)
+    return _replace(root, reader, replace(reader, operands=operands))
+
+
+def _renamed(view: Instance, index: str, alias: str) -> Instance:
+    """A view with an index renamed throughout; what lacks it stays shared with the outside."""
     renamed: dict[int, View] = {}
 
     def rename(view: View) -> View:
         if id(view) not in renamed:
             if all(index not in v.indices for v in walk(view)):
-                return view  # untouched, so still shared with what is outside
+                return view
             indices = tuple(alias if x == index else x for x in view.indices)
             shifts = tuple((alias if x == index else x, offset) for x, offset in view.shifts)
             if isinstance(view, Leaf):
@@ -191,18 +233,20 @@ def _insert(
                 )
         return renamed[id(view)]
 
-    access = Access(producer.tensor, producer.indices)
-    copy = Statement(access, Op.SUM, (access,))
-    cut = Cut(copy, producer.indices, (rename(producer),), (alias,), (), producer.shifts)
-    rebuilt: dict[int, View] = {}
+    result = rename(view)
+    assert isinstance(result, Instance)
+    return result
+
+
+def _replace(root: Instance, old: Instance, new: Instance) -> Instance:
+    """The tree with one instance replaced; what does not contain it stays as it is."""
+    rebuilt: dict[int, View] = {id(old): new}
 
     def rebuild(view: View) -> View:
         if isinstance(view, Leaf):
             return view
         if id(view) not in rebuilt:
-            operands = tuple(
-                cut if view is reader and v is producer else rebuild(v) for v in view.operands
-            )
+            operands = tuple(rebuild(v) for v in view.operands)
             same = all(a is b for a, b in zip(operands, view.operands, strict=True))
             rebuilt[id(view)] = view if same else replace(view, operands=operands)
         return rebuilt[id(view)]

@@ -1,0 +1,47 @@
+"""Programs and orders that random search once found wrong, each now right."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from engine.fusion.region import fuse
+from engine.fusion.schedule import Schedule
+from engine.program import parse
+from engine.samml.compiler import Compilation, compile_region
+from engine.sim.run import simulate
+
+CASES = {
+    "an accumulated level behind another in a concat": (
+        "A: 3 dense\nB: 3x3x2 [dense, compressed, compressed]\n"
+        "T[k,j] = A[i] * B[i,k,j]\nU[m,j] = concat[m](T[m,j], T[m,j])",
+        "i',i,m,j",
+    ),
+    "a reduction that shares an index but not the views below it": (
+        "A: 2x3 dense\nb: scalar\n"
+        "T[i] = product(A[i,j], b[], b[])\nU[] = T[l]\nV[j] = product(U[], A[i,j], T[i])",
+        "i,j,j'",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_found_by_search(name: str) -> None:
+    text, order = CASES[name]
+    program = parse(text)
+    names = [s.out.tensor for s in program.statements]
+    schedule = Schedule.parse(f"fuse {names[0]}..{names[-1]}")
+    (region,) = fuse(program, schedule)
+    built = compile_region(region, tuple(order.split(",")))
+    rng = np.random.default_rng(0)
+    for density in (0.0, 0.3, 0.6, 1.0):
+        data = {
+            t: np.where(
+                rng.random(program.tensor(t).shape) < density,
+                rng.integers(1, 9, program.tensor(t).shape),
+                0,
+            )
+            for t in program.inputs
+        }
+        run = simulate(Compilation(program, schedule, (built,)), data, engine="interpreter")
+        assert run.check().ok, run.check()
