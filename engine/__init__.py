@@ -22,7 +22,7 @@ _PUBLIC = {
     "StoredTensor": ("engine.program", "StoredTensor"),
     "evaluate": ("engine.program", "evaluate"),
     "Schedule": ("engine.fusion.schedule", "Schedule"),
-    "fuse": ("engine.fusion.region", "fuse"),
+    "fuse": ("engine.fusion.fuse", "fuse"),
     "compile": ("engine.samml.compiler", "compile_program"),
     "Compilation": ("engine.samml.compiler", "Compilation"),
     "to_dot": ("engine.samml.dot", "to_dot"),

@@ -12,6 +12,7 @@ from typing import Any
 from engine.cost.flow import RULES, Context, Flow
 from engine.cost.statistics import Expected, Measured, Statistics
 from engine.errors import LoweringError
+from engine.fusion.repair import traffic
 from engine.program.relayout import reshaped
 from engine.program.storage import StoredTensor, check_data, resolve_view
 from engine.program.types import Program
@@ -112,6 +113,11 @@ class Known:
             self._measured[key] = Measured(resolve_view(self.data, key))
         return self._measured[key]
 
+    def elements(self, name: str) -> float:
+        """How many elements a tensor stores."""
+        self._reshape(name)
+        return self.expected[name].total if name in self.expected else self.data[name].nnz
+
     def _reshape(self, name: str) -> None:
         """Note what a reshape that memory has done by now is expected to hold."""
         statement = self.program.producers.get(name)
@@ -181,15 +187,20 @@ def estimate_region(region: CompiledRegion, known: Known) -> RegionEstimate:
     for name, levels in written.items():
         counts = tuple(levels[k].counts for k in range(len(levels)))
         known.expected[name] = Expected(tuple(c for c in counts if c is not None))
-    return _total(region.name, graph, nodes, max(depth.values(), default=0))
+    copied = sum(
+        traffic(region.region.program.tensor(name), known.elements(name)) for name in region.copies
+    )
+    return _total(region.name, graph, nodes, max(depth.values(), default=0), copied)
 
 
-def _total(name: str, graph: Graph, nodes: dict[int, NodeEstimate], depth: int) -> RegionEstimate:
+def _total(
+    name: str, graph: Graph, nodes: dict[int, NodeEstimate], depth: int, copied: float
+) -> RegionEstimate:
     ordered = tuple(nodes[n.id] for n in graph.nodes)
     return RegionEstimate(
         name,
         max(n.cycles for n in ordered) + depth,
         sum(n.flops for n in ordered),
-        sum(n.bytes for n in ordered),
+        sum(n.bytes for n in ordered) + copied,
         ordered,
     )

@@ -5,8 +5,8 @@ Source: ``fusion.md`` §2.2, §2.3, §2.7.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 from itertools import islice, pairwise
@@ -16,7 +16,7 @@ from random import Random
 import networkx as nx
 
 from engine.errors import OrderError
-from engine.fusion.views import Instance, Leaf, walk
+from engine.fusion.views import Instance, Leaf, view_names, walk
 from engine.program.types import BroadcastAdd, Program
 
 
@@ -37,6 +37,7 @@ class Edge:
     inner: str
     origin: Origin
     reason: str
+    owner: str = ""  # the view that asks for it
 
     @property
     def hard(self) -> bool:
@@ -60,6 +61,19 @@ class PartialOrderGraph:
         network.add_nodes_from(self.indices)
         network.add_edges_from((e.outer, e.inner) for e in self.edges)
         return network
+
+    @property
+    def cyclic(self) -> frozenset[str]:
+        """All indices that lie on a cycle."""
+        parts = nx.strongly_connected_components(self._network)
+        return frozenset(x for part in parts if len(part) > 1 for x in part)
+
+    def cycle(self) -> frozenset[str]:
+        """Indices that are each to be iterated outside the other; empty if an order exists."""
+        parts = nx.strongly_connected_components(self._network)
+        cyclic = [part for part in parts if len(part) > 1]
+        place = {x: k for k, x in enumerate(self.indices)}
+        return frozenset(min(cyclic, key=lambda part: min(place[x] for x in part), default=()))
 
     def edges_between(self, outer: str, inner: str) -> tuple[Edge, ...]:
         return tuple(e for e in self.edges if (e.outer, e.inner) == (outer, inner))
@@ -222,6 +236,29 @@ def _count_down_sets(nodes: tuple[str, ...], part: nx.DiGraph) -> int:
     return next(iter(ways.values()))
 
 
+@dataclass(frozen=True)
+class Changes:
+    """What is done so that the constraints of a region agree (``fusion.md`` §2.3).
+
+    Attributes
+    ----------
+    copies : mapping
+        Leaf views that are stored a second time, by name; to a given order of indices, or (None)
+        to whichever the chosen dataflow order wants.
+    produced : mapping
+        Intermediate views and the order of indices the user wants them produced in.
+    dropped : set of (view, outer, inner)
+        Wishes of the user that are not followed.
+    strict : bool
+        Whether all-dense tensors keep their mode order, too.
+    """
+
+    copies: Mapping[str, tuple[str, ...] | None] = field(default_factory=dict)
+    produced: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    dropped: frozenset[tuple[str, str, str]] = frozenset()
+    strict: bool = False
+
+
 def build_pog(
     program: Program,
     roots: tuple[Instance, ...],
@@ -229,6 +266,7 @@ def build_pog(
     user_orders: dict[str, tuple[str, ...]],
     *,
     origins: Iterable[Origin] = Origin,
+    changes: Changes | None = None,
 ) -> PartialOrderGraph:
     """Collect every ordering constraint of a region.
 
@@ -238,23 +276,33 @@ def build_pog(
         Tensor name of a statement to its dataflow order, in the statement's own index names.
     origins : iterable of Origin
         Which kinds of edges to keep; all by default.
+    changes : Changes, optional
+        What was changed to make the constraints agree.
     """
     wanted = set(origins)
+    changes = changes or Changes()
     edges: dict[tuple[str, str, Origin, str], Edge] = {}
+    names = {id(view): name for name, view in view_names(roots).items()}
 
-    def chain(indices: Sequence[str], origin: Origin, reason: str) -> None:
+    def chain(indices: Sequence[str], origin: Origin, reason: str, owner: str = "") -> None:
         if origin not in wanted:
             return
         for outer, inner in pairwise(indices):
-            edge = Edge(outer, inner, origin, reason)
-            edges[outer, inner, origin, reason] = edge
+            if (owner, outer, inner) in changes.dropped:
+                continue
+            edge = Edge(outer, inner, origin, reason, owner)
+            edges[outer, inner, origin, reason + owner] = edge
 
     for view in walk(*roots):
+        name = names[id(view)]
         if isinstance(view, Leaf):
             tensor = program.tensor(view.tensor)
-            if not tensor.format.all_dense:
+            if name in changes.copies:
+                modes = changes.copies[name] or ()
+                chain(modes, Origin.MODE, f"{name} is copied to ({', '.join(modes)})")
+            elif changes.strict or not tensor.format.all_dense:
                 modes = tuple(view.indices[m] for m in tensor.format.mode_order)
-                chain(modes, Origin.MODE, f"{view.tensor} is stored ({', '.join(modes)})")
+                chain(modes, Origin.MODE, f"{view.tensor} is stored ({', '.join(modes)})", name)
             continue
         rename = dict(view.renaming)
         statement = view.statement
@@ -266,11 +314,15 @@ def build_pog(
                     Origin.BROADCAST,
                     f"{view.tensor} adds an operand that lacks an index, row by row",
                 )
-        if order := user_orders.get(view.tensor):
+        if name in changes.produced:
+            order = changes.produced[name]
+            chain(order, Origin.USER, f"the schedule permutes {name} to {', '.join(order)}")
+        elif wish := user_orders.get(view.tensor):
             chain(
-                tuple(rename[x] for x in order),
+                tuple(rename[x] for x in wish),
                 Origin.USER,
-                f"the schedule orders {view.tensor} as {', '.join(order)}",
+                f"the schedule orders {view.tensor} as {', '.join(wish)}",
+                name,
             )
     for root in roots:
         tensor = program.tensor(root.tensor)

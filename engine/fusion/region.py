@@ -4,19 +4,36 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
 
-from engine.errors import ScheduleError
-from engine.fusion.pog import PartialOrderGraph, build_pog
-from engine.fusion.regions import RegionSpan, partition
-from engine.fusion.schedule import Schedule
-from engine.fusion.views import Instance, Leaf, build_views, instances, walk
+from engine.fusion.pog import Changes, PartialOrderGraph
+from engine.fusion.repair import Repaired
+from engine.fusion.views import Instance, Leaf, View, instances, view_names, walk
 from engine.program.printer import statement_text
 from engine.program.types import Access, Program, Statement
 
 JSON_VERSION = 1
+
+
+@dataclass(frozen=True)
+class RegionOptions:
+    """How a region is lowered.
+
+    Attributes
+    ----------
+    locate : bool
+        Look dense levels up at the coordinates of sparse ones, where that is right.
+    repeat_references : bool
+        Repeat an operand's references over indices it lacks, and load each time.
+    lanes : tuple of (str, int)
+        Indices to deal to lanes and how many, outer ones first.
+    """
+
+    locate: bool = True
+    repeat_references: bool = False
+    lanes: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -31,6 +48,10 @@ class FusedRegion:
         Size of each index variable.
     chosen : tuple of str or None
         The order the schedule asks for; None leaves the first legal one.
+    changes : Changes
+        Permuted copies, view permutations and dropped wishes, asked for or needed.
+    repairs : tuple of Repaired
+        Cycles of constraints that had to be broken, and how.
     """
 
     program: Program
@@ -41,6 +62,9 @@ class FusedRegion:
     extents: dict[str, int]
     pog: PartialOrderGraph
     chosen: tuple[str, ...] | None = None
+    changes: Changes = field(default_factory=Changes)
+    repairs: tuple[Repaired, ...] = ()
+    options: RegionOptions = field(default_factory=RegionOptions)
 
     @property
     def indices(self) -> tuple[str, ...]:
@@ -51,6 +75,17 @@ class FusedRegion:
         """Tensors the region reads from memory."""
         names = (v.tensor for v in walk(*self.roots) if isinstance(v, Leaf))
         return tuple(dict.fromkeys(names))
+
+    @cached_property
+    def views(self) -> dict[str, View]:
+        """Leaves and instances by name: the tensor's, with primes for further uses."""
+        return view_names(self.roots)
+
+    @property
+    def copies(self) -> tuple[Leaf, ...]:
+        """Inputs that are stored a second time, in another mode order."""
+        found = (self.views[name] for name in self.changes.copies)
+        return tuple(view for view in found if isinstance(view, Leaf))
 
     def orders(self, limit: int | None = None) -> Iterator[tuple[str, ...]]:
         """Yield legal orders: first those in which every statement runs as it reads.
@@ -119,6 +154,7 @@ class FusedRegion:
                 ],
                 "orders": self.pog.count(),
                 "chosen": self.chosen,
+                "repairs": [str(repair) for repair in self.repairs],
             }
         )
 
@@ -128,6 +164,7 @@ class FusedRegion:
             over = f"  over {','.join(view.reduced)}" if view.reduced else ""
             lines.append(f"  {_text(view)}{over}")
         lines += [f"  {edge}" for edge in self.pog.edges]
+        lines += [f"  {repair}" for repair in self.repairs]
         return "\n".join(lines)
 
 
@@ -138,67 +175,3 @@ def _text(view: Instance) -> str:
     axis = dict(view.renaming).get(view.statement.axis or "")
     statement = replace(view.statement, out=out, operands=operands, axis=axis)
     return statement_text(statement)
-
-
-def fuse(program: Program, schedule: Schedule | None = None) -> tuple[FusedRegion, ...]:
-    """Fuse a program's live statements into regions, as the schedule says.
-
-    Raises
-    ------
-    ScheduleError
-        If the schedule does not fit the program.
-    OrderError
-        If the constraints of a region form a cycle.
-    """
-    schedule = schedule or Schedule()
-    spans = partition(program, schedule)
-    user_orders = _statement_orders(program, schedule)
-    regions = []
-    for span in spans:
-        roots, extents = build_views(program, span.statements, span.outputs)
-        pog = build_pog(program, roots, extents, user_orders)
-        region = FusedRegion(program, span.name, span.statements, span.outputs, roots, extents, pog)
-        region.verify()
-        regions.append(region)
-    return tuple(_with_region_orders(regions, spans, schedule))
-
-
-def _statement_orders(program: Program, schedule: Schedule) -> dict[str, tuple[str, ...]]:
-    result: dict[str, tuple[str, ...]] = {}
-    for order in schedule.orders:
-        if order.last is not None:
-            continue
-        statement = program.producers.get(order.first)
-        if statement is None:
-            raise ScheduleError(
-                f"'{order}' names no statement",
-                hint=f"statements assign: {', '.join(program.producers)}",
-            )
-        unknown = [x for x in order.indices if x not in statement.indices]
-        if unknown:
-            raise ScheduleError(
-                f"'{order}': {order.first} has no index {unknown[0]}",
-                hint=f"its indices are {', '.join(statement.indices)}",
-            )
-        result[order.first] = order.indices
-    return result
-
-
-def _with_region_orders(
-    regions: list[FusedRegion], spans: tuple[RegionSpan, ...], schedule: Schedule
-) -> list[FusedRegion]:
-    by_ends = {
-        (s.statements[0].out.tensor, s.statements[-1].out.tensor): k for k, s in enumerate(spans)
-    }
-    for order in schedule.orders:
-        if order.last is None:
-            continue
-        at = by_ends.get((order.first, order.last))
-        if at is None:
-            raise ScheduleError(
-                f"'{order}' names no region",
-                hint=f"regions: {', '.join(f'{a}..{b}' for a, b in by_ends)}",
-            )
-        regions[at] = replace(regions[at], chosen=order.indices)
-        regions[at].verify()
-    return regions

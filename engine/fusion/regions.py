@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from engine.errors import ScheduleError
+from engine.fusion.directives import Materialise
 from engine.fusion.schedule import Schedule
 from engine.program.types import Program, Statement
 
@@ -22,6 +23,27 @@ class RegionSpan:
     name: str
     statements: tuple[Statement, ...]
     outputs: tuple[str, ...]
+
+    @classmethod
+    def of(cls, program: Program, group: tuple[Statement, ...]) -> RegionSpan:
+        """The span of some statements of a program."""
+        mine = {s.out.tensor for s in group}
+        outside = (s for s in live_statements(program) if s.out.tensor not in mine)
+        needed = {a.tensor for s in outside for a in s.operands}.union(program.outputs)
+        outputs = tuple(s.out.tensor for s in group if s.out.tensor in needed)
+        ends = (group[0].out.tensor, group[-1].out.tensor)
+        name = ends[0] if len(group) == 1 else "..".join(ends)
+        return cls(name, group, outputs)
+
+    def cut(self, program: Program, tensor: str) -> tuple[RegionSpan, RegionSpan] | None:
+        """The two spans on both sides of where a tensor is assigned; None at the very end."""
+        at = [s.out.tensor for s in self.statements].index(tensor) + 1
+        if at == len(self.statements):
+            return None
+        return (
+            RegionSpan.of(program, self.statements[:at]),
+            RegionSpan.of(program, self.statements[at:]),
+        )
 
 
 def live_statements(program: Program) -> tuple[Statement, ...]:
@@ -85,6 +107,7 @@ def partition(program: Program, schedule: Schedule) -> tuple[RegionSpan, ...]:
                     hint="a statement belongs to one region",
                 )
             owner[k] = number
+    written = {place(setting.tensor): setting for setting in schedule.of(Materialise)}
 
     groups: list[list[Statement]] = []
     previous: int | None = None
@@ -96,18 +119,16 @@ def partition(program: Program, schedule: Schedule) -> tuple[RegionSpan, ...]:
         if mine is None or mine != previous:
             groups.append([])
         groups[-1].append(statement)
-        previous = mine
-
-    spans = []
-    for group in groups:
-        mine_too = {s.out.tensor for s in group}
-        outside = (s for s in statements if s.out.tensor not in mine_too)
-        needed = {a.tensor for s in outside for a in s.operands}.union(program.outputs)
-        outputs = tuple(s.out.tensor for s in group if s.out.tensor in needed)
-        ends = (group[0].out.tensor, group[-1].out.tensor)
-        name = ends[0] if len(group) == 1 else "..".join(ends)
-        spans.append(RegionSpan(name, tuple(group), outputs))
-    return tuple(spans)
+        previous = None if k in written else mine
+    spans = tuple(RegionSpan.of(program, tuple(group)) for group in groups)
+    for k, setting in written.items():
+        if owner.get(k) is None or owner.get(k) != owner.get(k + 1):
+            name = statements[k].out.tensor
+            raise ScheduleError(
+                f"'{setting}' changes nothing: {name} ends its region, so it is written anyway",
+                hint="name a tensor inside a fused region, or leave the directive out",
+            )
+    return spans
 
 
 def _around(statements: tuple[Statement, ...], first: int, barrier: int, last: int) -> str:

@@ -102,6 +102,17 @@ def walk(*roots: View) -> Iterator[View]:
         yield from visit(root)
 
 
+def view_names(roots: tuple[Instance, ...]) -> dict[str, View]:
+    """Views by name: the tensor's for its first use, then with primes."""
+    names: dict[str, View] = {}
+    for view in walk(*roots):
+        name = view.tensor
+        while name in names:
+            name += "'"
+        names[name] = view
+    return names
+
+
 def instances(*roots: View) -> tuple[Instance, ...]:
     """The instances among :func:`walk`."""
     return tuple(v for v in walk(*roots) if isinstance(v, Instance))

@@ -383,6 +383,28 @@ def view_key(tensor: Tensor, mode_order: Sequence[int]) -> str:
     return f"{tensor.name}@{','.join(map(str, mode_order))}"
 
 
+def view_format(tensor: Tensor, mode_order: Sequence[int]) -> Format:
+    """The format of a tensor's data in a mode order, with exactly the same elements stored.
+
+    Level formats stay in place, except that dense innermost levels of a sparse tensor become
+    compressed: in another place they would fill other fibers.
+
+    Examples
+    --------
+    >>> banded = Format((LevelFormat.COMPRESSED, LevelFormat.DENSE), (0, 1))
+    >>> [level.value for level in view_format(Tensor("X", (3, 4), banded), (1, 0)).levels]
+    ['compressed', 'compressed']
+    """
+    order, levels = tuple(mode_order), list(tensor.format.levels)
+    if order == tensor.format.mode_order or tensor.format.all_dense:
+        return Format(tuple(levels), order)
+    for at in range(len(levels) - 1, -1, -1):
+        if levels[at] is not LevelFormat.DENSE:
+            break
+        levels[at] = LevelFormat.COMPRESSED
+    return Format(tuple(levels), order)
+
+
 def resolve_view(data: Mapping[str, StoredTensor], key: str) -> StoredTensor:
     """The data a :func:`view_key` names, stored again if its mode order is another one.
 
@@ -398,4 +420,8 @@ def resolve_view(data: Mapping[str, StoredTensor], key: str) -> StoredTensor:
         return data[name]
     if not all(axis.isdecimal() for axis in order.split(",")):
         raise DataError(f"{key!r} names no view", hint="a view is written X@1,0")
-    return data[name].with_mode_order([int(axis) for axis in order.split(",")])
+    axes = [int(axis) for axis in order.split(",")]
+    tensor = data[name].tensor
+    if sorted(axes) != list(range(tensor.rank)):
+        return data[name].with_mode_order(axes)  # says what is wrong
+    return data[name].with_format(view_format(tensor, axes))

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from engine.errors import FuseloomError, LoweringError, OrderError
+from engine.fusion.fuse import fuse
 from engine.fusion.pog import PartialOrderGraph
-from engine.fusion.region import FusedRegion, fuse
+from engine.fusion.prepare import prepare
+from engine.fusion.region import FusedRegion
 from engine.fusion.schedule import Schedule
 from engine.program.types import Program
 from engine.samml.graph import Graph
@@ -38,6 +41,17 @@ class CompiledRegion:
     @property
     def order(self) -> tuple[str, ...]:
         return self.table.order
+
+    @cached_property
+    def copies(self) -> tuple[str, ...]:
+        """Tensors that memory must hold a second time, in another mode order, for this region.
+
+        Dense tensors are not among them: any order of theirs is address arithmetic.
+        """
+        keys = dict.fromkeys(str(n.params.get("tensor", "")) for n in self.graph.nodes)
+        names = [key.partition("@")[0] for key in keys if "@" in key]
+        tensors = [self.region.program.tensor(name) for name in names]
+        return tuple(t.name for t in tensors if not t.format.all_dense)
 
 
 @dataclass(frozen=True)
@@ -111,4 +125,4 @@ def compile_program(program: Program, schedule: Schedule | str | None = None) ->
     elif isinstance(schedule, str):
         schedule = Schedule.parse(schedule)
     regions = tuple(compile_region(region) for region in fuse(program, schedule))
-    return Compilation(program, schedule, regions)
+    return Compilation(prepare(program, schedule)[0], schedule, regions)

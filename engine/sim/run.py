@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from engine.errors import SimulationError
+from engine.fusion.repair import traffic
 from engine.program.reference import Masked, evaluate
 from engine.program.relayout import reshaped
 from engine.program.storage import StoredTensor, check_data
@@ -40,7 +41,7 @@ class RegionRun:
     cycles : int
         Elapsed clock cycles.
     work : Work
-        FLOPs and bytes moved to and from memory.
+        FLOPs and bytes moved to and from memory, those of permuted copies included.
     """
 
     region: CompiledRegion
@@ -214,7 +215,9 @@ def simulate(
         started = time.perf_counter()
         result = run_graph(bound, machine, engine, progress=tick, limit=token_limit)
         elapsed = time.perf_counter() - started
-        runs.append(RegionRun(compiled, result, measured_work(result), elapsed))
+        copied = sum(traffic(program.tensor(name), known[name].nnz) for name in compiled.copies)
+        work = measured_work(result) + Work(bytes=copied)
+        runs.append(RegionRun(compiled, result, work, elapsed))
         for name in compiled.region.outputs:
             stored = output_tensor(result, program.tensor(name))
             written[name] = stored

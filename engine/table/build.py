@@ -9,7 +9,7 @@ from engine.errors import LoweringError
 from engine.fusion.nests import Placed, PlacedLeaf, PlacedView
 from engine.fusion.region import FusedRegion
 from engine.fusion.views import Cut
-from engine.program.storage import view_key
+from engine.program.storage import view_format, view_key
 from engine.program.types import LevelFormat, Op
 from engine.table.cells import (
     MAX_ACCUMULATOR_ORDER,
@@ -160,6 +160,7 @@ class _TreeBuilder:
         tensor = self.joins.program.tensor(leaf.tensor)
         stored = sorted(range(tensor.rank), key=lambda m: self.rank[leaf.indices[m]])
         key = view_key(tensor, tuple(stored))
+        formats = view_format(tensor, stored).levels
         last = max((self.rank[x] for x in leaf.indices), default=-1)
         scans: list[tuple[str, str, Cell]] = []
         repeats: list[tuple[str, str, Cell]] = []
@@ -169,7 +170,7 @@ class _TreeBuilder:
                 repeats.append((name, row, Cell(CellKind.PASS, "pass")))
             elif row in leaf.indices:
                 at = [leaf.indices[m] for m in stored].index(row)
-                dense = tensor.format.levels[at] is LevelFormat.DENSE
+                dense = formats[at] is LevelFormat.DENSE
                 size = tensor.shape[stored[at]]
                 scan = Scan(parent, key, at, dense, size)
                 scans.append((name, row, self._cell(CellKind.SCAN, scan, parent)))

@@ -95,8 +95,7 @@ class Emptiness:
         return order.index(atom.index)
 
     def level_format(self, atom: ScanAtom) -> LevelFormat:
-        tensor = self.joins.program.tensor(atom.leaf.tensor)
-        return tensor.format.levels[self.position(atom)]
+        return self.joins.formats(atom.leaf)[self.position(atom)]
 
     def null(self, atom: ScanAtom) -> bool:
         """Whether a scan may be entered by the empty reference."""
@@ -124,7 +123,7 @@ class Emptiness:
         null = self.null(atom)
         if self.level_format(atom) is LevelFormat.DENSE:
             return null
-        levels = self.joins.program.tensor(atom.leaf.tensor).format.levels
+        levels = self.joins.formats(atom.leaf)
         return at == 0 or levels[at - 1] is LevelFormat.DENSE or null
 
     def _accumulated(self, atom: AccAtom) -> bool:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import product
 
 from engine.fusion.nests import Placed, PlacedLeaf, PlacedView, walk_placed
+from engine.program.storage import view_format
 from engine.program.types import BroadcastAdd, LevelFormat, Program
 
 MAX_ATOMS = 14
@@ -142,9 +143,14 @@ class Joins:
             return isinstance(atom, DenseAtom)
         if atom.leaf.leaf.shifts:
             return False  # only among the coordinates of its own operand of a concat
-        tensor = self.program.tensor(atom.leaf.tensor)
         outermost = min(atom.leaf.indices, key=self.rank.__getitem__)
-        return atom.index == outermost and tensor.format.levels[0] is LevelFormat.DENSE
+        return atom.index == outermost and self.formats(atom.leaf)[0] is LevelFormat.DENSE
+
+    def formats(self, leaf: PlacedLeaf) -> tuple[LevelFormat, ...]:
+        """Level formats of a leaf, in the mode order in which it is traversed."""
+        tensor = self.program.tensor(leaf.tensor)
+        stored = sorted(range(tensor.rank), key=lambda m: self.rank[leaf.indices[m]])
+        return view_format(tensor, stored).levels
 
     def prefix(self, placed: Placed, index: str) -> tuple[str, ...]:
         return placed.nest[: placed.nest.index(index) + 1]

@@ -3,7 +3,7 @@
 import pytest
 
 from engine.errors import OrderError, ScheduleError
-from engine.fusion.region import fuse
+from engine.fusion.fuse import fuse
 from engine.fusion.regions import live_statements, partition
 from engine.fusion.schedule import Schedule
 from engine.program import parse

@@ -11,7 +11,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from engine.errors import FuseloomError, LoweringError, OrderError, ProgramError
-from engine.fusion.region import fuse
+from engine.fusion.fuse import fuse
 from engine.fusion.schedule import Schedule
 from engine.program import Program, StoredTensor, parse
 from engine.samml.compiler import Compilation, compile_program, compile_region

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.fusion.region import fuse
+from engine.fusion.fuse import fuse
 from engine.fusion.schedule import Schedule
 from engine.program import parse
 from engine.samml.compiler import CompiledRegion, compile_region

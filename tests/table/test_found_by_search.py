@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.fusion.region import fuse
+from engine.fusion.fuse import fuse
 from engine.fusion.schedule import Schedule
 from engine.program import parse
 from engine.samml.compiler import Compilation, compile_region
