@@ -45,16 +45,20 @@ from engine.table.draft import Draft, merge
 from engine.table.emptiness import Emptiness
 from engine.table.joins import AccAtom, Joins
 from engine.table.levels import LevelMaker
-from engine.table.table import FusionTable
+from engine.table.table import CellChoices, FusionTable
 
 
-def build_table(region: FusedRegion, order: Sequence[str] | None = None) -> FusionTable:
+def build_table(
+    region: FusedRegion, order: Sequence[str] | None = None, choices: CellChoices | None = None
+) -> FusionTable:
     """Build the fusion table of a region under an order.
 
     Parameters
     ----------
     order : sequence of str, optional
         Outermost index first; by default the schedule's, else the first legal order.
+    choices : CellChoices, optional
+        By default the region's options, for all cells alike.
 
     Raises
     ------
@@ -67,9 +71,11 @@ def build_table(region: FusedRegion, order: Sequence[str] | None = None) -> Fusi
     region.pog.check(chosen)
     trees, rows, extents = arrange(region, chosen)
     draft = Draft(extents)
+    if choices is None:
+        choices = CellChoices(region.options.locate, region.options.repeat_references)
     outputs = []
     for number, (joins, emptiness) in enumerate(trees):
-        outputs.append(_TreeBuilder(draft, joins, emptiness, number).build())
+        outputs.append(_TreeBuilder(draft, joins, emptiness, number, choices).build())
     steps = [step for phase in Draft.PHASES for step in draft.steps[phase]]
     return FusionTable(
         region,
@@ -79,14 +85,23 @@ def build_table(region: FusedRegion, order: Sequence[str] | None = None) -> Fusi
         draft.accumulators,
         tuple(outputs),
         tuple(steps),
+        choices,
     )
 
 
 class _TreeBuilder:
     """Fills the columns of one output's tree."""
 
-    def __init__(self, draft: Draft, joins: Joins, emptiness: Emptiness, number: int) -> None:
+    def __init__(
+        self,
+        draft: Draft,
+        joins: Joins,
+        emptiness: Emptiness,
+        number: int,
+        choices: CellChoices,
+    ) -> None:
         self.draft = draft
+        self.choices = choices
         self.joins = joins
         self.emptiness = emptiness
         self.number = number
@@ -104,6 +119,7 @@ class _TreeBuilder:
             draft.levels,
             lambda atom: self.leaf_columns[id(atom.leaf), id(atom.consumer)],
             self._accumulator_of,
+            choices,
         )
 
     def build(self) -> Output:
@@ -176,7 +192,7 @@ class _TreeBuilder:
                 scans.append((name, row, self._cell(CellKind.SCAN, scan, parent)))
                 self.level(reader, row)
                 parent = At(name, row)
-            elif self.rank[row] < last:
+            elif self.rank[row] < last or self._repeats_references(name, reader):
                 repeat = RepeatRef(parent, self.level(reader, row))
                 repeats.append((name, row, self._cell(CellKind.REPEAT, repeat, parent)))
                 parent = At(name, row)
@@ -184,11 +200,15 @@ class _TreeBuilder:
                 repeats.append((name, row, Cell(CellKind.VALUE_REPEAT, "(RepV)")))
         load = Load(parent, key)
         scans.append((name, VALUE_ROW, self._cell(CellKind.VALUE, load, parent)))
-        value = self._repeated(load, reader, last)
+        repeated = self._repeats_references(name, reader)
+        value = load if repeated else self._repeated(load, reader, last)
         if value != load:
             repeats.append((name, VALUE_ROW, self._cell(CellKind.VALUE, value, parent)))
         self.draft.step("leaves", f"scan and load {name}", scans)
         self.draft.step("repeats", f"repeat {name} under {reader.tensor}", repeats)
+
+    def _repeats_references(self, column: str, reader: Placed) -> bool:
+        return self.choices.references(column) and not isinstance(reader.view, Cut)
 
     def _repeated(self, value: Value, reader: Placed, last: int) -> Value:
         """A value repeated over the indices of its reader's nest inside rank ``last``."""

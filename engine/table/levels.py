@@ -32,6 +32,7 @@ from engine.table.joins import (
     atoms,
     carrier,
 )
+from engine.table.table import CellChoices
 
 Prefix = tuple[str, ...]
 
@@ -48,7 +49,9 @@ class LevelMaker:
         levels: dict[str, Level],
         column_of: Callable[[ScanAtom], str],
         accumulator_of: Callable[[AccAtom], Accumulator],
+        choices: CellChoices,
     ) -> None:
+        self.choices = choices
         self.joins = joins
         self.emptiness = emptiness
         self.root = root
@@ -107,6 +110,14 @@ class LevelMaker:
     def _dense(self, tree: Tree) -> bool:
         return isinstance(tree, ScanAtom) and self.emptiness.level_format(tree) is LevelFormat.DENSE
 
+    def _locatable(self, tree: Tree) -> bool:
+        """A dense level that is to be looked up where that is right."""
+        return (
+            isinstance(tree, ScanAtom)
+            and self._dense(tree)
+            and self.choices.located(self.column_of(tree), tree.index)
+        )
+
     def _complete(self, tree: Tree) -> bool:
         return isinstance(tree, ScanAtom) and self._dense(tree) and not self.emptiness.null(tree)
 
@@ -125,8 +136,8 @@ class LevelMaker:
         return frozenset(found)
 
     def _intersection(self, tree: Combine, prefix: Prefix) -> LevelTree:
-        dense = [c for c in tree.children if self._dense(c)]
-        driving = [c for c in tree.children if not self._dense(c)]
+        dense = [c for c in tree.children if self._locatable(c)]
+        driving = [c for c in tree.children if c not in dense]
         if not driving:
             first = max(dense, key=lambda c: len(self._outer(c, prefix)))
             driving = [first]
@@ -141,7 +152,7 @@ class LevelMaker:
         # A dense level that is never entered by the empty reference has every coordinate, so
         # the other such levels can be looked up at its coordinates.
         dense = [c for c in children if self._complete(c)]
-        looked_up = {id(c): dense[0] for c in dense[1:]}
+        looked_up = {id(c): dense[0] for c in dense[1:] if self._locatable(c)}
         parts: list[LevelTree] = []
         kept: list[Tree] = []
         for c in children:
@@ -154,7 +165,7 @@ class LevelMaker:
 
     def _gated(self, tree: Combine, prefix: Prefix) -> LevelTree:
         gates, rest = tree.children[: tree.gate], tree.children[tree.gate :]
-        if len(gates) == 1 and self._dense(gates[0]) and all(self._dense(c) for c in rest):
+        if len(gates) == 1 and self._dense(gates[0]) and all(self._locatable(c) for c in rest):
             return self._located(self.resolve(gates[0], prefix), list(rest))
         may_be_empty = all(self.emptiness.tree(c, prefix) for c in gates)
         return self._join(True, list(tree.children), prefix, tree.gate if may_be_empty else 0)

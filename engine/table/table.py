@@ -14,6 +14,32 @@ JSON_VERSION = 1
 
 
 @dataclass(frozen=True)
+class CellChoices:
+    """What a table leaves to choose besides the order; see :mod:`engine.table.edits`.
+
+    Attributes
+    ----------
+    locate, repeat_references : bool
+        What holds where no single cell says otherwise (see ``RegionOptions``).
+    flipped : frozenset of (column, row)
+        Cells for which it is the other way round: dense levels that are (not) looked up, and in
+        the row of values, operands whose repeats are (not) references.
+    """
+
+    locate: bool = True
+    repeat_references: bool = False
+    flipped: frozenset[tuple[str, str]] = frozenset()
+
+    def located(self, column: str, row: str) -> bool:
+        """Whether a dense level may be looked up."""
+        return self.locate != ((column, row) in self.flipped)
+
+    def references(self, column: str) -> bool:
+        """Whether a column repeats references, not values, inside its last index."""
+        return self.repeat_references != ((column, VALUE_ROW) in self.flipped)
+
+
+@dataclass(frozen=True)
 class FusionTable:
     """A region under one order, ready to be lowered.
 
@@ -34,6 +60,7 @@ class FusionTable:
     accumulators: dict[str, Accumulator]
     outputs: tuple[Output, ...]
     steps: tuple[Step, ...]
+    choices: CellChoices = CellChoices()
 
     @property
     def rows(self) -> tuple[str, ...]:
