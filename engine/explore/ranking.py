@@ -1,0 +1,55 @@
+"""Dataflow orders of a region, one per nest class, by estimated cycles (``fusion.md`` §5.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+from engine.cost.estimate import Known, estimate_region
+from engine.errors import FuseloomError
+from engine.fusion.classes import nest_classes
+from engine.fusion.region import FusedRegion
+from engine.samml.compiler import compile_region
+
+
+@dataclass(frozen=True)
+class RankedOrder:
+    """An order that stands for its nest class.
+
+    Attributes
+    ----------
+    orders : int
+        How many orders give the same graph.
+    cycles : float
+        Estimated cycles of the region; infinite if the machine cannot realise the order.
+    reason : str
+        Why it cannot.
+    """
+
+    order: tuple[str, ...]
+    orders: int
+    cycles: float
+    reason: str = ""
+
+
+def rank(region: FusedRegion, known: Known, limit: int) -> Iterator[RankedOrder]:
+    """Estimate the first ``limit`` nest classes of a region, one at a time.
+
+    Parameters
+    ----------
+    known : Known
+        Statistics of everything that the region reads.
+    """
+    for found in islice(nest_classes(region), limit):
+        try:
+            cycles = estimate_region(compile_region(region, found.order), known).cycles
+        except FuseloomError as reason:
+            yield RankedOrder(found.order, found.orders, float("inf"), str(reason))
+        else:
+            yield RankedOrder(found.order, found.orders, float(cycles))
+
+
+def ranked(found: list[RankedOrder]) -> list[RankedOrder]:
+    """Cheapest first; equal ones stay as they were found."""
+    return sorted(found, key=lambda entry: entry.cycles)
