@@ -7,9 +7,12 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from engine.errors import ProgramError
-from engine.models.data import karate, random_data
+from engine.models.autoencoder import autoencoder
+from engine.models.data import bigbird, bigbird_data, karate, random_data
 from engine.models.examples import attention, spmm, spmv
 from engine.models.gcn import gcn
+from engine.models.gpt3 import gpt3
+from engine.models.graphsage import graphsage
 from engine.models.model import Kernel, Model
 from engine.program import StoredTensor
 from engine.program.formats import suggestion
@@ -21,7 +24,12 @@ __all__ = [
     "Kernel",
     "Model",
     "attention",
+    "autoencoder",
+    "bigbird",
+    "bigbird_data",
     "gcn",
+    "gpt3",
+    "graphsage",
     "karate",
     "load",
     "load_model",
@@ -40,11 +48,20 @@ class DataSet:
 
 
 MODELS: Mapping[str, Callable[[], Model]] = MappingProxyType(
-    {"gcn": gcn, "attention": attention, "spmm": spmm, "spmv": spmv}
+    {
+        "gcn": gcn,
+        "graphsage": graphsage,
+        "autoencoder": autoencoder,
+        "gpt3": gpt3,
+        "attention": attention,
+        "spmm": spmm,
+        "spmv": spmv,
+    }
 )
 DATASETS: Mapping[str, DataSet] = MappingProxyType(
     {
         "karate": DataSet(lambda model, seed: karate(seed), models=("gcn",)),
+        "bigbird": DataSet(bigbird_data, models=("gpt3",)),
         "random": DataSet(random_data),
     }
 )

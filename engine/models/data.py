@@ -52,6 +52,61 @@ def karate(seed: int = 0) -> dict[str, StoredTensor]:
     }
 
 
+def bigbird(tokens: int, block: int, seed: int = 0) -> npt.NDArray[np.bool_]:
+    """BigBird's mask: which keys each query sees, in square blocks.
+
+    In blocks: the diagonal and its neighbours, the first two rows and columns, and two more per
+    block row, drawn without replacement (``paper-results.md`` §3).
+
+    Parameters
+    ----------
+    tokens, block : int
+        Sequence length and edge of a block, which divides it.
+
+    Returns
+    -------
+    (tokens, tokens) array of bool
+
+    Raises
+    ------
+    DataError
+        If the block does not divide the sequence.
+    """
+    if block < 1 or tokens % block:
+        raise DataError(
+            f"blocks of {block} do not divide {tokens} tokens",
+            hint="choose a divisor of the sequence length",
+        )
+    count = tokens // block
+    random = np.random.RandomState(seed)  # the generator that the published masks were drawn by
+    kept = np.abs(np.subtract.outer(np.arange(count), np.arange(count))) <= 1
+    kept[:2] = True
+    kept[:, :2] = True
+    for row in range(count):
+        kept[row, random.choice(count, min(2, count), replace=False)] = True
+    return np.kron(kept, np.ones((block, block), dtype=bool)).astype(bool)
+
+
+def bigbird_data(model: Model, seed: int = 0, block: int = 4) -> dict[str, StoredTensor]:
+    """Random data for GPT-3 with BigBird's mask; weights are scaled so that nothing grows.
+
+    Raises
+    ------
+    DataError
+        If the block does not divide the sequence.
+    """
+    rng = np.random.default_rng(seed)
+    data: dict[str, StoredTensor] = {}
+    for name in model.program.inputs:
+        tensor = model.program.tensor(name)
+        if name in model.masks:
+            values = bigbird(tensor.shape[0], block).astype(np.float64)
+        else:
+            values = rng.standard_normal(tensor.shape) / np.sqrt(tensor.shape[0])
+        data[name] = StoredTensor.from_dense(tensor, values)
+    return data
+
+
 def random_data(
     model: Model, seed: int = 0, density: float = RANDOM_DENSITY
 ) -> dict[str, StoredTensor]:

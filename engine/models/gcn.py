@@ -23,11 +23,16 @@ KERNELS = (
 PRESETS = MappingProxyType(
     {
         "unfused": "fuse x..Y",
+        "C+S": "fuse x..Y; global T1..T2; global T5..T6",
         "partial": "fuse T1..H; fuse T5..Y",
         "full": "fuse T1..Y",
     }
 )
-"""A statement that no ``fuse`` names is a region of its own."""
+"""A statement that no ``fuse`` names is a region of its own.
+
+``C+S`` is what Custard and Stardust could do after a user merged expressions by hand (paper,
+Fig. 4b): chains of products in one global iteration space, everything else by itself.
+"""
 
 
 def gcn(
