@@ -162,7 +162,7 @@ class _Builder:
             built: View = Leaf(name, indices, shifts)
         else:
             rename = dict(zip(statement.out.indices, indices, strict=True))
-            sizes = self.program.extents[self.program.statements.index(statement)]
+            sizes = self.program.sizes[name]
             reduced = []
             for x in statement.reduced:
                 u = self.shared.get((name, indices, x)) or self.fresh(x)
@@ -199,7 +199,7 @@ class _Builder:
         named: dict[str, tuple[str, ...]] = {}
         for name in outputs:
             statement = self.producers[name]
-            sizes = self.program.extents[self.program.statements.index(statement)]
+            sizes = self.program.sizes[name]
             names: list[str] = []
             for x in statement.out.indices:
                 u = x if self.extents.get(x) in (None, sizes[x]) else self.fresh(x)

@@ -206,6 +206,12 @@ class Program:
             result.append(sizes)
         return tuple(result)
 
+    @cached_property
+    def sizes(self) -> dict[str, dict[str, int]]:
+        """Per tensor that is assigned, the size of each index variable of its statement."""
+        names = (s.out.tensor for s in self.statements)
+        return dict(zip(names, self.extents, strict=True))
+
     def tensor(self, name: str) -> Tensor:
         try:
             return self.by_name[name]

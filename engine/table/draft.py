@@ -61,6 +61,8 @@ def merge(draft: Draft, number: int) -> None:
         if level.root == number and not isinstance(level.tree, ScanIn | AccIn):
             changes: list[tuple[str, str, Cell]] = []
             _members(draft, level, level.tree, changes, cells)
+            once = {(column, row): cell for column, row, cell in changes}
+            changes = [(column, row, cell) for (column, row), cell in once.items()]
             draft.step("merge", f"merge {level.name}", changes)
 
 

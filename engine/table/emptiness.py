@@ -182,12 +182,12 @@ class Emptiness:
         trees = {s.prefix: self.joins.tree(s.prefix) for s in symbols if isinstance(s, Carried)}
         for prefix, tree in trees.items():
             symbols.update({Carried(prefix, a): None for a in atoms(tree)})
-        if len(symbols) > MAX_ATOMS:
+        full = {n: True for n in symbols if isinstance(n, Carried) and self.always(n.atom)}
+        names = [n for n in symbols if n not in full]
+        if len(names) > MAX_ATOMS:
             return True
-        names = list(symbols)
-        full = [n for n in names if isinstance(n, Carried) and self.always(n.atom)]
         for bits in product((False, True), repeat=len(names)):
-            world = dict(zip(names, bits, strict=True)) | dict.fromkeys(full, True)
+            world = full | dict(zip(names, bits, strict=True))
             if all(_holds(t, p, world) for p, t in trees.items()) and not present(world):
                 return True
         return False

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import product
 
 from engine.fusion.nests import Placed, PlacedLeaf, PlacedView, walk_placed
@@ -17,7 +18,7 @@ from engine.program.types import BroadcastAdd, LevelFormat, Program
 MAX_ATOMS = 14
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ScanAtom:
     """The level of a stored tensor, as one consumer scans it."""
 
@@ -25,13 +26,33 @@ class ScanAtom:
     consumer: Placed
     index: str
 
+    # Written out, for trees compare their atoms all the time.
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, ScanAtom)
+            and self.leaf is other.leaf
+            and self.consumer is other.consumer
+            and self.index == other.index
+        )
 
-@dataclass(frozen=True)
+    def __hash__(self) -> int:
+        return hash((id(self.leaf), id(self.consumer), self.index))
+
+
+@dataclass(frozen=True, eq=False)
 class AccAtom:
     """A level emitted by the accumulator (or cut) of an instance."""
 
     placed: Placed
     index: str
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, AccAtom) and self.placed is other.placed and self.index == other.index
+        )
+
+    def __hash__(self) -> int:
+        return hash((id(self.placed), self.index))
 
 
 @dataclass(frozen=True)
@@ -49,6 +70,19 @@ class Combine:
     union: bool
     children: tuple[Tree, ...]
     gate: int = 0
+
+    @cached_property
+    def atoms(self) -> tuple[Atom, ...]:
+        return tuple(dict.fromkeys(a for child in self.children for a in atoms(child)))
+
+    @cached_property
+    def ambiguous(self) -> tuple[ScanAtom | AccAtom, ...]:
+        return _ambiguous(self)
+
+    @cached_property
+    def presences(self) -> dict[Atom, Tree | None]:
+        """What :func:`presence` has answered, for it is asked again and again."""
+        return {}
 
 
 @dataclass(frozen=True)
@@ -73,9 +107,16 @@ class Joins:
         self.rank = {x: k for k, x in enumerate(order)}
         self.placed = walk_placed([root])
         self._owners: dict[tuple[str, ...], Placed | None] = {}
+        self._trees: dict[tuple[int, str], Tree] = {}
 
     def jin(self, placed: Placed, index: str) -> Tree:
         """Coordinates at which ``placed`` computes (J1)."""
+        key = (id(placed), index)
+        if key not in self._trees:
+            self._trees[key] = self._jin(placed, index)
+        return self._trees[key]
+
+    def _jin(self, placed: Placed, index: str) -> Tree:
         op = placed.view.statement.op
         full = [v for v in placed.operands if index in v.indices]
         children = [self.jout(v, placed, index) for v in full]
@@ -195,9 +236,7 @@ def atoms(tree: Tree) -> tuple[Atom, ...]:
     """The leaves of a tree, each once, from left to right."""
     if isinstance(tree, Shift):
         return atoms(tree.child)
-    if not isinstance(tree, Combine):
-        return (tree,)
-    return tuple(dict.fromkeys(a for child in tree.children for a in atoms(child)))
+    return tree.atoms if isinstance(tree, Combine) else (tree,)
 
 
 def holds(tree: Tree, present: dict[Atom, bool]) -> bool:
@@ -239,6 +278,12 @@ def presence(tree: Tree, atom: Atom) -> Tree | None:
         return presence(tree.child, atom)
     if not isinstance(tree, Combine):
         return tree if tree == atom else None
+    if atom not in tree.presences:
+        tree.presences[atom] = _presence(tree, atom)
+    return tree.presences[atom]
+
+
+def _presence(tree: Combine, atom: Atom) -> Tree | None:
     found = [(k, p) for k, c in enumerate(tree.children) if (p := presence(c, atom)) is not None]
     if not found:
         return None
@@ -264,9 +309,13 @@ def ambiguous_atoms(tree: Tree) -> tuple[ScanAtom | AccAtom, ...]:
         return ambiguous_atoms(tree.child)
     if not isinstance(tree, Combine):
         return ()
+    return tree.ambiguous
+
+
+def _ambiguous(tree: Combine) -> tuple[ScanAtom | AccAtom, ...]:
     bad = [a for child in tree.children for a in ambiguous_atoms(child)]
-    for atom in atoms(tree):
-        if isinstance(atom, DenseAtom) or not tree.union:
+    for atom in atoms(tree) if tree.union else ():
+        if isinstance(atom, DenseAtom):
             continue
         found = [p for c in tree.children if (p := presence(c, atom)) is not None]
         if not any(all(implies(other, mine) for other in found) for mine in found):
