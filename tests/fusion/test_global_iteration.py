@@ -111,8 +111,9 @@ def test_random_programs_under_global_iteration() -> None:
         try:
             compiled = compile_program(case.program, "global")
         except LoweringError as refused:
-            assert "row by row" in refused.message  # only fused does this addition say its rows
-            continue
+            if "row by row" in refused.message:  # only fused does this addition say its rows
+                continue
+            raise
         after = [s.out.tensor for s in compiled.program.statements]
         if after == before:
             continue
