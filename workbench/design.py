@@ -8,6 +8,7 @@ from functools import cached_property, lru_cache
 from itertools import pairwise
 
 from engine.cost import Estimate, estimate
+from engine.fusion.directives import Materialise, Setting
 from engine.fusion.regions import live_statements, partition
 from engine.fusion.schedule import Fuse, Order, Schedule
 from engine.models import DATASETS, MODELS, Kernel, Model, load, random_data
@@ -34,6 +35,8 @@ class Design:
         Orders of single statements, from the schedule's text.
     text : str or None
         The program's text once edited; None is the model's own.
+    settings : tuple
+        Further directives of the schedule: lanes, blocks, locators, copies and the like.
     """
 
     model: str
@@ -43,6 +46,7 @@ class Design:
     orders: Orders = field(default_factory=dict)
     wishes: tuple[Order, ...] = ()
     text: str | None = None
+    settings: tuple[Setting, ...] = ()
 
     @classmethod
     def scheduled(
@@ -56,16 +60,20 @@ class Design:
             If the schedule does not fit the program.
         """
         program, _ = source(model, data, seed, text)
-        cuts: set[int] = set()
-        at = 0
-        for span in partition(program.program, schedule):
-            cuts.add(at)
-            at += len(span.statements)
+        live = live_statements(program.program)
+        place = {s.out.tensor: k for k, s in enumerate(live)}
+        spans = partition(program.program, schedule)
+        cuts = {place[span.statements[0].out.tensor] for span in spans}
+        cuts |= {
+            k for k in range(1, len(live)) if live[k].op.fuses != live[k - 1].op.fuses
+        }  # a reshape belongs to no region
         named = {
             region_name(o.first, o.last): o.indices for o in schedule.orders if o.last is not None
         }
         wishes = tuple(o for o in schedule.orders if o.last is None)
-        return cls(model, data, seed, frozenset(cuts - {0}), named, wishes, text)
+        # What is materialised has become a cut.
+        settings = tuple(s for s in schedule.settings if not isinstance(s, Materialise))
+        return cls(model, data, seed, frozenset(cuts - {0}), named, wishes, text, settings)
 
 
 def region_name(first: str, last: str) -> str:
@@ -81,12 +89,15 @@ class Unit:
     ----------
     start : int
         Position of its first statement among the live ones.
+    memory : bool
+        Whether memory does it, between regions: a reshape.
     """
 
     name: str
     start: int
     statements: tuple[str, ...]
     texts: tuple[str, ...]
+    memory: bool = False
 
 
 @lru_cache(maxsize=8)
@@ -140,7 +151,8 @@ class Built:
 
     @property
     def program(self) -> Program:
-        return self.compilation.program
+        """The program as it was written; ``compilation.program`` is what a schedule made of it."""
+        return self.model.program
 
     @property
     def regions(self) -> tuple[CompiledRegion, ...]:
@@ -176,6 +188,20 @@ class Built:
             start += len(group)
         return tuple(units)
 
+    @cached_property
+    def unit_regions(self) -> tuple[int, ...]:
+        """Number of the region each unit belongs to.
+
+        What no region computes (a reshape, a product merged into another) goes with the next.
+        """
+        owner = {s.out.tensor: k for k, r in enumerate(self.regions) for s in r.region.statements}
+        numbers = []
+        following = len(self.regions) - 1
+        for unit in reversed(self.units):
+            following = next((owner[s] for s in unit.statements if s in owner), following)
+            numbers.append(following)
+        return tuple(reversed(numbers))
+
     @property
     def gaps(self) -> tuple[int, ...]:
         """Gaps between units that are cut; gap ``g`` is before unit ``g``."""
@@ -191,7 +217,7 @@ class Built:
     def resolved(self) -> str:
         """Canonical text of the schedule: every fusion and the order each region really has."""
         orders = tuple(_order(r.name, self.region_order(k)) for k, r in enumerate(self.regions))
-        return str(Schedule(self.schedule.fusions, orders))
+        return str(Schedule(self.schedule.fusions, orders, self.schedule.settings))
 
     @cached_property
     def preset_name(self) -> str:
@@ -219,6 +245,7 @@ def _unit(name: str, start: int, statements: list[Statement]) -> Unit:
         start,
         tuple(s.out.tensor for s in statements),
         tuple(statement_text(s) for s in statements),
+        not any(s.op.fuses for s in statements),
     )
 
 
@@ -229,16 +256,17 @@ def _order(name: str, indices: tuple[str, ...]) -> Order:
 
 def schedule_of(program: Program, design: Design) -> Schedule:
     """The schedule that a design stands for: one ``fuse`` per region of several statements."""
-    names = [s.out.tensor for s in live_statements(program)]
+    live = live_statements(program)
+    names = [s.out.tensor for s in live]
     ends = [0, *sorted(c for c in design.cuts if 0 < c < len(names)), len(names)]
     fusions, orders = [], []
     for begin, end in pairwise(ends):
         first, last = names[begin], names[end - 1]
-        if end - begin > 1:
+        if end - begin > 1 and any(s.op.fuses for s in live[begin:end]):
             fusions.append(Fuse(first, last))
         if chosen := design.orders.get(region_name(first, last)):
             orders.append(Order(first, last, chosen))
-    return Schedule(tuple(fusions), (*design.wishes, *orders))
+    return Schedule(tuple(fusions), (*design.wishes, *orders), design.settings)
 
 
 def build(design: Design) -> Built:

@@ -18,7 +18,7 @@ export function render({ model, el }) {
     chain.replaceChildren()
     regions.forEach((region, number) => {
       const mine = units.map((unit, k) => [unit, k]).filter(([unit]) => unit.region === number)
-      if (number) chain.append(bar(mine[0][1], units))
+      if (number && mine.length) chain.append(bar(mine[0][1], units))
       chain.append(group(region, number, mine, shown, units))
     })
     chain.scrollLeft = left
@@ -29,8 +29,8 @@ export function render({ model, el }) {
   function group(region, number, mine, shown, units) {
     const boxes = h('div', { class: 'boxes' })
     mine.forEach(([unit, k], place) => {
-      if (place) boxes.append(seam(k, units))
-      boxes.append(h('div', { class: 'kernel', 'data-kernel': k, title: unit.texts.join('\n') },
+      if (place && !units[k - 1].memory && !unit.memory) boxes.append(seam(k, units))
+      boxes.append(h('div', { class: 'kernel' + (unit.memory ? ' memory' : ''), 'data-kernel': k, title: unit.texts.join('\n') },
         h('b', {}, unit.name),
         h('code', {}, unit.texts[0], unit.texts.length > 1 && h('span', { class: 'more' }, ` +${unit.texts.length - 1}`))))
     })

@@ -35,12 +35,16 @@ class FusionChain(SessionComponent):
     def make_view(self) -> dict[str, Any]:
         session = self.session
         record = session.record
-        gaps = set(session.cuts)
-        units = []
-        number = 0
-        for k, unit in enumerate(session.built.units):
-            number += k in gaps
-            units.append({"name": unit.name, "texts": list(unit.texts), "region": number})
+        built = session.built
+        units = [
+            {
+                "name": unit.name,
+                "texts": list(unit.texts),
+                "region": number,
+                "memory": unit.memory,
+            }
+            for unit, number in zip(built.units, built.unit_regions, strict=True)
+        ]
         total = sum(r.cycles for r in session.estimate.regions) or 1.0
         regions = []
         for k, (region, estimated) in enumerate(

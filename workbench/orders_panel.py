@@ -77,6 +77,7 @@ class OrdersPanel(SessionComponent):
                 design.text,
                 design.cuts,
                 design.wishes,
+                design.settings,
                 session.region,
                 others,
             )

@@ -36,7 +36,8 @@ def candidates(built: Built, number: int, limit: int) -> Iterator[RankedOrder]:
     best one is among them.
     """
     region = built.regions[number].region
-    known = Known(built.program, check_data(built.program, built.data))
+    program = built.compilation.program
+    known = Known(program, check_data(program, built.data))
     for earlier in built.regions[:number]:
         estimate_region(earlier, known)
     for order in region.orders(limit):

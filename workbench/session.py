@@ -196,6 +196,7 @@ class Session(param.Parameterized):
                 cuts=frozenset(cuts),
                 orders=d.orders if same else {},
                 wishes=d.wishes if same else (),
+                settings=d.settings if same else (),
             )
 
         return self._try(change, "text")
