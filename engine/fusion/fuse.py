@@ -16,11 +16,19 @@ from engine.fusion.views import Instance, Leaf, build_views, view_names
 from engine.program.types import Program
 
 
-def fuse(program: Program, schedule: Schedule | None = None) -> tuple[FusedRegion, ...]:
+def fuse(
+    program: Program, schedule: Schedule | None = None, *, reuse_names: bool = True
+) -> tuple[FusedRegion, ...]:
     """Fuse a program's live statements into regions, as the schedule says.
 
     Where the constraints of a region form a cycle, the preferred repair is made
     (:mod:`engine.fusion.repair`); a region may thereby be cut in two.
+
+    Parameters
+    ----------
+    reuse_names : bool
+        Let the outputs of a region share reduction indices, and so views, where their
+        constraints agree (see ``build_views``).
 
     Raises
     ------
@@ -30,14 +38,15 @@ def fuse(program: Program, schedule: Schedule | None = None) -> tuple[FusedRegio
         If the constraints of a region form a cycle that nothing breaks.
     """
     program, schedule = prepare(program, schedule or Schedule())
-    fuser = _Fuser(program, schedule)
+    fuser = _Fuser(program, schedule, reuse_names)
     regions = [r for span in partition(program, schedule) for r in fuser.regions(span)]
     fuser.check_used(regions)
     return tuple(fuser.ordered(regions))
 
 
 class _Fuser:
-    def __init__(self, program: Program, schedule: Schedule) -> None:
+    def __init__(self, program: Program, schedule: Schedule, reuse_names: bool) -> None:
+        self.reuse_names = reuse_names
         self.program = program
         self.schedule = schedule
         self.user_orders = _statement_orders(program, schedule)
@@ -48,9 +57,13 @@ class _Fuser:
 
     def regions(self, span: RegionSpan) -> list[FusedRegion]:
         """The region of a span, or what is left of it after the cuts that its cycles take."""
-        roots, extents = build_views(self.program, span.statements, span.outputs)
-        asked = self._asked(span, roots)
-        pog, changes, repairs = agree(self.program, roots, extents, self.user_orders, asked)
+        found = self._region(span, self.reuse_names)
+        if len(span.outputs) > 1 and (found.repairs or found.pog.cyclic):
+            # Each output on its own may have an order where all together have none.
+            apart = self._region(span, reuse_names=False)
+            if len(apart.repairs) < len(found.repairs) or not apart.pog.cyclic:
+                found = apart
+        roots, pog = found.roots, found.pog
         if cycle := pog.cycle():
             offers = offers_for(self.program, roots, pog, cycle)
             views = view_names(roots)
@@ -68,7 +81,16 @@ class _Fuser:
                 )
                 return first + second
             pog.verify()
-        region = FusedRegion(
+        return [found]
+
+    def _region(self, span: RegionSpan, reuse_names: bool) -> FusedRegion:
+        """A span's region, its cycles broken as far as no cut is needed."""
+        roots, extents = build_views(
+            self.program, span.statements, span.outputs, reuse_names=reuse_names
+        )
+        asked = self._asked(span, roots)
+        pog, changes, repairs = agree(self.program, roots, extents, self.user_orders, asked)
+        return FusedRegion(
             self.program,
             span.name,
             span.statements,
@@ -81,7 +103,6 @@ class _Fuser:
             repairs,
             self._options(span, extents),
         )
-        return [region]
 
     def _applies(self, scope: Span | None, span: RegionSpan) -> bool:
         ends = (span.statements[0].out.tensor, span.statements[-1].out.tensor)

@@ -118,6 +118,9 @@ def instances(*roots: View) -> tuple[Instance, ...]:
     return tuple(v for v in walk(*roots) if isinstance(v, Instance))
 
 
+_Key = tuple[str, tuple[str, ...], Shifts]
+
+
 class _Builder:
     """Builds the views of one region; ``shared`` fixes names of reduction indices."""
 
@@ -127,30 +130,51 @@ class _Builder:
         statements: tuple[Statement, ...],
         merge: bool,
         shared: dict[tuple[str, tuple[str, ...], str], str],
+        reuse_names: bool,
     ) -> None:
         self.program = program
         self.producers = {s.out.tensor: s for s in statements}
         self.merge = merge
         self.shared = shared
-        self.used: dict[str, int] = {}
+        self.reuse_names = reuse_names
         self.extents: dict[str, int] = {}
-        self.memo: dict[tuple[str, tuple[str, ...], Shifts], View] = {}
+        self.taken: set[str] = set()  # names that mean something in the tree being built
+        self.memo: dict[_Key, View] = {}
+        self.earlier: dict[_Key, View] = {}  # views of the trees of other outputs
         self.count = 0
 
-    def fresh(self, name: str) -> str:
-        """The name itself the first time, then with as many primes as needed."""
-        base = name.rstrip("'")
-        candidate = name
-        while candidate in self.extents:
-            self.used[base] = self.used.get(base, 0) + 1
-            candidate = base + "'" * self.used[base]
+    def fresh(self, name: str, size: int) -> str:
+        """The name, with as few primes as make it new to the tree being built."""
+        candidate, base = name, name.rstrip("'")
+        primes = len(name) - len(base)
+        while candidate in self.taken or self.extents.get(candidate, size) != size:
+            primes += 1
+            candidate = base + "'" * primes
+        self.extents.setdefault(candidate, size)
+        self.taken.add(candidate)
         return candidate
+
+    def _reused(self, key: _Key) -> View | None:
+        """A view of another output's tree, if what it is computed over means nothing here."""
+        view = self.earlier.get(key)
+        if view is None or not self.merge:
+            return None
+        inside = list(walk(view))
+        names = {x for v in inside for x in (v.local if isinstance(v, Instance) else v.indices)}
+        if not self.taken.isdisjoint(names.difference(key[1])):
+            return None
+        self.taken |= names
+        for v in inside:
+            self.memo.setdefault((v.tensor, v.indices, v.shifts), v)
+        return view
 
     def view(self, name: str, indices: tuple[str, ...], shifts: Shifts = ()) -> View:
         shifts = tuple((x, offset) for x, offset in shifts if x in indices)
         key = (name, indices, shifts)
         if self.merge and key in self.memo:
             return self.memo[key]
+        if (found := self._reused(key)) is not None:
+            return found
         self.count += 1
         if self.count > MAX_VIEWS:
             raise LoweringError(
@@ -165,8 +189,7 @@ class _Builder:
             sizes = self.program.sizes[name]
             reduced = []
             for x in statement.reduced:
-                u = self.shared.get((name, indices, x)) or self.fresh(x)
-                self.extents.setdefault(u, sizes[x])
+                u = self.shared.get((name, indices, x)) or self.fresh(x, sizes[x])
                 rename[x] = u
                 reduced.append(u)
             operands = tuple(
@@ -195,19 +218,18 @@ class _Builder:
 
     def roots(self, outputs: tuple[str, ...]) -> tuple[Instance, ...]:
         # Outputs share index names where sizes agree, so that they can share streams; all are
-        # named before any reduction index is, so that none is captured.
+        # named before any reduction index is, so that they are named as the program does.
         named: dict[str, tuple[str, ...]] = {}
         for name in outputs:
-            statement = self.producers[name]
             sizes = self.program.sizes[name]
-            names: list[str] = []
-            for x in statement.out.indices:
-                u = x if self.extents.get(x) in (None, sizes[x]) else self.fresh(x)
-                self.extents.setdefault(u, sizes[x])
-                names.append(u)
-            named[name] = tuple(names)
+            self.taken = set()
+            out = self.producers[name].out.indices
+            named[name] = tuple(self.fresh(x, sizes[x]) for x in out)
         result = []
         for name, indices in named.items():
+            self.taken = set(indices if self.reuse_names else self.extents)
+            self.earlier |= self.memo
+            self.memo = {}
             root = self.view(name, indices)
             assert isinstance(root, Instance)
             result.append(root)
@@ -221,6 +243,7 @@ def build_views(
     *,
     merge: bool = True,
     share_reductions: bool = True,
+    reuse_names: bool = True,
 ) -> tuple[tuple[Instance, ...], dict[str, int]]:
     """Build the fused form of a region.
 
@@ -232,6 +255,9 @@ def build_views(
         Also identify a reduction index with an index of the surrounding statements where both
         run over the same intermediate (``max_u S[i,u]`` beside ``S[i,m]``: u becomes m), so
         that a softmax holds one copy of its logits, not four.
+    reuse_names : bool
+        Give reduction indices of one output's tree names that another tree has used, so that
+        both can share views.  Their orders are then constrained together.
 
     Returns
     -------
@@ -242,7 +268,7 @@ def build_views(
     """
     shared: dict[tuple[str, tuple[str, ...], str], str] = {}
     while True:
-        builder = _Builder(program, statements, merge, shared)
+        builder = _Builder(program, statements, merge, shared, reuse_names)
         roots = builder.roots(outputs)
         found = _shareable(roots) if share_reductions else None
         if found is None or found[0] in shared:

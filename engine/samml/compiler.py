@@ -124,5 +124,16 @@ def compile_program(program: Program, schedule: Schedule | str | None = None) ->
         schedule = Schedule()
     elif isinstance(schedule, str):
         schedule = Schedule.parse(schedule)
-    regions = tuple(compile_region(region) for region in fuse(program, schedule))
+    regions = tuple(_compiled(program, schedule, region) for region in fuse(program, schedule))
     return Compilation(prepare(program, schedule)[0], schedule, regions)
+
+
+def _compiled(program: Program, schedule: Schedule, region: FusedRegion) -> CompiledRegion:
+    try:
+        return compile_region(region)
+    except (OrderError, LoweringError):
+        if len(region.roots) == 1 or region.chosen is not None:
+            raise
+        # What its outputs share may rule out the orders that each of them has.
+        apart = fuse(program, schedule, reuse_names=False)
+        return compile_region(next(r for r in apart if r.name == region.name))
