@@ -13,6 +13,7 @@ import json
 import statistics
 import time
 from collections.abc import Callable
+from functools import partial
 
 from engine.models import Model, autoencoder, gcn, gpt3, graphsage
 from engine.program import parse, print_program
@@ -48,7 +49,8 @@ def main() -> None:
         text = print_program(model.program)
         for preset, schedule in model.presets.items():
             compiled = compile_program(parse(text), schedule)
-            seconds = median_of(options.times, lambda s=schedule: compile_program(parse(text), s))
+            compiling = partial(lambda t, s: compile_program(parse(t), s), text, schedule)
+            seconds = median_of(options.times, compiling)
             rows.append(
                 {
                     "model": name,
