@@ -5,14 +5,38 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.errors import ParseError
+from engine.fusion.directives import (
+    Block,
+    Global,
+    Locate,
+    Materialise,
+    Parallel,
+    Permute,
+    Repeat,
+    Span,
+    Strict,
+)
 from engine.fusion.schedule import MAX_TEXT, Fuse, Order, Schedule
 
 NAMES = st.from_regex(r"[A-Za-z_][A-Za-z0-9_]{0,4}'{0,2}", fullmatch=True)
 INDICES = st.lists(NAMES, min_size=1, max_size=4, unique=True).map(tuple)
+SPANS = st.none() | st.builds(Span, NAMES, NAMES)
+COUNTS = st.integers(1, 999)
+SETTINGS = st.one_of(
+    st.builds(Parallel, NAMES, COUNTS, SPANS),
+    st.builds(Block, COUNTS),
+    st.builds(Locate, st.booleans(), SPANS),
+    st.builds(Repeat, st.booleans(), SPANS),
+    st.builds(Global, SPANS),
+    st.builds(Materialise, NAMES),
+    st.builds(Permute, NAMES, INDICES, SPANS),
+    st.builds(Strict, st.booleans()),
+)
 SCHEDULES = st.builds(
     Schedule,
     st.lists(st.builds(Fuse, NAMES, NAMES), max_size=4).map(tuple),
     st.lists(st.builds(Order, NAMES, st.none() | NAMES, INDICES), max_size=4).map(tuple),
+    st.lists(SETTINGS, max_size=4).map(tuple),
 )
 
 
@@ -64,6 +88,11 @@ def test_one_directive_a_line_reads_the_same(schedule: Schedule) -> None:
         ("# first\norder A..B: i,j,i", 2, 1, "named twice in the order i,j,i", "each index once"),
         ("order T:", 1, 1, "cannot read the directive 'order T:'", "known directives"),
         ("fuse A B", 1, 1, "cannot read the directive 'fuse A B'", "known directives"),
+        ("parallel i by 0", 1, 1, "the factor is 0", "at least 1"),
+        ("fuse A; block 0", 1, 9, "the block's edge is 0", "at least 1"),
+        ("parallel i", 1, 1, "cannot read the directive", "parallel i by 4"),
+        ("locate maybe", 1, 1, "cannot read the directive", "locate on|off"),
+        ("permute A to i,i", 1, 1, "named twice in the order i,i", "each index once"),
         ("fuse 1..2", 1, 1, "cannot read the directive 'fuse 1..2'", "known directives"),
     ],
 )
