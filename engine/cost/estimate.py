@@ -16,9 +16,9 @@ from engine.fusion.repair import traffic
 from engine.program.relayout import reshaped
 from engine.program.storage import StoredTensor, check_data, resolve_view
 from engine.program.types import Program
-from engine.samml.catalogue import primitive
 from engine.samml.compiler import Compilation, CompiledRegion
 from engine.samml.graph import Graph
+from engine.samml.work import node_bytes, node_flops
 
 
 @dataclass(frozen=True)
@@ -178,10 +178,13 @@ def estimate_region(region: CompiledRegion, known: Known) -> RegionEstimate:
         taken = [f.values * f.present for f in inputs]
         made = max((f.values * f.present for f in outcome.flows), default=0.0)
         fibers = inputs[0].shape.fibers if inputs and inputs[0].shape is not None else 0.0
-        entry = primitive(node.op)
         tokens = max((f.tokens for f in outcome.flows or inputs), default=0.0)
         nodes[k] = NodeEstimate(
-            k, tokens, outcome.busy, entry.flops(taken, made), entry.bytes(taken, made, fibers)
+            k,
+            tokens,
+            outcome.busy,
+            node_flops(node, taken, made),
+            node_bytes(node, taken, made, fibers),
         )
         depth[k] = 1 + max((depth[graph.producer[s]] for s in node.inputs), default=0)
     for name, levels in written.items():

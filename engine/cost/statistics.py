@@ -15,7 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from engine.program.levels import DenseLevel
+from engine.program.levels import CompressedLevel
 from engine.program.storage import StoredTensor
 from engine.program.types import Tensor
 
@@ -57,28 +57,29 @@ class Measured:
         self.dims = tuple(shape[m] for m in tensor.tensor.format.mode_order)
 
     def enter(self, level: int, parents: Floats) -> Entered:
-        stored = self.tensor.levels[level]
-        if isinstance(stored, DenseLevel):
-            everywhere = np.full(stored.size, float(parents.sum()))
-            return Entered(everywhere, np.repeat(parents, stored.size))
+        stored = self.tensor.scanned[level]
+        if not isinstance(stored, CompressedLevel):
+            size = self.dims[level]
+            everywhere = np.full(size, float(parents.sum()))
+            return Entered(everywhere, np.repeat(parents, size))
         weights = np.repeat(parents, np.diff(stored.seg))
         counts = np.bincount(stored.crd, weights, minlength=self.dims[level])
         return Entered(counts.astype(np.float64), weights)
 
     def coordinates(self, level: int) -> npt.NDArray[Any]:
-        stored = self.tensor.levels[level]
-        if isinstance(stored, DenseLevel):
-            return np.tile(np.arange(stored.size), self._positions(level))
+        stored = self.tensor.scanned[level]
+        if not isinstance(stored, CompressedLevel):
+            return np.tile(np.arange(self.dims[level]), self._positions(level))
         return stored.crd
 
     def _positions(self, level: int) -> int:
         """How many positions the level outside this one has."""
         positions = 1
-        for stored in self.tensor.levels[:level]:
-            if isinstance(stored, DenseLevel):
-                positions *= stored.size
-            else:
+        for stored, size in zip(self.tensor.scanned[:level], self.dims, strict=False):
+            if isinstance(stored, CompressedLevel):
                 positions = len(stored.crd)
+            else:
+                positions *= size
         return positions
 
 

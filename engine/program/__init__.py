@@ -1,6 +1,6 @@
 """Programs: tensors, formats, einsum statements, their text and their dense meaning."""
 
-from engine.program.levels import CompressedLevel, DenseLevel
+from engine.program.levels import CompressedLevel, DenseLevel, SingletonLevel
 from engine.program.parser import parse
 from engine.program.printer import print_program
 from engine.program.reference import Masked, evaluate
@@ -33,6 +33,7 @@ __all__ = [
     "Masked",
     "Op",
     "Program",
+    "SingletonLevel",
     "Statement",
     "StoredTensor",
     "Tensor",

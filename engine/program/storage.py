@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,26 +18,35 @@ import scipy.sparse
 
 from engine.errors import DataError
 from engine.program.formats import suggestion
+from engine.program.level_checks import (
+    as_float32,
+    as_integers,
+    check_coordinates,
+    check_duplicates,
+    check_outermost,
+    check_segments,
+    check_singletons,
+)
 from engine.program.levels import (
     WORD_BYTES,
     CompressedLevel,
     DenseLevel,
     Ints,
     Level,
-    as_float32,
-    as_integers,
+    SingletonLevel,
     build_levels,
-    check_coordinates,
-    check_duplicates,
-    check_segments,
     check_size,
+    grouped,
     level_text,
-    refuse_singleton,
+    run_end,
     shape_text,
     sorting,
     stored_shape,
 )
 from engine.program.types import Format, LevelFormat, Program, Tensor
+
+_ARRAYS = {LevelFormat.DENSE: 0, LevelFormat.COMPRESSED: 2, LevelFormat.SINGLETON: 1}
+_LEVELS_HINT = "give (seg, crd) per compressed level, crd per singleton and None per dense level"
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +57,7 @@ class StoredTensor:
     ----------
     tensor : Tensor
         Name, logical shape and format.
-    levels : tuple of DenseLevel or CompressedLevel
+    levels : tuple of DenseLevel, CompressedLevel or SingletonLevel
         In storage order, outermost first.
     values : (n,) array of float32
         One per position of the last level; one value for rank 0.
@@ -82,7 +92,7 @@ class StoredTensor:
                 f"the array {shape_text(given.shape)}",
                 hint="transpose or reshape the array, or change the declaration",
             )
-        refuse_singleton(tensor)
+        check_outermost(tensor)
         if tensor.format.all_dense:
             check_size(tensor, given.size)
             values = np.transpose(as_float32(tensor, given), tensor.format.mode_order).reshape(-1)
@@ -108,7 +118,7 @@ class StoredTensor:
         DataError
             Coordinates out of range or given twice, or any rule of :meth:`verify`.
         """
-        refuse_singleton(tensor)
+        check_outermost(tensor)
         data = np.atleast_1d(as_float32(tensor, np.asarray(values)))
         points = np.asarray(coords)
         if points.size == 0:
@@ -160,33 +170,49 @@ class StoredTensor:
     def from_levels(
         cls,
         tensor: Tensor,
-        levels: Sequence[tuple[npt.ArrayLike, npt.ArrayLike] | None],
+        levels: Sequence[tuple[npt.ArrayLike, npt.ArrayLike] | npt.ArrayLike | None],
         values: npt.ArrayLike,
     ) -> StoredTensor:
-        """Take storage as it is: ``(seg, crd)`` per compressed level, None per dense level."""
-        refuse_singleton(tensor)
+        """Take storage as it is.
+
+        Parameters
+        ----------
+        levels : sequence
+            ``(seg, crd)`` per compressed level, ``crd`` per singleton, None per dense level.
+
+        Raises
+        ------
+        DataError
+            Any rule of :meth:`verify`.
+        """
+        check_outermost(tensor)
         if len(levels) != tensor.rank:
             raise DataError(
                 f"tensor {tensor.name} has {tensor.rank} levels, found {len(levels)}",
-                hint="give (seg, crd) per compressed level and None per dense level",
+                hint=_LEVELS_HINT,
             )
         built: list[Level] = []
         for depth, (given, fmt, size) in enumerate(
             zip(levels, tensor.format.levels, stored_shape(tensor), strict=True)
         ):
-            if (given is None) != (fmt is LevelFormat.DENSE):
+            arrays = () if given is None else (given,)
+            if fmt is LevelFormat.COMPRESSED and isinstance(given, tuple):
+                arrays = given
+            if len(arrays) != _ARRAYS[fmt]:
                 raise DataError(
                     f"{level_text(tensor, depth)} is {fmt.value}, but the data are not",
-                    hint="give (seg, crd) per compressed level and None per dense level",
+                    hint=_LEVELS_HINT,
                 )
-            if given is None:
-                built.append(DenseLevel(size))
-                continue
-            seg, crd = (
-                as_integers(tensor, f"{part} of level {depth}", np.asarray(array))
-                for part, array in zip(("seg", "crd"), given, strict=True)
+            parts = ("seg", "crd")[2 - len(arrays) :]
+            built.append(
+                _level(
+                    size,
+                    *(
+                        as_integers(tensor, f"{part} of level {depth}", np.asarray(array))
+                        for part, array in zip(parts, arrays, strict=True)
+                    ),
+                )
             )
-            built.append(CompressedLevel(seg, crd))
         data = np.atleast_1d(as_float32(tensor, np.asarray(values)))
         return _verified(tensor, tuple(built), data)
 
@@ -198,16 +224,21 @@ class StoredTensor:
         DataError
             Names tensor, level and position, the rule, and the way out.
         """
-        refuse_singleton(self.tensor)
+        check_outermost(self.tensor)
         shape = stored_shape(self.tensor)
         count = 1
         for depth, (level, size) in enumerate(zip(self.levels, shape, strict=True)):
+            end = run_end(self.tensor.format.levels, depth)
+            run = [s for s in self.levels[depth + 1 : end + 1] if isinstance(s, SingletonLevel)]
             match level:
                 case DenseLevel():
                     count *= size
+                    check_singletons(self.tensor, depth + 1, count, run)
                 case CompressedLevel():
-                    check_segments(self.tensor, depth, level, count, size)
+                    check_segments(self.tensor, depth, level, count, run)
                     count = len(level.crd)
+                case SingletonLevel():
+                    pass  # checked with the level that heads its run
         if self.values.shape != (count,):
             raise DataError(
                 f"tensor {self.tensor.name} stores {count:,} positions, "
@@ -227,13 +258,23 @@ class StoredTensor:
         """Number of stored elements, explicit zeros included."""
         return len(self.values)
 
+    @cached_property
+    def scanned(self) -> tuple[Level, ...]:
+        """The levels as scanners walk them: coordinates of a fiber unique, no singletons."""
+        return grouped(self.levels)
+
     @property
     def bytes(self) -> int:
         """Bytes in the machine's memory: 4 per coordinate, segment entry and value."""
         words = len(self.values)
         for level in self.levels:
-            if isinstance(level, CompressedLevel):
-                words += len(level.seg) + len(level.crd)
+            match level:
+                case CompressedLevel(seg, crd):
+                    words += len(seg) + len(crd)
+                case SingletonLevel(crd):
+                    words += len(crd)
+                case DenseLevel():
+                    pass
         return WORD_BYTES * words
 
     def to_coo(self) -> tuple[Ints, npt.NDArray[np.float32]]:
@@ -254,6 +295,8 @@ class StoredTensor:
                     columns = [np.repeat(column, lengths) for column in columns]
                     columns.append(crd)
                     count = len(crd)
+                case SingletonLevel(crd):
+                    columns.append(crd)
         coords = np.empty((count, len(columns)), dtype=np.int64)
         for axis, column in zip(self.tensor.format.mode_order, columns, strict=True):
             coords[:, axis] = column
@@ -305,13 +348,31 @@ class StoredTensor:
             repr((self.tensor.shape, [f.value for f in fmt.levels], fmt.mode_order)).encode()
         )
         for level in self.levels:
-            if isinstance(level, CompressedLevel):
-                # Lengths keep (seg, crd) pairs apart that concatenate to the same bytes.
-                digest.update(f"{len(level.seg)},{len(level.crd)};".encode())
-                digest.update(np.ascontiguousarray(level.seg, dtype="<i8").tobytes())
-                digest.update(np.ascontiguousarray(level.crd, dtype="<i8").tobytes())
+            arrays: tuple[Ints, ...] = ()
+            match level:
+                case CompressedLevel(seg, crd):
+                    arrays = (seg, crd)
+                case SingletonLevel(crd):
+                    arrays = (crd,)
+                case DenseLevel():
+                    continue
+            # Lengths keep arrays apart that concatenate to the same bytes.
+            digest.update((",".join(str(len(array)) for array in arrays) + ";").encode())
+            for array in arrays:
+                digest.update(np.ascontiguousarray(array, dtype="<i8").tobytes())
         digest.update(np.ascontiguousarray(self.values, dtype="<f4").tobytes())
         return digest.hexdigest()
+
+
+def _level(size: int, *arrays: Ints) -> Level:
+    """A level of its arrays: segments and coordinates, coordinates alone, or none."""
+    match arrays:
+        case (seg, crd):
+            return CompressedLevel(seg, crd)
+        case (crd,):
+            return SingletonLevel(crd)
+        case _:
+            return DenseLevel(size)
 
 
 def _verified(

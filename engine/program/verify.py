@@ -193,10 +193,11 @@ class Checker:
                 at_format,
                 at_name,
             )
-        if LevelFormat.SINGLETON in levels:
+        if levels[:1] == (LevelFormat.SINGLETON,):
             raise self._error(
-                f"tensor {tensor.name} has a singleton level, which is not supported yet",
-                "use compressed levels, e.g. dcsr for a matrix",
+                f"tensor {tensor.name} has a singleton level outermost, but a singleton level "
+                "keeps one coordinate per position of the level above",
+                "start with a compressed level, e.g. coo",
                 at_format,
                 at_name,
             )
@@ -419,10 +420,11 @@ class Checker:
                 continue
             if not self.statements[self.producers[tensor.name]].op.fuses:
                 continue  # memory may hold it in any format
-            if any(level is not LevelFormat.COMPRESSED for level in tensor.format.levels):
+            other = [x for x in tensor.format.levels if x is not LevelFormat.COMPRESSED]
+            if other:
                 raise self._error(
-                    f"intermediate {tensor.name} is declared with a dense level, but its "
-                    "coordinates are decided by the statement that assigns it",
+                    f"intermediate {tensor.name} is declared with a {other[0].value} level, "
+                    "but its coordinates are decided by the statement that assigns it",
                     "leave the declaration out, or declare it csf",
                     ("tensor", n, "format"),
                     ("tensor", n, "name"),

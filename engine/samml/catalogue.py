@@ -187,7 +187,8 @@ _ENTRIES = (
         "compressed level scanner",
         "LS",
         Family.SCAN,
-        "For each reference emits the stored coordinates of that fiber and their positions.",
+        "For each reference emits the stored coordinates of that fiber and their positions. "
+        "Optional singleton=true: the level has no segments to read.",
         inputs=(Port("ref", (REF,)),),
         outputs=(Port("crd", (CRD,), 1), Port("ref", (REF,), 1)),
         params=("tensor", "level"),

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from engine.errors import LoweringError
-from engine.program.types import Op
+from engine.program.types import LevelFormat, Op
 from engine.samml.draft import Draft, Indices
 from engine.samml.graph import Graph, Scalar, StreamKind
 from engine.table.cells import (
@@ -133,9 +133,15 @@ class _Lowering:
         params: dict[str, Scalar] = {"tensor": scan.tensor, "level": scan.level}
         if scan.dense:
             params["dim"] = scan.dim
+        if self._is_singleton(scan):
+            params["singleton"] = True
         op = "dense_scan" if scan.dense else "scan"
         crd, ref = self.draft.add(op, (parent,), outputs, params, f"LS {column}.{index}", origin)
         return crd, ref
+
+    def _is_singleton(self, scan: Scan) -> bool:
+        tensor = self.table.region.program.tensor(scan.tensor.partition("@")[0])
+        return tensor.format.levels[scan.level] is LevelFormat.SINGLETON
 
     def _scan_cell(self, column: str, index: str) -> Scan:
         expression = self.table.cell(column, index).expression

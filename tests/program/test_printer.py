@@ -27,9 +27,10 @@ CONSTANTS = st.floats(allow_nan=False, allow_infinity=False)
 
 @st.composite
 def formats(draw: st.DrawFn, rank: int) -> Format:
-    levels = st.sampled_from([LevelFormat.DENSE, LevelFormat.COMPRESSED])
+    outermost = st.sampled_from([LevelFormat.DENSE, LevelFormat.COMPRESSED])
+    inner = st.sampled_from(LevelFormat)
     order = tuple(draw(st.permutations(range(rank))))
-    return Format(tuple(draw(levels) for _ in range(rank)), order)
+    return Format(tuple(draw(inner if at else outermost) for at in range(rank)), order)
 
 
 @st.composite

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from engine.errors import FuseloomError, LoweringError, OrderError, ProgramError
 from engine.fusion.fuse import fuse
 from engine.fusion.schedule import Schedule
-from engine.program import Program, StoredTensor, parse
+from engine.program import LevelFormat, Program, StoredTensor, Tensor, parse
+from engine.program.levels import run_end
 from engine.samml.compiler import Compilation, compile_program, compile_region
 
 INDICES = ("i", "j", "k", "l", "m")
@@ -81,6 +82,13 @@ class _Maker:
         name = f"A{len(self.declarations)}"
         sizes = tuple(self.size_of[x] for x in indices)
         levels = [rng.choice(["dense", "compressed"]) for _ in sizes]
+        if rng.random() < 0.25:  # COO, or singletons at some of the inner levels
+            everywhere = rng.random() < 0.5
+            if everywhere and levels:
+                levels[0] = "compressed"
+            for at in range(1, len(levels)):
+                if everywhere or rng.random() < 0.5:
+                    levels[at] = "singleton"
         order = list(range(len(sizes)))
         if rng.random() < 0.3:
             rng.shuffle(order)
@@ -298,6 +306,34 @@ class _Maker:
         self.emit(ai, f"T{n + 2}[{','.join(ai)}] / T{n + 3}[{','.join(rest)}]", False, 1)
 
 
+def _elements(
+    tensor: Tensor, density: float, numbers: np.random.Generator
+) -> list[tuple[int, ...]]:
+    """Coordinates that a format with singletons can hold: one per position of a dense level."""
+    formats, order = tensor.format.levels, tensor.format.mode_order
+    found: list[tuple[int, ...]] = [()]
+    depth = 0
+    while depth < len(formats):
+        end = run_end(formats, depth)
+        sizes = [tensor.shape[order[d]] for d in range(depth, end + 1)]
+        longer: list[tuple[int, ...]] = []
+        for above in found:
+            if formats[depth] is LevelFormat.DENSE:
+                longer += [
+                    (*above, x, *(int(numbers.integers(size)) for size in sizes[1:]))
+                    for x in range(sizes[0])
+                ]
+            else:
+                drawn = numbers.random(sizes)
+                kept = drawn < density
+                if depth and not kept.any():
+                    kept = drawn == drawn.min()  # a singleton above needs its one element
+                longer += [(*above, *tuples) for tuples in np.argwhere(kept).tolist()]
+        found = longer
+        depth = end + 1
+    return [tuple(point[order.index(axis)] for axis in range(tensor.rank)) for point in found]
+
+
 def _data(program: Program, positive: set[str], rng: random.Random) -> dict[str, StoredTensor]:
     numbers = np.random.default_rng(rng.randrange(2**32))
     data = {}
@@ -307,6 +343,11 @@ def _data(program: Program, positive: set[str], rng: random.Random) -> dict[str,
         values = numbers.integers(1, 12, tensor.shape) / 8.0
         if name not in positive:
             values = values * numbers.choice([-1.0, 1.0], tensor.shape)
+        if LevelFormat.SINGLETON in tensor.format.levels:
+            points = np.array(_elements(tensor, density, numbers), dtype=np.int64)
+            points = points.reshape(len(points), tensor.rank)
+            data[name] = StoredTensor.from_coo(tensor, points, values[tuple(points.T)])
+            continue
         keep = numbers.random(tensor.shape) < density
         if tensor.rank > 1 and rng.random() < 0.4:
             keep[rng.randrange(tensor.shape[0])] = False
