@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import prod
 from typing import Any
 
 from engine.cost.flow import RULES, Context, Flow
@@ -18,6 +19,7 @@ from engine.program.storage import StoredTensor, check_data, resolve_view
 from engine.program.types import Program
 from engine.samml.compiler import Compilation, CompiledRegion
 from engine.samml.graph import Graph
+from engine.samml.tiles import latency
 from engine.samml.work import node_bytes, node_flops
 
 
@@ -49,7 +51,7 @@ class RegionEstimate:
     Attributes
     ----------
     cycles : float
-        Cycles of the busiest node, and one per node on the longest path.
+        Cycles of the busiest node, and those a value takes on the longest path.
     """
 
     name: str
@@ -129,7 +131,8 @@ class Known:
         if source in self.data:
             self.data[name] = reshaped(self.data[source], tensor)
         else:
-            self.expected[name] = Expected.uniform(tensor, self.expected[source].total)
+            block = prod(self.program.tensor(source).format.tile)
+            self.expected[name] = Expected.uniform(tensor, self.expected[source].total * block)
 
 
 def estimate(compilation: Compilation, data: Mapping[str, Any]) -> Estimate:
@@ -186,7 +189,7 @@ def estimate_region(region: CompiledRegion, known: Known) -> RegionEstimate:
             node_flops(node, taken, made),
             node_bytes(node, taken, made, fibers),
         )
-        depth[k] = 1 + max((depth[graph.producer[s]] for s in node.inputs), default=0)
+        depth[k] = latency(node) + max((depth[graph.producer[s]] for s in node.inputs), default=0)
     for name, levels in written.items():
         counts = tuple(levels[k].counts for k in range(len(levels)))
         known.expected[name] = Expected(tuple(c for c in counts if c is not None))

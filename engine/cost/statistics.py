@@ -15,7 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from engine.program.levels import CompressedLevel
+from engine.program.levels import CompressedLevel, stored_shape
 from engine.program.storage import StoredTensor
 from engine.program.types import Tensor
 
@@ -53,8 +53,7 @@ class Measured:
 
     def __init__(self, tensor: StoredTensor) -> None:
         self.tensor = tensor
-        shape = tensor.tensor.shape
-        self.dims = tuple(shape[m] for m in tensor.tensor.format.mode_order)
+        self.dims = stored_shape(tensor.tensor)
 
     def enter(self, level: int, parents: Floats) -> Entered:
         stored = self.tensor.scanned[level]
@@ -99,12 +98,16 @@ class Expected:
 
     @classmethod
     def uniform(cls, tensor: Tensor, total: float) -> Expected:
-        """So many elements spread evenly over a tensor's places (``fusion.md`` §6)."""
-        sizes = [tensor.shape[m] for m in tensor.format.mode_order]
-        density = min(1.0, total / max(prod(sizes), 1))
+        """So many elements spread evenly over a tensor's places (``fusion.md`` §6).
+
+        A block is stored where it has an element.
+        """
+        sizes = stored_shape(tensor)
+        block = prod(tensor.format.tile)
+        density = min(1.0, total / max(prod(tensor.shape), 1))
         counts = []
         for level in range(len(sizes)):
-            inside = prod(sizes[level + 1 :])
+            inside = prod(sizes[level + 1 :]) * block
             kept = 1.0 if density == 1.0 else -float(np.expm1(inside * np.log1p(-density)))
             stored = prod(sizes[: level + 1]) * kept
             counts.append(np.full(sizes[level], stored / sizes[level]))
@@ -116,7 +119,7 @@ class Expected:
 
     @property
     def total(self) -> float:
-        """Elements expected in the whole tensor."""
+        """Positions (elements, or blocks) expected in the whole tensor."""
         return float(self.counts[-1].sum()) if self.counts else 1.0
 
     def enter(self, level: int, parents: Floats) -> Entered:

@@ -1,5 +1,6 @@
 """Programs: tensors, formats, einsum statements, their text and their dense meaning."""
 
+from engine.program.blocking import Blocking, block_program, blocking
 from engine.program.levels import CompressedLevel, DenseLevel, SingletonLevel
 from engine.program.parser import parse
 from engine.program.printer import print_program
@@ -25,6 +26,7 @@ from engine.program.verify import verify
 
 __all__ = [
     "Access",
+    "Blocking",
     "BroadcastAdd",
     "CompressedLevel",
     "DenseLevel",
@@ -37,6 +39,8 @@ __all__ = [
     "Statement",
     "StoredTensor",
     "Tensor",
+    "block_program",
+    "blocking",
     "check_data",
     "evaluate",
     "parse",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from difflib import get_close_matches
 
 from engine.errors import ProgramError
@@ -71,7 +72,23 @@ def _coo(rank: int) -> tuple[LevelFormat, ...]:
 
 
 def format_text(fmt: Format) -> str:
-    """The shortest text that reads back as ``fmt`` for a tensor of its rank."""
+    """The shortest text that reads back as ``fmt`` for a tensor of its rank.
+
+    Examples
+    --------
+    >>> format_text(Format.compressed(3).in_blocks(4, (0, 2)))
+    'csf block 4 over 0,2'
+    """
+    plain = Format(fmt.levels, fmt.mode_order)
+    if fmt == plain:
+        return _levels_text(fmt)
+    text = f"{_levels_text(plain)} block {fmt.block}"
+    if fmt != replace(plain, block=fmt.block):
+        text += " over " + ",".join(map(str, fmt.blocked))
+    return text
+
+
+def _levels_text(fmt: Format) -> str:
     for word, matrix_format in MATRIX_FORMATS.items():
         if fmt == matrix_format:
             return word

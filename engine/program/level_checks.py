@@ -17,6 +17,7 @@ from engine.program.levels import (
     shape_text,
     stored_shape,
 )
+from engine.program.tiles import block_problem
 from engine.program.types import LevelFormat, Tensor
 
 
@@ -49,8 +50,11 @@ def as_integers(tensor: Tensor, what: str, array: npt.NDArray[Any]) -> Ints:
     return array.astype(np.int64)
 
 
-def check_outermost(tensor: Tensor) -> None:
-    """Refuse a singleton level with no level above it."""
+def check_format(tensor: Tensor) -> None:
+    """Refuse a singleton level with no level above it, and blocks that do not fit."""
+    problem = block_problem(tensor)
+    if problem:
+        raise DataError(problem[0], hint=problem[1])
     if tensor.format.levels[:1] == (LevelFormat.SINGLETON,):
         raise DataError(
             f"tensor {tensor.name} has a singleton level outermost",
@@ -60,7 +64,9 @@ def check_outermost(tensor: Tensor) -> None:
 
 
 def check_coordinates(tensor: Tensor, stored: Ints) -> None:
-    for depth, size in enumerate(stored_shape(tensor)):
+    """Refuse coordinates of elements, in storage order, that are outside the tensor."""
+    for depth, axis in enumerate(tensor.format.mode_order):
+        size = tensor.shape[axis]
         bad = np.flatnonzero((stored[:, depth] < 0) | (stored[:, depth] >= size))
         if len(bad):
             raise DataError(

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from engine.errors import DataError
 from engine.program.limits import MAX_STORED_BYTES
+from engine.program.tiles import grid_shape
 from engine.program.types import LevelFormat, Tensor
 
 Ints: TypeAlias = npt.NDArray[np.int64]
@@ -97,7 +98,7 @@ def build_levels(tensor: Tensor, stored: Ints) -> tuple[tuple[Level, ...], Ints,
             positions = np.cumsum(new) - 1
             count = made
         depth = end + 1
-    check_size(tensor, words + count)
+    check_size(tensor, words + count * prod(tensor.format.tile))
     return tuple(levels), positions, count
 
 
@@ -164,7 +165,9 @@ def sorting(stored: Ints, shape: tuple[int, ...]) -> Ints:
 
 
 def stored_shape(tensor: Tensor) -> tuple[int, ...]:
-    return tuple(tensor.shape[axis] for axis in tensor.format.mode_order)
+    """Extent of each level, in blocks where its dimension is blocked."""
+    grid = grid_shape(tensor)
+    return tuple(grid[axis] for axis in tensor.format.mode_order)
 
 
 def shape_text(shape: tuple[int, ...]) -> str:

@@ -23,7 +23,7 @@ from engine.program.level_checks import (
     as_integers,
     check_coordinates,
     check_duplicates,
-    check_outermost,
+    check_format,
     check_segments,
     check_singletons,
 )
@@ -43,6 +43,13 @@ from engine.program.levels import (
     sorting,
     stored_shape,
 )
+from engine.program.tiles import (
+    block_coordinates,
+    element_coordinates,
+    from_tiles,
+    grid_shape,
+    to_tiles,
+)
 from engine.program.types import Format, LevelFormat, Program, Tensor
 
 _ARRAYS = {LevelFormat.DENSE: 0, LevelFormat.COMPRESSED: 2, LevelFormat.SINGLETON: 1}
@@ -59,8 +66,10 @@ class StoredTensor:
         Name, logical shape and format.
     levels : tuple of DenseLevel, CompressedLevel or SingletonLevel
         In storage order, outermost first.
-    values : (n,) array of float32
-        One per position of the last level; one value for rank 0.
+    values : (n, *tile) array of float32
+        One per position of the last level; one value for rank 0.  A blocked tensor has blocks
+        of shape ``tensor.format.tile``, their axes in logical order; all their elements count
+        as stored.
     """
 
     tensor: Tensor
@@ -92,20 +101,25 @@ class StoredTensor:
                 f"the array {shape_text(given.shape)}",
                 hint="transpose or reshape the array, or change the declaration",
             )
-        check_outermost(tensor)
+        check_format(tensor)
         if tensor.format.all_dense:
             check_size(tensor, given.size)
-            values = np.transpose(as_float32(tensor, given), tensor.format.mode_order).reshape(-1)
-            return _verified(tensor, tuple(map(DenseLevel, stored_shape(tensor))), values)
-        as_float32(tensor, given)
-        stored = np.ones_like(given, dtype=bool) if keep_zeros else given != 0
-        return cls.from_coo(tensor, np.argwhere(stored), given[stored])
+            tiles = to_tiles(tensor, as_float32(tensor, given))
+            inside = tuple(range(tensor.rank, tiles.ndim))
+            values = np.transpose(tiles, (*tensor.format.mode_order, *inside))
+            levels = tuple(map(DenseLevel, stored_shape(tensor)))
+            return _verified(tensor, levels, values.reshape(-1, *tensor.format.tile))
+        tiles = to_tiles(tensor, as_float32(tensor, given))
+        inside = tuple(range(tensor.rank, tiles.ndim))
+        stored = (tiles != 0).any(axis=inside) | keep_zeros
+        return _packed(tensor, np.argwhere(stored), tiles[stored])
 
     @classmethod
     def from_coo(cls, tensor: Tensor, coords: npt.ArrayLike, values: npt.ArrayLike) -> StoredTensor:
         """Store elements given by coordinates, in any order.
 
-        Dense levels are expanded; what a dense innermost level adds gets an explicit 0.
+        Dense levels are expanded; what a dense innermost level or a block adds gets an explicit
+        0.
 
         Parameters
         ----------
@@ -118,7 +132,7 @@ class StoredTensor:
         DataError
             Coordinates out of range or given twice, or any rule of :meth:`verify`.
         """
-        check_outermost(tensor)
+        check_format(tensor)
         data = np.atleast_1d(as_float32(tensor, np.asarray(values)))
         points = np.asarray(coords)
         if points.size == 0:
@@ -133,13 +147,10 @@ class StoredTensor:
         check_coordinates(tensor, stored)
         check_size(tensor, len(data))
         if tensor.rank:
-            order = sorting(stored, stored_shape(tensor))
-            stored, data = stored[order], data[order]
+            extents = tuple(tensor.shape[axis] for axis in tensor.format.mode_order)
+            stored = stored[sorting(stored, extents)]
         check_duplicates(tensor, stored)
-        levels, positions, count = build_levels(tensor, stored)
-        packed = np.zeros(count, dtype=np.float32)
-        packed[positions] = data
-        return _verified(tensor, levels, packed)
+        return _packed(tensor, *block_coordinates(tensor, points.astype(np.int64), data))
 
     @classmethod
     def from_scipy(cls, tensor: Tensor, matrix: Any) -> StoredTensor:
@@ -185,7 +196,7 @@ class StoredTensor:
         DataError
             Any rule of :meth:`verify`.
         """
-        check_outermost(tensor)
+        check_format(tensor)
         if len(levels) != tensor.rank:
             raise DataError(
                 f"tensor {tensor.name} has {tensor.rank} levels, found {len(levels)}",
@@ -224,7 +235,7 @@ class StoredTensor:
         DataError
             Names tensor, level and position, the rule, and the way out.
         """
-        check_outermost(self.tensor)
+        check_format(self.tensor)
         shape = stored_shape(self.tensor)
         count = 1
         for depth, (level, size) in enumerate(zip(self.levels, shape, strict=True)):
@@ -239,24 +250,31 @@ class StoredTensor:
                     count = len(level.crd)
                 case SingletonLevel():
                     pass  # checked with the level that heads its run
-        if self.values.shape != (count,):
+        tile = self.tensor.format.tile
+        if self.values.shape[1:] != tile and (tile or self.values.ndim != 1):
+            raise DataError(
+                f"tensor {self.tensor.name} has blocks of {shape_text(tile)}, but its values have "
+                f"shape {shape_text(self.values.shape)}",
+                hint=f"give values of shape {shape_text((count, *tile))}, one block per position",
+            )
+        if self.values.shape != (count, *tile):
             raise DataError(
                 f"tensor {self.tensor.name} stores {count:,} positions, "
-                f"but {self.values.size:,} values",
+                f"but {self.values.shape[0]:,} values",
                 hint="give one value per position of the last level",
             )
-        bad = np.flatnonzero(~np.isfinite(self.values))
+        bad = np.argwhere(~np.isfinite(self.values))
         if len(bad):
             raise DataError(
-                f"tensor {self.tensor.name}: value {self.values[bad[0]]} at position {bad[0]} "
-                "is not finite",
+                f"tensor {self.tensor.name}: value {self.values[tuple(bad[0])]} at position "
+                f"{bad[0][0]} is not finite",
                 hint="remove NaN and infinite values, and those too large for float32",
             )
 
     @property
     def nnz(self) -> int:
-        """Number of stored elements, explicit zeros included."""
-        return len(self.values)
+        """Number of stored elements, explicit zeros and all elements of blocks included."""
+        return self.values.size
 
     @cached_property
     def scanned(self) -> tuple[Level, ...]:
@@ -266,7 +284,7 @@ class StoredTensor:
     @property
     def bytes(self) -> int:
         """Bytes in the machine's memory: 4 per coordinate, segment entry and value."""
-        words = len(self.values)
+        words = self.values.size
         for level in self.levels:
             match level:
                 case CompressedLevel(seg, crd):
@@ -280,8 +298,12 @@ class StoredTensor:
     def to_coo(self) -> tuple[Ints, npt.NDArray[np.float32]]:
         """Logical coordinates, shape (nnz, rank), and values of the stored elements.
 
-        In storage order, explicit zeros included.
+        In storage order, explicit zeros included, block after block.
         """
+        return element_coordinates(self.tensor, self._positions()), self.values.reshape(-1)
+
+    def _positions(self) -> Ints:
+        """Logical coordinates, of blocks where there are any, of each stored position."""
         columns: list[Ints] = []
         count = 1
         for level in self.levels:
@@ -300,26 +322,28 @@ class StoredTensor:
         coords = np.empty((count, len(columns)), dtype=np.int64)
         for axis, column in zip(self.tensor.format.mode_order, columns, strict=True):
             coords[:, axis] = column
-        return coords, self.values
+        return coords
 
     def to_dense(self) -> npt.NDArray[np.float64]:
         """Array of the tensor's shape in logical order, 0 where nothing is stored."""
-        if self.tensor.format.all_dense:
-            stored = self.values.reshape(stored_shape(self.tensor))
-            order = np.argsort(self.tensor.format.mode_order)
-            return np.transpose(stored, order).astype(np.float64)
-        coords, values = self.to_coo()
-        dense = np.zeros(self.tensor.shape)
-        dense[tuple(coords.T)] = values
-        return dense
+        return self._spread(self.values).astype(np.float64)
 
     def pattern(self) -> npt.NDArray[np.bool_]:
         """True, in logical order, where an element is stored, an explicit zero included."""
-        if self.tensor.format.all_dense:
-            return np.ones(self.tensor.shape, dtype=bool)
-        stored = np.zeros(self.tensor.shape, dtype=bool)
-        stored[tuple(self.to_coo()[0].T)] = True
-        return stored
+        return self._spread(np.ones(self.values.shape, dtype=bool))
+
+    def _spread(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """An array of the tensor's shape from an entry per stored element, 0 elsewhere."""
+        tensor, tile = self.tensor, self.tensor.format.tile
+        if tensor.format.all_dense:
+            inside = range(tensor.rank, tensor.rank + len(tile))
+            order = (*np.argsort(tensor.format.mode_order).tolist(), *inside)
+            return from_tiles(
+                tensor, values.reshape((*stored_shape(tensor), *tile)).transpose(order)
+            )
+        spread = np.zeros((*grid_shape(tensor), *tile), dtype=values.dtype)
+        spread[tuple(self._positions().T)] = values
+        return from_tiles(tensor, spread)
 
     def with_mode_order(self, mode_order: Sequence[int]) -> StoredTensor:
         """The same elements stored in another mode order; level formats stay in place."""
@@ -332,7 +356,7 @@ class StoredTensor:
             )
         if order == self.tensor.format.mode_order:
             return self
-        return self.with_format(Format(self.tensor.format.levels, order))
+        return self.with_format(replace(self.tensor.format, mode_order=order))
 
     def with_format(self, fmt: Format) -> StoredTensor:
         """The same elements stored in another format."""
@@ -345,7 +369,14 @@ class StoredTensor:
         """SHA-256 of shape, format and data; the name does not count."""
         fmt = self.tensor.format
         digest = hashlib.sha256(
-            repr((self.tensor.shape, [f.value for f in fmt.levels], fmt.mode_order)).encode()
+            repr(
+                (
+                    self.tensor.shape,
+                    [f.value for f in fmt.levels],
+                    fmt.mode_order,
+                    *([fmt.block, fmt.blocked] if fmt.blocked else []),
+                )
+            ).encode()
         )
         for level in self.levels:
             arrays: tuple[Ints, ...] = ()
@@ -373,6 +404,19 @@ def _level(size: int, *arrays: Ints) -> Level:
             return SingletonLevel(crd)
         case _:
             return DenseLevel(size)
+
+
+def _packed(tensor: Tensor, coords: Ints, values: npt.NDArray[np.float32]) -> StoredTensor:
+    """Storage of values (of whole blocks) at logical coordinates (of blocks), each given once."""
+    check_format(tensor)
+    stored = coords[:, list(tensor.format.mode_order)]
+    if tensor.rank:
+        order = sorting(stored, stored_shape(tensor))
+        stored, values = stored[order], values[order]
+    levels, positions, count = build_levels(tensor, stored)
+    packed = np.zeros((count, *tensor.format.tile), dtype=np.float32)
+    packed[positions] = values
+    return _verified(tensor, levels, packed)
 
 
 def _verified(

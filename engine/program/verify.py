@@ -9,6 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from engine.errors import ProgramError
+from engine.program.blocking import BlockConflictError, settle
 from engine.program.formats import did_you_mean, suggestion
 from engine.program.limits import (
     MAX_DIMENSION,
@@ -18,6 +19,7 @@ from engine.program.limits import (
     NAME,
 )
 from engine.program.syntax import Place
+from engine.program.tiles import block_problem
 from engine.program.types import (
     Access,
     BroadcastAdd,
@@ -34,7 +36,7 @@ RESERVED = frozenset({"program", "option", "output"}) | {
 }
 
 Places = Mapping[tuple[str | int, ...], Place]
-"""Where the text has things: ``("tensor", n, part)`` with part name, shape, format or order,
+"""Where the text has things: ``("tensor", n, part)`` with part name, shape, format, order or block,
 ``("access", statement, k)`` and ``("index", statement, k, position)`` where ``k`` is 0 for the
 output and counts operands from 1, ``("output", n)`` and ``("program",)``."""
 
@@ -50,12 +52,25 @@ def verify(program: Program) -> None:
     checked = Checker(
         program.name, program.tensors, program.statements, program.broadcast_add, {}
     ).run(program.outputs)
+    for tensor, settled in zip(program.tensors, checked, strict=False):
+        if tensor.format != settled.format:
+            raise ProgramError(
+                f"tensor {tensor.name} is {_blocks(tensor)}, but by its indices it is "
+                f"{_blocks(settled)}",
+                hint="engine.program.block_program gives every tensor the blocks of its indices",
+            )
     if len(checked) > len(program.tensors):
         missing = checked[len(program.tensors)]
         raise ProgramError(
             f"tensor {missing.name} is assigned but not among the program's tensors",
             hint="add it to Program.tensors",
         )
+
+
+def _blocks(tensor: Tensor) -> str:
+    fmt = tensor.format
+    over = ",".join(map(str, fmt.blocked))
+    return f"blocked over {over}" if fmt.blocked else "not blocked"
 
 
 def _count(number: int, one: str, many: str | None = None) -> str:
@@ -108,6 +123,7 @@ class Checker:
             )
         for n, statement in enumerate(self.statements):
             self._check_statement(n, statement)
+        self._settle_blocks()
         self._check_outputs(outputs)
         return tuple(self.tensors.values())
 
@@ -201,6 +217,20 @@ class Checker:
                 at_format,
                 at_name,
             )
+
+        if problem := block_problem(tensor):
+            raise self._error(*problem, ("tensor", n, "block"), at_format, at_name)
+
+    def _settle_blocks(self) -> None:
+        """Blocks of assigned tensors follow from those of the inputs."""
+        try:
+            _, settled = settle(tuple(self.tensors.values()), self.statements)
+        except BlockConflictError as conflict:
+            at: tuple[str | int, ...] = ("program",)
+            if conflict.statement >= 0:
+                at = ("index", conflict.statement, conflict.operand, conflict.axis)
+            raise self._error(conflict.message, conflict.hint, at) from None
+        self.tensors = {t.name: t for t in settled}
 
     # Statements.
 

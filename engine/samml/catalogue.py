@@ -313,6 +313,17 @@ _ENTRIES = (
         flops=lambda taken, made: taken[0],
     ),
     Primitive(
+        "tilefold",
+        "tile folder",
+        "Fold",
+        Family.REDUCE,
+        "Folds axes inside each tile (add or max), or transposes it: tile=im->i, block=b.",
+        inputs=(Port("val", (VAL,)),),
+        outputs=(Port("val", (VAL,)),),
+        params=("fn", "tile", "block"),
+        flops=lambda taken, made: taken[0],
+    ),
+    Primitive(
         "spacc1",
         "sparse accumulator, order 1",
         "Acc1",
