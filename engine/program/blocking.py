@@ -39,20 +39,15 @@ class BlockConflictError(Exception):
 
     Attributes
     ----------
-    statement, operand, axis : int
-        The access in which an index links what disagrees (operand 0 is the output); -1 where
-        it is no access that is at fault.
+    place : tuple
+        A key of ``engine.program.verify.Places``: the index or declaration at fault.
     """
 
-    def __init__(
-        self, message: str, hint: str, statement: int = -1, operand: int = 0, axis: int = 0
-    ) -> None:
+    def __init__(self, message: str, hint: str, *place: str | int) -> None:
         super().__init__(message)
         self.message = message
         self.hint = hint
-        self.statement = statement
-        self.operand = operand
-        self.axis = axis
+        self.place = place
 
 
 @dataclass(frozen=True)
@@ -114,6 +109,7 @@ class _Classes:
                         f"blocked, as {_text(no.dimension)} is not",
                         f"block both, or neither ('block b over ...' names the blocked "
                         f"dimensions of {yes.dimension[0]} or {no.dimension[0]})",
+                        "index",
                         n,
                         k,
                         axis,
@@ -143,13 +139,16 @@ def settle(
     computed = {s.out.tensor for s in statements if s.op.fuses}
     edge, witness = 1, ""
     classes = _Classes()
-    for tensor in tensors:
+    for n, tensor in enumerate(tensors):
         fmt = tensor.format
         if fmt.block > 1:
             if edge not in (1, fmt.block):
                 raise BlockConflictError(
                     f"{witness} has blocks of edge {edge}, {tensor.name} of {fmt.block}",
                     "a program has one block edge: declare both with the same",
+                    "tensor",
+                    n,
+                    "block",
                 )
             edge, witness = fmt.block, tensor.name
         if fmt.block > 1 or tensor.name not in computed:
@@ -165,7 +164,10 @@ def settle(
                 f"{s.out} has {len(dims[s.out.tensor])} blocked indices ({names})",
                 "a block has at most two: leave one of them unblocked ('block b over ...' names "
                 "the blocked dimensions), or reduce one before",
+                "index",
                 n,
+                0,
+                0,
             )
     settled = tuple(replace(t, format=t.format.in_blocks(edge, dims[t.name])) for t in tensors)
     return Blocking(edge, MappingProxyType(dims)), settled

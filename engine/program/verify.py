@@ -226,10 +226,7 @@ class Checker:
         try:
             _, settled = settle(tuple(self.tensors.values()), self.statements)
         except BlockConflictError as conflict:
-            at: tuple[str | int, ...] = ("program",)
-            if conflict.statement >= 0:
-                at = ("index", conflict.statement, conflict.operand, conflict.axis)
-            raise self._error(conflict.message, conflict.hint, at) from None
+            raise self._error(conflict.message, conflict.hint, conflict.place) from None
         self.tensors = {t.name: t for t in settled}
 
     # Statements.

@@ -54,3 +54,16 @@ def test_one_element_per_row() -> None:
     run = fl.simulate(compiled, data)
     assert run.check().ok
     assert run.outputs["y"].to_dense().tolist() == order
+
+
+@pytest.mark.parametrize("fmt", ["dcsr", "csr", "coo", "[dense, singleton]"])
+def test_a_dense_level_that_may_be_entered_from_nowhere(fmt: str) -> None:
+    """Rows of A exist or not, so its dense level takes part in the join: a look-up drops none."""
+    program = fl.parse(
+        f"A: 1x2 [compressed, dense]\nb: 1 dense\nC: 1x2 {fmt}\n"
+        "T[k,l] = A[k,l] + b[k]\nY[k,l] = T[k,l] / C[k,l]"
+    )
+    for row in (np.zeros((1, 2)), np.ones((1, 2))):
+        data = {"A": row, "b": np.ones(1), "C": np.array([[1.0, 0.0]])}
+        run = fl.simulate(fl.compile(program, "fuse T..Y"), data, engine="interpreter")
+        assert run.check().ok

@@ -25,7 +25,7 @@ UNARY: Mapping[str, Callable[[Array, np.float32], Array]] = {
     "exp": lambda x, _: np.exp(x.astype(np.float64)),
     "log": lambda x, _: np.log(x.astype(np.float64)),
     "rsqrt": lambda x, _: 1 / np.sqrt(x),
-    "sigmoid": lambda x, _: 1 / (1 + np.exp(-x.astype(np.float64))),
+    "sigmoid": lambda x, _: 1 / (1 + np.exp(-x.astype(np.float64)).astype(F32)),
     "gelu": lambda x, _: 0.5 * x.astype(np.float64) * (1 + erf(x / np.sqrt(2.0))),
     "relu": lambda x, _: np.maximum(x, 0),
     "sin": lambda x, _: np.sin(x.astype(np.float64)),
@@ -35,7 +35,7 @@ UNARY: Mapping[str, Callable[[Array, np.float32], Array]] = {
     "scalarmul": lambda x, c: x * c,
     "scalardiv": lambda x, c: x / c,
 }
-"""What each unary function computes of a tile."""
+"""What each unary function computes of a tile: for each number, what a scalar ALU computes."""
 
 ELEMENTWISE: Mapping[str, Callable[[Array, Array], Array]] = {
     "add": np.add,
