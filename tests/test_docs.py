@@ -20,12 +20,13 @@ def blocks(name: str, language: str = "") -> list[str]:
 
 
 def test_the_language_reference() -> None:
-    program_text, schedule_text = blocks("docs/language.md")
+    program_text, blocked_text, schedule_text = blocks("docs/language.md")
     program = fl.parse(program_text)
     assert program.name == "gcn_layer"
     schedule = fl.Schedule.parse(schedule_text)
     (region,) = fl.compile(program, schedule).regions
     assert region.order == ("i", "k", "p")
+    assert fl.parse(blocked_text).tensor("T").format.tile == (16, 16)
 
 
 def test_the_readme_prints_what_the_commands_print(capsys) -> None:

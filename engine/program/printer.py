@@ -74,6 +74,8 @@ def _declared(program: Program) -> tuple[Tensor, ...]:
         if tensor.name not in assigned or plain != Format.compressed(tensor.rank):
             break
         position = assigned.index(tensor.name)
+        if not program.statements[position].op.fuses:
+            break  # the shape of a reshape follows from nothing
         if position >= later:
             break
         later = position

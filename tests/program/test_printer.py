@@ -85,6 +85,11 @@ def programs(draw: st.DrawFn) -> Program:
     return Program("random", ordered, tuple(statements), tuple(outputs), broadcast_add)
 
 
+def test_the_shape_of_a_reshape_is_printed() -> None:
+    program = parse("A: 4x6 csr\nR: 8x3 csf\nR[a,b] = reshape(A[i,j])\nT[a] = R[a,b]")
+    assert parse(print_program(program)) == program
+
+
 @settings(max_examples=300, derandomize=True, deadline=None)
 @given(programs())
 def test_round_trip(program: Program) -> None:
