@@ -11,9 +11,12 @@ import numpy.typing as npt
 from engine.errors import DataError
 from engine.program.levels import (
     CompressedLevel,
+    DenseLevel,
     Ints,
+    Level,
     SingletonLevel,
     level_text,
+    run_end,
     shape_text,
     stored_shape,
 )
@@ -154,4 +157,43 @@ def _check_range(tensor: Tensor, depth: int, crd: Ints) -> None:
             f"{level_text(tensor, depth)}: coordinate {crd[bad[0]]} at position {bad[0]} is "
             f"outside 0..{size - 1}",
             hint="coordinates count from 0",
+        )
+
+
+def check_storage(tensor: Tensor, levels: Sequence[Level], values: npt.NDArray[np.float32]) -> None:
+    """Refuse levels and values that break a rule of the tensor's format."""
+    check_format(tensor)
+    shape = stored_shape(tensor)
+    count = 1
+    for depth, (level, size) in enumerate(zip(levels, shape, strict=True)):
+        end = run_end(tensor.format.levels, depth)
+        run = [s for s in levels[depth + 1 : end + 1] if isinstance(s, SingletonLevel)]
+        match level:
+            case DenseLevel():
+                count *= size
+                check_singletons(tensor, depth + 1, count, run)
+            case CompressedLevel():
+                check_segments(tensor, depth, level, count, run)
+                count = len(level.crd)
+            case SingletonLevel():
+                pass  # checked with the level that heads its run
+    tile = tensor.format.tile
+    if values.shape[1:] != tile:
+        keeps = f"blocks of {shape_text(tile)}" if tile else "single values"
+        raise DataError(
+            f"tensor {tensor.name} has {keeps}, but its values have shape "
+            f"{shape_text(values.shape)}",
+            hint=f"give values of shape {shape_text((count, *tile))}",
+        )
+    if values.shape != (count, *tile):
+        raise DataError(
+            f"tensor {tensor.name} stores {count:,} positions, but {values.shape[0]:,} values",
+            hint="give one value per position of the last level",
+        )
+    bad = np.argwhere(~np.isfinite(values))
+    if len(bad):
+        raise DataError(
+            f"tensor {tensor.name}: value {values[tuple(bad[0])]} at position "
+            f"{bad[0][0]} is not finite",
+            hint="remove NaN and infinite values, and those too large for float32",
         )

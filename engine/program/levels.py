@@ -156,6 +156,40 @@ def grouped(levels: Sequence[Level]) -> tuple[Level, ...]:
     return tuple(result)
 
 
+def arrays_of(level: Level) -> tuple[Ints, ...]:
+    """What a level keeps in memory."""
+    match level:
+        case CompressedLevel(seg, crd):
+            return (seg, crd)
+        case SingletonLevel(crd):
+            return (crd,)
+        case DenseLevel():
+            return ()
+
+
+def coordinates(tensor: Tensor, levels: Sequence[Level]) -> Ints:
+    """Logical coordinates, of blocks where there are any, of each stored position."""
+    columns: list[Ints] = []
+    count = 1
+    for level in levels:
+        match level:
+            case DenseLevel(size):
+                columns = [np.repeat(column, size) for column in columns]
+                columns.append(np.tile(np.arange(size, dtype=np.int64), count))
+                count *= size
+            case CompressedLevel(seg, crd):
+                lengths = np.diff(seg)
+                columns = [np.repeat(column, lengths) for column in columns]
+                columns.append(crd)
+                count = len(crd)
+            case SingletonLevel(crd):
+                columns.append(crd)
+    coords = np.empty((count, len(columns)), dtype=np.int64)
+    for axis, column in zip(tensor.format.mode_order, columns, strict=True):
+        coords[:, axis] = column
+    return coords
+
+
 def sorting(stored: Ints, shape: tuple[int, ...]) -> Ints:
     """The permutation that sorts coordinates, outermost level first."""
     if prod(shape) < 2**63:

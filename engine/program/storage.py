@@ -24,8 +24,7 @@ from engine.program.level_checks import (
     check_coordinates,
     check_duplicates,
     check_format,
-    check_segments,
-    check_singletons,
+    check_storage,
 )
 from engine.program.levels import (
     WORD_BYTES,
@@ -34,11 +33,12 @@ from engine.program.levels import (
     Ints,
     Level,
     SingletonLevel,
+    arrays_of,
     build_levels,
     check_size,
+    coordinates,
     grouped,
     level_text,
-    run_end,
     shape_text,
     sorting,
     stored_shape,
@@ -235,41 +235,7 @@ class StoredTensor:
         DataError
             Names tensor, level and position, the rule, and the way out.
         """
-        check_format(self.tensor)
-        shape = stored_shape(self.tensor)
-        count = 1
-        for depth, (level, size) in enumerate(zip(self.levels, shape, strict=True)):
-            end = run_end(self.tensor.format.levels, depth)
-            run = [s for s in self.levels[depth + 1 : end + 1] if isinstance(s, SingletonLevel)]
-            match level:
-                case DenseLevel():
-                    count *= size
-                    check_singletons(self.tensor, depth + 1, count, run)
-                case CompressedLevel():
-                    check_segments(self.tensor, depth, level, count, run)
-                    count = len(level.crd)
-                case SingletonLevel():
-                    pass  # checked with the level that heads its run
-        tile = self.tensor.format.tile
-        if self.values.shape[1:] != tile and (tile or self.values.ndim != 1):
-            raise DataError(
-                f"tensor {self.tensor.name} has blocks of {shape_text(tile)}, but its values have "
-                f"shape {shape_text(self.values.shape)}",
-                hint=f"give values of shape {shape_text((count, *tile))}, one block per position",
-            )
-        if self.values.shape != (count, *tile):
-            raise DataError(
-                f"tensor {self.tensor.name} stores {count:,} positions, "
-                f"but {self.values.shape[0]:,} values",
-                hint="give one value per position of the last level",
-            )
-        bad = np.argwhere(~np.isfinite(self.values))
-        if len(bad):
-            raise DataError(
-                f"tensor {self.tensor.name}: value {self.values[tuple(bad[0])]} at position "
-                f"{bad[0][0]} is not finite",
-                hint="remove NaN and infinite values, and those too large for float32",
-            )
+        check_storage(self.tensor, self.levels, self.values)
 
     @property
     def nnz(self) -> int:
@@ -284,45 +250,16 @@ class StoredTensor:
     @property
     def bytes(self) -> int:
         """Bytes in the machine's memory: 4 per coordinate, segment entry and value."""
-        words = self.values.size
-        for level in self.levels:
-            match level:
-                case CompressedLevel(seg, crd):
-                    words += len(seg) + len(crd)
-                case SingletonLevel(crd):
-                    words += len(crd)
-                case DenseLevel():
-                    pass
-        return WORD_BYTES * words
+        words = sum(len(array) for level in self.levels for array in arrays_of(level))
+        return WORD_BYTES * (words + self.values.size)
 
     def to_coo(self) -> tuple[Ints, npt.NDArray[np.float32]]:
         """Logical coordinates, shape (nnz, rank), and values of the stored elements.
 
         In storage order, explicit zeros included, block after block.
         """
-        return element_coordinates(self.tensor, self._positions()), self.values.reshape(-1)
-
-    def _positions(self) -> Ints:
-        """Logical coordinates, of blocks where there are any, of each stored position."""
-        columns: list[Ints] = []
-        count = 1
-        for level in self.levels:
-            match level:
-                case DenseLevel(size):
-                    columns = [np.repeat(column, size) for column in columns]
-                    columns.append(np.tile(np.arange(size, dtype=np.int64), count))
-                    count *= size
-                case CompressedLevel(seg, crd):
-                    lengths = np.diff(seg)
-                    columns = [np.repeat(column, lengths) for column in columns]
-                    columns.append(crd)
-                    count = len(crd)
-                case SingletonLevel(crd):
-                    columns.append(crd)
-        coords = np.empty((count, len(columns)), dtype=np.int64)
-        for axis, column in zip(self.tensor.format.mode_order, columns, strict=True):
-            coords[:, axis] = column
-        return coords
+        positions = coordinates(self.tensor, self.levels)
+        return element_coordinates(self.tensor, positions), self.values.reshape(-1)
 
     def to_dense(self) -> npt.NDArray[np.float64]:
         """Array of the tensor's shape in logical order, 0 where nothing is stored."""
@@ -338,11 +275,10 @@ class StoredTensor:
         if tensor.format.all_dense:
             inside = range(tensor.rank, tensor.rank + len(tile))
             order = (*np.argsort(tensor.format.mode_order).tolist(), *inside)
-            return from_tiles(
-                tensor, values.reshape((*stored_shape(tensor), *tile)).transpose(order)
-            )
+            grid = values.reshape((*stored_shape(tensor), *tile))
+            return from_tiles(tensor, grid.transpose(order))
         spread = np.zeros((*grid_shape(tensor), *tile), dtype=values.dtype)
-        spread[tuple(self._positions().T)] = values
+        spread[tuple(coordinates(tensor, self.levels).T)] = values
         return from_tiles(tensor, spread)
 
     def with_mode_order(self, mode_order: Sequence[int]) -> StoredTensor:
@@ -379,16 +315,10 @@ class StoredTensor:
             ).encode()
         )
         for level in self.levels:
-            arrays: tuple[Ints, ...] = ()
-            match level:
-                case CompressedLevel(seg, crd):
-                    arrays = (seg, crd)
-                case SingletonLevel(crd):
-                    arrays = (crd,)
-                case DenseLevel():
-                    continue
+            arrays = arrays_of(level)
             # Lengths keep arrays apart that concatenate to the same bytes.
-            digest.update((",".join(str(len(array)) for array in arrays) + ";").encode())
+            if arrays:
+                digest.update((",".join(str(len(array)) for array in arrays) + ";").encode())
             for array in arrays:
                 digest.update(np.ascontiguousarray(array, dtype="<i8").tobytes())
         digest.update(np.ascontiguousarray(self.values, dtype="<f4").tobytes())

@@ -10,8 +10,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from string import ascii_letters
 
+from engine.errors import LoweringError
 from engine.fusion.nests import Placed, PlacedView
 from engine.program.blocking import blocking
+from engine.program.limits import MAX_TILE
 from engine.program.types import Op, Program
 
 
@@ -61,6 +63,11 @@ class Tiles:
 
         A product sums over what it reduces by itself; anything else is computed at all axes
         and folded after that.
+
+        Raises
+        ------
+        LoweringError
+            If that needs tiles too large to be held.
         """
         operands = [self.axes(v) for v in placed.operands]
         result = self.axes(placed)
@@ -73,10 +80,22 @@ class Tiles:
         given = [_spelt(axes, letter) for axes in operands]
         before, after = _spelt(full, letter), _spelt(result, letter)
         if op is Op.MUL:
-            return TileOp(_chain(given, after))
+            steps = _chain(given, after)
+            for step in steps:
+                self._check_size(placed.tensor, step.rpartition(">")[2])
+            return TileOp(steps)
+        self._check_size(placed.tensor, before)
         if op in (Op.SUM, Op.MAX):
             return TileOp(fold=_step(given, after) if given != [after] else "")
         return TileOp((_step(given, before),), _step([before], after) if before != after else "")
+
+    def _check_size(self, name: str, axes: str) -> None:
+        if self.edge ** len(axes) > MAX_TILE:
+            raise LoweringError(
+                f"{name} makes tiles of {len(axes)} axes of {self.edge}, more than "
+                f"{MAX_TILE:,} numbers each",
+                hint="use smaller blocks, or split the statement",
+            )
 
 
 def _chain(given: list[str], result: str) -> tuple[str, ...]:

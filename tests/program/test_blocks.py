@@ -20,6 +20,7 @@ from engine.program import (
     Tensor,
     block_program,
     blocking,
+    check_data,
     evaluate,
     parse,
     print_program,
@@ -122,6 +123,18 @@ def test_scipy_and_from_levels() -> None:
     assert plain.content_hash() != a.content_hash()
 
 
+def test_data_are_brought_into_blocks() -> None:
+    program = parse("A: 4x6 csr block 2\ns[i] = A[i,j]")
+    given = [
+        ARRAY,
+        scipy.sparse.csr_array(ARRAY),
+        StoredTensor.from_dense(Tensor("Q", (4, 6), Format.compressed(2)), ARRAY),
+        StoredTensor.from_dense(Tensor("Q", (4, 6), Format((C, S), (1, 0), 2)), ARRAY),
+    ]
+    hashes = {check_data(program, {"A": a})["A"].content_hash() for a in given}
+    assert hashes == {StoredTensor.from_dense(BCSR, ARRAY).content_hash()}
+
+
 def test_an_empty_tensor_keeps_the_shape_of_its_blocks() -> None:
     a = StoredTensor.from_dense(
         Tensor("A", (4, 6), Format.compressed(2).in_blocks(2, (0, 1))), 0 * ARRAY
@@ -136,6 +149,12 @@ def test_data_that_do_not_fit_are_refused() -> None:
         (
             lambda: StoredTensor.from_levels(BCSR, [None, ([0, 1, 1], [1])], [[1, 2]]),
             "A has blocks of 2x2, but its values have shape 1x2",
+        ),
+        (
+            lambda: StoredTensor.from_levels(
+                Tensor("A", (2,), Format((D,), (0,))), [None], [[1, 2]]
+            ),
+            "A has single values, but its values have shape 1x2",
         ),
         (
             lambda: StoredTensor.from_levels(BCSR, [None, ([0, 1, 1], [1])], np.ones((2, 2, 2))),

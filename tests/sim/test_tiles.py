@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import engine as fl
-from engine.errors import SimulationError
+from engine.errors import LoweringError, SimulationError
 from engine.program import block_program
 from engine.samml.graph import Graph, Node, Scalar, Stream, StreamKind
 from engine.samml.tiles import TileSpec, flops_per_value, interval, is_tiled, latency, with_tiles
@@ -261,6 +261,55 @@ def test_names_of_any_length_become_letters() -> None:
     assert tiles == ["ri,iI->rI", "ri,ic->rc"]  # inner' is the second index that begins so
     run = fl.simulate(compiled, {"A": np.eye(4), "X": np.arange(16.0).reshape(4, 4)})
     assert run.check().ok
+
+
+def test_products_of_many_factors_contract_as_they_go() -> None:
+    program = fl.parse(
+        "A: 4x6 csr block 2\nB: 6x4 csr block 2\nC: 4x2 dense block 2\nv: 2 dense block 2\n"
+        "Y[i] = product(A[i,k], B[k,j], C[j,l], v[l])"
+    )
+    compiled = fl.compile(program)
+    tiles = [n.params["tile"] for n in compiled.regions[0].graph.nodes if n.op == "binary"]
+    assert tiles == ["ik,kj->ij", "ij,jl->il", "il,l->i"]
+    rng = np.random.default_rng(2)
+    data = {name: rng.random(program.tensor(name).shape) for name in program.inputs}
+    assert fl.simulate(compiled, data).check().ok
+
+
+def test_tiles_too_large_for_an_alu_are_refused() -> None:
+    program = fl.parse(
+        "A: 512x512 csr block 512\nB: 512x512 csr block 512\nY[i] = product(A[i,j], B[k,l], A[j,k])"
+    )
+    with pytest.raises(LoweringError, match="Y makes tiles of 3 axes of 512") as caught:
+        fl.compile(program)
+    assert caught.value.hint is not None
+
+
+def test_operands_of_a_concat_are_shifted_by_blocks() -> None:
+    program = fl.parse("A: 4x2 csr block 2\nB: 4x6 csr block 2\nY[i,c] = concat[c](A[i,c], B[i,c])")
+    compiled = fl.compile(program)
+    offsets = [n.params["offset"] for n in compiled.regions[0].graph.nodes if n.op == "shift"]
+    assert offsets == [0, 1]
+    rng = np.random.default_rng(2)
+    data = {
+        name: rng.random(program.tensor(name).shape)
+        * (rng.random(program.tensor(name).shape) < 0.3)
+        for name in program.inputs
+    }
+    assert fl.simulate(compiled, data).check().ok
+
+
+@pytest.mark.parametrize("fmt", ["csf", "csf block 2 over 0", "dense block 2", "coo"])
+def test_reshapes_in_and_out_of_blocks(fmt: str) -> None:
+    program = fl.parse(
+        f"A: 4x6 csr block 2\nR: 8x3 {fmt.replace('dense block 2', 'dense block 2 over 0')}\n"
+        "R[a,b] = reshape(A[i,j])\nY[a,b] = exp(R[a,b])"
+    )
+    array = np.zeros((4, 6))
+    array[1, 2] = 2.0
+    run = fl.simulate(fl.compile(program), {"A": array})
+    assert run.check().ok
+    assert fl.estimate(run.compilation, run.data).cycles > 0
 
 
 def test_tokens() -> None:
