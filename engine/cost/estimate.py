@@ -116,9 +116,11 @@ class Known:
         return self._measured[key]
 
     def elements(self, name: str) -> float:
-        """How many elements a tensor stores."""
+        """How many elements a tensor stores, all those of a block included."""
         self._reshape(name)
-        return self.expected[name].total if name in self.expected else self.data[name].nnz
+        if name not in self.expected:
+            return self.data[name].nnz
+        return self.expected[name].total * prod(self.program.tensor(name).format.tile)
 
     def _reshape(self, name: str) -> None:
         """Note what a reshape that memory has done by now is expected to hold."""
@@ -131,8 +133,7 @@ class Known:
         if source in self.data:
             self.data[name] = reshaped(self.data[source], tensor)
         else:
-            block = prod(self.program.tensor(source).format.tile)
-            self.expected[name] = Expected.uniform(tensor, self.expected[source].total * block)
+            self.expected[name] = Expected.uniform(tensor, self.elements(source))
 
 
 def estimate(compilation: Compilation, data: Mapping[str, Any]) -> Estimate:

@@ -422,7 +422,8 @@ def view_format(tensor: Tensor, mode_order: Sequence[int]) -> Format:
     """The format of a tensor's data in a mode order, with exactly the same elements stored.
 
     Level formats stay in place, except that dense innermost levels of a sparse tensor become
-    compressed: in another place they would fill other fibers.
+    compressed: in another place they would fill other fibers.  So do singletons right below a
+    dense level, which need not have one element per position in another place.
 
     Examples
     --------
@@ -432,12 +433,15 @@ def view_format(tensor: Tensor, mode_order: Sequence[int]) -> Format:
     """
     order, levels = tuple(mode_order), list(tensor.format.levels)
     if order == tensor.format.mode_order or tensor.format.all_dense:
-        return Format(tuple(levels), order)
+        return replace(tensor.format, mode_order=order)
     for at in range(len(levels) - 1, -1, -1):
         if levels[at] is not LevelFormat.DENSE:
             break
         levels[at] = LevelFormat.COMPRESSED
-    return Format(tuple(levels), order)
+    for at in range(1, len(levels)):
+        if levels[at] is LevelFormat.SINGLETON and levels[at - 1] is LevelFormat.DENSE:
+            levels[at] = LevelFormat.COMPRESSED
+    return replace(tensor.format, levels=tuple(levels), mode_order=order)
 
 
 def resolve_view(data: Mapping[str, StoredTensor], key: str) -> StoredTensor:

@@ -11,6 +11,7 @@ from functools import cached_property
 
 from engine.errors import LoweringError
 from engine.program.blocking import blocking
+from engine.program.storage import view_format
 from engine.program.types import LevelFormat, Op
 from engine.samml.draft import Draft, Indices
 from engine.samml.graph import Graph, Scalar, StreamKind
@@ -143,8 +144,10 @@ class _Lowering:
         return crd, ref
 
     def _is_singleton(self, scan: Scan) -> bool:
-        tensor = self.table.region.program.tensor(scan.tensor.partition("@")[0])
-        return tensor.format.levels[scan.level] is LevelFormat.SINGLETON
+        name, _, order = scan.tensor.partition("@")
+        tensor = self.table.region.program.tensor(name)
+        stored = tuple(map(int, order.split(","))) if order else tensor.format.mode_order
+        return view_format(tensor, stored).levels[scan.level] is LevelFormat.SINGLETON
 
     def _scan_cell(self, column: str, index: str) -> Scan:
         expression = self.table.cell(column, index).expression

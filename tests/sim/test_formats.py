@@ -7,6 +7,7 @@ import pytest
 
 import engine as fl
 from engine.program import StoredTensor
+from engine.program.storage import view_format
 
 SPMM = "A: 6x8 {0}\nX: 8x5 {1}\nT[i,j] = A[i,k] * X[k,j]"
 
@@ -67,3 +68,29 @@ def test_a_dense_level_that_may_be_entered_from_nowhere(fmt: str) -> None:
         data = {"A": row, "b": np.ones(1), "C": np.array([[1.0, 0.0]])}
         run = fl.simulate(fl.compile(program, "fuse T..Y"), data, engine="interpreter")
         assert run.check().ok
+
+
+@pytest.mark.parametrize(
+    ("fmt", "levels"),
+    [
+        ("coo", "compressed singleton"),
+        ("[dense, singleton]", "dense compressed"),  # a column has any number of elements
+        ("csr block 2", "dense compressed"),
+        ("[compressed, dense] block 2", "compressed compressed"),
+        ("coo block 2", "compressed singleton"),
+    ],
+)
+def test_permuted_copies_keep_exactly_the_elements(fmt: str, levels: str) -> None:
+    block = " block 2" if "block" in fmt else ""
+    program = fl.parse(f"B: 4x4 {fmt}\nx: 4 dense{block}\ny[j] = B[i,j] * x[i]")
+    view = view_format(program.tensor("B"), (1, 0))
+    assert " ".join(level.value for level in view.levels) == levels
+    assert view.blocked == program.tensor("B").format.blocked
+    compiled = fl.compile(program, "order y: j,i")
+    array = np.zeros((4, 4))
+    array[[0, 1, 2, 3], [1, 1, 3, 2]] = [1, 2, 3, 4]  # one element per row
+    run = fl.simulate(compiled, {"B": array, "x": np.ones(4)}, engine="interpreter")
+    assert run.check().ok
+    reads = {n.params["tensor"] for n in compiled.regions[0].graph.nodes if n.op == "scan"}
+    assert reads == {"B@1,0"}
+    assert fl.estimate(compiled, run.data).bytes == pytest.approx(run.work.bytes, rel=0.2)
