@@ -278,7 +278,9 @@ class _Maker:
     def unary(self) -> None:
         a, ai = self.recent()
         at = self.at(a, ai)
-        choices = ["relu", "sigmoid", "gelu", "scale", "shift"]
+        choices = ["relu", "gelu", "scale", "shift"]
+        if a.magnitude <= 60:  # float32 knows nothing of e**-100
+            choices.append("sigmoid")
         if a.magnitude <= 4:
             choices += ["exp", "exp"]
         if a.positive:
