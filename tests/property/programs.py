@@ -278,7 +278,9 @@ class _Maker:
     def unary(self) -> None:
         a, ai = self.recent()
         at = self.at(a, ai)
-        choices = ["relu", "gelu", "scale", "shift"]
+        choices = ["relu", "scale", "shift"]
+        if a.magnitude <= 2:  # what gelu(x) - x keeps of a larger x is lost in float32
+            choices.append("gelu")
         if a.magnitude <= 60:  # float32 knows nothing of e**-100
             choices.append("sigmoid")
         if a.magnitude <= 4:
