@@ -191,9 +191,9 @@ def blocking(program: Program) -> Blocking:
 def block_program(program: Program, edge: int) -> Program:
     """The same program with its tensors stored in blocks of ``edge`` x ``edge``.
 
-    A class of dimensions that occurs among the leading dimensions (all but the last two) of
-    some tensor of rank 3 or more stays as it is; every other class is blocked.  Edge 1 takes
-    blocks away.
+    A class of dimensions that some tensor of rank 3 or more stores outside its two innermost
+    levels (a batch, the heads of attention) stays as it is; every other class is blocked.  Edge
+    1 takes blocks away.
 
     Raises
     ------
@@ -212,7 +212,11 @@ def block_program(program: Program, edge: int) -> Program:
     """
     classes = _Classes()
     classes.read(program.statements)
-    leading = {classes.find((t.name, axis)) for t in program.tensors for axis in range(t.rank - 2)}
+    leading = {
+        classes.find((t.name, axis))
+        for t in program.tensors
+        for axis in t.format.mode_order[: max(t.rank - 2, 0)]
+    }
     tensors = []
     for t in program.tensors:
         dims = tuple(a for a in range(t.rank) if classes.find((t.name, a)) not in leading)

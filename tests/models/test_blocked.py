@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 import engine as fl
-from engine.models import Model, attention, gcn, random_data, spmm
+from engine.models import Model, attention, autoencoder, gcn, gpt3, random_data, spmm
 from engine.program import StoredTensor, block_program
 
 CASES = [
@@ -16,6 +16,8 @@ CASES = [
         (spmm(12, 24, 6), (1, 2, 3, 6)),
         (attention(8, 4), (1, 2, 4)),
         (gcn(nodes=12, features=8, hidden=8, classes=4), (1, 2, 4)),
+        (autoencoder(), (4,)),
+        (gpt3(decoders=1), (2, 4)),
     )
     for preset, schedule in ({"alone": ""} | dict(model.presets)).items()
     for block in blocks

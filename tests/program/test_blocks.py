@@ -263,6 +263,15 @@ def test_batch_dimensions_stay_as_they_are() -> None:
     assert block_program(block_program(parse(BATCHED), 2), 4) == program
 
 
+def test_batch_dimensions_are_those_stored_outside() -> None:
+    """Heads in the middle of the shape, but outermost in memory and in the scores."""
+    form = "8x3x4 dense order 1,0,2"
+    program = parse(f"Q: {form}\nK: {form}\nS[h,i,l] = Q[i,h,e] * K[l,h,e]")
+    blocked = block_program(program, 4)
+    assert dict(blocking(blocked).dims) == {"Q": (0, 2), "K": (0, 2), "S": (1, 2)}
+    verify(blocked)
+
+
 def test_an_edge_that_does_not_divide_is_refused() -> None:
     with pytest.raises(
         ProgramError, match="block 3 does not divide dimension 1 of Q, which is 8"
