@@ -133,11 +133,13 @@ class Compute:
 
     def __str__(self) -> str:
         shown = [str(v) for v in self.operands]
-        if self.op in (Op.SUM, Op.MAX):
-            return shown[0]
+        inside, fold = (" ".join(self.tile.compute), self.tile.fold) if self.tile else ("", "")
         if self.constant is not None:
             shown.append(f"{self.constant:g}")
-        return f"{self.op.name}({','.join(shown)})"
+        text = f"{self.op.name}{f'[{inside}]' if inside else ''}({','.join(shown)})"
+        if self.op in (Op.SUM, Op.MAX):
+            text = shown[0]
+        return f"Fold[{fold}]({text})" if fold else text
 
 
 @dataclass(frozen=True)

@@ -263,6 +263,15 @@ def test_names_of_any_length_become_letters() -> None:
     assert run.check().ok
 
 
+def test_the_table_shows_what_happens_inside_tiles() -> None:
+    program = fl.parse(
+        "A: 4x4 csr block 2\nx: 4 dense block 2\nT[i,j] = A[i,j] - x[j]\nm[i] = max[j] T[i,j]"
+    )
+    table = fl.compile(program, "fuse T..m").regions[0].table
+    assert str(table.cell("T", "val").expression) == "SUB[ij,j->ij](<A.val>,<x.val>)"
+    assert "Fold[ij->i](<T.val>)" in str(table.cell("m", "val").expression)
+
+
 def test_products_of_many_factors_contract_as_they_go() -> None:
     program = fl.parse(
         "A: 4x6 csr block 2\nB: 6x4 csr block 2\nC: 4x2 dense block 2\nv: 2 dense block 2\n"
