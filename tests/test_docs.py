@@ -20,7 +20,7 @@ def blocks(name: str, language: str = "") -> list[str]:
 
 
 def test_the_language_reference() -> None:
-    program_text, schedule_text, directives = blocks("docs/language.md")
+    program_text, blocked_text, schedule_text, directives = blocks("docs/language.md")
     program = fl.parse(program_text)
     assert program.name == "gcn_layer"
     schedule = fl.Schedule.parse(schedule_text)
@@ -29,6 +29,7 @@ def test_the_language_reference() -> None:
     for line in directives.strip().splitlines():
         (read,) = fl.Schedule.parse(line).settings
         assert str(read) == line.partition("#")[0].strip()
+    assert fl.parse(blocked_text).tensor("T").format.tile == (16, 16)
 
 
 def test_the_readme_prints_what_the_commands_print(capsys) -> None:

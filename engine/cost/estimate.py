@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import prod
 from typing import Any
 
 from engine.cost.flow import RULES, Context, Flow
@@ -16,9 +17,10 @@ from engine.fusion.repair import traffic
 from engine.program.relayout import reshaped
 from engine.program.storage import StoredTensor, check_data, resolve_view
 from engine.program.types import Program
-from engine.samml.catalogue import primitive
 from engine.samml.compiler import Compilation, CompiledRegion
 from engine.samml.graph import Graph
+from engine.samml.tiles import latency
+from engine.samml.work import node_bytes, node_flops
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,7 @@ class RegionEstimate:
     Attributes
     ----------
     cycles : float
-        Cycles of the busiest node, and one per node on the longest path.
+        Cycles of the busiest node, and those a value takes on the longest path.
     """
 
     name: str
@@ -114,9 +116,11 @@ class Known:
         return self._measured[key]
 
     def elements(self, name: str) -> float:
-        """How many elements a tensor stores."""
+        """How many elements a tensor stores, all those of a block included."""
         self._reshape(name)
-        return self.expected[name].total if name in self.expected else self.data[name].nnz
+        if name not in self.expected:
+            return self.data[name].nnz
+        return self.expected[name].total * prod(self.program.tensor(name).format.tile)
 
     def _reshape(self, name: str) -> None:
         """Note what a reshape that memory has done by now is expected to hold."""
@@ -129,7 +133,7 @@ class Known:
         if source in self.data:
             self.data[name] = reshaped(self.data[source], tensor)
         else:
-            self.expected[name] = Expected.uniform(tensor, self.expected[source].total)
+            self.expected[name] = Expected.uniform(tensor, self.elements(source))
 
 
 def estimate(compilation: Compilation, data: Mapping[str, Any]) -> Estimate:
@@ -178,12 +182,15 @@ def estimate_region(region: CompiledRegion, known: Known) -> RegionEstimate:
         taken = [f.values * f.present for f in inputs]
         made = max((f.values * f.present for f in outcome.flows), default=0.0)
         fibers = inputs[0].shape.fibers if inputs and inputs[0].shape is not None else 0.0
-        entry = primitive(node.op)
         tokens = max((f.tokens for f in outcome.flows or inputs), default=0.0)
         nodes[k] = NodeEstimate(
-            k, tokens, outcome.busy, entry.flops(taken, made), entry.bytes(taken, made, fibers)
+            k,
+            tokens,
+            outcome.busy,
+            node_flops(node, taken, made),
+            node_bytes(node, taken, made, fibers),
         )
-        depth[k] = 1 + max((depth[graph.producer[s]] for s in node.inputs), default=0)
+        depth[k] = latency(node) + max((depth[graph.producer[s]] for s in node.inputs), default=0)
     for name, levels in written.items():
         counts = tuple(levels[k].counts for k in range(len(levels)))
         known.expected[name] = Expected(tuple(c for c in counts if c is not None))

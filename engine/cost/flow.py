@@ -15,6 +15,7 @@ import numpy as np
 
 from engine.cost.statistics import Floats, Statistics
 from engine.samml.graph import Node
+from engine.samml.tiles import interval
 from engine.table.cells import MAX_ACCUMULATOR_ORDER
 
 
@@ -263,7 +264,13 @@ def _binary(node: Node, inputs: tuple[Flow, ...], context: Context) -> Outcome:
         present = a.present if needed == "a" else b.present
     elif node.params["fn"] in ("add", "sub"):
         present = 1.0 - (1.0 - a.present) * (1.0 - b.present)
-    return _plain(inputs, Flow(a.shape, context.outputs[0], present=present))
+    outcome = _plain(inputs, Flow(a.shape, context.outputs[0], present=present))
+    return replace(outcome, busy=outcome.busy * interval(node))
+
+
+@rule("tilefold")
+def _tilefold(node: Node, inputs: tuple[Flow, ...], context: Context) -> Outcome:
+    return _plain(inputs, replace(inputs[0], source=context.outputs[0]))
 
 
 @rule("unary")

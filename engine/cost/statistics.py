@@ -15,7 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from engine.program.levels import DenseLevel
+from engine.program.levels import CompressedLevel, stored_shape
 from engine.program.storage import StoredTensor
 from engine.program.types import Tensor
 
@@ -53,32 +53,32 @@ class Measured:
 
     def __init__(self, tensor: StoredTensor) -> None:
         self.tensor = tensor
-        shape = tensor.tensor.shape
-        self.dims = tuple(shape[m] for m in tensor.tensor.format.mode_order)
+        self.dims = stored_shape(tensor.tensor)
 
     def enter(self, level: int, parents: Floats) -> Entered:
-        stored = self.tensor.levels[level]
-        if isinstance(stored, DenseLevel):
-            everywhere = np.full(stored.size, float(parents.sum()))
-            return Entered(everywhere, np.repeat(parents, stored.size))
+        stored = self.tensor.scanned[level]
+        if not isinstance(stored, CompressedLevel):
+            size = self.dims[level]
+            everywhere = np.full(size, float(parents.sum()))
+            return Entered(everywhere, np.repeat(parents, size))
         weights = np.repeat(parents, np.diff(stored.seg))
         counts = np.bincount(stored.crd, weights, minlength=self.dims[level])
         return Entered(counts.astype(np.float64), weights)
 
     def coordinates(self, level: int) -> npt.NDArray[Any]:
-        stored = self.tensor.levels[level]
-        if isinstance(stored, DenseLevel):
-            return np.tile(np.arange(stored.size), self._positions(level))
+        stored = self.tensor.scanned[level]
+        if not isinstance(stored, CompressedLevel):
+            return np.tile(np.arange(self.dims[level]), self._positions(level))
         return stored.crd
 
     def _positions(self, level: int) -> int:
         """How many positions the level outside this one has."""
         positions = 1
-        for stored in self.tensor.levels[:level]:
-            if isinstance(stored, DenseLevel):
-                positions *= stored.size
-            else:
+        for stored, size in zip(self.tensor.scanned[:level], self.dims, strict=False):
+            if isinstance(stored, CompressedLevel):
                 positions = len(stored.crd)
+            else:
+                positions *= size
         return positions
 
 
@@ -98,12 +98,16 @@ class Expected:
 
     @classmethod
     def uniform(cls, tensor: Tensor, total: float) -> Expected:
-        """So many elements spread evenly over a tensor's places (``fusion.md`` §6)."""
-        sizes = [tensor.shape[m] for m in tensor.format.mode_order]
-        density = min(1.0, total / max(prod(sizes), 1))
+        """So many elements spread evenly over a tensor's places (``fusion.md`` §6).
+
+        A block is stored where it has an element.
+        """
+        sizes = stored_shape(tensor)
+        block = prod(tensor.format.tile)
+        density = min(1.0, total / max(prod(tensor.shape), 1))
         counts = []
         for level in range(len(sizes)):
-            inside = prod(sizes[level + 1 :])
+            inside = prod(sizes[level + 1 :]) * block
             kept = 1.0 if density == 1.0 else -float(np.expm1(inside * np.log1p(-density)))
             stored = prod(sizes[: level + 1]) * kept
             counts.append(np.full(sizes[level], stored / sizes[level]))
@@ -115,7 +119,7 @@ class Expected:
 
     @property
     def total(self) -> float:
-        """Elements expected in the whole tensor."""
+        """Positions (elements, or blocks) expected in the whole tensor."""
         return float(self.counts[-1].sum()) if self.counts else 1.0
 
     def enter(self, level: int, parents: Floats) -> Entered:

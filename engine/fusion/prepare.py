@@ -7,6 +7,7 @@ from dataclasses import replace
 from engine.fusion.directives import Block, Global
 from engine.fusion.global_iteration import merge_products
 from engine.fusion.schedule import Schedule
+from engine.program import block_program
 from engine.program.types import Program
 
 
@@ -15,9 +16,11 @@ def prepare(program: Program, schedule: Schedule) -> tuple[Program, Schedule]:
 
     Raises
     ------
-    ScheduleError
+    ScheduleError, ProgramError
         If a directive does not fit the program.
     """
+    for block in schedule.of(Block):
+        program = block_program(program, block.edge)
     for wanted in schedule.of(Global):
         program, schedule = merge_products(program, schedule, wanted.region)
     rest = tuple(s for s in schedule.settings if not isinstance(s, Block | Global))

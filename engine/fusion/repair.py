@@ -80,10 +80,11 @@ class Repaired:
 def traffic(tensor: Tensor, elements: float | None = None) -> float:
     """Bytes to read so many elements and write them again; of a full tensor by default.
 
-    An element takes a coordinate per level and a value (§2.3: ``2 nnz (4 levels + 4)``).
+    An element takes a coordinate per level and a value (§2.3: ``2 nnz (4 levels + 4)``); those
+    of a block share their coordinates.
     """
     count = prod(tensor.shape) if elements is None else elements
-    return 2 * count * (WORD_BYTES * tensor.rank + WORD_BYTES)
+    return 2 * count * (WORD_BYTES * tensor.rank / prod(tensor.format.tile) + WORD_BYTES)
 
 
 def agree(

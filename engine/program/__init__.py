@@ -1,6 +1,7 @@
 """Programs: tensors, formats, einsum statements, their text and their dense meaning."""
 
-from engine.program.levels import CompressedLevel, DenseLevel
+from engine.program.blocking import Blocking, block_program, blocking
+from engine.program.levels import CompressedLevel, DenseLevel, SingletonLevel
 from engine.program.parser import parse
 from engine.program.printer import print_program
 from engine.program.reference import Masked, evaluate
@@ -25,6 +26,7 @@ from engine.program.verify import verify
 
 __all__ = [
     "Access",
+    "Blocking",
     "BroadcastAdd",
     "CompressedLevel",
     "DenseLevel",
@@ -33,9 +35,12 @@ __all__ = [
     "Masked",
     "Op",
     "Program",
+    "SingletonLevel",
     "Statement",
     "StoredTensor",
     "Tensor",
+    "block_program",
+    "blocking",
     "check_data",
     "evaluate",
     "parse",

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from difflib import get_close_matches
 
 from engine.errors import ProgramError
 from engine.program.types import Format, LevelFormat
 
-_D, _C = LevelFormat.DENSE, LevelFormat.COMPRESSED
+_D, _C, _S = LevelFormat.DENSE, LevelFormat.COMPRESSED, LevelFormat.SINGLETON
 
 MATRIX_FORMATS: dict[str, Format] = {
     "csr": Format((_D, _C), (0, 1)),
@@ -16,7 +17,7 @@ MATRIX_FORMATS: dict[str, Format] = {
     "dcsc": Format((_C, _C), (1, 0)),
 }
 LEVEL_WORDS: dict[str, LevelFormat] = {level.value: level for level in LevelFormat}
-FORMAT_WORDS = (*LEVEL_WORDS, *MATRIX_FORMATS, "csf")
+FORMAT_WORDS = (*LEVEL_WORDS, *MATRIX_FORMATS, "csf", "coo")
 
 
 def did_you_mean(word: str, known: tuple[str, ...] | list[str]) -> str | None:
@@ -54,13 +55,40 @@ def named_format(word: str, rank: int) -> Format:
         return MATRIX_FORMATS[word]
     if word == "csf":
         return Format.compressed(rank)
+    if word == "coo":
+        if rank < 2:
+            raise ProgramError(
+                f"coo keeps tuples of coordinates, and the tensor has {rank} dimension",
+                hint="a vector is compressed or dense",
+            )
+        return Format(_coo(rank), tuple(range(rank)))
     if word not in LEVEL_WORDS:
         raise ProgramError(f"no format is called {word!r}", hint=suggestion(word, FORMAT_WORDS))
     return Format((LEVEL_WORDS[word],) * rank, tuple(range(rank)))
 
 
+def _coo(rank: int) -> tuple[LevelFormat, ...]:
+    return (_C, *(_S,) * (rank - 1))
+
+
 def format_text(fmt: Format) -> str:
-    """The shortest text that reads back as ``fmt`` for a tensor of its rank."""
+    """The shortest text that reads back as ``fmt`` for a tensor of its rank.
+
+    Examples
+    --------
+    >>> format_text(Format.compressed(3).in_blocks(4, (0, 2)))
+    'csf block 4 over 0,2'
+    """
+    plain = Format(fmt.levels, fmt.mode_order)
+    if fmt == plain:
+        return _levels_text(fmt)
+    text = f"{_levels_text(plain)} block {fmt.block}"
+    if fmt != replace(plain, block=fmt.block):
+        text += " over " + ",".join(map(str, fmt.blocked))
+    return text
+
+
+def _levels_text(fmt: Format) -> str:
     for word, matrix_format in MATRIX_FORMATS.items():
         if fmt == matrix_format:
             return word
@@ -68,6 +96,8 @@ def format_text(fmt: Format) -> str:
         text = fmt.levels[0].value
         if fmt.levels[0] is _C and len(fmt.levels) > 2:
             text = "csf"
+    elif fmt.levels == _coo(len(fmt.levels)):
+        text = "coo"
     else:
         text = "[" + ", ".join(level.value for level in fmt.levels) + "]"
     if fmt.mode_order != tuple(range(len(fmt.levels))):

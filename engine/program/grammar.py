@@ -16,6 +16,7 @@ from engine.program.formats import suggestion
 from engine.program.limits import MAX_DIMENSION, MAX_NESTING, MAX_TEXT_CHARS
 from engine.program.syntax import (
     Binary,
+    BlockSyntax,
     Constant,
     DeclarationSyntax,
     Expression,
@@ -130,12 +131,16 @@ class _Builder(Transformer[Token, Any]):
         return ShapeSyntax((), (), None, None)
 
     def stored(
-        self, dimensions: Token, levels: tuple[Word, ...] | Word, order: tuple[Token, ...] | None
+        self,
+        dimensions: Token,
+        levels: tuple[Word, ...] | Word,
+        order: tuple[Token, ...] | None,
+        block: BlockSyntax | None,
     ) -> ShapeSyntax:
         sizes = tuple(_integer(size.strip()) for size in dimensions.split("x"))
         axes = tuple(_integer(str(axis)) for axis in order) if order else None
         where = _place(order[0]) if order else None
-        return ShapeSyntax(sizes, levels, axes, _place(dimensions), where)
+        return ShapeSyntax(sizes, levels, axes, _place(dimensions), where, block)
 
     def format_word(self, word: Token) -> Word:
         return _word(word)
@@ -145,6 +150,12 @@ class _Builder(Transformer[Token, Any]):
 
     def order(self, *axes: Token) -> tuple[Token, ...]:
         return axes
+
+    def block(self, edge: Token, axes: tuple[int, ...] | None) -> BlockSyntax:
+        return BlockSyntax(_integer(str(edge)), axes or (), _place(edge))
+
+    def axes(self, *axes: Token) -> tuple[int, ...]:
+        return tuple(_integer(str(axis)) for axis in axes)
 
     def option(self, name: Token, value: Token) -> OptionSyntax:
         return OptionSyntax(_word(name), _word(value))

@@ -1,16 +1,18 @@
-"""Storage levels: how they are built from coordinates, and the rules they keep."""
+"""Storage levels: what they keep, and how they are built from coordinates."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from engine.errors import DataError
 from engine.program.limits import MAX_STORED_BYTES
+from engine.program.tiles import grid_shape
 from engine.program.types import LevelFormat, Tensor
 
 Ints: TypeAlias = npt.NDArray[np.int64]
@@ -27,41 +29,165 @@ class DenseLevel:
 
 @dataclass(frozen=True, eq=False)
 class CompressedLevel:
-    """Coordinates ``crd[seg[p]:seg[p+1]]`` are stored under position ``p`` of the level above."""
+    """Coordinates ``crd[seg[p]:seg[p+1]]`` are stored under position ``p`` of the level above.
+
+    Above a singleton level a coordinate may come several times in a row, once per element.
+    """
 
     seg: Ints
     crd: Ints
 
 
-Level: TypeAlias = DenseLevel | CompressedLevel
+@dataclass(frozen=True, eq=False)
+class SingletonLevel:
+    """Exactly one coordinate, ``crd[p]``, is stored under position ``p`` of the level above."""
+
+    crd: Ints
+
+
+Level: TypeAlias = DenseLevel | CompressedLevel | SingletonLevel
+
+
+def run_end(formats: Sequence[LevelFormat], depth: int) -> int:
+    """The last of the singleton levels that follow a level; ``depth`` itself if none does.
+
+    A level and the singletons under it are a *run*: together they keep one list of coordinate
+    tuples per position above, sorted and unique, as COO does for a whole tensor.
+    """
+    while depth + 1 < len(formats) and formats[depth + 1] is LevelFormat.SINGLETON:
+        depth += 1
+    return depth
 
 
 def build_levels(tensor: Tensor, stored: Ints) -> tuple[tuple[Level, ...], Ints, int]:
-    """Levels of sorted coordinates; position of each element, and number of positions."""
+    """Levels of sorted coordinates; position of each element, and number of positions.
+
+    Raises
+    ------
+    DataError
+        If a singleton level under a dense one would not get one element per position, or the
+        tensor is too large.
+    """
+    formats, shape = tensor.format.levels, stored_shape(tensor)
     levels: list[Level] = []
     positions = np.zeros(len(stored), dtype=np.int64)
-    count, words = 1, 0
-    for depth, (fmt, size) in enumerate(
-        zip(tensor.format.levels, stored_shape(tensor), strict=True)
-    ):
-        crd = stored[:, depth]
-        if fmt is LevelFormat.DENSE:
-            count *= size
+    count, words, depth = 1, 0, 0
+    while depth < len(formats):
+        end = run_end(formats, depth)
+        dense = formats[depth] is LevelFormat.DENSE
+        if dense:
+            count *= shape[depth]
             check_size(tensor, words + count)  # each position needs a word further in
-            positions = positions * size + crd
-            levels.append(DenseLevel(size))
-            continue
-        new = np.ones(len(stored), dtype=bool)
-        new[1:] = (positions[1:] != positions[:-1]) | (crd[1:] != crd[:-1])
-        words += count + 1 + int(np.count_nonzero(new))
-        check_size(tensor, words)
-        seg = np.zeros(count + 1, dtype=np.int64)
-        np.cumsum(np.bincount(positions[new], minlength=count), out=seg[1:])
-        levels.append(CompressedLevel(seg, crd[new]))
-        positions = np.cumsum(new) - 1
-        count = int(np.count_nonzero(new))
-    check_size(tensor, words + count)
+            positions = positions * shape[depth] + stored[:, depth]
+            levels.append(DenseLevel(shape[depth]))
+        if not dense or end > depth:
+            tuples = stored[:, depth + dense : end + 1]
+            new = np.ones(len(stored), dtype=bool)
+            new[1:] = (positions[1:] != positions[:-1]) | (tuples[1:] != tuples[:-1]).any(axis=1)
+            made = int(np.count_nonzero(new))
+            words += (end - depth) * made + (0 if dense else count + 1 + made)
+            check_size(tensor, words)
+            held = np.bincount(positions[new], minlength=count)
+            if dense:
+                _check_one_each(tensor, depth + 1, held)
+            else:
+                seg = np.zeros(count + 1, dtype=np.int64)
+                np.cumsum(held, out=seg[1:])
+                levels.append(CompressedLevel(seg, stored[new, depth]))
+            levels += [SingletonLevel(stored[new, d]) for d in range(depth + 1, end + 1)]
+            positions = np.cumsum(new) - 1
+            count = made
+        depth = end + 1
+    check_size(tensor, words + count * prod(tensor.format.tile))
     return tuple(levels), positions, count
+
+
+def _check_one_each(tensor: Tensor, depth: int, held: Ints) -> None:
+    bad = np.flatnonzero(held != 1)
+    if len(bad):
+        raise DataError(
+            f"{level_text(tensor, depth)}: position {bad[0]} of the dense level above has "
+            f"{held[bad[0]]:,} elements, a singleton level keeps exactly one",
+            hint="declare the level compressed, or store explicit zeros with from_coo",
+        )
+
+
+def grouped(levels: Sequence[Level]) -> tuple[Level, ...]:
+    """The same elements without singletons: every level with unique coordinates per fiber.
+
+    What a scanner walks.  Positions of the last level of a run, and so everything inside it,
+    stay as they are.
+
+    Examples
+    --------
+    >>> crd = np.array([0, 0, 2])
+    >>> coo = (CompressedLevel(np.array([0, 3]), crd), SingletonLevel(np.array([1, 3, 0])))
+    >>> [(level.seg.tolist(), level.crd.tolist()) for level in grouped(coo)]
+    [([0, 2], [0, 2]), ([0, 2, 3], [1, 3, 0])]
+    """
+    result: list[Level] = []
+    depth = 0
+    while depth < len(levels):
+        head, end = levels[depth], depth + 1
+        run: list[Ints] = []
+        while end < len(levels) and isinstance(level := levels[end], SingletonLevel):
+            run.append(level.crd)
+            end += 1
+        depth = end
+        if not run or isinstance(head, SingletonLevel):
+            result.append(head)
+            continue
+        if isinstance(head, DenseLevel):
+            result.append(head)
+            count = len(run[0])
+            parents = np.arange(count, dtype=np.int64)
+        else:
+            count = len(head.seg) - 1
+            parents = np.repeat(np.arange(count, dtype=np.int64), np.diff(head.seg))
+            run.insert(0, head.crd)
+        for crd in run:
+            new = np.ones(len(crd), dtype=bool)
+            new[1:] = (parents[1:] != parents[:-1]) | (crd[1:] != crd[:-1])
+            seg = np.zeros(count + 1, dtype=np.int64)
+            np.cumsum(np.bincount(parents[new], minlength=count), out=seg[1:])
+            result.append(CompressedLevel(seg, crd[new]))
+            parents = np.cumsum(new) - 1
+            count = int(np.count_nonzero(new))
+    return tuple(result)
+
+
+def arrays_of(level: Level) -> tuple[Ints, ...]:
+    """What a level keeps in memory."""
+    match level:
+        case CompressedLevel(seg, crd):
+            return (seg, crd)
+        case SingletonLevel(crd):
+            return (crd,)
+        case DenseLevel():
+            return ()
+
+
+def coordinates(tensor: Tensor, levels: Sequence[Level]) -> Ints:
+    """Logical coordinates, of blocks where there are any, of each stored position."""
+    columns: list[Ints] = []
+    count = 1
+    for level in levels:
+        match level:
+            case DenseLevel(size):
+                columns = [np.repeat(column, size) for column in columns]
+                columns.append(np.tile(np.arange(size, dtype=np.int64), count))
+                count *= size
+            case CompressedLevel(seg, crd):
+                lengths = np.diff(seg)
+                columns = [np.repeat(column, lengths) for column in columns]
+                columns.append(crd)
+                count = len(crd)
+            case SingletonLevel(crd):
+                columns.append(crd)
+    coords = np.empty((count, len(columns)), dtype=np.int64)
+    for axis, column in zip(tensor.format.mode_order, columns, strict=True):
+        coords[:, axis] = column
+    return coords
 
 
 def sorting(stored: Ints, shape: tuple[int, ...]) -> Ints:
@@ -73,36 +199,9 @@ def sorting(stored: Ints, shape: tuple[int, ...]) -> Ints:
 
 
 def stored_shape(tensor: Tensor) -> tuple[int, ...]:
-    return tuple(tensor.shape[axis] for axis in tensor.format.mode_order)
-
-
-def as_float32(tensor: Tensor, array: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
-    """A float32 copy; booleans and integers convert, anything else is refused."""
-    if array.dtype.kind not in "biuf":
-        raise DataError(
-            f"the values of {tensor.name} have dtype {array.dtype}, which is not a real number",
-            hint="convert them, e.g. array.astype('float32')",
-        )
-    with np.errstate(over="ignore"):  # too large becomes infinite and is refused by verify
-        result: npt.NDArray[np.float32] = array.astype(np.float32)
-    bad = np.argwhere(~np.isfinite(result))
-    if len(bad):
-        where = ",".join(map(str, bad[0].tolist()))
-        raise DataError(
-            f"tensor {tensor.name}: value {array[tuple(bad[0])]} at [{where}] is not finite "
-            "in float32",
-            hint="remove NaN and infinite values, and those too large for float32",
-        )
-    return result
-
-
-def as_integers(tensor: Tensor, what: str, array: npt.NDArray[Any]) -> Ints:
-    if array.size and array.dtype.kind not in "iu":
-        raise DataError(
-            f"{what} of {tensor.name} have dtype {array.dtype}, not integer",
-            hint="convert them, e.g. array.astype('int64')",
-        )
-    return array.astype(np.int64)
+    """Extent of each level, in blocks where its dimension is blocked."""
+    grid = grid_shape(tensor)
+    return tuple(grid[axis] for axis in tensor.format.mode_order)
 
 
 def shape_text(shape: tuple[int, ...]) -> str:
@@ -113,83 +212,10 @@ def level_text(tensor: Tensor, depth: int) -> str:
     return f"tensor {tensor.name}, level {depth} (dimension {tensor.format.mode_order[depth]})"
 
 
-def refuse_singleton(tensor: Tensor) -> None:
-    if LevelFormat.SINGLETON in tensor.format.levels:
-        raise DataError(
-            f"tensor {tensor.name} has a singleton level, which is not supported yet",
-            hint="use compressed levels",
-        )
-
-
 def check_size(tensor: Tensor, words: int) -> None:
     if words * WORD_BYTES > MAX_STORED_BYTES:
         raise DataError(
             f"storing {tensor.name} takes at least {words * WORD_BYTES:,} bytes, "
             f"the limit is {MAX_STORED_BYTES:,} bytes",
             hint="declare its large levels compressed, or use a smaller tensor",
-        )
-
-
-def check_coordinates(tensor: Tensor, stored: Ints) -> None:
-    for depth, size in enumerate(stored_shape(tensor)):
-        bad = np.flatnonzero((stored[:, depth] < 0) | (stored[:, depth] >= size))
-        if len(bad):
-            raise DataError(
-                f"{level_text(tensor, depth)}: coordinate {stored[bad[0], depth]} of element "
-                f"{bad[0]} is outside 0..{size - 1}",
-                hint="coordinates count from 0",
-            )
-
-
-def check_duplicates(tensor: Tensor, stored: Ints) -> None:
-    same = np.flatnonzero((stored[1:] == stored[:-1]).all(axis=1))
-    if len(same):
-        logical = stored[same[0]][np.argsort(tensor.format.mode_order)]
-        raise DataError(
-            f"tensor {tensor.name}: element [{','.join(map(str, logical.tolist()))}] "
-            "is given twice",
-            hint="add or drop duplicates first",
-        )
-
-
-def check_segments(
-    tensor: Tensor, depth: int, level: CompressedLevel, count: int, size: int
-) -> None:
-    """Rules of one compressed level under ``count`` positions."""
-    seg, crd, where = level.seg, level.crd, level_text(tensor, depth)
-    if seg.shape != (count + 1,) or crd.ndim != 1:
-        raise DataError(
-            f"{where}: seg has shape {shape_text(seg.shape)}, "
-            f"the level above has {count:,} positions",
-            hint=f"seg has one entry more, {count + 1:,}; crd has one axis",
-        )
-    if seg[0] != 0:
-        raise DataError(f"{where}: seg starts at {seg[0]}", hint="seg starts at 0")
-    falls = np.flatnonzero(np.diff(seg) < 0)
-    if len(falls):
-        raise DataError(
-            f"{where}: seg falls from {seg[falls[0]]} to {seg[falls[0] + 1]} "
-            f"at position {falls[0] + 1}",
-            hint="seg never decreases",
-        )
-    if seg[-1] != len(crd):
-        raise DataError(
-            f"{where}: seg ends at {seg[-1]}, crd has {len(crd)} entries",
-            hint="the last entry of seg is the length of crd",
-        )
-    bad = np.flatnonzero((crd < 0) | (crd >= size))
-    if len(bad):
-        raise DataError(
-            f"{where}: coordinate {crd[bad[0]]} at position {bad[0]} is outside 0..{size - 1}",
-            hint="coordinates count from 0",
-        )
-    follows = np.ones(len(crd), dtype=bool)  # has a predecessor in its own fiber
-    follows[seg[:-1][seg[:-1] < len(crd)]] = False
-    bad = np.flatnonzero(follows[1:] & (crd[1:] <= crd[:-1])) + 1
-    if len(bad):
-        twice = crd[bad[0]] == crd[bad[0] - 1]
-        raise DataError(
-            f"{where}: coordinate {crd[bad[0]]} at position {bad[0]} "
-            + ("is given twice" if twice else f"follows {crd[bad[0] - 1]}"),
-            hint="sort each fiber's coordinates and give each one once, or use from_coo",
         )

@@ -13,6 +13,8 @@ MAX_RANK = 12
 MAX_DIMENSION = 2**31 - 1  # coordinates are 32-bit on the machine
 MAX_NAME_CHARS = 100
 MAX_NESTING = 100
+MAX_BLOCK = 1024  # edge: a block of that size has 4 MiB
+MAX_TILE = 2**24  # numbers in one value inside an ALU, 64 MiB
 MAX_STORED_BYTES = 8 * 2**30
 MAX_REFERENCE_ELEMENTS = 2**28  # of one dense float64 array, 2 GiB
 

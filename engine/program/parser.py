@@ -147,6 +147,14 @@ def _tensor(declaration: DeclarationSyntax) -> Tensor:
 
 
 def _format(shape: ShapeSyntax) -> Format:
+    fmt = _levels(shape)
+    block = shape.block
+    if block is None:
+        return fmt
+    return Format(fmt.levels, fmt.mode_order, block.edge, block.dimensions)
+
+
+def _levels(shape: ShapeSyntax) -> Format:
     rank = len(shape.dimensions)
     if not isinstance(shape.levels, Word):
         levels = []
@@ -192,6 +200,7 @@ def _declaration_places(
         "shape": shape.place,
         "format": _levels_place(shape),
         "order": shape.order_place,
+        "block": shape.block.place if shape.block else None,
     }
     return {("tensor", n, part): place for part, place in parts.items() if place is not None}
 

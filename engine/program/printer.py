@@ -70,9 +70,12 @@ def _declared(program: Program) -> tuple[Tensor, ...]:
     start = len(program.tensors)
     later = len(assigned)
     for tensor in reversed(program.tensors):
-        if tensor.name not in assigned or tensor.format != Format.compressed(tensor.rank):
+        plain = Format(tensor.format.levels, tensor.format.mode_order)  # blocks are inferred
+        if tensor.name not in assigned or plain != Format.compressed(tensor.rank):
             break
         position = assigned.index(tensor.name)
+        if not program.statements[position].op.fuses:
+            break  # the shape of a reshape follows from nothing
         if position >= later:
             break
         later = position

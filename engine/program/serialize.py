@@ -34,6 +34,8 @@ def program_to_json(program: Program) -> str:
                     "shape": list(t.shape),
                     "levels": [level.value for level in t.format.levels],
                     "mode_order": list(t.format.mode_order),
+                    "block": t.format.block,
+                    "blocked": list(t.format.blocked),
                 }
                 for t in program.tensors
             ],
@@ -86,7 +88,12 @@ def _program_from(data: dict[str, Any]) -> Program:
         Tensor(
             _text(t["name"]),
             _integers(t["shape"]),
-            Format(tuple(LevelFormat(x) for x in t["levels"]), _integers(t["mode_order"])),
+            Format(
+                tuple(LevelFormat(x) for x in t["levels"]),
+                _integers(t["mode_order"]),
+                _integers([t.get("block", 1)])[0],
+                _integers(t.get("blocked", [])),
+            ),
         )
         for t in data["tensors"]
     )

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,26 +18,42 @@ import scipy.sparse
 
 from engine.errors import DataError
 from engine.program.formats import suggestion
+from engine.program.level_checks import (
+    as_float32,
+    as_integers,
+    check_coordinates,
+    check_duplicates,
+    check_format,
+    check_storage,
+)
 from engine.program.levels import (
     WORD_BYTES,
     CompressedLevel,
     DenseLevel,
     Ints,
     Level,
-    as_float32,
-    as_integers,
+    SingletonLevel,
+    arrays_of,
     build_levels,
-    check_coordinates,
-    check_duplicates,
-    check_segments,
     check_size,
+    coordinates,
+    grouped,
     level_text,
-    refuse_singleton,
     shape_text,
     sorting,
     stored_shape,
 )
+from engine.program.tiles import (
+    block_coordinates,
+    element_coordinates,
+    from_tiles,
+    grid_shape,
+    to_tiles,
+)
 from engine.program.types import Format, LevelFormat, Program, Tensor
+
+_ARRAYS = {LevelFormat.DENSE: 0, LevelFormat.COMPRESSED: 2, LevelFormat.SINGLETON: 1}
+_LEVELS_HINT = "give (seg, crd) per compressed level, crd per singleton and None per dense level"
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,10 +64,12 @@ class StoredTensor:
     ----------
     tensor : Tensor
         Name, logical shape and format.
-    levels : tuple of DenseLevel or CompressedLevel
+    levels : tuple of DenseLevel, CompressedLevel or SingletonLevel
         In storage order, outermost first.
-    values : (n,) array of float32
-        One per position of the last level; one value for rank 0.
+    values : (n, *tile) array of float32
+        One per position of the last level; one value for rank 0.  A blocked tensor has blocks
+        of shape ``tensor.format.tile``, their axes in logical order; all their elements count
+        as stored.
     """
 
     tensor: Tensor
@@ -82,20 +101,25 @@ class StoredTensor:
                 f"the array {shape_text(given.shape)}",
                 hint="transpose or reshape the array, or change the declaration",
             )
-        refuse_singleton(tensor)
+        check_format(tensor)
         if tensor.format.all_dense:
             check_size(tensor, given.size)
-            values = np.transpose(as_float32(tensor, given), tensor.format.mode_order).reshape(-1)
-            return _verified(tensor, tuple(map(DenseLevel, stored_shape(tensor))), values)
-        as_float32(tensor, given)
-        stored = np.ones_like(given, dtype=bool) if keep_zeros else given != 0
-        return cls.from_coo(tensor, np.argwhere(stored), given[stored])
+            tiles = to_tiles(tensor, as_float32(tensor, given))
+            inside = tuple(range(tensor.rank, tiles.ndim))
+            values = np.transpose(tiles, (*tensor.format.mode_order, *inside))
+            levels = tuple(map(DenseLevel, stored_shape(tensor)))
+            return _verified(tensor, levels, values.reshape(-1, *tensor.format.tile))
+        tiles = to_tiles(tensor, as_float32(tensor, given))
+        inside = tuple(range(tensor.rank, tiles.ndim))
+        stored = (tiles != 0).any(axis=inside) | keep_zeros
+        return _packed(tensor, np.argwhere(stored), tiles[stored])
 
     @classmethod
     def from_coo(cls, tensor: Tensor, coords: npt.ArrayLike, values: npt.ArrayLike) -> StoredTensor:
         """Store elements given by coordinates, in any order.
 
-        Dense levels are expanded; what a dense innermost level adds gets an explicit 0.
+        Dense levels are expanded; what a dense innermost level or a block adds gets an explicit
+        0.
 
         Parameters
         ----------
@@ -108,7 +132,7 @@ class StoredTensor:
         DataError
             Coordinates out of range or given twice, or any rule of :meth:`verify`.
         """
-        refuse_singleton(tensor)
+        check_format(tensor)
         data = np.atleast_1d(as_float32(tensor, np.asarray(values)))
         points = np.asarray(coords)
         if points.size == 0:
@@ -123,13 +147,10 @@ class StoredTensor:
         check_coordinates(tensor, stored)
         check_size(tensor, len(data))
         if tensor.rank:
-            order = sorting(stored, stored_shape(tensor))
-            stored, data = stored[order], data[order]
+            extents = tuple(tensor.shape[axis] for axis in tensor.format.mode_order)
+            stored = stored[sorting(stored, extents)]
         check_duplicates(tensor, stored)
-        levels, positions, count = build_levels(tensor, stored)
-        packed = np.zeros(count, dtype=np.float32)
-        packed[positions] = data
-        return _verified(tensor, levels, packed)
+        return _packed(tensor, *block_coordinates(tensor, points.astype(np.int64), data))
 
     @classmethod
     def from_scipy(cls, tensor: Tensor, matrix: Any) -> StoredTensor:
@@ -160,33 +181,49 @@ class StoredTensor:
     def from_levels(
         cls,
         tensor: Tensor,
-        levels: Sequence[tuple[npt.ArrayLike, npt.ArrayLike] | None],
+        levels: Sequence[tuple[npt.ArrayLike, npt.ArrayLike] | npt.ArrayLike | None],
         values: npt.ArrayLike,
     ) -> StoredTensor:
-        """Take storage as it is: ``(seg, crd)`` per compressed level, None per dense level."""
-        refuse_singleton(tensor)
+        """Take storage as it is.
+
+        Parameters
+        ----------
+        levels : sequence
+            ``(seg, crd)`` per compressed level, ``crd`` per singleton, None per dense level.
+
+        Raises
+        ------
+        DataError
+            Any rule of :meth:`verify`.
+        """
+        check_format(tensor)
         if len(levels) != tensor.rank:
             raise DataError(
                 f"tensor {tensor.name} has {tensor.rank} levels, found {len(levels)}",
-                hint="give (seg, crd) per compressed level and None per dense level",
+                hint=_LEVELS_HINT,
             )
         built: list[Level] = []
         for depth, (given, fmt, size) in enumerate(
             zip(levels, tensor.format.levels, stored_shape(tensor), strict=True)
         ):
-            if (given is None) != (fmt is LevelFormat.DENSE):
+            arrays = () if given is None else (given,)
+            if fmt is LevelFormat.COMPRESSED and isinstance(given, tuple):
+                arrays = given
+            if len(arrays) != _ARRAYS[fmt]:
                 raise DataError(
                     f"{level_text(tensor, depth)} is {fmt.value}, but the data are not",
-                    hint="give (seg, crd) per compressed level and None per dense level",
+                    hint=_LEVELS_HINT,
                 )
-            if given is None:
-                built.append(DenseLevel(size))
-                continue
-            seg, crd = (
-                as_integers(tensor, f"{part} of level {depth}", np.asarray(array))
-                for part, array in zip(("seg", "crd"), given, strict=True)
+            parts = ("seg", "crd")[2 - len(arrays) :]
+            built.append(
+                _level(
+                    size,
+                    *(
+                        as_integers(tensor, f"{part} of level {depth}", np.asarray(array))
+                        for part, array in zip(parts, arrays, strict=True)
+                    ),
+                )
             )
-            built.append(CompressedLevel(seg, crd))
         data = np.atleast_1d(as_float32(tensor, np.asarray(values)))
         return _verified(tensor, tuple(built), data)
 
@@ -198,85 +235,51 @@ class StoredTensor:
         DataError
             Names tensor, level and position, the rule, and the way out.
         """
-        refuse_singleton(self.tensor)
-        shape = stored_shape(self.tensor)
-        count = 1
-        for depth, (level, size) in enumerate(zip(self.levels, shape, strict=True)):
-            match level:
-                case DenseLevel():
-                    count *= size
-                case CompressedLevel():
-                    check_segments(self.tensor, depth, level, count, size)
-                    count = len(level.crd)
-        if self.values.shape != (count,):
-            raise DataError(
-                f"tensor {self.tensor.name} stores {count:,} positions, "
-                f"but {self.values.size:,} values",
-                hint="give one value per position of the last level",
-            )
-        bad = np.flatnonzero(~np.isfinite(self.values))
-        if len(bad):
-            raise DataError(
-                f"tensor {self.tensor.name}: value {self.values[bad[0]]} at position {bad[0]} "
-                "is not finite",
-                hint="remove NaN and infinite values, and those too large for float32",
-            )
+        check_storage(self.tensor, self.levels, self.values)
 
     @property
     def nnz(self) -> int:
-        """Number of stored elements, explicit zeros included."""
-        return len(self.values)
+        """Number of stored elements, explicit zeros and all elements of blocks included."""
+        return self.values.size
+
+    @cached_property
+    def scanned(self) -> tuple[Level, ...]:
+        """The levels as scanners walk them: coordinates of a fiber unique, no singletons."""
+        return grouped(self.levels)
 
     @property
     def bytes(self) -> int:
         """Bytes in the machine's memory: 4 per coordinate, segment entry and value."""
-        words = len(self.values)
-        for level in self.levels:
-            if isinstance(level, CompressedLevel):
-                words += len(level.seg) + len(level.crd)
-        return WORD_BYTES * words
+        words = sum(len(array) for level in self.levels for array in arrays_of(level))
+        return WORD_BYTES * (words + self.values.size)
 
     def to_coo(self) -> tuple[Ints, npt.NDArray[np.float32]]:
         """Logical coordinates, shape (nnz, rank), and values of the stored elements.
 
-        In storage order, explicit zeros included.
+        In storage order, explicit zeros included, block after block.
         """
-        columns: list[Ints] = []
-        count = 1
-        for level in self.levels:
-            match level:
-                case DenseLevel(size):
-                    columns = [np.repeat(column, size) for column in columns]
-                    columns.append(np.tile(np.arange(size, dtype=np.int64), count))
-                    count *= size
-                case CompressedLevel(seg, crd):
-                    lengths = np.diff(seg)
-                    columns = [np.repeat(column, lengths) for column in columns]
-                    columns.append(crd)
-                    count = len(crd)
-        coords = np.empty((count, len(columns)), dtype=np.int64)
-        for axis, column in zip(self.tensor.format.mode_order, columns, strict=True):
-            coords[:, axis] = column
-        return coords, self.values
+        positions = coordinates(self.tensor, self.levels)
+        return element_coordinates(self.tensor, positions), self.values.reshape(-1)
 
     def to_dense(self) -> npt.NDArray[np.float64]:
         """Array of the tensor's shape in logical order, 0 where nothing is stored."""
-        if self.tensor.format.all_dense:
-            stored = self.values.reshape(stored_shape(self.tensor))
-            order = np.argsort(self.tensor.format.mode_order)
-            return np.transpose(stored, order).astype(np.float64)
-        coords, values = self.to_coo()
-        dense = np.zeros(self.tensor.shape)
-        dense[tuple(coords.T)] = values
-        return dense
+        return self._spread(self.values).astype(np.float64)
 
     def pattern(self) -> npt.NDArray[np.bool_]:
         """True, in logical order, where an element is stored, an explicit zero included."""
-        if self.tensor.format.all_dense:
-            return np.ones(self.tensor.shape, dtype=bool)
-        stored = np.zeros(self.tensor.shape, dtype=bool)
-        stored[tuple(self.to_coo()[0].T)] = True
-        return stored
+        return self._spread(np.ones(self.values.shape, dtype=bool))
+
+    def _spread(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """An array of the tensor's shape from an entry per stored element, 0 elsewhere."""
+        tensor, tile = self.tensor, self.tensor.format.tile
+        if tensor.format.all_dense:
+            inside = range(tensor.rank, tensor.rank + len(tile))
+            order = (*np.argsort(tensor.format.mode_order).tolist(), *inside)
+            grid = values.reshape((*stored_shape(tensor), *tile))
+            return from_tiles(tensor, grid.transpose(order))
+        spread = np.zeros((*grid_shape(tensor), *tile), dtype=values.dtype)
+        spread[tuple(coordinates(tensor, self.levels).T)] = values
+        return from_tiles(tensor, spread)
 
     def with_mode_order(self, mode_order: Sequence[int]) -> StoredTensor:
         """The same elements stored in another mode order; level formats stay in place."""
@@ -289,7 +292,7 @@ class StoredTensor:
             )
         if order == self.tensor.format.mode_order:
             return self
-        return self.with_format(Format(self.tensor.format.levels, order))
+        return self.with_format(replace(self.tensor.format, mode_order=order))
 
     def with_format(self, fmt: Format) -> StoredTensor:
         """The same elements stored in another format."""
@@ -302,16 +305,48 @@ class StoredTensor:
         """SHA-256 of shape, format and data; the name does not count."""
         fmt = self.tensor.format
         digest = hashlib.sha256(
-            repr((self.tensor.shape, [f.value for f in fmt.levels], fmt.mode_order)).encode()
+            repr(
+                (
+                    self.tensor.shape,
+                    [f.value for f in fmt.levels],
+                    fmt.mode_order,
+                    *([fmt.block, fmt.blocked] if fmt.blocked else []),
+                )
+            ).encode()
         )
         for level in self.levels:
-            if isinstance(level, CompressedLevel):
-                # Lengths keep (seg, crd) pairs apart that concatenate to the same bytes.
-                digest.update(f"{len(level.seg)},{len(level.crd)};".encode())
-                digest.update(np.ascontiguousarray(level.seg, dtype="<i8").tobytes())
-                digest.update(np.ascontiguousarray(level.crd, dtype="<i8").tobytes())
+            arrays = arrays_of(level)
+            # Lengths keep arrays apart that concatenate to the same bytes.
+            if arrays:
+                digest.update((",".join(str(len(array)) for array in arrays) + ";").encode())
+            for array in arrays:
+                digest.update(np.ascontiguousarray(array, dtype="<i8").tobytes())
         digest.update(np.ascontiguousarray(self.values, dtype="<f4").tobytes())
         return digest.hexdigest()
+
+
+def _level(size: int, *arrays: Ints) -> Level:
+    """A level of its arrays: segments and coordinates, coordinates alone, or none."""
+    match arrays:
+        case (seg, crd):
+            return CompressedLevel(seg, crd)
+        case (crd,):
+            return SingletonLevel(crd)
+        case _:
+            return DenseLevel(size)
+
+
+def _packed(tensor: Tensor, coords: Ints, values: npt.NDArray[np.float32]) -> StoredTensor:
+    """Storage of values (of whole blocks) at logical coordinates (of blocks), each given once."""
+    check_format(tensor)
+    stored = coords[:, list(tensor.format.mode_order)]
+    if tensor.rank:
+        order = sorting(stored, stored_shape(tensor))
+        stored, values = stored[order], values[order]
+    levels, positions, count = build_levels(tensor, stored)
+    packed = np.zeros((count, *tensor.format.tile), dtype=np.float32)
+    packed[positions] = values
+    return _verified(tensor, levels, packed)
 
 
 def _verified(
@@ -387,7 +422,8 @@ def view_format(tensor: Tensor, mode_order: Sequence[int]) -> Format:
     """The format of a tensor's data in a mode order, with exactly the same elements stored.
 
     Level formats stay in place, except that dense innermost levels of a sparse tensor become
-    compressed: in another place they would fill other fibers.
+    compressed: in another place they would fill other fibers.  So do singletons right below a
+    dense level, which need not have one element per position in another place.
 
     Examples
     --------
@@ -397,12 +433,15 @@ def view_format(tensor: Tensor, mode_order: Sequence[int]) -> Format:
     """
     order, levels = tuple(mode_order), list(tensor.format.levels)
     if order == tensor.format.mode_order or tensor.format.all_dense:
-        return Format(tuple(levels), order)
+        return replace(tensor.format, mode_order=order)
     for at in range(len(levels) - 1, -1, -1):
         if levels[at] is not LevelFormat.DENSE:
             break
         levels[at] = LevelFormat.COMPRESSED
-    return Format(tuple(levels), order)
+    for at in range(1, len(levels)):
+        if levels[at] is LevelFormat.SINGLETON and levels[at - 1] is LevelFormat.DENSE:
+            levels[at] = LevelFormat.COMPRESSED
+    return replace(tensor.format, levels=tuple(levels), mode_order=order)
 
 
 def resolve_view(data: Mapping[str, StoredTensor], key: str) -> StoredTensor:

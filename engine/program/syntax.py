@@ -112,6 +112,15 @@ Expression: TypeAlias = Read | Constant | Unary | Binary | Reduce | Gather
 
 
 @dataclass(frozen=True)
+class BlockSyntax:
+    """``block edge over dimensions``; no dimensions where the text names none."""
+
+    edge: int
+    dimensions: tuple[int, ...]
+    place: Place
+
+
+@dataclass(frozen=True)
 class ShapeSyntax:
     """What follows the colon of a declaration; ``levels`` is one word or a list of them."""
 
@@ -120,6 +129,7 @@ class ShapeSyntax:
     order: tuple[int, ...] | None
     place: Place | None
     order_place: Place | None = None
+    block: BlockSyntax | None = None
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ class LevelFormat(Enum):
 
 @dataclass(frozen=True)
 class Format:
-    """Level formats in storage order.
+    """Level formats in storage order, and the edge of square blocks.
 
     Attributes
     ----------
@@ -30,10 +30,31 @@ class Format:
         One entry per storage level, outermost first.
     mode_order : tuple of int
         ``mode_order[l]`` is the logical dimension stored at level ``l``.
+    block : int
+        Edge of a block; levels hold block coordinates, values are whole blocks.  1: no blocks.
+    blocked : tuple of int
+        The logical dimensions counted in blocks, ascending; by default the last two.
     """
 
     levels: tuple[LevelFormat, ...]
     mode_order: tuple[int, ...]
+    block: int = 1
+    blocked: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        rank = len(self.levels)
+        blocked = tuple(sorted(self.blocked)) or tuple(range(max(rank - 2, 0), rank))
+        object.__setattr__(self, "block", self.block if rank else 1)
+        object.__setattr__(self, "blocked", () if self.block == 1 else blocked)
+
+    @property
+    def tile(self) -> tuple[int, ...]:
+        """Shape of one stored value: ``()``, ``(b,)`` or ``(b, b)``."""
+        return (self.block,) * len(self.blocked)
+
+    def in_blocks(self, edge: int, blocked: tuple[int, ...]) -> Format:
+        """The same levels over blocks; over elements if no dimension is blocked."""
+        return replace(self, block=edge if blocked else 1, blocked=blocked)
 
     @classmethod
     def dense(cls, rank: int) -> Format:

@@ -9,6 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from engine.errors import ProgramError
+from engine.program.blocking import BlockConflictError, settle
 from engine.program.formats import did_you_mean, suggestion
 from engine.program.limits import (
     MAX_DIMENSION,
@@ -18,6 +19,7 @@ from engine.program.limits import (
     NAME,
 )
 from engine.program.syntax import Place
+from engine.program.tiles import block_problem
 from engine.program.types import (
     Access,
     BroadcastAdd,
@@ -34,7 +36,7 @@ RESERVED = frozenset({"program", "option", "output"}) | {
 }
 
 Places = Mapping[tuple[str | int, ...], Place]
-"""Where the text has things: ``("tensor", n, part)`` with part name, shape, format or order,
+"""Where the text has things: ``("tensor", n, part)`` with part name, shape, format, order or block,
 ``("access", statement, k)`` and ``("index", statement, k, position)`` where ``k`` is 0 for the
 output and counts operands from 1, ``("output", n)`` and ``("program",)``."""
 
@@ -50,12 +52,25 @@ def verify(program: Program) -> None:
     checked = Checker(
         program.name, program.tensors, program.statements, program.broadcast_add, {}
     ).run(program.outputs)
+    for tensor, settled in zip(program.tensors, checked, strict=False):
+        if tensor.format != settled.format:
+            raise ProgramError(
+                f"tensor {tensor.name} is {_blocks(tensor)}, but by its indices it is "
+                f"{_blocks(settled)}",
+                hint="engine.program.block_program gives every tensor the blocks of its indices",
+            )
     if len(checked) > len(program.tensors):
         missing = checked[len(program.tensors)]
         raise ProgramError(
             f"tensor {missing.name} is assigned but not among the program's tensors",
             hint="add it to Program.tensors",
         )
+
+
+def _blocks(tensor: Tensor) -> str:
+    fmt = tensor.format
+    over = ",".join(map(str, fmt.blocked))
+    return f"blocked over {over}" if fmt.blocked else "not blocked"
 
 
 def _count(number: int, one: str, many: str | None = None) -> str:
@@ -108,6 +123,7 @@ class Checker:
             )
         for n, statement in enumerate(self.statements):
             self._check_statement(n, statement)
+        self._settle_blocks()
         self._check_outputs(outputs)
         return tuple(self.tensors.values())
 
@@ -193,13 +209,25 @@ class Checker:
                 at_format,
                 at_name,
             )
-        if LevelFormat.SINGLETON in levels:
+        if levels[:1] == (LevelFormat.SINGLETON,):
             raise self._error(
-                f"tensor {tensor.name} has a singleton level, which is not supported yet",
-                "use compressed levels, e.g. dcsr for a matrix",
+                f"tensor {tensor.name} has a singleton level outermost, but a singleton level "
+                "keeps one coordinate per position of the level above",
+                "start with a compressed level, e.g. coo",
                 at_format,
                 at_name,
             )
+
+        if problem := block_problem(tensor):
+            raise self._error(*problem, ("tensor", n, "block"), at_format, at_name)
+
+    def _settle_blocks(self) -> None:
+        """Blocks of assigned tensors follow from those of the inputs."""
+        try:
+            _, settled = settle(tuple(self.tensors.values()), self.statements)
+        except BlockConflictError as conflict:
+            raise self._error(conflict.message, conflict.hint, conflict.place) from None
+        self.tensors = {t.name: t for t in settled}
 
     # Statements.
 
@@ -419,10 +447,11 @@ class Checker:
                 continue
             if not self.statements[self.producers[tensor.name]].op.fuses:
                 continue  # memory may hold it in any format
-            if any(level is not LevelFormat.COMPRESSED for level in tensor.format.levels):
+            other = [x for x in tensor.format.levels if x is not LevelFormat.COMPRESSED]
+            if other:
                 raise self._error(
-                    f"intermediate {tensor.name} is declared with a dense level, but its "
-                    "coordinates are decided by the statement that assigns it",
+                    f"intermediate {tensor.name} is declared with a {other[0].value} level, "
+                    "but its coordinates are decided by the statement that assigns it",
                     "leave the declaration out, or declare it csf",
                     ("tensor", n, "format"),
                     ("tensor", n, "name"),

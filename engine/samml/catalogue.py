@@ -187,7 +187,8 @@ _ENTRIES = (
         "compressed level scanner",
         "LS",
         Family.SCAN,
-        "For each reference emits the stored coordinates of that fiber and their positions.",
+        "For each reference emits the stored coordinates of that fiber and their positions. "
+        "Optional singleton=true: the level has no segments to read.",
         inputs=(Port("ref", (REF,)),),
         outputs=(Port("crd", (CRD,), 1), Port("ref", (REF,), 1)),
         params=("tensor", "level"),
@@ -309,6 +310,17 @@ _ENTRIES = (
         optional_inputs=(Port("guide", (CRD,)),),
         outputs=(Port("val", (VAL,)),),
         params=("fn",),
+        flops=lambda taken, made: taken[0],
+    ),
+    Primitive(
+        "tilefold",
+        "tile folder",
+        "Fold",
+        Family.REDUCE,
+        "Folds axes inside each tile (add or max), or transposes it: tile=im->i, block=b.",
+        inputs=(Port("val", (VAL,)),),
+        outputs=(Port("val", (VAL,)),),
+        params=("fn", "tile", "block"),
         flops=lambda taken, made: taken[0],
     ),
     Primitive(

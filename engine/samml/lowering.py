@@ -10,9 +10,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from engine.errors import LoweringError
-from engine.program.types import Op
+from engine.program.blocking import blocking
+from engine.program.storage import view_format
+from engine.program.types import LevelFormat, Op
 from engine.samml.draft import Draft, Indices
 from engine.samml.graph import Graph, Scalar, StreamKind
+from engine.samml.tiles import with_tiles
 from engine.table.cells import (
     VALUE_ROW,
     AccIn,
@@ -78,6 +81,7 @@ class _Lowering:
     def __init__(self, table: FusionTable) -> None:
         self.table = table
         self.draft = Draft()
+        self.block = blocking(table.region.program).edge
         self.levels: dict[str, _Built] = {}
         self.accumulators: dict[str, tuple[int, ...]] = {}
         self.values: dict[str, int] = {}
@@ -85,7 +89,7 @@ class _Lowering:
     def run(self) -> Graph:
         for output in self.table.outputs:
             self._write(output)
-        return self.draft.finish(self.table.region.name)
+        return with_tiles(self.draft.finish(self.table.region.name))
 
     # Levels and references --------------------------------------------------------------------
 
@@ -133,9 +137,17 @@ class _Lowering:
         params: dict[str, Scalar] = {"tensor": scan.tensor, "level": scan.level}
         if scan.dense:
             params["dim"] = scan.dim
+        if self._is_singleton(scan):
+            params["singleton"] = True
         op = "dense_scan" if scan.dense else "scan"
         crd, ref = self.draft.add(op, (parent,), outputs, params, f"LS {column}.{index}", origin)
         return crd, ref
+
+    def _is_singleton(self, scan: Scan) -> bool:
+        name, _, order = scan.tensor.partition("@")
+        tensor = self.table.region.program.tensor(name)
+        stored = tuple(map(int, order.split(","))) if order else tensor.format.mode_order
+        return view_format(tensor, stored).levels[scan.level] is LevelFormat.SINGLETON
 
     def _scan_cell(self, column: str, index: str) -> Scan:
         expression = self.table.cell(column, index).expression
@@ -257,12 +269,11 @@ class _Lowering:
         match value:
             case ValueOf(column=column):
                 return self._column_value(column)
-            case Load(source=source, tensor=tensor):
+            case Load(source=source, tensor=tensor, tile=tile):
                 ref = self._reference(source)
                 outputs = ((VAL, self.draft.indices(ref), f"{origin} val"),)
-                return self.draft.add(
-                    "array", (ref,), outputs, {"tensor": tensor}, f"Val {tensor}", origin
-                )[0]
+                params = {"tensor": tensor, **self._tile(tile)}
+                return self.draft.add("array", (ref,), outputs, params, f"Val {tensor}", origin)[0]
             case RepeatValue(source=source, level=level):
                 return self._repeat(self.value(source, origin), self.level(level).crd, origin)
             case Compute():
@@ -287,20 +298,34 @@ class _Lowering:
         indices = self.draft.indices(operands[0])
         column = origin.split(".", 1)[0]
         outputs = ((VAL, indices, f"{column} val"),)
+        tile = compute.tile
         if compute.op in _BINARY:
             params: dict[str, Scalar] = {"fn": _BINARY[compute.op]}
             if compute.needs is not None:
                 params["needs"] = "ab"[compute.needs]
             value, label = operands[0], f"{compute.op.value} {column}"
-            for other in operands[1:]:  # a product of many factors is a chain
-                (value,) = self.draft.add("binary", (value, other), outputs, params, label, origin)
-            return value
-        if compute.op in _UNARY:
+            for k, other in enumerate(operands[1:]):  # a product of many factors is a chain
+                inside = self._tile(tile.compute[k]) if tile else {}
+                (value,) = self.draft.add(
+                    "binary", (value, other), outputs, params | inside, label, origin
+                )
+        elif compute.op in _UNARY:
             params = {"fn": _UNARY[compute.op], "scalar": float(compute.constant or 0.0)}
-            return self.draft.add(
+            params |= self._tile(tile.compute[0]) if tile else {}
+            value = self.draft.add(
                 "unary", operands, outputs, params, f"{compute.op.value} {column}", origin
             )[0]
-        return operands[0]
+        else:
+            value = operands[0]
+        if tile is None or not tile.fold:
+            return value
+        outputs = ((VAL, indices, f"{column} folded val"),)
+        params = {"fn": "max" if compute.op is Op.MAX else "add", **self._tile(tile.fold)}
+        return self.draft.add("tilefold", (value,), outputs, params, f"Fold {column}", origin)[0]
+
+    def _tile(self, spec: str) -> dict[str, Scalar]:
+        """Parameters of a node whose values are tiles."""
+        return {"tile": spec, "block": self.block} if spec else {}
 
     def _fold(self, fold: Fold, origin: str) -> int:
         value = self.value(fold.value, origin)

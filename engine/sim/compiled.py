@@ -85,6 +85,7 @@ class Simulation:
     ) -> None:
         self.graph = graph = bound.graph
         self.machine = machine
+        self._refuse_tiles()
         self.kernels = [kernel_of(node) for node in graph.nodes]
         ints, floats = Pool(np.int64), Pool(np.float32)
         ints.reserve(TOKENS)  # where void outputs write: nobody reads it
@@ -130,6 +131,16 @@ class Simulation:
         if log:
             self.log = {stream.id: [] for stream in graph.streams}
             self.logged = np.zeros(len(capacities), np.int64)
+
+    def _refuse_tiles(self) -> None:
+        tiled = next((node for node in self.graph.nodes if "tile" in node.params), None)
+        if tiled is not None:
+            raise SimulationError(
+                f"the compiled engine cannot run the blocked graph {self.graph.name}: "
+                f"the values of {tiled.label or tiled.op} are blocks of edge "
+                f"{tiled.params['block']}",
+                hint="use the interpreter, or take the blocks out of the program",
+            )
 
     def _carries_values(self, node: Node, port: int) -> bool:
         """Whether an output port carries values: its kind, or that of the input it copies."""

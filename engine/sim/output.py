@@ -64,12 +64,16 @@ def output_tensor(result: EngineResult, tensor: Tensor, key: str | None = None) 
     values = written["values"]["vals"]
     if not tensor.rank and not len(values):
         values = np.zeros(1, dtype=np.float32)  # nothing contributed to a scalar
+    values = values.reshape(-1, *tensor.format.tile)  # an empty array has lost the tile's shape
     if len(values) != parents:
         raise SimulationError(
             f"{key} has {parents:,} coordinates, but {len(values):,} values",
             hint="empty values were written without dropping their coordinates",
         )
-    written_as = replace(tensor, format=Format.compressed(tensor.rank, mode_order))
+    compressed = Format.compressed(tensor.rank, mode_order)
+    written_as = replace(
+        tensor, format=compressed.in_blocks(tensor.format.block, tensor.format.blocked)
+    )
     return StoredTensor(written_as, tuple(levels), values)
 
 

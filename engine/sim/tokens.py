@@ -1,7 +1,8 @@
 """Tokens of the machine's streams, their text and their encoding in arrays (``samml.md`` §1).
 
 A leaf token is a plain number: a Python ``int`` on coordinate and reference streams, a
-``numpy.float32`` on value streams.  Everything else is a :class:`Stop` or a :class:`Control`.
+``numpy.float32`` on value streams; in a blocked graph a value may be a tile, an array of
+``float32`` that nobody changes.  Everything else is a :class:`Stop` or a :class:`Control`.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ class Control(Enum):
 EMPTY, DONE = Control.EMPTY, Control.DONE
 REPEAT, SIGNAL_STOP = Control.REPEAT, Control.SIGNAL_STOP
 
-Number: TypeAlias = int | np.float32
+Number: TypeAlias = int | np.float32 | npt.NDArray[np.float32]
 Token: TypeAlias = Number | Stop | Control
 
 LEAF_CODE, STOP_CODE, EMPTY_CODE, DONE_CODE, REPEAT_CODE, SIGNAL_STOP_CODE = range(6)
@@ -69,17 +70,24 @@ A double holds every ``float32`` and every reference below 2**53 exactly.
 
 def is_number(token: Token) -> bool:
     """True for a coordinate, a reference or a value."""
-    return isinstance(token, (int, np.float32))
+    return isinstance(token, (int, np.float32, np.ndarray))
+
+
+def same(a: Token, b: Token) -> bool:
+    """Whether two tokens are equal; a tile equals only itself."""
+    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+        return a is b
+    return bool(a == b)
 
 
 def is_value(token: Token) -> bool:
     """True for a number, or the repeat signal that stands for one."""
-    return token is REPEAT or isinstance(token, (int, np.float32))
+    return token is REPEAT or isinstance(token, (int, np.float32, np.ndarray))
 
 
 def is_leaf(token: Token) -> bool:
     """True where one element stands: a number or the empty token."""
-    return token is EMPTY or isinstance(token, (int, np.float32))
+    return token is EMPTY or isinstance(token, (int, np.float32, np.ndarray))
 
 
 def parse_token(text: str | float, kind: StreamKind) -> Token:
@@ -114,7 +122,10 @@ def parse_tokens(text: str, kind: StreamKind = StreamKind.CRD) -> list[Token]:
 
 
 def format_token(token: Token) -> str:
-    """The text that :func:`parse_token` reads."""
+    """The text that :func:`parse_token` reads; of a tile, its numbers row by row."""
+    if isinstance(token, np.ndarray):
+        rows = (" ".join(f"{x:g}" for x in row) for row in np.atleast_2d(token))
+        return f"[{'; '.join(rows)}]"
     return f"{token:g}" if isinstance(token, np.float32) else str(token)
 
 
@@ -124,7 +135,13 @@ def format_tokens(tokens: Iterable[Token]) -> str:
 
 
 def encode(tokens: Iterable[Token]) -> npt.NDArray[Any]:
-    """Tokens as an array of :data:`TOKEN_DTYPE`."""
+    """Tokens as an array of :data:`TOKEN_DTYPE`.
+
+    Raises
+    ------
+    SimulationError
+        If one is a tile.
+    """
     rows: list[tuple[int, float]] = []
     for token in tokens:
         match token:
@@ -132,6 +149,8 @@ def encode(tokens: Iterable[Token]) -> npt.NDArray[Any]:
                 rows.append((STOP_CODE, level))
             case Control():
                 rows.append((_CONTROL_CODES[token], 0))
+            case np.ndarray():
+                raise SimulationError("a tile has no encoding", hint="encode single numbers")
             case _:
                 rows.append((LEAF_CODE, float(token)))
     return np.array(rows, dtype=TOKEN_DTYPE)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from engine.samml.catalogue import primitive
+from engine.samml.work import node_bytes, node_flops
 from engine.sim.result import EngineResult
 
 
@@ -31,10 +31,9 @@ def measured_work(result: EngineResult) -> Work:
     """The work of one region's run."""
     total = Work()
     for node in result.graph.nodes:
-        entry = primitive(node.op)
         taken = [int(result.values[s]) for s in node.inputs]
         made = max((int(result.values[s]) for s in node.outputs if s is not None), default=0)
         written = result.outputs.get(node.id, {})
         fibers = len(written["seg"]) - 1 if "seg" in written else 0
-        total += Work(entry.flops(taken, made), entry.bytes(taken, made, fibers))
+        total += Work(node_flops(node, taken, made), node_bytes(node, taken, made, fibers))
     return total

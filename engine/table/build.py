@@ -10,6 +10,7 @@ from engine.fusion.nests import Placed, PlacedLeaf, PlacedView
 from engine.fusion.region import FusedRegion
 from engine.fusion.views import Cut
 from engine.program.storage import view_format, view_key
+from engine.program.tiles import grid_shape
 from engine.program.types import LevelFormat, Op
 from engine.table.cells import (
     MAX_ACCUMULATOR_ORDER,
@@ -46,6 +47,7 @@ from engine.table.emptiness import Emptiness
 from engine.table.joins import AccAtom, Joins
 from engine.table.levels import LevelMaker
 from engine.table.table import CellChoices, FusionTable
+from engine.table.tiles import Tiles
 
 
 def build_table(
@@ -70,12 +72,14 @@ def build_table(
     chosen = tuple(order or region.default_order())
     region.pog.check(chosen)
     trees, rows, extents = arrange(region, chosen)
-    draft = Draft(extents)
+    tiles = Tiles(region.program)
+    draft = Draft(tiles.extents((p for joins, _ in trees for p in joins.placed), extents))
     if choices is None:
         choices = CellChoices(region.options.locate, region.options.repeat_references)
     outputs = []
     for number, (joins, emptiness) in enumerate(trees):
-        outputs.append(_TreeBuilder(draft, joins, emptiness, number, choices).build())
+        builder = _TreeBuilder(draft, joins, emptiness, number, choices, tiles)
+        outputs.append(builder.build())
     steps = [step for phase in Draft.PHASES for step in draft.steps[phase]]
     return FusionTable(
         region,
@@ -99,7 +103,9 @@ class _TreeBuilder:
         emptiness: Emptiness,
         number: int,
         choices: CellChoices,
+        tiles: Tiles,
     ) -> None:
+        self.tiles = tiles
         self.draft = draft
         self.choices = choices
         self.joins = joins
@@ -187,7 +193,7 @@ class _TreeBuilder:
             elif row in leaf.indices:
                 at = [leaf.indices[m] for m in stored].index(row)
                 dense = formats[at] is LevelFormat.DENSE
-                size = tensor.shape[stored[at]]
+                size = grid_shape(tensor)[stored[at]]
                 scan = Scan(parent, key, at, dense, size)
                 scans.append((name, row, self._cell(CellKind.SCAN, scan, parent)))
                 self.level(reader, row)
@@ -198,7 +204,7 @@ class _TreeBuilder:
                 parent = At(name, row)
             else:
                 repeats.append((name, row, Cell(CellKind.VALUE_REPEAT, "(RepV)")))
-        load = Load(parent, key)
+        load = Load(parent, key, self.tiles.load(leaf))
         scans.append((name, VALUE_ROW, self._cell(CellKind.VALUE, load, parent)))
         repeated = self._repeats_references(name, reader)
         value = load if repeated else self._repeated(load, reader, last)
@@ -286,7 +292,9 @@ class _TreeBuilder:
     def _compute(self, placed: Placed) -> Compute:
         operands = tuple(self._operand(v, placed) for v in placed.operands)
         statement = placed.view.statement
-        return Compute(statement.op, operands, statement.constant, self.joins.needed(placed))
+        needed = self.joins.needed(placed)
+        tile = self.tiles.compute(placed)
+        return Compute(statement.op, operands, statement.constant, needed, tile)
 
     def _operand(self, view: PlacedView, reader: Placed) -> Value:
         if isinstance(view, PlacedLeaf):

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from engine.program.types import Op
+from engine.table.tiles import TileOp
 
 VALUE_ROW = "val"
 MAX_ACCUMULATOR_ORDER = 6
@@ -85,10 +86,11 @@ class RepeatRef:
 
 @dataclass(frozen=True)
 class Load:
-    """The values at a leaf's references."""
+    """The values at a leaf's references; ``tile`` names their axes where they are tiles."""
 
     source: Reference
     tensor: str
+    tile: str = ""
 
     def __str__(self) -> str:
         return f"Val({self.source})"
@@ -120,20 +122,24 @@ class Compute:
     """An ALU operation on aligned values; no operation at all for a copy or a reduction.
 
     ``needs``: position of the operand without which a sum has no element, if there is one.
+    ``tile``: what happens inside tiles, where the values are tiles.
     """
 
     op: Op
     operands: tuple[Value, ...]
     constant: float | None = None
     needs: int | None = None
+    tile: TileOp | None = None
 
     def __str__(self) -> str:
         shown = [str(v) for v in self.operands]
-        if self.op in (Op.SUM, Op.MAX):
-            return shown[0]
+        inside, fold = (" ".join(self.tile.compute), self.tile.fold) if self.tile else ("", "")
         if self.constant is not None:
             shown.append(f"{self.constant:g}")
-        return f"{self.op.name}({','.join(shown)})"
+        text = f"{self.op.name}{f'[{inside}]' if inside else ''}({','.join(shown)})"
+        if self.op in (Op.SUM, Op.MAX):
+            text = shown[0]
+        return f"Fold[{fold}]({text})" if fold else text
 
 
 @dataclass(frozen=True)

@@ -121,8 +121,8 @@ class Emptiness:
     def _scan(self, atom: ScanAtom) -> bool:
         at = self.position(atom)
         null = self.null(atom)
-        if self.level_format(atom) is LevelFormat.DENSE:
-            return null
+        if self.level_format(atom) is not LevelFormat.COMPRESSED:
+            return null  # a dense level has every coordinate, a singleton exactly one
         levels = self.joins.formats(atom.leaf)
         return at == 0 or levels[at - 1] is LevelFormat.DENSE or null
 

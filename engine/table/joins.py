@@ -13,6 +13,7 @@ from itertools import product
 
 from engine.fusion.nests import Placed, PlacedLeaf, PlacedView, walk_placed
 from engine.program.storage import view_format
+from engine.program.tiles import grid_shape
 from engine.program.types import BroadcastAdd, LevelFormat, Program
 
 MAX_ATOMS = 14
@@ -150,7 +151,7 @@ class Joins:
         return [Shift(child, sum(sizes[:k]), sum(sizes)) for k, child in enumerate(children)]
 
     def _size(self, view: PlacedView, index: str) -> int:
-        return self.program.tensor(view.tensor).shape[view.indices.index(index)]
+        return grid_shape(self.program.tensor(view.tensor))[view.indices.index(index)]
 
     def jout(self, view: PlacedView, consumer: Placed, index: str) -> Tree:
         """Coordinates of an operand as its consumer sees them (J2)."""

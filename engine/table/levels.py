@@ -143,7 +143,8 @@ class LevelMaker:
             driving = [first]
             dense = [c for c in dense if c != first]
         reach = frozenset[str]().union(*(self._outer(c, prefix) for c in driving))
-        looked_up = [c for c in dense if self._outer(c, prefix) <= reach]
+        # Looking up drops no coordinate, so an operand that may be absent has to be scanned.
+        looked_up = [c for c in dense if self._complete(c) and self._outer(c, prefix) <= reach]
         scanned = [c for c in tree.children if c not in looked_up]
         child = self._join(False, scanned, prefix)
         return self._located(child, looked_up)

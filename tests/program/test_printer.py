@@ -27,9 +27,10 @@ CONSTANTS = st.floats(allow_nan=False, allow_infinity=False)
 
 @st.composite
 def formats(draw: st.DrawFn, rank: int) -> Format:
-    levels = st.sampled_from([LevelFormat.DENSE, LevelFormat.COMPRESSED])
+    outermost = st.sampled_from([LevelFormat.DENSE, LevelFormat.COMPRESSED])
+    inner = st.sampled_from(LevelFormat)
     order = tuple(draw(st.permutations(range(rank))))
-    return Format(tuple(draw(levels) for _ in range(rank)), order)
+    return Format(tuple(draw(inner if at else outermost) for at in range(rank)), order)
 
 
 @st.composite
@@ -82,6 +83,11 @@ def programs(draw: st.DrawFn) -> Program:
         tensors[name] = Tensor(name, tensors[name].shape, fmt)
     ordered = tuple(draw(st.permutations(list(tensors.values()))))
     return Program("random", ordered, tuple(statements), tuple(outputs), broadcast_add)
+
+
+def test_the_shape_of_a_reshape_is_printed() -> None:
+    program = parse("A: 4x6 csr\nR: 8x3 csf\nR[a,b] = reshape(A[i,j])\nT[a] = R[a,b]")
+    assert parse(print_program(program)) == program
 
 
 @settings(max_examples=300, derandomize=True, deadline=None)

@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 from engine.errors import FuseloomError, LoweringError, OrderError, ProgramError
 from engine.fusion.fuse import fuse
 from engine.fusion.schedule import Schedule
-from engine.program import Program, StoredTensor, parse
+from engine.program import LevelFormat, Program, StoredTensor, Tensor, parse
+from engine.program.levels import run_end, stored_shape
+from engine.program.tiles import element_coordinates, from_tiles, grid_shape, to_tiles
 from engine.samml.compiler import Compilation, compile_program, compile_region
 
 INDICES = ("i", "j", "k", "l", "m")
@@ -46,13 +48,21 @@ class Case:
 class _Maker:
     """Makes up statements one after another."""
 
-    def __init__(self, rng: random.Random) -> None:
+    def __init__(self, rng: random.Random, block: int = 1) -> None:
         self.rng = rng
+        self.block = block
         count = rng.randint(1, 3)
         self.size_of = {x: rng.choice([1, 2, 3, 4, 5][: count + 2]) for x in INDICES}
+        if block > 1:  # blocked indices and others never share a size, so none is linked
+            others = [size for size in (1, 2, 3, 5) if size % block]
+            for x in INDICES:
+                blocks = block * rng.randint(1, 3)
+                self.size_of[x] = blocks if rng.random() < 0.7 else rng.choice(others)
         self.joinable = rng.random() < 0.3
         if self.joinable:  # m can hold what k and l hold, one after the other
             self.size_of["m"] = self.size_of["k"] + self.size_of["l"]
+            blocked = {self.is_blocked(x) for x in "klm"}
+            self.joinable = len(blocked) == 1  # else the sum is of another kind than its terms
         self.tensors: list[Made] = []
         self.declarations: list[str] = []
         self.statements: list[str] = []
@@ -74,18 +84,38 @@ class _Maker:
     # Operands ---------------------------------------------------------------------------------
 
     def indices(self, low: int, high: int) -> list[str]:
-        return self.rng.sample(INDICES, self.rng.randint(low, high))
+        return self.at_most_two_blocked(self.rng.sample(INDICES, self.rng.randint(low, high)))
+
+    def at_most_two_blocked(self, indices: list[str]) -> list[str]:
+        blocked = [x for x in indices if self.is_blocked(x)]
+        return [x for x in indices if x not in blocked[2:]]
+
+    def blocks(self, indices: list[str]) -> str:
+        """What a declaration over these indices says of blocks."""
+        blocked = ",".join(str(k) for k, x in enumerate(indices) if self.is_blocked(x))
+        return f" block {self.block} over {blocked}" if blocked else ""
+
+    def is_blocked(self, index: str) -> bool:
+        return self.block > 1 and self.size_of[index] % self.block == 0
 
     def input(self, indices: list[str], positive: bool = False) -> Made:
         rng = self.rng
         name = f"A{len(self.declarations)}"
         sizes = tuple(self.size_of[x] for x in indices)
         levels = [rng.choice(["dense", "compressed"]) for _ in sizes]
+        if rng.random() < 0.25:  # COO, or singletons at some of the inner levels
+            everywhere = rng.random() < 0.5
+            if everywhere and levels:
+                levels[0] = "compressed"
+            for at in range(1, len(levels)):
+                if everywhere or rng.random() < 0.5:
+                    levels[at] = "singleton"
         order = list(range(len(sizes)))
         if rng.random() < 0.3:
             rng.shuffle(order)
         shape = "x".join(map(str, sizes)) or "scalar"
         form = f" [{', '.join(levels)}] order {','.join(map(str, order))}" if sizes else ""
+        form += self.blocks(indices)
         self.declarations.append(f"{name}: {shape}{form}")
         made = Made(name, sizes, positive or rng.random() < 0.5, 2.0)
         self.tensors.append(made)
@@ -140,7 +170,7 @@ class _Maker:
         both = list(dict.fromkeys(ai + bi))
         if a.magnitude * b.magnitude > 1e3:
             return
-        out = [x for x in both if self.rng.random() < 0.7][:3]
+        out = self.at_most_two_blocked([x for x in both if self.rng.random() < 0.7])[:3]
         if self.rng.random() < 0.3:
             self.rng.shuffle(out)
         summed = float(np.prod([self.size_of[x] for x in both if x not in out] or [1]))
@@ -162,7 +192,7 @@ class _Maker:
         magnitude = a.magnitude * b.magnitude * c.magnitude
         if magnitude > 1e3 or len(every) > 4:
             return
-        out = [x for x in every if self.rng.random() < 0.6][:3]
+        out = self.at_most_two_blocked([x for x in every if self.rng.random() < 0.6])[:3]
         summed = float(np.prod([self.size_of[x] for x in every if x not in out] or [1]))
         self.emit(
             out,
@@ -174,6 +204,7 @@ class _Maker:
     def concat(self) -> None:
         """Something over k and something over l, one behind the other over m."""
         rest = self.rng.sample(("i", "j"), self.rng.randint(0, 2))
+        rest = self.at_most_two_blocked(["m", *rest])[1:]
         at = self.rng.randint(0, len(rest))
 
         def over(axis: str) -> list[str]:
@@ -202,6 +233,7 @@ class _Maker:
             for rank in (1, 2, 3)
             for chosen in permutations(INDICES, rank)
             if int(np.prod([self.size_of[x] for x in chosen])) == places
+            and self.at_most_two_blocked(list(chosen)) == list(chosen)
         ]
         if not fitting:
             return
@@ -215,8 +247,10 @@ class _Maker:
         self.rng.shuffle(order)
         self.declarations.append(
             f"{name}: {shape} [{', '.join(levels)}] order {','.join(map(str, order))}"
+            + self.blocks(out)
         )
-        self.emit(out, f"reshape({self.at(a, ai)})", a.positive, a.magnitude)
+        positive = a.positive and not self.blocks(out)  # so would the rest of a block
+        self.emit(out, f"reshape({self.at(a, ai)})", positive, a.magnitude)
 
     def add(self) -> None:
         a, ai = self.recent()
@@ -244,7 +278,11 @@ class _Maker:
     def unary(self) -> None:
         a, ai = self.recent()
         at = self.at(a, ai)
-        choices = ["relu", "sigmoid", "gelu", "scale", "shift"]
+        choices = ["relu", "scale", "shift"]
+        if a.magnitude <= 2:  # what gelu(x) - x keeps of a larger x is lost in float32
+            choices.append("gelu")
+        if a.magnitude <= 60:  # float32 knows nothing of e**-100
+            choices.append("sigmoid")
         if a.magnitude <= 4:
             choices += ["exp", "exp"]
         if a.positive:
@@ -298,6 +336,34 @@ class _Maker:
         self.emit(ai, f"T{n + 2}[{','.join(ai)}] / T{n + 3}[{','.join(rest)}]", False, 1)
 
 
+def _elements(
+    tensor: Tensor, density: float, numbers: np.random.Generator
+) -> list[tuple[int, ...]]:
+    """Coordinates (of blocks) a format with singletons can hold: one per dense position."""
+    formats, order, shape = tensor.format.levels, tensor.format.mode_order, stored_shape(tensor)
+    found: list[tuple[int, ...]] = [()]
+    depth = 0
+    while depth < len(formats):
+        end = run_end(formats, depth)
+        sizes = shape[depth : end + 1]
+        longer: list[tuple[int, ...]] = []
+        for above in found:
+            if formats[depth] is LevelFormat.DENSE:
+                longer += [
+                    (*above, x, *(int(numbers.integers(size)) for size in sizes[1:]))
+                    for x in range(sizes[0])
+                ]
+            else:
+                drawn = numbers.random(sizes)
+                kept = drawn < density
+                if depth and not kept.any():
+                    kept = drawn == drawn.min()  # a singleton above needs its one element
+                longer += [(*above, *tuples) for tuples in np.argwhere(kept).tolist()]
+        found = longer
+        depth = end + 1
+    return [tuple(point[order.index(axis)] for axis in range(tensor.rank)) for point in found]
+
+
 def _data(program: Program, positive: set[str], rng: random.Random) -> dict[str, StoredTensor]:
     numbers = np.random.default_rng(rng.randrange(2**32))
     data = {}
@@ -307,7 +373,21 @@ def _data(program: Program, positive: set[str], rng: random.Random) -> dict[str,
         values = numbers.integers(1, 12, tensor.shape) / 8.0
         if name not in positive:
             values = values * numbers.choice([-1.0, 1.0], tensor.shape)
+        if LevelFormat.SINGLETON in tensor.format.levels:
+            points = np.array(_elements(tensor, density, numbers), dtype=np.int64)
+            points = element_coordinates(tensor, points.reshape(len(points), tensor.rank))
+            data[name] = StoredTensor.from_coo(tensor, points, values[tuple(points.T)])
+            continue
         keep = numbers.random(tensor.shape) < density
+        if tensor.format.blocked:  # whole blocks too, or hardly any would be empty
+            tiles = to_tiles(tensor, keep)
+            grid = numbers.random(grid_shape(tensor)) < rng.choice([density, 0.4])
+            keep &= from_tiles(
+                tensor,
+                np.broadcast_to(
+                    grid.reshape(grid.shape + (1,) * (tiles.ndim - grid.ndim)), tiles.shape
+                ),
+            )
         if tensor.rank > 1 and rng.random() < 0.4:
             keep[rng.randrange(tensor.shape[0])] = False
         if name in positive:
@@ -335,9 +415,12 @@ def _legal(compiled_from: Program, schedule: Schedule, rng: random.Random) -> It
             raise reason
 
 
-def make_case(rng: random.Random, low: int = 2, high: int = 5) -> Case | None:
-    """One random case, or None where the statements drawn make no legal program."""
-    maker = _Maker(rng)
+def make_case(rng: random.Random, low: int = 2, high: int = 5, block: int = 1) -> Case | None:
+    """One random case, or None where the statements drawn make no legal program.
+
+    ``block``: edge of the blocks that some of its indices are stored in.
+    """
+    maker = _Maker(rng, block)
     text = maker.text(rng.randint(low, high))
     try:
         program = parse(text)

@@ -6,11 +6,13 @@ import random
 
 import pytest
 
+from engine.program import parse, print_program
 from engine.sim.run import TOLERANCE, simulate
 from tests.property.programs import Case, make_case
 
 SEED = 20_251_000
 ENGINES = ("interpreter", "compiled")
+BLOCKS = (2, 3, 4)
 
 
 def check(case: Case, engine: str) -> str:
@@ -19,15 +21,17 @@ def check(case: Case, engine: str) -> str:
     return "" if result.ok else f"{result}\n{case!r}"
 
 
-def search(seeds: range, engine: str) -> tuple[int, int]:
+def search(seeds: range, engine: str, blocks: tuple[int, ...] = (1,)) -> tuple[int, int]:
     """Run the case of every seed; how many cases there were and how many fused statements."""
     cases = fused = 0
     for seed in seeds:
-        case = make_case(random.Random(seed))
+        rng = random.Random(seed)
+        case = make_case(rng, block=rng.choice(blocks))
         if case is None:
             continue
         cases += 1
         fused += len(case.compilation.regions) < len(case.program.statements)
+        assert parse(print_program(case.program)) == case.program, f"seed {seed}: {case.program}"
         difference = check(case, engine)
         assert not difference, f"seed {seed}, engine {engine}: {difference}"
     return cases, fused
@@ -41,6 +45,22 @@ def test_random_programs(engine: str) -> None:
     assert cases >= 200
     assert 2 * fused >= cases
     assert TOLERANCE == 1e-5
+
+
+def test_random_blocked_programs() -> None:
+    """Some indices in blocks; the interpreter runs them, whatever engine is asked to choose."""
+    print(f"seeds from {SEED}")
+    cases, fused = search(range(SEED, SEED + 400), "auto", BLOCKS)
+    assert cases >= 200
+    assert 2 * fused >= cases
+
+
+@pytest.mark.fuzz
+def test_many_random_blocked_programs() -> None:
+    print(f"seeds from {SEED + 10_000}")
+    cases, fused = search(range(SEED + 10_000, SEED + 18_000), "auto", BLOCKS)
+    assert cases >= 4_000
+    assert 2 * fused >= cases
 
 
 @pytest.mark.fuzz

@@ -31,6 +31,9 @@ def droppers(made: Graph) -> list[str]:
         ("dcsr", "dense", []),  # a stored row has an element
         ("dense", "dense", []),
         ("csr", "dense", ["Drop y"]),  # a row may be empty
+        ("coo", "dense", []),
+        ("[dense, singleton]", "dense", []),  # every row has its one element
+        ("[dense, singleton]", "[compressed]", ["Drop y"]),
         ("dcsr", "[compressed]", ["Drop y"]),  # a row may have nothing in common with x
         ("dense", "[compressed]", ["Drop y"]),  # x may hold nothing at all
     ],

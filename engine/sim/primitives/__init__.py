@@ -13,6 +13,7 @@ from engine.sim.primitives import (
     scanners,
     shaping,
     sources,
+    tiles,
     values,
     writers,
 )
@@ -40,6 +41,7 @@ __all__ = [
     "scanners",
     "shaping",
     "sources",
+    "tiles",
     "twin",
     "values",
     "writers",

@@ -11,7 +11,7 @@ import numpy as np
 from engine.sim.primitives.reducers import FOLDS
 from engine.sim.primitives.registry import twin
 from engine.sim.process import Behaviour, Channel, Process, Request
-from engine.sim.tokens import DONE, EMPTY, Stop, is_leaf, is_number
+from engine.sim.tokens import DONE, EMPTY, Stop, is_leaf, is_number, same
 from engine.table.cells import MAX_ACCUMULATOR_ORDER
 
 F32 = np.float32
@@ -63,7 +63,7 @@ def spacc1(node: Process) -> Behaviour:
             yield val_out.put(DONE)
             return
         else:
-            if isinstance(crd, Stop) and crd == value:
+            if isinstance(crd, Stop) and same(crd, value):
                 if head is not DONE:
                     yield outer.take
                 elif not strict:
@@ -128,7 +128,7 @@ def _reference_spacc2(node: Process) -> Behaviour:
         else:
             yield crd0.take
             yield values.take
-            if isinstance(value, Stop) and head0 == value:
+            if isinstance(value, Stop) and same(head0, value):
                 yield crd1.take
             elif not (is_number(head1) and is_number(head0) and is_number(value)):
                 node.fail("coordinates and values disagree", head1, head0, value)
@@ -168,7 +168,7 @@ def accumulate(node: Process) -> Behaviour:
             for depth, channel in enumerate(inner):
                 below = min(depth, len(inner) - 2)
                 token = yield channel.take
-                if token != Stop(head.level + below + 1):
+                if not same(token, Stop(head.level + below + 1)):
                     node.fail("an inner stream disagrees on an empty fiber", head, token)
             node.clock += 1
             yield from _flush(node, tree, head)
@@ -194,7 +194,7 @@ def _subtree(
             for depth, channel in enumerate(deeper):
                 below = min(depth + 1, len(deeper) - 1)
                 token = yield channel.take
-                if token != Stop(crd.level + below):
+                if not same(token, Stop(crd.level + below)):
                     node.fail("streams disagree on where a fiber ends", crd, token)
             node.clock += 1
             return crd.level

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from engine.sim.primitives.registry import twin
 from engine.sim.process import Behaviour, Process
-from engine.sim.tokens import DONE, EMPTY, Stop, is_leaf, is_number
+from engine.sim.tokens import DONE, EMPTY, Stop, is_leaf, is_number, same
 
 
 @twin("crddrop")
@@ -60,7 +62,7 @@ def valdrop(node: Process) -> Behaviour:
     while True:
         value = yield values.take
         crd = yield crds.take
-        if value != crd and not (is_leaf(value) and is_leaf(crd)):
+        if not same(value, crd) and not (is_leaf(value) and is_leaf(crd)):
             node.fail("value and coordinate disagree", value, crd)
         if value is not EMPTY:
             yield val_out.put(value)
@@ -80,7 +82,7 @@ def zerodrop(node: Process) -> Behaviour:
         value = yield values.take
         crd = yield crds.take
         if is_number(value):
-            if value != 0:
+            if np.any(value != 0):
                 yield val_out.put(value)
                 yield crd_out.put(crd)
         elif discard and value is not DONE:
@@ -192,10 +194,10 @@ def fiber_align(node: Process) -> Behaviour:
             yield before.take
             if have != target:
                 node.fail("the two levels disagree on where fibers end", have, target)
-            if not merged and (token := (yield stream.take)) != (
-                DONE if target is DONE else Stop(target.level + levels)
-            ):
-                node.fail("level and stream disagree on where fibers end", target, token)
+            if not merged:
+                token = yield stream.take
+                if not same(token, DONE if target is DONE else Stop(target.level + levels)):
+                    node.fail("level and stream disagree on where fibers end", target, token)
             merged = pending = False
             if target is DONE:
                 yield out.put(DONE)

@@ -7,7 +7,7 @@ from typing import Any
 
 from engine.sim.primitives.registry import twin
 from engine.sim.process import Behaviour, Channel, Process, Request
-from engine.sim.tokens import DONE, EMPTY, Stop, Token, is_leaf
+from engine.sim.tokens import DONE, EMPTY, Stop, Token, is_leaf, same
 
 
 def peek_all(channels: Sequence[Channel]) -> Generator[Request, Any, list[Token]]:
@@ -31,7 +31,7 @@ def smallest(node: Process, heads: Sequence[Token]) -> int:
 def check_payloads(node: Process, crds: Sequence[Token], payloads: Sequence[Token]) -> None:
     """A coordinate comes with a leaf, a stop with the same stop."""
     for crd, payload in zip(crds, payloads, strict=True):
-        if crd != payload and not (is_leaf(crd) and is_leaf(payload)):
+        if not same(crd, payload) and not (is_leaf(crd) and is_leaf(payload)):
             node.fail("an operand's coordinate and payload disagree", crd, payload)
 
 

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
+from engine.samml.tiles import latency, tile_of
 from engine.sim.primitives.registry import twin
 from engine.sim.process import Behaviour, Process
-from engine.sim.tokens import DONE, EMPTY, Stop, Token, is_number
+from engine.sim.tokens import DONE, EMPTY, Stop, Token, is_number, same
 
 F32 = np.float32
+Value: TypeAlias = np.float32 | npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True)
@@ -19,15 +23,22 @@ class Fold:
     """How values join: the function, and what the reference's registers hold at the start of
     the first fiber and of later ones."""
 
-    join: Callable[[F32, F32], F32]
+    join: Callable[[Any, Any], Any]
     first: F32
     later: F32
 
 
 FOLDS: Mapping[str, Fold] = {
     "add": Fold(lambda total, x: total + x, F32(0), F32(0)),
-    "max": Fold(max, np.finfo(F32).min, F32(0)),
+    "max": Fold(lambda top, x: _maximum(top, x), np.finfo(F32).min, F32(0)),
 }
+
+
+def _maximum(top: Value, x: Value) -> Value:
+    if isinstance(top, np.ndarray) or isinstance(x, np.ndarray):
+        tile: npt.NDArray[np.float32] = np.maximum(top, x)
+        return tile
+    return max(top, x)
 
 
 class Register:
@@ -41,12 +52,19 @@ class Register:
             quirks.max_reduce_resets_to_zero if name == "max" else quirks.sum_of_nothing_is_zero
         )
         # Sums start from 0 on every machine, so that -0 comes out alike.
-        self.start: F32 | None = self.fold.first if self.has_default or name == "add" else None
-        self.total = self.start
+        self.start: Value | None = None
+        self.later: Value | None = None
+        if self.has_default or name == "add":
+            spec = tile_of(node.node)
+            shape = spec.shape if spec is not None else ()
+            self.start = np.full(shape, self.fold.first)[()]
+            self.later = np.full(shape, self.fold.later)[()]
+        self.delay = latency(node.node)
+        self.total: Value | None = self.start
         self.filled = False
         self.zero = bool(node.param("empty_is_zero", False))
 
-    def add(self, value: F32) -> None:
+    def add(self, value: Value) -> None:
         self.total = value if self.total is None else self.fold.join(self.total, value)
         self.filled = True
 
@@ -55,7 +73,7 @@ class Register:
         result: Token = F32(0) if self.zero else EMPTY
         if self.total is not None and (self.filled or self.has_default):
             result = self.total
-        self.total = None if self.start is None else self.fold.later
+        self.total = self.later
         self.filled = False
         return result
 
@@ -80,7 +98,7 @@ def reduce(node: Process) -> Behaviour:
             yield out.put(DONE)
             return
         if isinstance(token, Stop):
-            yield out.put(register.pop())
+            yield out.put(register.pop(), at=node.clock + register.delay)
             if token.level > 0:
                 yield out.put(Stop(token.level - 1))
         else:
@@ -106,7 +124,7 @@ def guided_reduce(node: Process) -> Behaviour:
             yield out.put(DONE)
             return
         if isinstance(head, Stop):  # an empty fiber of the guide: no value, only its stop
-            if token != Stop(head.level + 1):
+            if not same(token, Stop(head.level + 1)):
                 node.fail("values and guide disagree on an empty fiber", head, token)
             yield out.put(head)
             node.clock += 1
@@ -119,11 +137,11 @@ def guided_reduce(node: Process) -> Behaviour:
                 node.fail("the values end inside a fiber", head, token)
             token = yield values.take
         if token.level == 0:
-            yield out.put(register.pop())
+            yield out.put(register.pop(), at=node.clock + register.delay)
         else:
             closing = yield guide.take
             if closing != Stop(token.level - 1):
                 node.fail("values and guide disagree on where fibers end", closing, token)
-            yield out.put(register.pop())
+            yield out.put(register.pop(), at=node.clock + register.delay)
             yield out.put(closing)
         node.clock += 1

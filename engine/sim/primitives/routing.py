@@ -7,7 +7,7 @@ from typing import Any
 
 from engine.sim.primitives.registry import twin
 from engine.sim.process import Behaviour, Channel, Process, Request
-from engine.sim.tokens import DONE, Stop
+from engine.sim.tokens import DONE, Stop, same
 
 
 @twin("broadcast")
@@ -102,7 +102,7 @@ def ordered_join(node: Process) -> Behaviour:
         closing = Stop(head.level + levels) if isinstance(head, Stop) else DONE
         for number, lane in enumerate(lanes):
             token = closed[number] if number in closed else (yield lane.take)
-            if token != closing:
+            if not same(token, closing):
                 node.fail(f"lane {number} and the guide disagree on where fibers end", head, token)
         closed.clear()
         yield out.put(closing)

@@ -50,9 +50,12 @@ def scanner(node: Process, fiber: Callable[[int], Fiber]) -> Behaviour:
 
 
 def stored_level(node: Node, tensor: StoredTensor) -> dict[str, npt.NDArray[Any]]:
-    """Segments and coordinates of the level the node's parameter ``level`` names."""
+    """Segments and coordinates of the level the node's parameter ``level`` names.
+
+    A scanner's fibers have unique coordinates, so runs of singletons come grouped.
+    """
     depth = int(node.params["level"])
-    level = tensor.levels[depth] if depth < len(tensor.levels) else None
+    level = tensor.scanned[depth] if depth < len(tensor.levels) else None
     if not isinstance(level, CompressedLevel):
         raise SimulationError(
             f"{node.label or node.op} scans level {depth} of {node.params['tensor']}, "

@@ -9,11 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from engine.samml import tiles
 from engine.samml.graph import Node
+from engine.samml.tiles import tile_of
 from engine.sim.machine import Machine
 from engine.sim.primitives.registry import twin
+from engine.sim.primitives.tiles import as_value, binary_on_tiles, unary_on_tiles
 from engine.sim.process import Behaviour, Process
-from engine.sim.tokens import DONE, EMPTY, Stop, is_number
+from engine.sim.tokens import DONE, EMPTY, Stop, is_number, same
 
 F32 = np.float32
 F64 = np.float64
@@ -72,17 +75,24 @@ def required_operands(node: Node) -> str:
 def load_timing(node: Node, machine: Machine) -> Timing:
     """A block of edge B streams in over B² cycles (§2.8)."""
     block = int(node.params.get("block", 1))
-    latency = int(node.params.get("latency", machine.load_latency * block * block))
+    cycles = tiles.latency(node) if "tile" in node.params else block * block
+    latency = int(node.params.get("latency", machine.load_latency * cycles))
     return Timing(latency, int(node.params.get("ii", 1)))
 
 
 def binary_timing(node: Node, machine: Machine) -> Timing:
-    """The block-mode table of §2.9; parameters ``latency`` and ``ii`` override it."""
+    """The table of §2.9, for single numbers timed as blocks (``block`` alone) and for tiles.
+
+    Parameters ``latency`` and ``ii`` override it.
+    """
     block = int(node.params.get("block", 1))
     fn = node.params["fn"]
-    area = 1 if fn == "div" else block * block
-    latency = int(node.params.get("latency", machine.alu_latency * area))
-    interval = machine.alu_interval * (block if fn == "mul" else 1)
+    cycles = 1 if fn == "div" else block * block
+    steps = block if fn == "mul" else 1
+    if "tile" in node.params:
+        cycles, steps = tiles.latency(node), tiles.interval(node)
+    latency = int(node.params.get("latency", machine.alu_latency * cycles))
+    interval = machine.alu_interval * steps
     return Timing(latency, int(node.params.get("ii", interval)))
 
 
@@ -98,8 +108,10 @@ def array(node: Process) -> Behaviour:
     """Load the value at each reference."""
     (refs,) = node.inputs
     (out,) = node.outputs
-    stored: list[F32] = list(node.array("vals").astype(F32, copy=False))
+    stored: list[Any] = list(node.array("vals").astype(F32, copy=False))
     timing = load_timing(node.node, node.machine)
+    spec = tile_of(node.node)
+    blank = ZERO if spec is None else as_value(ZERO, spec)
     while True:
         token = yield refs.take
         if is_number(token):
@@ -107,7 +119,7 @@ def array(node: Process) -> Behaviour:
                 node.fail(f"reference outside the {len(stored)} stored values", token)
             yield out.put(stored[token], at=node.clock + timing.latency)
         elif token is EMPTY and node.quirks.array_loads_zero:
-            yield out.put(ZERO)
+            yield out.put(blank)
         else:
             yield out.put(token)
             if token is DONE:
@@ -121,7 +133,8 @@ def binary(node: Process) -> Behaviour:
     left, right = node.inputs
     (out,) = node.outputs
     name = node.param("fn")
-    function = BINARY[name]
+    spec = tile_of(node.node)
+    function = BINARY[name] if spec is None else binary_on_tiles(name, spec)
     empty_is_zero = node.quirks.binary_empty_is_zero
     timing = binary_timing(node.node, node.machine)
     needed = required_operands(node.node)
@@ -129,7 +142,7 @@ def binary(node: Process) -> Behaviour:
         a = yield left.take
         b = yield right.take
         if isinstance(a, Stop) or isinstance(b, Stop) or a is DONE or b is DONE:
-            if a != b:
+            if not same(a, b):
                 node.fail("operands disagree on where fibers end", a, b)
             yield out.put(a)
             if a is DONE:
@@ -153,13 +166,17 @@ def unary(node: Process) -> Behaviour:
     """Apply a function to each value; the empty token stays empty."""
     (stream,) = node.inputs
     (out,) = node.outputs
-    function = UNARY[node.param("fn")]
+    spec = tile_of(node.node)
+    name = node.param("fn")
+    function = UNARY[name] if spec is None else unary_on_tiles(name, spec)
     scalar = F32(node.param("scalar", 0))
     timing = unary_timing(node.node, node.machine)
     while True:
         token = yield stream.take
         if is_number(token):
-            yield out.put(F32(function(token, scalar)), at=node.clock + timing.latency)
+            value = function(token, scalar)
+            value = F32(value) if spec is None else value
+            yield out.put(value, at=node.clock + timing.latency)
         elif token is EMPTY and node.quirks.unary_empty_panics:
             node.fail("a unary function of the empty token", token)
         else:

@@ -1,0 +1,128 @@
+"""Value tokens that are tiles: what a node's parameters say of them, and what they cost.
+
+A node of a blocked graph carries ``block``, the edge of all tiles, and ``tile``: the axes of its
+values (``ij``), or of its operands and its result (``ik,kj->ij``), a letter each.  Tokens without
+axes are single numbers.  Source: ``fusion.md`` §5.2, §6; ``samml.md`` §2.8 to §2.11.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from engine.samml.catalogue import Family, primitive
+from engine.samml.graph import Graph, Node, StreamKind
+
+
+@dataclass(frozen=True)
+class TileSpec:
+    """Axes of a node's operands and of its result, all of extent ``edge``."""
+
+    operands: tuple[str, ...]
+    result: str
+    edge: int
+
+    @property
+    def contracts(self) -> bool:
+        """Whether operands have axes that the result lacks."""
+        return any(set(axes) - set(self.result) for axes in self.operands)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of one result."""
+        return (self.edge,) * len(self.result)
+
+    @property
+    def elements(self) -> int:
+        """Numbers in one result."""
+        return int(self.edge ** len(self.result))
+
+    @property
+    def points(self) -> int:
+        """Combinations of all axes: what a contraction adds up, results included."""
+        return int(self.edge ** len(set("".join(self.operands)) | set(self.result)))
+
+
+def tile_of(node: Node) -> TileSpec | None:
+    """What a node's values are in a blocked graph; None where they are single numbers."""
+    text = node.params.get("tile")
+    if text is None:
+        return None
+    left, arrow, right = str(text).partition("->")
+    return TileSpec(tuple(left.split(",")), right if arrow else left, int(node.params["block"]))
+
+
+def is_tiled(graph: Graph) -> bool:
+    """Whether some value tokens of a graph are tiles."""
+    return any("tile" in node.params for node in graph.nodes)
+
+
+def flops_per_value(node: Node) -> int:
+    """Operations where a scalar machine does one: b² of a tile, 2b³ - b² of a tile product."""
+    spec = tile_of(node)
+    if spec is None:
+        return 1
+    if node.op == "binary" and spec.contracts:
+        return 2 * spec.points - spec.elements
+    if node.op == "tilefold":
+        return spec.points - spec.elements
+    return spec.elements
+
+
+def elements_per_value(node: Node) -> int:
+    """Numbers in one of a node's value tokens."""
+    spec = tile_of(node)
+    return 1 if spec is None else spec.elements
+
+
+def latency(node: Node) -> int:
+    """Cycles from operands to a value, on a machine where a number takes one.
+
+    A tile streams in, and through a sum, in as many cycles as it has numbers; a tile product
+    takes 2b - 1 (a systolic array), a unary function b.
+    """
+    spec = tile_of(node)
+    if spec is None:
+        return 1
+    if node.op == "unary":
+        return spec.edge
+    if node.op == "binary":
+        return 2 * spec.edge - 1 if spec.contracts else spec.elements
+    return spec.points if node.op in ("array", "reduce", "tilefold") else 1
+
+
+def interval(node: Node) -> int:
+    """Cycles between two values: b of a tile product, whose b³ sums go b² a cycle; else 1."""
+    spec = tile_of(node)
+    if spec is None or node.op != "binary" or not spec.contracts:
+        return 1
+    return max(spec.points // spec.edge**2, 1)
+
+
+def with_tiles(graph: Graph) -> Graph:
+    """Say of what folds or writes values how large they are, from what loads and computes them."""
+    if not is_tiled(graph):
+        return graph
+    block = next(node.params["block"] for node in graph.nodes if "tile" in node.params)
+    axes: dict[int, str] = {}
+    nodes = {node.id: node for node in graph.nodes}
+    for number in graph.topological():
+        node = nodes[number]
+        entry = primitive(node.op)
+        taken = [axes.get(s, "") for s in node.inputs]
+        values = [axes.get(s, "") for s in node.inputs if _is_value(graph, s)]
+        if spec := tile_of(node):
+            made = spec.result
+        else:
+            made = next(iter(values), "")
+            if made and entry.family in (Family.REDUCE, Family.WRITE):
+                params = {**node.params, "tile": made, "block": block}
+                nodes[number] = replace(node, params=params)
+        for port, s in enumerate(node.outputs):
+            if s is not None and _is_value(graph, s):
+                rides = entry.family is Family.JOIN and port > 0
+                axes[s] = taken[2 * port - 1] if rides else made
+    return replace(graph, nodes=tuple(nodes[node.id] for node in graph.nodes))
+
+
+def _is_value(graph: Graph, stream: int) -> bool:
+    return graph.streams[stream].kind is StreamKind.VAL
