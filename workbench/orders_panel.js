@@ -12,8 +12,8 @@ export function render({ model, el }) {
     head.replaceChildren(
       h('b', {}, `${v.total} legal order${plural}`), ' of region ', h('span', { class: 'mono' }, v.name),
       h('div', { class: 'quiet' }, !v.ready ? 'estimating…'
-        : v.all ? 'all shown, ranked by estimated cycles'
-          : `showing ${v.shown} of ${v.total}, ranked by estimated cycles; drag rows to reach the others`))
+        : v.all ? `${v.shown} distinct graph${v.shown === '1' ? '' : 's'}, ranked by estimated cycles`
+          : `the first ${v.shown} distinct graphs, ranked by estimated cycles; drag rows to reach others`))
     const top = list.scrollTop
     list.replaceChildren(...v.entries.map((e, k) => entry(e, k, v)))
     if (v.ready && !v.listed)
@@ -31,7 +31,7 @@ export function render({ model, el }) {
     const reachable = e.chosen || (!v.listed && k === 0)
     return h('button', {
       class: 'entry' + (e.chosen ? ' chosen' : ''), role: 'radio', 'aria-checked': String(e.chosen),
-      'data-order': e.order.join(','), 'aria-disabled': e.reason ? 'true' : null, title: e.reason || e.text,
+      'data-order': e.order.join(','), 'aria-disabled': e.reason ? 'true' : null, title: e.reason || `${e.text} ${e.alike}`,
       tabindex: reachable ? 0 : -1,
       on: {
         click: () => { focused = e.order.join(','); model.send_msg({ kind: 'choose', order: e.order }) },
@@ -44,7 +44,7 @@ export function render({ model, el }) {
       },
     },
     h('span', { class: 'mark', 'aria-hidden': 'true' }, e.chosen ? '●' : '○'),
-    h('span', { class: 'mono text' }, e.text),
+    h('span', { class: 'mono text' }, e.text, e.alike && h('span', { class: 'quiet alike' }, e.alike)),
     e.reason ? h('span', { class: 'reason' }, e.reason)
       : h('span', { class: 'figure' }, e.cycles, h('span', { class: 'quiet' }, e.more ? ` ${e.more}` : ' best')))
   }

@@ -1,4 +1,4 @@
-"""How many dataflow orders a region has, and the cheapest of the first of them."""
+"""How many dataflow orders a region has, and the cheapest of the graphs they give."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from typing import Any
 
 import panel as pn
 
+from engine.explore import RankedOrder, ranked
 from workbench.assets import script, style
 from workbench.component import SessionComponent
 from workbench.quantities import short
-from workbench.ranking import RankedOrder, candidates, ranked
+from workbench.ranking import candidates
 
 LIMIT = 40
 SLICE = 0.03
@@ -21,9 +22,9 @@ REMEMBERED = 200
 
 
 class OrdersPanel(SessionComponent):
-    """Legal orders of the region shown, ranked by estimated cycles; choose one.
+    """Legal orders of the region shown, one per graph they give, ranked by estimated cycles.
 
-    Only the first ``LIMIT`` legal orders are estimated, in short slices, and the panel says so;
+    Only the first ``LIMIT`` nest classes are estimated, in short slices, and the panel says so;
     dragging the table's rows reaches all others.
     """
 
@@ -108,20 +109,21 @@ class OrdersPanel(SessionComponent):
             "total": f"{self._total:,}",
             "one": self._total == 1,
             "shown": f"{len(entries):,}",
-            "all": len(entries) == self._total,
+            "all": len(entries) < LIMIT,
             "ready": bool(entries),
             "entries": [
                 {
                     "order": list(e.order),
                     "text": " → ".join(e.order),
+                    "alike": _others(e.stands_for.orders),
                     "cycles": "" if e.reason else short(e.cycles, "cycles"),
                     "more": f"{e.cycles / best:.2f}× best" if best and e.cycles > best else "",
                     "reason": e.reason,
-                    "chosen": e.order == chosen,
+                    "chosen": e.covers(chosen),
                 }
                 for e in entries
             ],
-            "listed": any(e.order == chosen for e in entries),
+            "listed": any(e.covers(chosen) for e in entries),
             "chosen": " → ".join(chosen),
             "rules": [
                 f"{e.outer} outside {e.inner}: {e.reason}" for e in session.current.pog.edges
@@ -132,3 +134,7 @@ class OrdersPanel(SessionComponent):
         order = request.get("order")
         if request["kind"] == "choose" and isinstance(order, list):
             self.session.set_order(self.session.region, [str(x) for x in order])
+
+
+def _others(orders: int) -> str:
+    return "" if orders == 1 else f"and {orders - 1:,} more with the same graph"

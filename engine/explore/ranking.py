@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
 from engine.cost.estimate import Known, estimate_region
-from engine.errors import FuseloomError
-from engine.fusion.classes import nest_classes
+from engine.errors import FuseloomError, OrderError
+from engine.fusion.classes import NestClass, nest_classes
 from engine.fusion.region import FusedRegion
 from engine.samml.compiler import compile_region
 
@@ -19,18 +19,29 @@ class RankedOrder:
 
     Attributes
     ----------
-    orders : int
-        How many orders give the same graph.
+    stands_for : NestClass
+        The orders that give the same graph.
     cycles : float
         Estimated cycles of the region; infinite if the machine cannot realise the order.
     reason : str
         Why it cannot.
     """
 
-    order: tuple[str, ...]
-    orders: int
+    stands_for: NestClass
     cycles: float
     reason: str = ""
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        return self.stands_for.order
+
+    def covers(self, order: Sequence[str]) -> bool:
+        """Whether an order gives the same graph."""
+        try:
+            self.stands_for.constraints.check(order)
+        except OrderError:
+            return False
+        return True
 
 
 def rank(region: FusedRegion, known: Known, limit: int) -> Iterator[RankedOrder]:
@@ -45,9 +56,9 @@ def rank(region: FusedRegion, known: Known, limit: int) -> Iterator[RankedOrder]
         try:
             cycles = estimate_region(compile_region(region, found.order), known).cycles
         except FuseloomError as reason:
-            yield RankedOrder(found.order, found.orders, float("inf"), str(reason))
+            yield RankedOrder(found, float("inf"), str(reason))
         else:
-            yield RankedOrder(found.order, found.orders, float(cycles))
+            yield RankedOrder(found, float(cycles))
 
 
 def ranked(found: list[RankedOrder]) -> list[RankedOrder]:
