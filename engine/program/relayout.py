@@ -46,4 +46,4 @@ def reshaped(given: StoredTensor, tensor: Tensor) -> StoredTensor:
         columns.append(column)
     shape = (len(values), tensor.rank)
     moved = np.stack(columns[::-1], axis=1) if columns else np.zeros(shape, dtype=np.int64)
-    return StoredTensor.from_coo(tensor, moved, values)
+    return StoredTensor.from_coo(tensor, moved, values, computed=True)

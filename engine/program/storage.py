@@ -104,18 +104,21 @@ class StoredTensor:
         check_format(tensor)
         if tensor.format.all_dense:
             check_size(tensor, given.size)
-            tiles = to_tiles(tensor, as_float32(tensor, given))
-            inside = tuple(range(tensor.rank, tiles.ndim))
-            values = np.transpose(tiles, (*tensor.format.mode_order, *inside))
-            levels = tuple(map(DenseLevel, stored_shape(tensor)))
-            return _verified(tensor, levels, values.reshape(-1, *tensor.format.tile))
+            return _full(tensor, as_float32(tensor, given))
         tiles = to_tiles(tensor, as_float32(tensor, given))
         inside = tuple(range(tensor.rank, tiles.ndim))
         stored = (tiles != 0).any(axis=inside) | keep_zeros
         return _packed(tensor, np.argwhere(stored), tiles[stored])
 
     @classmethod
-    def from_coo(cls, tensor: Tensor, coords: npt.ArrayLike, values: npt.ArrayLike) -> StoredTensor:
+    def from_coo(
+        cls,
+        tensor: Tensor,
+        coords: npt.ArrayLike,
+        values: npt.ArrayLike,
+        *,
+        computed: bool = False,
+    ) -> StoredTensor:
         """Store elements given by coordinates, in any order.
 
         Dense levels are expanded; what a dense innermost level or a block adds gets an explicit
@@ -126,6 +129,8 @@ class StoredTensor:
         coords : array_like of int, shape (nnz, rank)
             Logical coordinates.
         values : array_like, shape (nnz,)
+        computed : bool
+            The values are results of a run, which may be infinite or no numbers.
 
         Raises
         ------
@@ -133,7 +138,8 @@ class StoredTensor:
             Coordinates out of range or given twice, or any rule of :meth:`verify`.
         """
         check_format(tensor)
-        data = np.atleast_1d(as_float32(tensor, np.asarray(values)))
+        given = np.asarray(values)
+        data = np.atleast_1d(given.astype(np.float32) if computed else as_float32(tensor, given))
         points = np.asarray(coords)
         if points.size == 0:
             points = np.zeros((len(data), tensor.rank), dtype=np.int64)
@@ -150,7 +156,8 @@ class StoredTensor:
             extents = tuple(tensor.shape[axis] for axis in tensor.format.mode_order)
             stored = stored[sorting(stored, extents)]
         check_duplicates(tensor, stored)
-        return _packed(tensor, *block_coordinates(tensor, points.astype(np.int64), data))
+        blocks = block_coordinates(tensor, points.astype(np.int64), data)
+        return _packed(tensor, *blocks, computed=computed)
 
     @classmethod
     def from_scipy(cls, tensor: Tensor, matrix: Any) -> StoredTensor:
@@ -298,8 +305,8 @@ class StoredTensor:
         """The same elements stored in another format."""
         tensor = replace(self.tensor, format=fmt)
         if tensor.format.all_dense:
-            return StoredTensor.from_dense(tensor, self.to_dense())
-        return StoredTensor.from_coo(tensor, *self.to_coo())
+            return _full(tensor, self.to_dense().astype(np.float32))
+        return StoredTensor.from_coo(tensor, *self.to_coo(), computed=True)
 
     def content_hash(self) -> str:
         """SHA-256 of shape, format and data; the name does not count."""
@@ -336,7 +343,18 @@ def _level(size: int, *arrays: Ints) -> Level:
             return DenseLevel(size)
 
 
-def _packed(tensor: Tensor, coords: Ints, values: npt.NDArray[np.float32]) -> StoredTensor:
+def _full(tensor: Tensor, array: npt.NDArray[np.float32]) -> StoredTensor:
+    """Storage of an array in logical order whose levels are all dense."""
+    tiles = to_tiles(tensor, array)
+    inside = tuple(range(tensor.rank, tiles.ndim))
+    values = np.transpose(tiles, (*tensor.format.mode_order, *inside))
+    levels = tuple(map(DenseLevel, stored_shape(tensor)))
+    return StoredTensor(tensor, levels, values.reshape(-1, *tensor.format.tile))
+
+
+def _packed(
+    tensor: Tensor, coords: Ints, values: npt.NDArray[np.float32], *, computed: bool = False
+) -> StoredTensor:
     """Storage of values (of whole blocks) at logical coordinates (of blocks), each given once."""
     check_format(tensor)
     stored = coords[:, list(tensor.format.mode_order)]
@@ -346,6 +364,8 @@ def _packed(tensor: Tensor, coords: Ints, values: npt.NDArray[np.float32]) -> St
     levels, positions, count = build_levels(tensor, stored)
     packed = np.zeros((count, *tensor.format.tile), dtype=np.float32)
     packed[positions] = values
+    if computed:
+        return StoredTensor(tensor, levels, packed)
     return _verified(tensor, levels, packed)
 
 

@@ -14,7 +14,7 @@ from engine.fusion.region import FusedRegion
 from engine.fusion.views import Cut, Instance, Leaf, View, walk
 from engine.program.types import Access, BroadcastAdd, Op, Statement
 from engine.table.emptiness import Emptiness
-from engine.table.joins import Combine, Joins, ScanAtom, ambiguous_atoms, atoms, implies
+from engine.table.joins import Combine, DenseAtom, Joins, ScanAtom, ambiguous_atoms, atoms, implies
 
 MAX_CUTS = 64
 
@@ -52,7 +52,11 @@ def arrange(
                 order = (*order[:at], alias, *order[at:])
                 root = _replace(root, view, _renamed(view, index, alias))
                 continue
-            found = _filtered_reduction(joins) or _inexact_broadcast(joins, emptiness)
+            found = (
+                _leaking_broadcast(joins)
+                or _filtered_reduction(joins)
+                or _inexact_broadcast(joins, emptiness)
+            )
             if found is None:
                 clash = _ambiguous_sharing(joins)
                 if not clash:
@@ -155,6 +159,33 @@ def _filtered_reduction(joins: Joins) -> Found | None:
                 f"{placed.tensor} reduces over {r}, whose coordinates another operand filters",
                 hint=f"cut the region after {placed.tensor}",
             )
+    return None
+
+
+def _leaking_broadcast(joins: Joins) -> Found | None:
+    """An operand of a concat that has a value at every coordinate, the other operands' too.
+
+    In dense mode an operand that lacks the concat's index is there all along it.  Hoisted into
+    the concat's level, it would be there beyond its own part.
+    """
+    for placed in joins.placed:
+        axis = placed.view.statement.axis
+        if axis is None:
+            continue
+        index = dict(placed.view.renaming)[axis]
+        for operand in placed.operands:
+            if isinstance(operand, PlacedLeaf) or isinstance(operand.view, Cut):
+                continue
+            tree = joins.jout(operand, placed, index)
+            if not any(isinstance(atom, DenseAtom) for atom in atoms(tree)):
+                continue
+            if operand.outer_nest[-1:] != (index,):
+                raise LoweringError(
+                    f"{operand.tensor} is dense along {axis} by its broadcast operand, and "
+                    f"{placed.tensor} puts it behind another",
+                    hint=f"cut the region after {operand.tensor}, or iterate {axis} innermost",
+                )
+            return placed.view, operand.view, index
     return None
 
 

@@ -17,6 +17,11 @@ CASES = {
         "T[k,j] = A[i] * B[i,k,j]\nU[m,j] = concat[m](T[m,j], T[m,j])",
         "i',i,m,j",
     ),
+    "a dense broadcast in front of a concat": (
+        "A: 4 compressed\nb: scalar\nC: 3 dense\noption broadcast_add dense\n"
+        "T[k] = b[] + A[k]\nU[m] = concat[m](T[m], C[m])\nV[m] = sigmoid(U[m])",
+        "m",
+    ),
     "a reduction that shares an index but not the views below it": (
         "A: 2x3 dense\nb: scalar\n"
         "T[i] = product(A[i,j], b[], b[])\nU[] = T[l]\nV[j] = product(U[], A[i,j], T[i])",
