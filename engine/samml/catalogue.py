@@ -41,8 +41,9 @@ class Nesting(Enum):
     """Where the levels of a primitive's outputs come from, counted from the outermost.
 
     ``MAKES``: the levels of its shallowest coordinate output, from the innermost inward, are
-    its own; outside them it keeps those of its inputs as far as these agree.  ``PASSES``: each
-    output nests like its inputs.  ``DEALS``: an output's innermost level is a share of the
+    its own; outside them it keeps those of its inputs as far as these agree, and inputs that
+    nest alike it takes together, element by element.  ``PASSES``: each output nests like its
+    inputs.  ``DEALS``: an output's innermost level is a share of the
     input's.  ``COLLECTS``: undoes a deal, as the coordinates on its first input say.
     ``OPAQUE``: nothing is known of what one token of an output has to do with one of an input.
     """

@@ -11,10 +11,9 @@ from engine.samml.passes.parallelise import parallelise
 from engine.samml.verify import verify
 from engine.sim.run import simulate
 from tests.property.programs import Case, make_case
-from tests.samml.passes import indices
+from tests.samml.passes import engines, indices
 
 SEED = 20_251_121
-ENGINES = ("interpreter", "compiled")
 
 
 def in_random_lanes(case: Case, rng: random.Random) -> tuple[Case, list[tuple[str, int]]]:
@@ -42,7 +41,7 @@ def search(seeds: range) -> int:
             continue
         cases += 1
         case, chosen = in_random_lanes(case, rng)
-        for engine in ENGINES:
+        for engine in engines(case.compilation):
             check = simulate(case.compilation, case.data, engine=engine).check()
             assert check.ok, f"seed {seed}, engine {engine}, lanes {chosen}: {check}\n{case!r}"
     return cases

@@ -32,15 +32,12 @@ class Structure:
         A level that is one lane's share of another to that other level and the lanes.
     made : dict
         Node id to its granularity: how many outer levels of its inputs its outputs keep.
-    agreed : dict
-        Node id to the number of outer levels in which all its inputs agree.
     """
 
     of: dict[int, Levels] = field(default_factory=dict)
     crd: dict[Levels, int] = field(default_factory=dict)
     shares: dict[int, tuple[int, int]] = field(default_factory=dict)
     made: dict[int, int] = field(default_factory=dict)
-    agreed: dict[int, int] = field(default_factory=dict)
     _known: dict[Hashable, int] = field(default_factory=dict)
 
     def level(self, key: Hashable) -> int:
@@ -70,8 +67,7 @@ def _number(web: Web, node: Node, found: Structure) -> None:
     outputs = [s for s in node.outputs if s is not None]
     depth = {s: web.streams[s].depth for s in outputs}
     nesting = primitive(node.op).nesting
-    agreed = _agreement(inputs)
-    found.agreed[node.id] = agreed
+    agreed = agreement(inputs)
     found.made[node.id] = agreed
     if nesting is Nesting.DEALS:
         whole = inputs[0]
@@ -88,7 +84,7 @@ def _number(web: Web, node: Node, found: Structure) -> None:
         below = range(len(guide), depth[out])
         inner = (found.level(("lanes", *(lane[k] for lane in lanes_levels))) for k in below)
         found.of[out] = (*guide, *inner)
-        found.made[node.id] = found.agreed[node.id] = depth[out]
+        found.made[node.id] = depth[out]
         return
     kept = agreed
     if nesting is Nesting.OPAQUE:
@@ -107,7 +103,7 @@ def _number(web: Web, node: Node, found: Structure) -> None:
         found.of[s] = (*longest[: min(kept, depth[s])], *own)
 
 
-def _agreement(inputs: list[Levels]) -> int:
+def agreement(inputs: list[Levels]) -> int:
     """Outer levels in which all agree, as far as each goes; the deepest depth if they all do."""
     deepest = max(map(len, inputs), default=0)
     for k in range(deepest):

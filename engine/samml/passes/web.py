@@ -19,7 +19,7 @@ from engine.samml.graph import Graph, Node, Stream, StreamKind
 
 @dataclass(frozen=True)
 class Web:
-    """Nodes, producers before readers, and streams; ids are positions in both."""
+    """Nodes, producers before readers, and streams."""
 
     name: str
     nodes: tuple[Node, ...]
@@ -54,22 +54,39 @@ def unwoven(graph: Graph) -> Web:
         If the streams form a cycle.
     """
     same: dict[int, int] = {}
+    full = filled(graph)
+    nodes: list[Node] = []
+    for node in full.nodes:
+        inputs = tuple(same.get(s, s) for s in node.inputs)
+        if node.op == "broadcast":
+            same.update({s: inputs[0] for s in node.outputs if s is not None})
+        else:
+            nodes.append(replace(node, inputs=inputs))
+    return tidy(graph.name, nodes, full.streams)
+
+
+def filled(graph: Graph) -> Web:
+    """The same nodes, producers before readers, with a stream for every output.
+
+    Ids are those of the graph; streams for its void outputs come after them.
+
+    Raises
+    ------
+    GraphError
+        If the streams form a cycle.
+    """
     streams = list(graph.streams)
     nodes: list[Node] = []
     for k in graph.topological():
         node = graph.nodes[k]
-        inputs = tuple(same.get(s, s) for s in node.inputs)
-        if node.op == "broadcast":
-            same.update({s: inputs[0] for s in node.outputs if s is not None})
-            continue
         outputs: list[int | None] = []
         for port, s in enumerate(node.outputs):
-            if s is None:
+            if s is None and node.op != "broadcast":
                 streams.append(_revived(graph, node, port, len(streams)))
                 s = len(streams) - 1
             outputs.append(s)
-        nodes.append(replace(node, inputs=inputs, outputs=tuple(outputs)))
-    return tidy(graph.name, nodes, streams)
+        nodes.append(replace(node, outputs=tuple(outputs)))
+    return Web(graph.name, tuple(nodes), tuple(streams))
 
 
 def tidy(name: str, nodes: Iterable[Node], streams: Iterable[Stream]) -> Web:

@@ -9,6 +9,7 @@ from engine.samml.compiler import Compilation
 from engine.samml.graph import Graph
 from engine.samml.passes.parallelise import parallelise
 from engine.samml.verify import verify
+from engine.sim import compiled
 
 
 def indices(graph: Graph) -> list[str]:
@@ -31,3 +32,10 @@ def in_lanes(compilation: Compilation, index: str, factor: int) -> Compilation:
     return passed(
         compilation, lambda g: parallelise(g, index, factor) if index in indices(g) else g
     )
+
+
+def engines(compilation: Compilation) -> list[str]:
+    """The interpreter, and the compiled engine where it has every primitive."""
+    needed = {n.op for region in compilation.regions for n in region.graph.nodes}
+    known = needed <= set(compiled.KERNELS)
+    return ["interpreter", "compiled"] if known else ["interpreter"]

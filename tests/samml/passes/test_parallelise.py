@@ -18,9 +18,8 @@ from engine.samml.passes.structure import structure
 from engine.samml.passes.web import unwoven, woven
 from engine.samml.verify import verify
 from engine.sim.run import simulate
-from tests.samml.passes import in_lanes, indices, passed
+from tests.samml.passes import engines, in_lanes, indices, passed
 
-ENGINES = ("interpreter", "compiled")
 FACTORS = (2, 3, 4, 7, 8)
 
 
@@ -95,7 +94,7 @@ def test_a_reducer_in_a_lane_gets_a_guide() -> None:
     assert [len(n.inputs) for n in after.nodes if n.op == "reduce"] == [2] * 4
     compilation = compile_program(parse(text))
     data = {"A": np.ones((6, 5), np.float32)}
-    for engine in ENGINES:
+    for engine in engines(compilation):
         assert simulate(in_lanes(compilation, "i", 8), data, engine=engine).check().ok
 
 
@@ -196,7 +195,7 @@ def test_models_in_lanes(name: str) -> None:
         for index in sorted(names):
             for factor in FACTORS:
                 lanes = in_lanes(compilation, index, factor)
-                for engine in ENGINES:
+                for engine in engines(lanes):
                     check = simulate(lanes, data, engine=engine).check()
                     assert check.ok, f"{preset}, {factor} lanes of {index}, {engine}: {check}"
 
@@ -217,7 +216,7 @@ def test_fibers_of_any_length(lengths: list[int], order: list[tuple[str, int]]) 
     """Empty tensors, empty rows, rows shorter than the lanes are many, rests."""
     compilation = compile_program(parse(SOFTMAX), "fuse x..Y")
     lanes = passed(compilation, lambda g: apply_parallel(g, order))
-    for engine in ENGINES:
+    for engine in engines(lanes):
         assert simulate(lanes, {"A": rows(lengths, 9)}, engine=engine).check().ok
 
 
