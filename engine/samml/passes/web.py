@@ -77,8 +77,7 @@ def filled(graph: Graph) -> Web:
     """
     streams = list(graph.streams)
     nodes: list[Node] = []
-    for k in graph.topological():
-        node = graph.nodes[k]
+    for node in _ordered(graph):
         outputs: list[int | None] = []
         for port, s in enumerate(node.outputs):
             if s is None and node.op != "broadcast":
@@ -87,6 +86,16 @@ def filled(graph: Graph) -> Web:
             outputs.append(s)
         nodes.append(replace(node, outputs=tuple(outputs)))
     return Web(graph.name, tuple(nodes), tuple(streams))
+
+
+def _ordered(graph: Graph) -> list[Node]:
+    """Nodes, producers before readers; as they stand, if they do so."""
+    made: set[int] = set()
+    for node in graph.nodes:
+        if not made.issuperset(node.inputs):
+            return [graph.nodes[k] for k in graph.topological()]
+        made.update(s for s in node.outputs if s is not None)
+    return list(graph.nodes)
 
 
 def tidy(name: str, nodes: Iterable[Node], streams: Iterable[Stream]) -> Web:
