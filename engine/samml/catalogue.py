@@ -45,6 +45,7 @@ class Nesting(Enum):
     nest alike it takes together, element by element.  ``PASSES``: each output nests like its
     inputs.  ``DEALS``: an output's innermost level is a share of the
     input's.  ``COLLECTS``: undoes a deal, as the coordinates on its first input say.
+    ``ALIGNS``: the third input's levels below those of the second input.
     ``OPAQUE``: nothing is known of what one token of an output has to do with one of an input.
     """
 
@@ -52,6 +53,7 @@ class Nesting(Enum):
     PASSES = "passes"
     DEALS = "deals"
     COLLECTS = "collects"
+    ALIGNS = "aligns"
     OPAQUE = "opaque"
 
 
@@ -384,6 +386,7 @@ _ENTRIES = (
         outputs=(Port("out", ANY, "levels"),),
         params=("levels",),
         same_kind=True,
+        nesting=Nesting.ALIGNS,
     ),
     Primitive(
         "crddrop",

@@ -86,6 +86,13 @@ def _number(web: Web, node: Node, found: Structure) -> None:
         found.of[out] = (*guide, *inner)
         found.made[node.id] = depth[out]
         return
+    if nesting is Nesting.ALIGNS:
+        _, after, stream = inputs
+        (out,) = outputs
+        inner = (found.level(("aligned", k, *after)) for k in stream[len(after) :])
+        found.of[out] = (*after, *inner)
+        found.made[node.id] = min(agreed, len(after) - 1)
+        return
     kept = agreed
     if nesting is Nesting.OPAQUE:
         kept = 0

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from engine.errors import GraphError
 from engine.samml.catalogue import primitive
 from engine.samml.draft import Draft
 from engine.samml.graph import Graph, Node, Stream, StreamKind
@@ -51,7 +52,7 @@ def unwoven(graph: Graph) -> Web:
     Raises
     ------
     GraphError
-        If the streams form a cycle.
+        If the streams form a cycle, or one is read that nothing writes.
     """
     same: dict[int, int] = {}
     full = filled(graph)
@@ -99,7 +100,13 @@ def _ordered(graph: Graph) -> list[Node]:
 
 
 def tidy(name: str, nodes: Iterable[Node], streams: Iterable[Stream]) -> Web:
-    """Number nodes and streams anew; streams that no node writes are left out."""
+    """Number nodes and streams anew; streams that no node writes are left out.
+
+    Raises
+    ------
+    GraphError
+        If a node reads a stream that no node before it writes.
+    """
     streams = tuple(streams)
     kept: list[Stream] = []
     number: dict[int, int] = {}
@@ -109,6 +116,10 @@ def tidy(name: str, nodes: Iterable[Node], streams: Iterable[Stream]) -> Web:
             if s is not None:
                 number[s] = len(kept)
                 kept.append(replace(streams[s], id=len(kept)))
+        missing = [s for s in node.inputs if s not in number]
+        if missing:
+            what = node.label or node.op
+            raise GraphError(f"{what} reads stream %{missing[0]}, which nothing writes")
         inputs = tuple(number[s] for s in node.inputs)
         outputs = tuple(None if s is None else number[s] for s in node.outputs)
         made.append(replace(node, id=len(made), inputs=inputs, outputs=outputs))

@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from engine.errors import GraphError
 from engine.models import gcn, random_data
 from engine.program import parse
 from engine.samml.compiler import compile_program
@@ -124,6 +125,12 @@ def test_what_no_writer_needs_goes_and_its_outputs_become_void() -> None:
     joiner = next(n for n in alive.nodes if n.op == "intersect")
     assert joiner.outputs[1:] == (None, None)
     verify(alive)
+
+
+def test_a_stream_nothing_writes_is_named() -> None:
+    graph = built("c", ("crdwrite", "0", "", {"tensor": "T", "level": 0}))
+    with pytest.raises(GraphError, match="crdwrite reads stream %0, which nothing writes"):
+        clean(graph)
 
 
 @pytest.mark.parametrize(("op", "params"), [("intersect", {}), ("union", {"gate": 1})])

@@ -256,3 +256,35 @@ def test_a_graph_survives_its_web() -> None:
         for old, new in zip(compilation.regions, again.regions, strict=True):
             assert ops(old.graph) == ops(new.graph)
         assert simulate(again, data_for(model), engine="interpreter").check().ok
+
+
+ALIGNED = """A: 4x5 csr
+B: 4x6 csr
+C: 5x6 dcsr
+T[j,l] = A[i,j] * B[i,l]
+Y[j,l] = T[j,l] * C[j,l]"""
+
+
+def test_streams_aligned_to_a_joined_level_nest_alike() -> None:
+    (region,) = compile_program(parse(ALIGNED), "fuse T..Y").regions
+    web = unwoven(region.graph)
+    levels = structure(web)
+    aligned = [levels.of[n.outputs[0] or 0] for n in web.nodes if n.op == "fiber_align"]
+    joiner = next(n for n in web.nodes if n.op == "intersect" and n.label == "I_j")
+    assert len(aligned) == 2
+    assert aligned[0] == aligned[1]
+    assert aligned[0][:1] == levels.of[joiner.outputs[0] or 0]
+
+
+@pytest.mark.parametrize("index", ["i", "j", "l"])
+def test_an_accumulator_of_two_levels_in_lanes(index: str) -> None:
+    compilation = compile_program(parse(ALIGNED), "fuse T..Y")
+    rng = np.random.default_rng(7)
+    data = {
+        name: (rng.random(shape) < 0.6).astype(np.float32)
+        for name, shape in (("A", (4, 5)), ("B", (4, 6)), ("C", (5, 6)))
+    }
+    for factor in FACTORS:
+        lanes = in_lanes(compilation, index, factor)
+        for engine in engines(lanes):
+            assert simulate(lanes, data, engine=engine).check().ok
