@@ -8,8 +8,6 @@ import numpy as np
 import pytest
 
 from engine.errors import DeadlockError, GraphError
-from engine.models import MODELS, gcn, load_model, random_data
-from engine.models.model import Model
 from engine.program import parse
 from engine.samml.compiler import CompiledRegion, compile_program
 from engine.samml.graph import Graph
@@ -20,7 +18,7 @@ from engine.sim.bound import bind
 from engine.sim.machine import Machine
 from engine.sim.run import simulate
 from engine.sim.simulate import run_graph
-from tests.samml.passes import engines, indices
+from tests.samml.passes import PRESETS, SMALL, TOLERANCE, data_of, engines, indices
 
 SIZE = 12
 SOFTMAX = f"""A: 6x{SIZE} csr
@@ -225,27 +223,21 @@ def test_leads_add_up_along_a_path_and_cover_each_other() -> None:
     assert other.shared(2, 2).ahead[2] == 2
 
 
-def model_of(name: str) -> Model:
-    return gcn(8, 6, 5, 3) if name == "gcn" else load_model(name)
-
-
 @pytest.mark.parametrize("factor", [1, 3])
-@pytest.mark.parametrize("name", sorted(MODELS))
-def test_models_in_bounded_channels(name: str, factor: int) -> None:
-    """Every preset, with and without lanes: no deadlock, and what unbounded channels give."""
-    model = model_of(name)
-    data = random_data(model, 1)
-    for preset in [*model.presets.values()] or [None]:
-        compilation = compile_program(model.program, preset)
-        regions = []
-        for region in compilation.regions:
-            outer = indices(region.graph)[0]
-            graph = apply_parallel(region.graph, [(outer, factor)])
-            graph = size_buffers(graph, region.region.extents, default=2)
-            regions.append(replace(region, graph=graph))
-        bounded = replace(compilation, regions=tuple(regions))
-        for engine in engines(bounded):
-            assert simulate(bounded, data, engine=engine).check().ok
+@pytest.mark.parametrize(("name", "preset"), PRESETS)
+def test_models_in_bounded_channels(name: str, preset: str, factor: int) -> None:
+    """With and without lanes: no deadlock, and what unbounded channels give."""
+    model, data = SMALL[name], data_of(name)
+    compilation = compile_program(model.program, model.presets.get(preset))
+    regions = []
+    for region in compilation.regions:
+        outer = indices(region.graph)[0]
+        graph = apply_parallel(region.graph, [(outer, factor)])
+        graph = size_buffers(graph, region.region.extents, default=2)
+        regions.append(replace(region, graph=graph))
+    bounded = replace(compilation, regions=tuple(regions))
+    for engine in engines(bounded):
+        assert simulate(bounded, data, engine=engine).check(TOLERANCE).ok
 
 
 def test_a_machine_bounds_only_what_the_graph_leaves_open() -> None:

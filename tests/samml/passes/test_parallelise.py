@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from engine.errors import ScheduleError
-from engine.models import MODELS, gcn, load, random_data, spmm
-from engine.models.model import Model
+from engine.models import gcn, random_data, spmm
 from engine.program import StoredTensor, parse
 from engine.samml.compiler import Compilation, compile_program
 from engine.samml.graph import Graph
@@ -18,7 +17,16 @@ from engine.samml.passes.structure import structure
 from engine.samml.passes.web import unwoven, woven
 from engine.samml.verify import verify
 from engine.sim.run import simulate
-from tests.samml.passes import engines, in_lanes, indices, passed
+from tests.samml.passes import (
+    PRESETS,
+    SMALL,
+    TOLERANCE,
+    data_of,
+    engines,
+    in_lanes,
+    indices,
+    passed,
+)
 
 FACTORS = (2, 3, 4, 7, 8)
 
@@ -180,24 +188,27 @@ def test_an_index_nothing_works_on_is_refused() -> None:
         parallelise(woven(type(web)("copy", tuple(bare), web.streams)), "i", 2)
 
 
-def data_for(model: Model) -> dict[str, StoredTensor]:
-    return random_data(model, 1)
+def check_lanes(name: str, preset: str, factors: tuple[int, ...]) -> None:
+    """Every index, both engines: the reference's results."""
+    model, data = SMALL[name], data_of(name)
+    compilation = compile_program(model.program, model.presets.get(preset))
+    for index in sorted({x for r in compilation.regions for x in indices(r.graph)}):
+        for factor in factors:
+            lanes = in_lanes(compilation, index, factor)
+            for engine in engines(lanes):
+                check = simulate(lanes, data, engine=engine).check(TOLERANCE)
+                assert check.ok, f"{factor} lanes of {index}, {engine}: {check}"
 
 
-@pytest.mark.parametrize("name", sorted(MODELS))
-def test_models_in_lanes(name: str) -> None:
-    """Every preset, every index, several factors, both engines: the reference's results."""
-    model = gcn(8, 6, 5, 3) if name == "gcn" else load(name, "random")[0]
-    data = data_for(model)
-    for preset in [*model.presets.values()] or [None]:
-        compilation = compile_program(model.program, preset)
-        names = {x for r in compilation.regions for x in indices(r.graph)}
-        for index in sorted(names):
-            for factor in FACTORS:
-                lanes = in_lanes(compilation, index, factor)
-                for engine in engines(lanes):
-                    check = simulate(lanes, data, engine=engine).check()
-                    assert check.ok, f"{preset}, {factor} lanes of {index}, {engine}: {check}"
+@pytest.mark.parametrize(("name", "preset"), PRESETS)
+def test_models_in_lanes(name: str, preset: str) -> None:
+    check_lanes(name, preset, (3, 8))
+
+
+@pytest.mark.fuzz
+@pytest.mark.parametrize(("name", "preset"), PRESETS)
+def test_models_in_other_lanes(name: str, preset: str) -> None:
+    check_lanes(name, preset, (2, 4, 7))
 
 
 def rows(lengths: list[int], size: int) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
@@ -255,7 +266,7 @@ def test_a_graph_survives_its_web() -> None:
         again = passed(compilation, lambda g: woven(unwoven(g)))
         for old, new in zip(compilation.regions, again.regions, strict=True):
             assert ops(old.graph) == ops(new.graph)
-        assert simulate(again, data_for(model), engine="interpreter").check().ok
+        assert simulate(again, random_data(model, 1), engine="interpreter").check().ok
 
 
 ALIGNED = """A: 4x5 csr
