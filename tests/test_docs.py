@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import networkx as nx
 import numpy as np
 
 import engine as fl
 from engine.cli import main
+from engine.models import Model, gcn, karate, random_data, spmm
+from engine.samml.compiler import compile_program
+from engine.samml.passes.buffers import size_buffers
+from engine.sim.run import simulate
+from tests.samml.passes import in_lanes
 
 ROOT = Path(__file__).parent.parent
 
@@ -55,3 +62,32 @@ def test_the_readme_in_python() -> None:
     assert fl.estimate(compiled, data).cycles > 0
     assert fl.to_dot(compiled.regions[0].graph).source
     assert str(run.trace[0])
+
+
+def test_the_cycles_in_lanes() -> None:
+    """The table of docs/passes.md, up to two lanes."""
+    text = (ROOT / "docs/passes.md").read_text(encoding="utf-8")
+    rows = [
+        line.strip("| ").split(" | ") for line in text.splitlines() if line[:3] in ("| 1", "| 2")
+    ]
+    assert len(rows) == 2
+    model, network = spmm(64, 64, 16), gcn()
+    data, club = random_data(model, 3), karate()
+    for lanes, *shown in rows:
+        made = [
+            cycles(model, None, data, "i", int(lanes)),
+            cycles(model, None, data, "k", int(lanes)),
+            cycles(network, "partial", club, "i", int(lanes)),
+            cycles(network, "full", club, "i", int(lanes)),
+            cycles(network, "full", club, "k", int(lanes)),
+        ]
+        assert made == shown
+
+
+def cycles(model: Model, preset: str | None, data: Any, index: str, lanes: int) -> str:
+    compiled = compile_program(model.program, model.presets[preset] if preset else None)
+    free = in_lanes(compiled, index, lanes)
+    regions = (replace(r, graph=size_buffers(r.graph, r.region.extents)) for r in free.regions)
+    sized = replace(free, regions=tuple(regions))
+    runs = [simulate(c, data, engine="compiled").cycles for c in (free, sized)]
+    return f"{runs[0]:,} ({runs[1]:,})"

@@ -379,6 +379,63 @@ def _broadcast(node: Node, inputs: tuple[Flow, ...], context: Context) -> Outcom
     return Outcome(inputs * len(node.outputs), inputs[0].tokens)
 
 
+@rule("fork")
+def _fork(node: Node, inputs: tuple[Flow, ...], context: Context) -> Outcome:
+    """Each lane gets its share of the elements, and the end of every fiber."""
+    (flow,) = inputs
+    share = 1.0 / len(node.outputs)
+    shape = flow.shape and Shape(flow.values * share, flow.shape.above)
+    counts = None if flow.counts is None else flow.counts * share
+    old = flow.references
+    references = old and References(old.statistics, old.level, lambda: old.counts * share)
+    lanes = tuple(
+        Flow(shape, s, counts=counts, references=references, present=flow.present)
+        for s in context.outputs
+    )
+    return Outcome(lanes, flow.tokens)
+
+
+@rule("ordered_join")
+def _ordered_join(node: Node, inputs: tuple[Flow, ...], context: Context) -> Outcome:
+    """The lanes' elements together, below the levels of the guide."""
+    guide, lanes = inputs[0], inputs[1:]
+    shape = guide.shape
+    below = [_innermost(lane.shape, int(node.params["levels"])) for lane in lanes]
+    for values in zip(*below, strict=True):
+        shape = Shape(sum(values), shape)
+    shares = [lane.counts for lane in lanes if lane.counts is not None]
+    counts = np.sum(shares, axis=0) if len(shares) == len(lanes) else None
+    total = sum(lane.values for lane in lanes)
+    present = sum(lane.values * lane.present for lane in lanes) / max(total, 1e-12)
+    out = Flow(
+        shape, context.outputs[0], counts=counts, references=_together(lanes), present=present
+    )
+    return Outcome((out,), out.tokens)
+
+
+def _innermost(shape: Shape | None, levels: int) -> list[float]:
+    """Elements of the innermost levels, the outermost of them first."""
+    values: list[float] = []
+    for _ in range(levels):
+        assert shape is not None
+        values.append(shape.values)
+        shape = shape.above
+    return values[::-1]
+
+
+def _together(lanes: tuple[Flow, ...]) -> References | None:
+    """References of all lanes, which point into one level."""
+    parts = [lane.references for lane in lanes if lane.references is not None]
+    if len(parts) < len(lanes):
+        return None
+
+    def weights() -> Floats:
+        total: Floats = np.sum([part.counts for part in parts], axis=0)
+        return total
+
+    return References(parts[0].statistics, parts[0].level, weights)
+
+
 @rule("crdwrite")
 def _crdwrite(node: Node, inputs: tuple[Flow, ...], context: Context) -> Outcome:
     return Outcome((), inputs[0].tokens)

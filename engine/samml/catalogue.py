@@ -8,12 +8,12 @@ tokens is registered in ``engine.cost``.  Source: ``samml.md`` §2, ``fusion.md`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
 from engine.errors import GraphError
-from engine.samml.graph import StreamKind
+from engine.samml.graph import Scalar, StreamKind
 from engine.table.cells import MAX_ACCUMULATOR_ORDER
 
 CRD, REF, VAL, SIG = StreamKind.CRD, StreamKind.REF, StreamKind.VAL, StreamKind.SIG
@@ -37,6 +37,26 @@ class Family(Enum):
     WRITE = "#fcdcec"
 
 
+class Nesting(Enum):
+    """Where the levels of a primitive's outputs come from, counted from the outermost.
+
+    ``MAKES``: the levels of its shallowest coordinate output, from the innermost inward, are
+    its own; outside them it keeps those of its inputs as far as these agree, and inputs that
+    nest alike it takes together, element by element.  ``PASSES``: each output nests like its
+    inputs.  ``DEALS``: an output's innermost level is a share of the
+    input's.  ``COLLECTS``: undoes a deal, as the coordinates on its first input say.
+    ``ALIGNS``: the third input's levels below those of the second input.
+    ``OPAQUE``: nothing is known of what one token of an output has to do with one of an input.
+    """
+
+    MAKES = "makes"
+    PASSES = "passes"
+    DEALS = "deals"
+    COLLECTS = "collects"
+    ALIGNS = "aligns"
+    OPAQUE = "opaque"
+
+
 @dataclass(frozen=True)
 class Port:
     """One port: its name, the kinds it takes, and its depth relative to the node's.
@@ -47,6 +67,10 @@ class Port:
     name: str
     kinds: tuple[StreamKind, ...]
     depth: int | str = 0
+
+    def depth_of(self, params: Mapping[str, Scalar]) -> int:
+        """Depth relative to the node's, given the node's parameters."""
+        return self.depth if isinstance(self.depth, int) else int(params[self.depth])
 
 
 Flops = Callable[[Sequence[float], float], float]
@@ -80,6 +104,8 @@ class Primitive:
         Names of the required parameters.
     same_kind : bool
         All payload ports carry the kind of the first input (repeat, broadcast).
+    nesting : Nesting
+        Where the levels of its outputs come from.
     observer : bool
         Only watches a test bench: its clock is no part of the elapsed cycles.
     flops, bytes : callable
@@ -100,6 +126,7 @@ class Primitive:
     optional_inputs: tuple[Port, ...] = ()
     params: tuple[str, ...] = ()
     same_kind: bool = False
+    nesting: Nesting = Nesting.MAKES
     observer: bool = False
     flops: Flops = _no_flops
     bytes: Bytes = _no_bytes
@@ -172,6 +199,7 @@ _ENTRIES = (
         "Emits given tokens, each no earlier than its given time.",
         outputs=(Port("out", (*ANY, SIG)),),
         params=("kind",),
+        nesting=Nesting.OPAQUE,
     ),
     Primitive(
         "sink",
@@ -264,6 +292,7 @@ _ENTRIES = (
         "parent reference is 0.",
         inputs=(Port("ref", (REF,)), Port("crd", (CRD,))),
         outputs=(Port("located", (REF,)), Port("ref", (REF,)), Port("crd", (CRD,))),
+        nesting=Nesting.PASSES,
     ),
     Primitive(
         "array",
@@ -357,6 +386,7 @@ _ENTRIES = (
         outputs=(Port("out", ANY, "levels"),),
         params=("levels",),
         same_kind=True,
+        nesting=Nesting.ALIGNS,
     ),
     Primitive(
         "crddrop",
@@ -384,6 +414,7 @@ _ENTRIES = (
         "Drops zeros together with their coordinates, and every second stop.",
         inputs=(Port("val", (VAL,)), Port("crd", (CRD,))),
         outputs=(Port("val", (VAL,)), Port("crd", (CRD,))),
+        nesting=Nesting.OPAQUE,
     ),
     Primitive(
         "stopdrop",
@@ -394,6 +425,7 @@ _ENTRIES = (
         inputs=(Port("in", ANY),),
         outputs=(Port("out", ANY),),
         same_kind=True,
+        nesting=Nesting.OPAQUE,
     ),
     Primitive(
         "crdmask",
@@ -403,6 +435,7 @@ _ENTRIES = (
         "Drops elements whose outer coordinate is greater than the inner one.",
         inputs=(Port("inner", (CRD,), 1), Port("outer", (CRD,)), Port("ref", (REF,), 1)),
         outputs=(Port("inner", (CRD,), 1), Port("outer", (CRD,)), Port("ref", (REF,), 1)),
+        nesting=Nesting.OPAQUE,
     ),
     Primitive(
         "crdhold",
@@ -422,6 +455,7 @@ _ENTRIES = (
         inputs=(Port("inner", (CRD,), 1), Port("outer", (CRD,))),
         outputs=(Port("crd", (CRD,)),),
         params=("factor",),
+        nesting=Nesting.OPAQUE,
     ),
     Primitive(
         "fork",
@@ -432,6 +466,7 @@ _ENTRIES = (
         inputs=(Port("in", ANY),),
         repeated_outputs=(Port("lane", ANY),),
         same_kind=True,
+        nesting=Nesting.DEALS,
     ),
     Primitive(
         "join",
@@ -442,6 +477,7 @@ _ENTRIES = (
         repeated_inputs=(Port("lane", ANY),),
         outputs=(Port("out", ANY),),
         same_kind=True,
+        nesting=Nesting.OPAQUE,
     ),
     Primitive(
         "ordered_join",
@@ -451,9 +487,10 @@ _ENTRIES = (
         "Collects from each lane in turn what one coordinate of the forked level opened; the "
         "guide, that level's unforked coordinates, says where fibers end.",
         inputs=(Port("guide", (CRD,)),),
-        repeated_inputs=(Port("lane", ANY),),
-        outputs=(Port("out", ANY),),
+        repeated_inputs=(Port("lane", ANY, "levels"),),
+        outputs=(Port("out", ANY, "levels"),),
         params=("levels",),
+        nesting=Nesting.COLLECTS,
     ),
     Primitive(
         "broadcast",
@@ -464,6 +501,7 @@ _ENTRIES = (
         inputs=(Port("in", (*ANY, SIG)),),
         repeated_outputs=(Port("out", (*ANY, SIG)),),
         same_kind=True,
+        nesting=Nesting.PASSES,
     ),
     Primitive(
         "crdwrite",

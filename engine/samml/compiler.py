@@ -15,6 +15,7 @@ from engine.fusion.schedule import Schedule
 from engine.program.types import Program
 from engine.samml.graph import Graph
 from engine.samml.lowering import lower
+from engine.samml.passes.cleanup import clean
 from engine.samml.verify import verify
 from engine.table.build import build_table
 from engine.table.table import FusionTable
@@ -102,7 +103,7 @@ def compile_region(region: FusedRegion, order: Sequence[str] | None = None) -> C
 
 def _finish(region: FusedRegion, table: FusionTable) -> CompiledRegion:
     table.verify()
-    graph = lower(table)
+    graph = clean(lower(table))
     verify(graph)
     return CompiledRegion(region, table, graph)
 

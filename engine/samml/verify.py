@@ -69,7 +69,7 @@ def _check_node(graph: Graph, node: Node) -> None:
                 raise GraphError(
                     f"{name}, port {port.name}: {stream.kind.value} is not {kind.value}"
                 )
-        below = port.depth if isinstance(port.depth, int) else int(node.params[port.depth])
+        below = port.depth_of(node.params)
         depth = stream.depth - below
         if base is None:
             base = depth

@@ -43,18 +43,21 @@ class Interpreter:
         machine: Machine,
         *,
         log: bool = False,
+        watch: bool = False,
         progress: Progress | None = None,
         limit: int | None = None,
     ) -> None:
         self.graph = graph = bound.graph
         self.machine = machine
         self.log = log
+        self.watch = watch
         self.progress = progress
         self.limit = limit
         self.tokens = 0
         self.next_report = TOKENS_PER_REPORT
         self.channels = [
-            Channel(stream.id, machine.capacity_of(stream), log=log) for stream in graph.streams
+            Channel(stream.id, machine.capacity_of(stream), log=log, watch=watch)
+            for stream in graph.streams
         ]
         self.tasks: list[Task] = []
         for node in graph.nodes:
@@ -142,6 +145,8 @@ class Interpreter:
         channel.taken_count += 1
         if channel.capacity is not None:
             channel.slots.append(process.clock + 1)
+        if channel.puts is not None:
+            channel.freed.append(process.clock + 1)
         if channel.log is not None:
             channel.log.append(entry)
         if process.first < 0:
@@ -162,6 +167,8 @@ class Interpreter:
     def _put(self, process: Process, channel: Channel, token: Any, at: int) -> None:
         if channel.capacity is not None and channel.put_count >= channel.capacity:
             channel.slots.popleft()
+        if channel.puts is not None:
+            channel.puts.append(process.clock)
         channel.put_count += 1
         channel.value_count += is_value(token)
         channel.queue.append((token, max(at, process.clock + 1)))
@@ -199,6 +206,7 @@ class Interpreter:
             taken=column([c.taken_count for c in self.channels]),
             outputs={p.node.id: p.results() for p in processes if p.written},
             log={c.id: c.log or [] for c in self.channels} if self.log else None,
+            occupancy=column([c.occupancy() for c in self.channels]) if self.watch else None,
         )
 
 
@@ -207,9 +215,15 @@ def run(
     machine: Machine,
     *,
     log: bool = False,
+    watch: bool = False,
     progress: Progress | None = None,
     limit: int | None = None,
 ) -> EngineResult:
-    """Run a bound graph on the generator twins (see :meth:`Interpreter.run`)."""
+    """Run a bound graph on the generator twins (see :meth:`Interpreter.run`).
+
+    ``watch`` has the result say how many slots each channel needs for no put to wait.
+    """
     with np.errstate(all="ignore"):  # overflow, 0/0 and the like are values, as on the machine
-        return Interpreter(bound, machine, log=log, progress=progress, limit=limit).run()
+        return Interpreter(
+            bound, machine, log=log, watch=watch, progress=progress, limit=limit
+        ).run()

@@ -84,7 +84,6 @@ class Memory:
         count = len(capacities)
         self.channels = np.zeros(count, CHANNEL)
         runs, credits = Pool(RUN), Pool(CREDIT)
-        first_credits = np.zeros(1, CREDIT)
         for c, (capacity, value) in enumerate(zip(capacities, is_value, strict=True)):
             q = self.channels[c]
             q["val"] = value
@@ -101,6 +100,7 @@ class Memory:
             q["vo"] = (floats if value else ints).reserve(slots)
             if capacity:
                 q["cm"] = power_of_two(min(capacity + _MARGIN, RUNS)) - 1
+                first_credits = np.zeros(1, CREDIT)  # the pool keeps it, so each its own
                 first_credits["n"] = capacity
                 q["co"] = credits.add(first_credits)
                 credits.reserve(int(q["cm"]))

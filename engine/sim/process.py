@@ -38,15 +38,18 @@ Behaviour = Generator[Request, Any, None]
 class Channel:
     """One FIFO of (token, timestamp), with a free-slot time for each token taken out of it.
 
-    A channel without a reader (a void output) accepts everything and costs nothing.
+    A channel without a reader (a void output) accepts everything and costs nothing.  One that
+    is watched keeps the clock of every put, and when the slot of every token taken was free.
     """
 
     __slots__ = (
-        "capacity", "id", "log", "peek", "put_count", "queue", "room", "slots", "take",
-        "taken_count", "value_count", "void",
+        "capacity", "freed", "id", "log", "peek", "put_count", "puts", "queue", "room", "slots",
+        "take", "taken_count", "value_count", "void",
     )  # fmt: skip
 
-    def __init__(self, number: int, capacity: int | None, *, log: bool = False) -> None:
+    def __init__(
+        self, number: int, capacity: int | None, *, log: bool = False, watch: bool = False
+    ) -> None:
         self.id = number
         self.capacity = capacity
         self.void = number < 0
@@ -56,9 +59,18 @@ class Channel:
         self.value_count = 0
         self.taken_count = 0
         self.log: list[tuple[Token, int]] | None = [] if log else None
+        self.puts: list[int] | None = [] if watch else None
+        self.freed: list[int] = []
         self.take: Request = (TAKE, self, None, 0)
         self.peek: Request = (PEEK, self, None, 0)
         self.room: Request = (ROOM, self, None, 0)
+
+    def occupancy(self) -> int:
+        """Slots with which no put of a watched channel would have waited."""
+        if not self.puts:
+            return 0
+        free = np.searchsorted(self.freed, self.puts, side="right")
+        return int((np.arange(1, len(self.puts) + 1) - free).max())
 
     def put(self, token: Token, at: int = 0) -> Request:
         """The request to put ``token``, stamped ``at`` or later."""

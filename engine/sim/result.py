@@ -39,6 +39,8 @@ class EngineResult:
         Node id of each writer to its arrays: ``crd`` and ``seg`` (int64) or ``vals`` (float32).
     log : mapping or None
         Stream id to the tokens taken from it with their timestamps, if asked for.
+    occupancy : ndarray of int64, one per stream, or None
+        Slots with which no put would have waited, if the interpreter was asked to watch.
     """
 
     graph: Graph
@@ -51,6 +53,7 @@ class EngineResult:
     taken: Int64
     outputs: Mapping[int, Mapping[str, npt.NDArray[Any]]]
     log: Log | None = None
+    occupancy: Int64 | None = None
 
     @property
     def cycles(self) -> int:

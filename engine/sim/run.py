@@ -173,7 +173,8 @@ def simulate(
     data : mapping
         Every input by name: stored tensors, numpy arrays or scipy sparse matrices.
     machine : Machine, optional
-        By default ``Machine.default()``.
+        By default ``Machine.default()``.  Its channel capacity holds for streams that have
+        none of their own.
     progress : callable, optional
         See :data:`Progress`.
     token_limit : int, optional
@@ -204,9 +205,6 @@ def simulate(
         if tick(0) is False:
             raise SimulationError("the run was cancelled")
         bound = bind(compiled.graph, known)
-        capacity = machine.channel_capacity
-        if capacity is not None:
-            bound = type(bound)(compiled.graph.with_capacity(capacity), bound.arrays)
 
         def say(text: str, done: int = k) -> bool | None:
             return progress(done / total, text) if progress is not None else None

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from engine.errors import SimulationError
 from engine.sim import compiled, interpreter
+from engine.sim.bound import BoundGraph
 from engine.sim.machine import Machine
 from engine.sim.primitives import IMPLEMENTATIONS
 from engine.sim.result import EngineResult
@@ -99,6 +101,31 @@ def test_a_thousand_random_cases() -> None:
     with_kernel = {name for name, code in IMPLEMENTATIONS.items() if code.kernel is not None}
     missed = {name for name in with_kernel if not seen[name]}
     assert not missed, f"no case ran {missed}"
+
+
+def test_channels_of_different_sizes() -> None:
+    """Every channel its own capacity, unbounded ones among them."""
+    finished = 0
+    for seed in range(SEED, SEED + 150):
+        bound = random_graph(seed)
+        chosen = np.random.default_rng(seed).choice(
+            [0, 1, 2, 3, 5, 9, 40], len(bound.graph.streams)
+        )
+        finished += _check_sizes(bound, chosen.tolist(), f"graph {seed}")
+    assert finished > 50
+
+
+def _check_sizes(bound: BoundGraph, sizes: list[int], name: str) -> bool:
+    streams = tuple(
+        replace(stream, capacity=size or None)
+        for stream, size in zip(bound.graph.streams, sizes, strict=True)
+    )
+    bound = replace(bound, graph=replace(bound.graph, streams=streams))
+    twin = outcome(lambda: interpreter.run(bound, Machine.default(), log=True))
+    kernel = outcome(lambda: compiled.run(bound, Machine.default(), log=True))
+    problem = difference(twin, kernel)
+    assert not problem, f"{name}: {problem}\n{bound.graph}"
+    return isinstance(twin, EngineResult)
 
 
 @pytest.mark.fuzz
