@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from engine.errors import FuseloomError, LoweringError, OrderError
@@ -15,7 +15,9 @@ from engine.fusion.schedule import Schedule
 from engine.program.types import Program
 from engine.samml.graph import Graph
 from engine.samml.lowering import lower
+from engine.samml.passes.buffers import DEFAULT_CAPACITY, size_buffers
 from engine.samml.passes.cleanup import clean
+from engine.samml.passes.parallelise import apply_parallel
 from engine.samml.verify import verify
 from engine.table.build import build_table
 from engine.table.table import FusionTable
@@ -63,6 +65,20 @@ class Compilation:
     schedule: Schedule
     regions: tuple[CompiledRegion, ...]
 
+    def sized(self, default: int = DEFAULT_CAPACITY) -> Compilation:
+        """The same with finite channels, of capacities that no data can deadlock.
+
+        Parameters
+        ----------
+        default : int
+            Capacity of channels in which nothing has to wait (see ``size_buffers``).
+        """
+        regions = tuple(
+            replace(r, graph=size_buffers(r.graph, r.region.extents, default=default))
+            for r in self.regions
+        )
+        return replace(self, regions=regions)
+
     def __str__(self) -> str:
         return "\n\n".join(f"{r.region}\n{r.table}\n{r.graph}" for r in self.regions)
 
@@ -103,7 +119,7 @@ def compile_region(region: FusedRegion, order: Sequence[str] | None = None) -> C
 
 def _finish(region: FusedRegion, table: FusionTable) -> CompiledRegion:
     table.verify()
-    graph = clean(lower(table))
+    graph = apply_parallel(clean(lower(table)), region.options.lanes)
     verify(graph)
     return CompiledRegion(region, table, graph)
 

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import permutations
 
 import numpy as np
 from hypothesis import strategies as st
 
-from engine.errors import FuseloomError, LoweringError, OrderError, ProgramError
+from engine.errors import FuseloomError, LoweringError, OrderError, ProgramError, ScheduleError
+from engine.fusion.directives import Global
 from engine.fusion.fuse import fuse
+from engine.fusion.prepare import prepare
+from engine.fusion.region import FusedRegion, RegionOptions
 from engine.fusion.schedule import Schedule
 from engine.program import LevelFormat, Program, StoredTensor, Tensor, parse
 from engine.program.levels import run_end, stored_shape
 from engine.program.tiles import element_coordinates, from_tiles, grid_shape, to_tiles
-from engine.samml.compiler import Compilation, compile_program, compile_region
+from engine.samml.compiler import Compilation, CompiledRegion, compile_program, compile_region
 
 INDICES = ("i", "j", "k", "l", "m")
 
@@ -399,14 +402,34 @@ def _data(program: Program, positive: set[str], rng: random.Random) -> dict[str,
     return data
 
 
-def _legal(compiled_from: Program, schedule: Schedule, rng: random.Random) -> Iterator[object]:
+def _options(region: FusedRegion, rng: random.Random) -> RegionOptions:
+    """How a region is lowered, drawn at random; up to two indices in one to eight lanes."""
+    chosen = rng.sample(region.indices, min(len(region.indices), rng.choice([0, 0, 1, 1, 2])))
+    lanes = tuple((index, rng.randint(1, 8)) for index in chosen)
+    return RegionOptions(rng.random() < 0.7, rng.random() < 0.3, lanes)
+
+
+def _compiled(region: FusedRegion, order: tuple[str, ...]) -> CompiledRegion:
+    try:
+        return compile_region(region, order)
+    except ScheduleError:  # nothing works on single elements of an index: no lanes for it
+        return compile_region(replace(region, options=replace(region.options, lanes=())), order)
+
+
+def _legal(
+    compiled_from: Program, schedule: Schedule, rng: random.Random, vary: bool
+) -> Iterator[CompiledRegion]:
     for region in fuse(compiled_from, schedule):
-        orders = list(region.pog.orders(60))
-        rng.shuffle(orders)
+        if vary:
+            region = replace(region, options=_options(region, rng))
+            orders = [region.pog.sample(rng) for _ in range(60)]
+        else:
+            orders = list(region.pog.orders(60))
+            rng.shuffle(orders)
         reason: FuseloomError | None = None
         for order in orders:
             try:
-                yield compile_region(region, order)
+                yield _compiled(region, order)
                 break
             except (OrderError, LoweringError) as problem:
                 reason = problem
@@ -415,10 +438,18 @@ def _legal(compiled_from: Program, schedule: Schedule, rng: random.Random) -> It
             raise reason
 
 
-def make_case(rng: random.Random, low: int = 2, high: int = 5, block: int = 1) -> Case | None:
+def make_case(
+    rng: random.Random, low: int = 2, high: int = 5, block: int = 1, vary: bool = False
+) -> Case | None:
     """One random case, or None where the statements drawn make no legal program.
 
-    ``block``: edge of the blocks that some of its indices are stored in.
+    Parameters
+    ----------
+    block : int
+        Edge of the blocks that some of its indices are stored in.
+    vary : bool
+        Draw, too, whether iteration is global, lanes, and how regions are lowered; orders are
+        then uniform samples of all legal ones, else they are among the first.
     """
     maker = _Maker(rng, block)
     text = maker.text(rng.randint(low, high))
@@ -426,6 +457,8 @@ def make_case(rng: random.Random, low: int = 2, high: int = 5, block: int = 1) -
         program = parse(text)
     except ProgramError:
         return None
+    if vary and rng.random() < 0.25:
+        program, _ = prepare(program, Schedule((), (), (Global(),)))
     positive = {t.name for t in maker.tensors if t.positive}
     data = _data(program, positive, rng)
     names = [s.out.tensor for s in program.statements]
@@ -437,7 +470,7 @@ def make_case(rng: random.Random, low: int = 2, high: int = 5, block: int = 1) -
     while True:
         schedule = Schedule.parse("; ".join(f"fuse {g[0]}..{g[-1]}" for g in groups if len(g) > 1))
         try:
-            regions = tuple(_legal(program, schedule, rng))
+            regions = tuple(_legal(program, schedule, rng, vary))
         except (OrderError, LoweringError) as problem:
             refused.append(problem.message)
             longest = max(range(len(groups)), key=lambda k: len(groups[k]))
