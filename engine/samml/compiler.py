@@ -16,7 +16,7 @@ from engine.program.types import Program
 from engine.samml.graph import Graph
 from engine.samml.lowering import lower
 from engine.samml.passes.buffers import DEFAULT_CAPACITY, size_buffers
-from engine.samml.passes.cleanup import clean
+from engine.samml.passes.cleanup import clean, has_repeated_operands
 from engine.samml.passes.parallelise import apply_parallel
 from engine.samml.verify import verify
 from engine.table.build import build_table
@@ -119,7 +119,10 @@ def compile_region(region: FusedRegion, order: Sequence[str] | None = None) -> C
 
 def _finish(region: FusedRegion, table: FusionTable) -> CompiledRegion:
     table.verify()
-    graph = apply_parallel(clean(lower(table)), region.options.lanes)
+    graph = lower(table)
+    if has_repeated_operands(graph):
+        graph = clean(graph)
+    graph = apply_parallel(graph, region.options.lanes)
     verify(graph)
     return CompiledRegion(region, table, graph)
 

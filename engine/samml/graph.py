@@ -80,7 +80,8 @@ class Node:
     origin: str = ""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "params", MappingProxyType(dict(self.params)))
+        if not isinstance(self.params, MappingProxyType):  # a copy of a node keeps its own
+            object.__setattr__(self, "params", MappingProxyType(dict(self.params)))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (

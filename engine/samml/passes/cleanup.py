@@ -24,6 +24,25 @@ def clean(graph: Graph) -> Graph:
         web = smaller
 
 
+def has_repeated_operands(graph: Graph) -> bool:
+    """Whether :func:`collapse_joiners` would change a graph.
+
+    Lowering shares equal nodes and leaves dead ones out, so on a graph that comes from there
+    nothing else is left to clean up.
+    """
+    first: dict[int, int] = {}
+    for node in graph.nodes:
+        if node.op == "broadcast":
+            origin = first.get(node.inputs[0], node.inputs[0])
+            first.update({s: origin for s in node.outputs if s is not None})
+        elif primitive(node.op).family is Family.JOIN:
+            at = [first.get(s, s) for s in node.inputs]
+            pairs = set(zip(at[::2], at[1::2], strict=True))
+            if len(pairs) < len(at) // 2 or len(set(at[::2])) == 1:
+                return True
+    return False
+
+
 def without_dead_nodes(graph: Graph) -> Graph:
     """Leave out what no writer needs; outputs that nobody reads become void.
 
