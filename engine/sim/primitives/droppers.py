@@ -72,17 +72,20 @@ def valdrop(node: Process) -> Behaviour:
 
 @twin("zerodrop")
 def zerodrop(node: Process) -> Behaviour:
-    """The reference's value dropper: drops zeros, and every second stop (§9.8)."""
+    """Drop zeros and empty values with their coordinates; the reference drops stops too (§9.8)."""
     values, crds = node.inputs
     val_out, crd_out = node.outputs
+    quirk = node.quirks.zerodrop_discards_stops
     discard = False
     while True:
         value = yield values.take
         crd = yield crds.take
-        if is_number(value):
-            if value != 0:
+        if is_number(value) or (value is EMPTY and not quirk):
+            if value is not EMPTY and value != 0:
                 yield val_out.put(value)
                 yield crd_out.put(crd)
+        elif value != crd and not quirk:
+            node.fail("value and coordinate disagree", value, crd)
         elif discard and value is not DONE:
             discard = False
             continue
@@ -91,7 +94,7 @@ def zerodrop(node: Process) -> Behaviour:
             yield crd_out.put(crd)
             if value is DONE:
                 return
-            discard = True
+            discard = quirk
         node.clock += 1
 
 

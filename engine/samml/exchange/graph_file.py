@@ -1,0 +1,88 @@
+"""Our own graphs as JSON files, with the declarations of the tensors they read and write."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from engine.errors import DataError, GraphError
+from engine.program.limits import MAX_DIMENSION, MAX_RANK
+from engine.program.types import Format, LevelFormat, Tensor
+from engine.samml.exchange.levels import guessed_tensor, tensors_of, written_tensor
+from engine.samml.exchange.record import Imported
+from engine.samml.graph import Graph
+from engine.samml.verify import verify
+
+
+def graph_to_json(graph: Graph, tensors: Mapping[str, Tensor]) -> str:
+    """A graph's JSON with the tensors it reads and writes; :func:`graph_from_json` reads it."""
+    data = json.loads(graph.to_json())
+    keys = [key.partition("@")[0] for keys in tensors_of(graph) for key in keys]
+    data["tensors"] = [
+        {
+            "name": name,
+            "shape": tensors[name].shape,
+            "levels": [level.value for level in tensors[name].format.levels],
+            "mode_order": tensors[name].format.mode_order,
+        }
+        for name in dict.fromkeys(keys)
+    ]
+    return json.dumps(data)
+
+
+def graph_from_json(text: str, shapes: Mapping[str, tuple[int, ...]]) -> Imported:
+    """Read a graph file.
+
+    Parameters
+    ----------
+    shapes : mapping
+        Shapes of the data; they matter only where the file declares no tensors.
+
+    Raises
+    ------
+    GraphError
+        If it is no graph file, or the graph is not well formed.
+    DataError
+        If a tensor is declared neither by the file nor by the data.
+    """
+    graph = Graph.from_json(text)
+    verify(graph)
+    declared = _declared(json.loads(text).get("tensors", []))
+    reads, writes = tensors_of(graph)
+    tensors: dict[str, Tensor] = {}
+    for key in reads:
+        name = key.partition("@")[0]
+        if name in declared:
+            tensors[name] = declared[name]
+        elif name in shapes:
+            tensors[name] = guessed_tensor(graph, name, shapes[name])
+        else:
+            raise DataError(f"the data of operand {name} are missing",
+                            hint=f"there are: {', '.join(shapes)}")  # fmt: skip
+    outputs = tuple(
+        declared.get(key.partition("@")[0]) or written_tensor(graph, key, tensors, ())
+        for key in writes
+    )
+    return Imported(graph, tensors, outputs)
+
+
+def _declared(entries: Any) -> dict[str, Tensor]:
+    try:
+        found: dict[str, Tensor] = {}
+        for entry in entries:
+            levels = tuple(LevelFormat(word) for word in entry["levels"])
+            order = tuple(entry["mode_order"])
+            shape = tuple(entry["shape"])
+            whole = all(type(n) is int for n in (*order, *shape))
+            if (
+                not whole
+                or not len(levels) == len(order) == len(shape) <= MAX_RANK
+                or sorted(order) != list(range(len(order)))
+                or not all(0 <= n <= MAX_DIMENSION for n in shape)
+            ):
+                raise ValueError(f"tensor {entry['name']!r} is not declared right")
+            found[str(entry["name"])] = Tensor(str(entry["name"]), shape, Format(levels, order))
+        return found
+    except (KeyError, TypeError, ValueError) as problem:
+        raise GraphError(f"malformed graph JSON, tensors: {problem}") from None

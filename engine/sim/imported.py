@@ -1,0 +1,126 @@
+"""Running a graph that came from a file, on the data that came with it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.program.storage import StoredTensor
+from engine.samml.exchange.record import Imported
+from engine.sim.bound import bind
+from engine.sim.machine import Machine
+from engine.sim.output import output_tensor
+from engine.sim.result import EngineResult
+from engine.sim.run import TOLERANCE, relative_error
+from engine.sim.simulate import Engine, run_graph
+from engine.sim.trace import Trace
+from engine.sim.work import Work, measured_work
+
+
+@dataclass(frozen=True)
+class ImportedRun:
+    """One run of an imported graph.
+
+    Attributes
+    ----------
+    cycles : int
+        Elapsed clock cycles.
+    outputs : mapping
+        What the writers wrote, by tensor name.
+    seconds : float
+        Wall time of the simulation.
+    """
+
+    imported: Imported
+    machine: Machine
+    result: EngineResult = field(repr=False)
+    outputs: Mapping[str, StoredTensor] = field(repr=False)
+    seconds: float
+
+    @property
+    def cycles(self) -> int:
+        return self.result.cycles
+
+    @property
+    def tokens(self) -> int:
+        return self.result.total_tokens
+
+    @property
+    def work(self) -> Work:
+        return measured_work(self.result)
+
+    @cached_property
+    def trace(self) -> Trace:
+        return Trace.of(self.result)
+
+    def check(self, expected: npt.ArrayLike) -> DenseCheck:
+        """Compare the first output with a dense array."""
+        (got, *_) = self.outputs.values()
+        want = np.asarray(expected, dtype=np.float64)
+        dense = got.to_dense()
+        if want.shape != dense.shape:
+            return DenseCheck(float("inf"), dense.shape, want.shape)
+        return DenseCheck(relative_error(dense, want), dense.shape, want.shape)
+
+
+@dataclass(frozen=True)
+class DenseCheck:
+    """How an output compares with a dense array that should equal it."""
+
+    max_rel_error: float
+    shape: tuple[int, ...]
+    expected_shape: tuple[int, ...]
+
+    @property
+    def ok(self) -> bool:
+        return self.shape == self.expected_shape and self.max_rel_error <= TOLERANCE
+
+    def __str__(self) -> str:
+        if self.shape != self.expected_shape:
+            return f"MISMATCH: shape {self.shape}, expected {self.expected_shape}"
+        if not self.ok:
+            return f"MISMATCH: relative error {self.max_rel_error:.1e} exceeds {TOLERANCE:.0e}"
+        return f"matches the expected values (largest relative error {self.max_rel_error:.1e})"
+
+
+def run_imported(
+    imported: Imported,
+    data: Mapping[str, Any],
+    machine: Machine | None = None,
+    *,
+    engine: str | Engine = Engine.AUTO,
+    token_limit: int | None = None,
+) -> ImportedRun:
+    """Simulate an imported graph.
+
+    Parameters
+    ----------
+    data : mapping
+        Stored tensors by the names in ``imported.tensors``.
+    machine : Machine, optional
+        By default ``Machine.default()``.
+    token_limit : int, optional
+        Most tokens the run may put.
+
+    Raises
+    ------
+    DataError
+        If a tensor is missing.
+    SimulationError
+        If the run fails: tokens that contradict each other, a deadlock, the limit.
+    """
+    machine = machine or Machine.default()
+    bound = bind(imported.graph, data)
+    if machine.channel_capacity is not None:
+        bound = type(bound)(imported.graph.with_capacity(machine.channel_capacity), bound.arrays)
+    started = time.perf_counter()
+    result = run_graph(bound, machine, engine, limit=token_limit)
+    seconds = time.perf_counter() - started
+    outputs = {tensor.name: output_tensor(result, tensor) for tensor in imported.outputs}
+    return ImportedRun(imported, machine, result, outputs, seconds)
