@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from engine.errors import SimulationError
 from engine.program.storage import StoredTensor
 from engine.samml.exchange.record import Imported
 from engine.sim.bound import bind
@@ -35,6 +36,8 @@ class ImportedRun:
         What the writers wrote, by tensor name.
     seconds : float
         Wall time of the simulation.
+    problems : mapping
+        By tensor name, why what was written is no tensor.
     """
 
     imported: Imported
@@ -42,6 +45,7 @@ class ImportedRun:
     result: EngineResult = field(repr=False)
     outputs: Mapping[str, StoredTensor] = field(repr=False)
     seconds: float
+    problems: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def cycles(self) -> int:
@@ -55,13 +59,31 @@ class ImportedRun:
     def work(self) -> Work:
         return measured_work(self.result)
 
+    def written(self, tensor: str) -> tuple[list[dict[str, list[int]]], list[float]]:
+        """What the writers of a tensor hold: ``seg`` and ``crd`` per level, and the values."""
+        levels: dict[int, dict[str, list[int]]] = {}
+        values: list[float] = []
+        for node in self.result.graph.nodes:
+            if node.id not in self.result.outputs or node.params.get("tensor") != tensor:
+                continue
+            arrays = self.result.outputs[node.id]
+            if node.op == "crdwrite":
+                level = {name: arrays[name].tolist() for name in ("seg", "crd")}
+                levels[int(node.params["level"])] = level
+            else:
+                values = arrays["vals"].tolist()
+        return [levels[k] for k in sorted(levels)], values
+
     @cached_property
     def trace(self) -> Trace:
         return Trace.of(self.result)
 
     def check(self, expected: npt.ArrayLike) -> DenseCheck:
         """Compare the first output with a dense array."""
-        (got, *_) = self.outputs.values()
+        first = self.imported.outputs[0].name
+        if first not in self.outputs:
+            raise SimulationError(f"{first} is no tensor: {self.problems[first]}")
+        got = self.outputs[first]
         want = np.asarray(expected, dtype=np.float64)
         dense = got.to_dense()
         if want.shape != dense.shape:
@@ -96,6 +118,7 @@ def run_imported(
     *,
     engine: str | Engine = Engine.AUTO,
     token_limit: int | None = None,
+    lenient: bool = False,
 ) -> ImportedRun:
     """Simulate an imported graph.
 
@@ -107,6 +130,8 @@ def run_imported(
         By default ``Machine.default()``.
     token_limit : int, optional
         Most tokens the run may put.
+    lenient : bool
+        Note in the result, instead of failing, where writers' levels make no tensor.
 
     Raises
     ------
@@ -122,5 +147,13 @@ def run_imported(
     started = time.perf_counter()
     result = run_graph(bound, machine, engine, limit=token_limit)
     seconds = time.perf_counter() - started
-    outputs = {tensor.name: output_tensor(result, tensor) for tensor in imported.outputs}
-    return ImportedRun(imported, machine, result, outputs, seconds)
+    outputs: dict[str, StoredTensor] = {}
+    problems: dict[str, str] = {}
+    for tensor in imported.outputs:
+        try:
+            outputs[tensor.name] = output_tensor(result, tensor)
+        except SimulationError as problem:
+            if not lenient:
+                raise
+            problems[tensor.name] = problem.message
+    return ImportedRun(imported, machine, result, outputs, seconds, problems)

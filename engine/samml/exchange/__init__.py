@@ -4,6 +4,10 @@
 
     imported = import_sam_text(text, shapes)   # a DOT graph, repaired where it is wrong
     export_sam(graph, tensors).text            # ... and back
+    import_tortilla(data, folder).imported     # a protobuf graph and its folder of tensors
+    export_tortilla(graph, tensors).save(path) # ... and back
+
+``engine.sim.imported.run_imported`` runs what was imported.
 """
 
 from __future__ import annotations
@@ -17,6 +21,9 @@ from engine.samml.exchange.sam_exact import import_marked, is_marked
 from engine.samml.exchange.sam_export import SamExport, export_sam
 from engine.samml.exchange.sam_file import sam_file
 from engine.samml.exchange.sam_import import import_sam
+from engine.samml.exchange.tensor_folder import TensorFolder
+from engine.samml.exchange.tortilla_export import TortillaExport, export_tortilla
+from engine.samml.exchange.tortilla_import import TortillaImport, import_tortilla
 
 
 def import_sam_text(
@@ -47,8 +54,13 @@ __all__ = [
     "Rule",
     "SamExport",
     "Severity",
+    "TensorFolder",
+    "TortillaExport",
+    "TortillaImport",
     "export_sam",
+    "export_tortilla",
     "graph_from_json",
     "graph_to_json",
     "import_sam_text",
+    "import_tortilla",
 ]

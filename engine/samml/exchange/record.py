@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
 
 from engine.program.types import Tensor
@@ -57,12 +57,17 @@ class Imported:
         The operands by the name the graph's nodes use.
     outputs : tuple of Tensor
         What the writers write, every level compressed.
+    repairs : tuple of Repair
+        What had to be changed.
+    zeroless : frozenset of str
+        Operands that store no zeros.
     """
 
     graph: Graph
     tensors: Mapping[str, Tensor]
     outputs: tuple[Tensor, ...]
-    repairs: tuple[Repair, ...] = field(default=())
+    repairs: tuple[Repair, ...] = ()
+    zeroless: frozenset[str] = frozenset()
 
 
 class Severity(Enum):

@@ -91,7 +91,8 @@ class SamImport:
         output = self._finish_output()
         graph = self.wiring.finish(self.file.name or "SAM")
         verify(graph)
-        return Imported(graph, self.tensors, (output,), tuple(self.repairs))
+        zeroless = frozenset(name for name, t in self.file.operands.items() if t.zeroless)
+        return Imported(graph, self.tensors, (output,), tuple(self.repairs), zeroless)
 
     # Helpers ----------------------------------------------------------------------------------
 

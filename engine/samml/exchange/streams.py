@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from engine.samml.exchange.wiring import Wire
+from engine.samml.exchange.wiring import Wire, Wiring
+from engine.samml.graph import Graph
 
 _VALUE_INPUTS = {
     "binary": (0, 1),
@@ -42,22 +43,41 @@ def levels_behind(wire: Wire) -> list[Wire]:
     return list(dict.fromkeys(found))
 
 
-def maybe_empty(wire: Wire) -> bool:
+def wires_of(graph: Graph) -> dict[int, Wire]:
+    """A finished graph's streams as wires."""
+    wiring = Wiring()
+    wires: dict[int, Wire] = {}
+    for number in graph.topological():
+        node = graph.nodes[number]
+        inputs = [wires[s] for s in node.inputs]
+        made = wiring.add(node.op, inputs, len(node.outputs), node.params, node.label)
+        wires.update({s: w for s, w in zip(node.outputs, made, strict=True) if s is not None})
+    return wires
+
+
+def maybe_empty(wire: Wire, *, tensors: bool = True) -> bool:
     """Whether some fiber of a coordinate stream may be empty, as far as the graph tells.
 
     Compressed levels are built from coordinates, so below a compressed level no fiber is
     empty; a union has one where any of its operands has.
+
+    Parameters
+    ----------
+    tensors : bool
+        Whether a whole tensor may be empty.
     """
     wire = peel(wire)
     match wire.part.op:
         case "union":
-            return any(map(maybe_empty, wire.part.inputs[::2]))
+            return any(maybe_empty(w, tensors=tensors) for w in wire.part.inputs[::2])
         case "dense_scan":
             return False
         case "spacc2":
             return wire.port == 0  # it puts a middle coordinate only with an inner one
         case "scan":
-            return _level_above(wire).part.op in ("root", "dense_scan")  # a tensor may be empty
+            above = _level_above(wire).part.op
+            dense = above in ("dense_scan", "locate", "sam_locate")
+            return dense or (above == "root" and tensors)
         case _:
             return True
 
@@ -65,8 +85,9 @@ def maybe_empty(wire: Wire) -> bool:
 def _level_above(scan: Wire) -> Wire:
     """Where the references a scanner follows were made."""
     wire = peel(scan.part.inputs[0])
-    while wire.part.op in ("repeat", "intersect", "union"):
-        source = 0 if wire.part.op == "repeat" else 2 * wire.port - 1
+    while wire.part.op in ("repeat", "intersect", "union", "fork", "join"):
+        joiner = wire.part.op in ("intersect", "union")
+        source = 2 * wire.port - 1 if joiner else 0
         wire = peel(wire.part.inputs[source])
     return wire
 
