@@ -10,6 +10,21 @@ import itertools
 from dataclasses import dataclass, field
 
 
+def dot(comment: str, nodes: str, edges: str) -> str:
+    """A graph in short: nodes ``4 arrayvals tensor=b``, edges ``4>3 val`` and ``5>2 crd in-B``."""
+    lines = [f'comment="{comment}"']
+    for line in filter(None, map(str.strip, nodes.split("\n"))):
+        name, kind, *items = line.split()
+        apart = " ".join(f'{k}="{v}"' for k, v in (item.split("=") for item in items))
+        lines.append(f'{name} [label="{kind}\n{name}" shape=box type="{kind}" {apart}]')
+    for line in filter(None, map(str.strip, edges.split("\n"))):
+        ends, kind, *port = line.split()
+        tail, head = ends.split(">")
+        note = f' comment="{port[0]}"' if port else ""
+        lines.append(f'{tail} -> {head} [label="{kind}" type="{kind}"{note}]')
+    return "digraph SAM {\n" + "\n".join(lines) + "\n}\n"
+
+
 @dataclass
 class Writer:
     """Collects nodes and edges; ids are handed out in order of creation."""

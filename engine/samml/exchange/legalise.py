@@ -271,8 +271,8 @@ def maybe_absent(graph: Graph) -> set[int]:
             case "binary" if node.params["fn"] in ("add", "sub"):
                 needs = str(node.params.get("needs", ""))
                 absent = all(got) or any(got["ab".index(operand)] for operand in needs)
-            case "reduce" | "spacc1" | "spacc2" | "valdrop" | "zerodrop":
-                absent = False
+            case "scan" | "dense_scan" | "reduce" | "spacc1" | "spacc2" | "valdrop" | "zerodrop":
+                absent = False  # a scanner makes an empty fiber of an absent reference
             case _:
                 absent = any(got)
         if absent:
@@ -324,11 +324,9 @@ def _check_empty_tokens(legaliser: Legaliser) -> None:
                         empty.add(s)
             case _ if not got:
                 continue
-            case "scan" | "dense_scan":
-                text = "an operand that lacks a coordinate breaks this level in the target " \
-                       "(samml.md §9.1)"  # fmt: skip
-                legaliser.note(node, text, Severity.WARNING)
-                empty |= set(outs)
+            case "scan" | "dense_scan":  # what is below breaks too, and is not reported again
+                text = "an operand that lacks a coordinate breaks this level in the target"
+                legaliser.note(node, f"{text} (samml.md §9.1)", Severity.WARNING)
             case "repeat":
                 text = "after an absent operand the target loses a stop (samml.md §9.3)"
                 legaliser.note(node, text, Severity.WARNING)

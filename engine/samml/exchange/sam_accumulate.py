@@ -9,23 +9,20 @@ are looked up, and the loops summed over are taken away one by one, from the inn
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from engine.errors import GraphError
 from engine.samml.exchange.record import Repair, Rule
+from engine.samml.exchange.sam_build import SamBuild
 from engine.samml.exchange.sam_file import SamNode
 from engine.samml.exchange.streams import levels_behind, peel, raw
 from engine.samml.exchange.wiring import Wire
 from engine.samml.graph import Scalar, StreamKind
 
-if TYPE_CHECKING:
-    from engine.samml.exchange.sam_import import SamImport
-
 MAX_ORDER = 2
 """Most levels an accumulator of the machine keeps below the one it sums over."""
 
 
-def accumulate(build: SamImport, node: SamNode) -> None:
+def accumulate(build: SamBuild, node: SamNode) -> None:
     """Build the accumulators a node stands for, and hand its edges their outputs.
 
     Raises
@@ -93,11 +90,11 @@ def accumulate(build: SamImport, node: SamNode) -> None:
         build.wires[edge.number] = crds[index]
 
 
-def _only(build: SamImport, head: str) -> str:
+def _only(build: SamBuild, head: str) -> str:
     return build.file.nodes[head].attributes.get("index", "")
 
 
-def _levels(build: SamImport, node: SamNode, innermost: str) -> dict[int, Wire]:
+def _levels(build: SamBuild, node: SamNode, innermost: str) -> dict[int, Wire]:
     """The levels its coordinate inputs were made from, by depth."""
     levels: dict[int, Wire] = {}
     for edge in node.of_kind(StreamKind.CRD):
@@ -111,7 +108,7 @@ def _levels(build: SamImport, node: SamNode, innermost: str) -> dict[int, Wire]:
     return levels
 
 
-def _values(build: SamImport, node: SamNode, depth: int) -> Wire:
+def _values(build: SamBuild, node: SamNode, depth: int) -> Wire:
     """Its values, one per innermost coordinate; a reducer in front that sums them is bypassed."""
     edge = build.one(node, StreamKind.VAL)
     val = build.wire(edge)
@@ -129,7 +126,7 @@ def _values(build: SamImport, node: SamNode, depth: int) -> Wire:
     return val
 
 
-def _report(build: SamImport, node: SamNode, keys: list[str], outer: list[str]) -> None:
+def _report(build: SamBuild, node: SamNode, keys: list[str], outer: list[str]) -> None:
     surplus = []
     for edge in node.of_kind(StreamKind.CRD):
         index = edge.index or build.index_of(raw(build.wire(edge)))
@@ -146,7 +143,7 @@ def _report(build: SamImport, node: SamNode, keys: list[str], outer: list[str]) 
 
 
 def _level(
-    build: SamImport, node: SamNode, levels: Mapping[int, Wire], depth: int, val: Wire
+    build: SamBuild, node: SamNode, levels: Mapping[int, Wire], depth: int, val: Wire
 ) -> Wire:
     """The level at a depth: one of the inputs', else the one the values were looped over."""
     found = levels.get(depth) or build.loops(val).get(depth)
@@ -157,7 +154,7 @@ def _level(
 
 
 def _sum_away(
-    build: SamImport,
+    build: SamBuild,
     node: SamNode,
     crd: Wire,
     kept: list[tuple[str, Wire]],
