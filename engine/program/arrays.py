@@ -32,6 +32,9 @@ def read_npz(path: str | Path) -> dict[str, npt.NDArray[Any]]:
         If the file is no ``.npz`` file, or unpacks to more than the limit.
     """
     try:
+        with open(path, "rb") as file:
+            if file.read(6) == b"\x93NUMPY":
+                raise ValueError("it holds one array without a name")
         with zipfile.ZipFile(path) as archive:
             size = sum(entry.file_size for entry in archive.infolist())
         if size > MAX_STORED_BYTES:

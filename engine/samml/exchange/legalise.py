@@ -45,8 +45,9 @@ class Legaliser:
             Naming the node the simulator could not run, the rule and the way out.
         """
         if not self._changes():
+            self.graph = _free_signals(self.graph.bare())
             self._check_emptiness()
-            return self.graph.bare()
+            return self.graph
         for number in self._order():
             self._rebuild(self.graph.nodes[number])
         capacities = {s.capacity for s in self.graph.streams}
@@ -59,7 +60,7 @@ class Legaliser:
                     hint="give every channel one capacity, or none",
                 )
             rebuilt = rebuilt.with_capacity(capacities.pop())
-        self.graph = _signals_last(rebuilt)
+        self.graph = _free_signals(_signals_last(rebuilt))
         self._check_emptiness()
         return self.graph
 
@@ -88,6 +89,9 @@ class Legaliser:
                 source = self.graph.streams[node.inputs[0]].kind
                 private = reader == node.id + 1 and self.graph.nodes[reader].op == "repeat"
                 changed = changed or not private or source is StreamKind.CRD
+            elif node.op == "valdrop":
+                self._keep_zeros(node)
+                changed = True
             elif node.op != "repeat":
                 op, params, inputs = self._form(node)
                 changed = changed or (op, params, inputs) != (
@@ -110,6 +114,11 @@ class Legaliser:
             (signal,) = self.wiring.add("repsig", (source,), label="repeat signal")
             held = self.wires[node.inputs[0]]
             self._keep(node, self.wiring.add("repeat", (held, signal), label=node.label))
+            return
+        if node.op == "valdrop":
+            val, crd = (self.wires[s] for s in node.inputs)
+            self._keep_zeros(node)
+            self._keep(node, (val, crd))
             return
         op, params, count = self._form(node)
         inputs = [self.wires[s] for s in node.inputs[:count]]
@@ -239,6 +248,17 @@ class Legaliser:
             return {"fn": "max"}
         return params
 
+    def _keep_zeros(self, node: Node) -> None:
+        """The target has no dropper of empty values; its sums over nothing are 0, and stay."""
+        stream = node.inputs[0]
+        while (parent := self.graph.nodes[self.graph.producer[stream]]).op == "broadcast":
+            stream = parent.inputs[0]
+        if parent.op != "reduce" or parent.params["fn"] != "add":
+            raise self.refuse(
+                node, f"{primitive(node.op).title}: {_LACKING}", "compile another schedule or order"
+            )  # fmt: skip
+        self.note(node, "left out: sums over nothing are stored as 0")
+
     def _check_at_root(self, node: Node) -> None:
         stream = node.inputs[1]
         while True:
@@ -282,6 +302,12 @@ def maybe_absent(graph: Graph) -> set[int]:
 
 def _name(node: Node) -> str:
     return node.label or f"{node.op} {node.id}"
+
+
+def _free_signals(graph: Graph) -> Graph:
+    """The same graph with unbounded signals: they are inside the target's repeaters."""
+    streams = (replace(s, capacity=None) if s.kind is SIG else s for s in graph.streams)
+    return replace(graph, streams=tuple(streams))
 
 
 def _signals_last(graph: Graph) -> Graph:
