@@ -121,6 +121,36 @@ def test_zeros_of_a_dense_vector_are_dropped() -> None:
     assert imported.repairs == ()
 
 
+def test_zeros_of_a_dense_matrix_are_dropped() -> None:
+    """Comments as another release writes them: by prefix, by the other node's port, with _."""
+    text = dot(
+        "X=ss01,B=dd01",
+        """5 fiberlookup index=i tensor=B mode=0 format=dense root=true
+        4 fiberlookup index=j tensor=B mode=1 format=dense root=false
+        3 arrayvals tensor=B
+        6 crddrop outer=j inner=val mode=0
+        7 crddrop outer=i inner=j
+        1 fiberwrite index=j tensor=X mode=1
+        2 fiberwrite index=i tensor=X mode=0
+        0 fiberwrite tensor=X mode=vals""",
+        """5>4 ref
+        4>3 ref
+        3>6 val inner-val
+        4>6 crd outer-j
+        6>7 crd outer-j
+        5>7 crd outer_i
+        6>0 val inner-val
+        7>1 crd inner-j
+        7>2 crd outer-i""",
+    )
+    b = sparse(np.random.default_rng(SEED), (4, 5), 0.3)
+    b[2] = 0
+    imported, run = run_text(text, {"B": b})
+    assert run.check(b).ok
+    assert run.outputs["X"].nnz == np.count_nonzero(b)
+    assert imported.repairs == ()
+
+
 def test_holding_values_passes_them() -> None:
     text = dot(
         "x=d0,b=s0",
