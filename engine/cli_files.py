@@ -28,6 +28,8 @@ from engine.sim.imported import DenseCheck, ImportedRun, run_imported
 from engine.sim.machine import Machine
 
 MAX_FILE = 64 << 20
+MAX_TOKENS = 1_000_000_000
+"""Most tokens of a run: a file may ask for more than anybody can wait for."""
 SHOWN = 12
 """Elements of a result that are printed."""
 
@@ -43,7 +45,12 @@ def simulate_file(options: Any) -> int:
         machine = replace(machine, channel_capacity=options.capacity)
     imported, data, expected = _read(options)
     run = run_imported(
-        imported, data, machine, engine=options.engine, lenient=options.tortilla is not None
+        imported,
+        data,
+        machine,
+        engine=options.engine,
+        token_limit=MAX_TOKENS,
+        lenient=options.tortilla is not None,
     )
     check = None if expected is None else run.check(expected)
     if options.json:

@@ -244,6 +244,27 @@ def test_graph_json_without_declarations(
     assert "data of operand x are missing" in error(capsys, *arguments)
 
 
+def test_huge_sizes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A dimension that no table fits is fine where it is sparse, and refused where dense."""
+    side = 2**31 - 1
+    parts = {
+        name: np.array(value)
+        for t, at in (("B", [0, 5]), ("C", [5, 7]))
+        for name, value in ((f"{t}_coords", [at]), (f"{t}_vals", [2.0]), (f"{t}_shape", [side] * 2))
+    }
+    np.savez(tmp_path / "d.npz", **parts)
+    data = ("--tensors", str(tmp_path / "d.npz"))
+    made = json.loads(output(capsys, "simulate", "--sam", SAM, *data, "--json"))
+    assert made["outputs"]["X"]["coords"] == [[0, 7]]
+    assert made["outputs"]["X"]["values"] == [4.0]
+    dense = tmp_path / "dense.gv"
+    dense.write_text((VECTORS / "sam" / "mat_identity_dense.gv").read_text())
+    assert "the limit is" in error(capsys, "simulate", "--sam", str(dense), *data)
+    parts["B_shape"] = np.array([2**40, 3])
+    np.savez(tmp_path / "d.npz", **parts)
+    assert "has a size outside" in error(capsys, "simulate", "--sam", SAM, *data)
+
+
 def test_programs_take_tensors_by_coordinates(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

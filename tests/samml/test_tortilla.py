@@ -401,6 +401,20 @@ def test_export_refusals(program: str, message: str) -> None:
         assert caught.value.hint
 
 
+def test_results_keep_their_dimensions_apart(tmp_path: Path) -> None:
+    """A result stored by columns comes back the right way round."""
+    text = "A: 3x2 csc\nB: 3x2 csc\nT: 3x2 csc\nT[i,j] = A[i,j] * B[i,j]"
+    compiled = compile_program(parse(text))
+    assert compiled.regions[0].order == ("j", "i")
+    made = export_tortilla(compiled.regions[0].graph, compiled.program.by_name)
+    assert read_back(made, tmp_path) == made.graph
+    tensors = compiled.program.by_name
+    a, b = np.array([[1, 2], [0, 3], [4, 0]]), np.array([[5, 0], [6, 7], [8, 9]])
+    data = {"A": StoredTensor.from_dense(tensors["A"], a),
+            "B": StoredTensor.from_dense(tensors["B"], b)}  # fmt: skip
+    assert run_export(made, tmp_path, data, Machine.comal()).check(a * b).ok
+
+
 def test_relu_is_a_maximum_with_one_input() -> None:
     compiled = compile_program(parse("A: 4 compressed\nT[i] = relu(A[i])"))
     made = export_tortilla(compiled.regions[0].graph, compiled.program.by_name)

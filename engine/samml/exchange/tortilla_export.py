@@ -84,7 +84,7 @@ def export_tortilla(graph: Graph, tensors: Mapping[str, Tensor]) -> TortillaExpo
         else Tensor(key, (_range_size(legal, key),), Format.dense(1))
         for key in tensors_of(legal)[0]
     }  # fmt: skip
-    message = _Writer(legal, declared).message()
+    message = _Writer(legal, {**tensors, **declared}).message()
     data: bytes = message.SerializeToString(deterministic=True)
     return TortillaExport(data, legal, tuple(legaliser.notes), declared)
 
@@ -126,8 +126,9 @@ class _Writer:
 
     def _mode(self, node: Node) -> int:
         key, level = str(node.params["tensor"]), int(node.params["level"])
-        order = key.partition("@")[2]
-        modes = tuple(map(int, order.split(","))) if order else self.tensors[key].format.mode_order
+        name, _, order = key.partition("@")
+        declared = self.tensors[key if key in self.tensors else name]
+        modes = tuple(map(int, order.split(","))) if order else declared.format.mode_order
         return modes[level]
 
     def _write(self, node: Node, operation: Message) -> None:
@@ -184,11 +185,16 @@ class _Writer:
                 m = operation.fiber_write
                 self._stream(m.input_crd, node.inputs[0])
                 m.index, m.tensor = self._index(node.inputs[0]), str(node.params["tensor"])
-                m.mode_val, m.format, m.sink = str(node.params["level"]), "compressed", True
+                m.mode_val, m.format, m.sink = str(self._written_mode(node)), "compressed", True
             case "valwrite":
                 m = operation.val_write
                 self._stream(m.input_val, node.inputs[0])
                 m.tensor, m.sink = str(node.params["tensor"]), True
+
+    def _written_mode(self, node: Node) -> int:
+        """The dimension a level of a result holds, as far as the result is declared."""
+        known = str(node.params["tensor"]).partition("@")[0] in self.tensors
+        return self._mode(node) if known else int(node.params["level"])
 
     def _repeat(self, node: Node, m: Message) -> None:
         kind = self.graph.streams[node.inputs[0]].kind
