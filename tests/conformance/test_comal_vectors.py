@@ -9,7 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.samml.exchange import TensorFolder, import_tortilla
+from engine.samml.exchange import (
+    TensorFolder,
+    export_sam,
+    export_tortilla,
+    import_sam_text,
+    import_tortilla,
+)
 from engine.sim.imported import ImportedRun, run_imported
 from engine.sim.machine import Machine
 
@@ -54,3 +60,17 @@ def test_block_timing_takes_longer() -> None:
     scalar = run_folder(folder, Machine.comal(), "interpreter").cycles
     times = [run_folder(folder, Machine.comal(), "interpreter", b).cycles for b in (16, 32, 64)]
     assert scalar < times[0] < times[1] < times[2]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["case"])
+def test_the_graph_is_written_as_it_was_read(case: dict[str, Any]) -> None:
+    folder = HERE / case["case"]
+    imported = import_tortilla((folder / "op.bin").read_bytes(), TensorFolder(folder)).imported
+    declared = {**imported.tensors, **{t.name: t for t in imported.outputs}}
+    made = export_tortilla(imported.graph, declared)
+    assert made.graph == imported.graph
+    again = import_tortilla(made.data, TensorFolder(folder)).imported
+    assert again.graph == imported.graph
+    sam = export_sam(imported.graph, declared).text
+    shapes = {name: t.shape for name, t in imported.tensors.items()}
+    assert import_sam_text(sam, shapes).graph == imported.graph.bare()

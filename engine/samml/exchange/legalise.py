@@ -379,10 +379,19 @@ def _check_empty_fibers(legaliser: Legaliser) -> None:
         levels = [wires[s] for s in node.inputs if graph.streams[s].kind is StreamKind.CRD]
         if node.op == "crddrop":
             levels = levels[1:]
+        if node.op == "crdwrite" and _is_dropped(levels[0]):
+            continue
         if node.op in _EMPTY_FIBERS and any(
             wire.depth > 1 and maybe_empty(wire, tensors=False) for wire in levels
         ):
             legaliser.note(node, _EMPTY_FIBERS[node.op], Severity.WARNING)
+
+
+def _is_dropped(wire: Wire) -> bool:
+    """Whether a dropper takes away the coordinates above a stream's empty fibers."""
+    while wire.part.op == "broadcast":
+        wire = wire.part.inputs[0]
+    return wire.part.op == "crddrop" and wire.port == 0
 
 
 def _panics(legaliser: Legaliser, node: Node) -> GraphError:
