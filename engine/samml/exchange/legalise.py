@@ -379,12 +379,14 @@ def _check_empty_fibers(legaliser: Legaliser) -> None:
         levels = [wires[s] for s in node.inputs if graph.streams[s].kind is StreamKind.CRD]
         if node.op == "crddrop":
             levels = levels[1:]
+        text = _EMPTY_FIBERS.get(node.op, "")
         if node.op == "crdwrite" and _is_dropped(levels[0]):
-            continue
+            text = "records a first fiber that is empty, though its coordinate was dropped " \
+                   "(samml.md §9.11)"  # fmt: skip
         if node.op in _EMPTY_FIBERS and any(
             wire.depth > 1 and maybe_empty(wire, tensors=False) for wire in levels
         ):
-            legaliser.note(node, _EMPTY_FIBERS[node.op], Severity.WARNING)
+            legaliser.note(node, text, Severity.WARNING)
 
 
 def _is_dropped(wire: Wire) -> bool:
