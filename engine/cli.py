@@ -90,8 +90,8 @@ def _parser() -> argparse.ArgumentParser:
     )
     foreign.add_argument(
         "--tortilla", type=Path, metavar="OP.bin",
-        help="protobuf graph of the Comal simulator; --tensors names the folder of its tensors "
-        "(default: where the graph lies)",
+        help="protobuf graph of the Comal simulator, or a folder with op.bin; --tensors names the "
+        "folder of its tensors (default: where the graph lies)",
     )  # fmt: skip
     foreign.add_argument(
         "--graph", type=Path, metavar="G.json", help="graph of compile --export json"
@@ -125,8 +125,8 @@ def _program_options(parser: argparse.ArgumentParser) -> None:
         "--tensors",
         type=Path,
         metavar="FILE.npz",
-        help="arrays by tensor name, for a program file; a sparse tensor B may be given by "
-        "B_coords, B_vals and B_shape",
+        help="arrays by tensor name, for a program file or a graph; a sparse tensor B may be given "
+        "by B_coords, B_vals and B_shape; a graph's result is compared with an array 'expected'",
     )
     parser.add_argument("--preset", help="schedule preset of a model: unfused, partial, full")
     parser.add_argument("--schedule", type=Path, metavar="FILE", help="schedule file")

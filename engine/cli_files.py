@@ -24,6 +24,7 @@ from engine.samml.exchange import (
     import_tortilla,
 )
 from engine.samml.exchange.tensor_folder import write_bytes
+from engine.samml.exchange.tortilla_export import GRAPH_FILE
 from engine.sim.imported import DenseCheck, ImportedRun, run_imported
 from engine.sim.machine import Machine
 
@@ -83,8 +84,9 @@ def _check_options(options: Any) -> None:
 def _read(options: Any) -> tuple[Imported, Mapping[str, StoredTensor], Any]:
     """The imported graph, its data, and the dense result to expect, if the data hold one."""
     if options.tortilla:
-        content = _bytes(options.tortilla)
-        folder = TensorFolder(options.tensors or options.tortilla.parent)
+        path = options.tortilla / GRAPH_FILE if options.tortilla.is_dir() else options.tortilla
+        content = _bytes(path)
+        folder = TensorFolder(options.tensors or path.parent)
         if not folder.path.is_dir():
             raise DataError(f"{folder.path} is no folder",
                             hint="--tensors names the folder of the graph's tensors")  # fmt: skip
@@ -160,7 +162,7 @@ def _output(run: ImportedRun, name: str) -> dict[str, Any]:
     coords, vals = stored.to_coo()
     return {
         "shape": stored.tensor.shape,
-        "coords": coords.tolist(),
+        "coordinates": coords.tolist(),
         "values": _numbers(vals),
         **made,
     }

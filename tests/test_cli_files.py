@@ -45,7 +45,7 @@ def test_sam_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     with np.load(TENSORS) as arrays:
         expected = arrays["expected"]
     dense = np.zeros(made["outputs"]["X"]["shape"])
-    for point, value in zip(made["outputs"]["X"]["coords"], made["outputs"]["X"]["values"],
+    for point, value in zip(made["outputs"]["X"]["coordinates"], made["outputs"]["X"]["values"],
                             strict=True):  # fmt: skip
         dense[tuple(point)] = value
     np.testing.assert_allclose(dense, expected)
@@ -85,6 +85,8 @@ def test_tortilla(capsys: pytest.CaptureFixture[str]) -> None:
     assert made["outputs"]["X"]["level_values"] == [float(v) for v in out]
     assert made["check"] is None
     assert output(capsys, *arguments).startswith("mat_elemadd: 264 cycles")  # its own folder
+    folder = ("simulate", "--tortilla", str(COMAL), "--machine", "comal")
+    assert output(capsys, *folder).startswith("mat_elemadd: 264 cycles")
     bounded = json.loads(output(capsys, *arguments, "--capacity", "1", "--json"))
     assert bounded["cycles"] > 264
     blocks = json.loads(output(capsys, *arguments, "--block", "16", "--json"))
@@ -255,7 +257,7 @@ def test_huge_sizes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     np.savez(tmp_path / "d.npz", **parts)
     data = ("--tensors", str(tmp_path / "d.npz"))
     made = json.loads(output(capsys, "simulate", "--sam", SAM, *data, "--json"))
-    assert made["outputs"]["X"]["coords"] == [[0, 7]]
+    assert made["outputs"]["X"]["coordinates"] == [[0, 7]]
     assert made["outputs"]["X"]["values"] == [4.0]
     dense = tmp_path / "dense.gv"
     dense.write_text((VECTORS / "sam" / "mat_identity_dense.gv").read_text())

@@ -283,6 +283,66 @@ def is_refused(content: bytes) -> bool:
     return False
 
 
+def change(message: Any, rng: random.Random) -> None:
+    """Change one field, somewhere, to something the schema allows."""
+    fields = list(message.DESCRIPTOR.fields)
+    if not fields:
+        return
+    field = rng.choice(fields)
+    value = getattr(message, field.name)
+    if field.is_repeated:
+        if field.message_type is not None and len(value):
+            match rng.randrange(8):
+                case 0:
+                    del value[rng.randrange(len(value))]
+                case 1:
+                    value.add().CopyFrom(rng.choice(list(value)))
+                case _:
+                    change(rng.choice(list(value)), rng)
+    elif field.message_type is not None:
+        if rng.random() < 0.1:
+            message.ClearField(field.name)
+        elif message.HasField(field.name) or rng.random() < 0.1:
+            change(value, rng)
+    elif field.enum_type is not None:
+        setattr(message, field.name, rng.randrange(15))
+    elif isinstance(value, bool):
+        setattr(message, field.name, not value)
+    elif isinstance(value, int):
+        setattr(message, field.name, rng.choice([0, 1, 2, 3, rng.randrange(25), 2**31 - 1]))
+    elif isinstance(value, str):
+        words = ["B", "C", "X", "compressed", "dense", "", "1", "B-1,0", "B@1,0", "C@0", "@"]
+        setattr(message, field.name, rng.choice(words))
+
+
+def test_changed_graphs_give_errors_and_nothing_else() -> None:
+    """Graphs the schema allows, but that make no sense: a FuseloomError, or a run."""
+    print(f"seed {SEED}")
+    rng = random.Random(SEED)
+    outcomes = [is_run(changed(rng)) for _ in range(250)]
+    assert 50 < sum(outcomes) < 200
+
+
+def changed(rng: random.Random) -> bytes:
+    message = pb.ComalGraph.FromString((CASE / "op.bin").read_bytes())
+    for _ in range(rng.randint(1, 4)):
+        change(rng.choice(list(message.graph.operators)), rng)
+    content: bytes = message.SerializeToString()
+    return content
+
+
+def is_run(content: bytes) -> bool:
+    tensors = TensorFolder(CASE)
+    try:
+        made = import_tortilla(content, tensors)
+        data = {n: tensors.load(made.imported.tensors[n], f) for n, f in made.files.items()}
+        run_imported(made.imported, data, Machine.comal(), engine="interpreter",
+                     token_limit=30_000, lenient=True)  # fmt: skip
+    except FuseloomError:
+        return False
+    return True
+
+
 # Export -------------------------------------------------------------------------------------------
 
 

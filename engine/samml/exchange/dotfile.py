@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from engine.errors import ParseError
 
-MAX_TEXT = 16 << 20
+MAX_TEXT = 8 << 20
 _TOKEN = re.compile(
     r"""(?P<space>\s+|//[^\n]*|/\*.*?\*/|(?<![^\n])\#[^\n]*)
       | (?P<string>"(?:[^"\\]|\\.)*")

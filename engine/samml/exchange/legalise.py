@@ -305,8 +305,14 @@ def _name(node: Node) -> str:
 
 
 def _free_signals(graph: Graph) -> Graph:
-    """The same graph with unbounded signals: they are inside the target's repeaters."""
-    streams = (replace(s, capacity=None) if s.kind is SIG else s for s in graph.streams)
+    """The same graph with unbounded signals, which are inside the target's repeaters.
+
+    Of its streams only what the target knows is kept.
+    """
+    streams = (
+        Stream(s.id, kind=s.kind, depth=s.depth, capacity=None if s.kind is SIG else s.capacity)
+        for s in graph.streams
+    )
     return replace(graph, streams=tuple(streams))
 
 
