@@ -11,6 +11,7 @@ import pytest
 from engine.errors import FuseloomError
 from engine.program.arrays import store_operand
 from engine.samml.exchange.record import Imported
+from engine.samml.exchange.sam_accumulate import MAX_ORDER
 from engine.samml.exchange.sam_file import read_sam
 from engine.samml.exchange.sam_import import import_sam
 from engine.sim.imported import ImportedRun, run_imported
@@ -71,8 +72,8 @@ def accumulator_order(kernel: str, order: str) -> int:
 @pytest.mark.parametrize(("kernel", "order", "flawed"), CASES)
 def test_products_in_every_loop_order(kernel: str, order: str, flawed: bool) -> None:
     result, operands = PRODUCTS[kernel]
-    if accumulator_order(kernel, order) > 2:
-        pytest.skip("refused, see test_sam_refusals")
+    if accumulator_order(kernel, order) > MAX_ORDER:
+        pytest.skip("refused, see below")
     sizes = dict(zip("ijkl", (4, 3, 5, 4), strict=True))
     for trial in range(4):
         seed = SEED + 17 * trial + sum(map(ord, kernel + order))
@@ -432,9 +433,11 @@ def test_refusals(comment: str, nodes: str, edges: str, message: str) -> None:
 
 
 def test_accumulators_of_higher_order_are_refused_by_name() -> None:
-    text = product_graph(("X", "jkl"), [("B", "ijkl")], "ijkl", {"B": "ssss0123"})
-    with pytest.raises(FuseloomError, match=r"spaccumulator \d+ has order 3; the machine"):
-        run_text(text, {"B": np.ones((2, 2, 2, 2))})
+    order = "ijklmnopqr"[: MAX_ORDER + 2]
+    form = "s" * len(order) + "0123456789"[: len(order)]
+    text = product_graph(("X", order[1:]), [("B", order)], order, {"B": form})
+    with pytest.raises(FuseloomError, match=rf"spaccumulator \d+ has order {MAX_ORDER + 1}; the"):
+        run_text(text, {"B": np.ones((2,) * len(order))})
 
 
 def test_shapes_that_do_not_fit() -> None:

@@ -19,16 +19,18 @@ def graph_to_json(graph: Graph, tensors: Mapping[str, Tensor]) -> str:
     """A graph's JSON with the tensors it reads and writes; :func:`graph_from_json` reads it."""
     data = json.loads(graph.to_json())
     keys = [key.partition("@")[0] for keys in tensors_of(graph) for key in keys]
-    data["tensors"] = [
-        {
-            "name": name,
-            "shape": tensors[name].shape,
-            "levels": [level.value for level in tensors[name].format.levels],
-            "mode_order": tensors[name].format.mode_order,
-        }
-        for name in dict.fromkeys(keys)
-    ]
+    data["tensors"] = [declaration(tensors[name]) for name in dict.fromkeys(keys)]
     return json.dumps(data)
+
+
+def declaration(tensor: Tensor, name: str | None = None) -> dict[str, Any]:
+    """A tensor's declaration as plain data, which :func:`declared_tensors` reads."""
+    return {
+        "name": name or tensor.name,
+        "shape": tensor.shape,
+        "levels": [level.value for level in tensor.format.levels],
+        "mode_order": tensor.format.mode_order,
+    }
 
 
 def graph_from_json(text: str, shapes: Mapping[str, tuple[int, ...]]) -> Imported:
@@ -48,7 +50,7 @@ def graph_from_json(text: str, shapes: Mapping[str, tuple[int, ...]]) -> Importe
     """
     graph = Graph.from_json(text)
     verify(graph)
-    declared = _declared(json.loads(text).get("tensors", []))
+    declared = declared_tensors(json.loads(text).get("tensors", []))
     reads, writes = tensors_of(graph)
     tensors: dict[str, Tensor] = {}
     for key in reads:
@@ -67,7 +69,14 @@ def graph_from_json(text: str, shapes: Mapping[str, tuple[int, ...]]) -> Importe
     return Imported(graph, tensors, outputs)
 
 
-def _declared(entries: Any) -> dict[str, Tensor]:
+def declared_tensors(entries: Any) -> dict[str, Tensor]:
+    """Declarations by name, from what :func:`declaration` wrote.
+
+    Raises
+    ------
+    GraphError
+        If one is malformed.
+    """
     try:
         found: dict[str, Tensor] = {}
         for entry in entries:

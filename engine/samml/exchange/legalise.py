@@ -11,7 +11,7 @@ from dataclasses import replace
 from engine.errors import GraphError
 from engine.program.types import Tensor
 from engine.samml.catalogue import primitive
-from engine.samml.exchange.levels import origin
+from engine.samml.exchange.levels import accumulator_order, origin
 from engine.samml.exchange.record import ExportNote, Severity
 from engine.samml.exchange.streams import maybe_empty, peel, wires_of
 from engine.samml.exchange.tortilla_ops import BINARY_CODES, UNARY_CODES
@@ -19,7 +19,7 @@ from engine.samml.exchange.wiring import Wire, Wiring
 from engine.samml.graph import Graph, Node, Scalar, Stream, StreamKind
 
 SIG = StreamKind.SIG
-_AS_IS = frozenset({"root", "scan", "sam_locate", "intersect", "array", "spacc2", "crddrop",
+_AS_IS = frozenset({"root", "scan", "sam_locate", "intersect", "array", "crddrop",
                     "crdhold", "fork", "join", "broadcast", "crdwrite", "valwrite"})  # fmt: skip
 _LACKING = "the target simulator has no such node"
 
@@ -199,12 +199,14 @@ class Legaliser:
                 return "unary", params, count
             case "reduce":
                 return "reduce", self._reduce(node, params), 1
-            case "spacc1":
-                if params["fn"] != "add":
+            case "spacc1" | "spacc2":
+                if params.get("fn", "add") != "add":
                     raise self.refuse(node, "the target accumulates sums only",
                                       "choose an order that reduces by max innermost")  # fmt: skip
                 home = origin(self.graph, node.inputs[1])
                 size = home.size(self.tensors) if home is not None else None
+                if node.op == "spacc2":
+                    return "spacc2", {}, count
                 return "spacc1", {"fn": "add", "dim": size or params["dim"]}, count
             case _:
                 text = f"{primitive(node.op).title}: {_LACKING}"
@@ -232,7 +234,7 @@ class Legaliser:
         while stream is not None:
             reader = self.graph.nodes[self.graph.consumer[stream]]
             if reader.op != "broadcast":
-                return reader.op in ("reduce", "spacc1", "spacc2")
+                return reader.op == "reduce" or accumulator_order(reader.op) > 0
             stream = reader.outputs[0]
         return False
 
@@ -291,7 +293,9 @@ def maybe_absent(graph: Graph) -> set[int]:
             case "binary" if node.params["fn"] in ("add", "sub"):
                 needs = str(node.params.get("needs", ""))
                 absent = all(got) or any(got["ab".index(operand)] for operand in needs)
-            case "scan" | "dense_scan" | "reduce" | "spacc1" | "spacc2" | "valdrop" | "zerodrop":
+            case op if accumulator_order(op):
+                absent = False
+            case "scan" | "dense_scan" | "reduce" | "valdrop" | "zerodrop":
                 absent = False  # a scanner makes an empty fiber of an absent reference
             case _:
                 absent = any(got)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -9,6 +10,7 @@ from engine.program.types import Format, LevelFormat, Tensor
 from engine.samml.graph import Graph, Node, StreamKind
 
 SCANS = ("scan", "dense_scan")
+_ACCUMULATOR = re.compile(r"spacc([1-9])")
 _THROUGH: Mapping[str, Mapping[int, int]] = {
     "broadcast": {},
     "fork": {},
@@ -21,8 +23,6 @@ _THROUGH: Mapping[str, Mapping[int, int]] = {
     "zerodrop": {1: 1},
     "stopdrop": {0: 0},
     "sam_locate": {2: 1},
-    "spacc1": {0: 1},
-    "spacc2": {0: 1, 1: 2},
     "intersect": {0: 0},
     "union": {0: 0},
 }
@@ -47,16 +47,25 @@ class Origin:
         return tensors[name].shape[modes[level]]
 
 
+def accumulator_order(op: str) -> int:
+    """Levels a sparse accumulator keeps below the one it sums over; 0 for other primitives."""
+    match = _ACCUMULATOR.fullmatch(op)
+    return int(match[1]) if match else 0
+
+
 def origin(graph: Graph, stream: int) -> Origin | None:
     """Where a stream's coordinates come from; None if no scanner made them."""
     while stream in graph.producer:
         node = graph.nodes[graph.producer[stream]]
         if node.op in SCANS:
             return Origin(node)
-        if node.op not in _THROUGH or not node.inputs:
-            return None
         port = node.outputs.index(stream)
-        stream = node.inputs[_THROUGH[node.op].get(port, 0)]
+        if accumulator_order(node.op):
+            stream = node.inputs[port + 1]
+        elif node.op in _THROUGH and node.inputs:
+            stream = node.inputs[_THROUGH[node.op].get(port, 0)]
+        else:
+            return None
     return None
 
 

@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from engine.errors import GraphError
+from engine.samml.catalogue import CATALOGUE
+from engine.samml.exchange.levels import accumulator_order
 from engine.samml.exchange.record import Repair, Rule
 from engine.samml.exchange.sam_build import SamBuild
 from engine.samml.exchange.sam_file import SamNode
@@ -18,7 +20,7 @@ from engine.samml.exchange.streams import levels_behind, peel, raw
 from engine.samml.exchange.wiring import Wire
 from engine.samml.graph import Scalar, StreamKind
 
-MAX_ORDER = 2
+MAX_ORDER = max(map(accumulator_order, CATALOGUE))
 """Most levels an accumulator of the machine keeps below the one it sums over."""
 
 
@@ -165,11 +167,9 @@ def _sum_away(
     wires = [wire for _, wire in kept]
     if not kept:
         return kept, build.reduce(node, val)
-    if len(kept) == 1:
-        params: dict[str, Scalar] = {"fn": "add", "dim": build.dims[names[0]]}
-        *crds, val = build.add(node, "spacc1", (crd, wires[0], val), params=params)
-    else:
-        *crds, val = build.add(node, "spacc2", (crd, *wires, val))
+    params: dict[str, Scalar] = {"fn": "add", "dim": build.dims[names[0]]}
+    op = f"spacc{len(kept)}"
+    *crds, val = build.add(node, op, (crd, *wires, val), params=params if len(kept) == 1 else {})
     for name, wire in zip(names, crds, strict=True):
         build.label_index(wire, name)
     return list(zip(names, crds, strict=True)), val

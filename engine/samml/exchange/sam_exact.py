@@ -12,12 +12,12 @@ from typing import Any
 from urllib.parse import unquote
 
 from engine.errors import DataError, GraphError
-from engine.program.types import Format, Tensor
+from engine.program.types import Tensor
 from engine.samml.exchange.dotfile import DotGraph, parse_dot
-from engine.samml.exchange.levels import tensors_of, written_tensor
+from engine.samml.exchange.graph_file import declared_tensors
+from engine.samml.exchange.levels import tensors_of
 from engine.samml.exchange.record import Imported
 from engine.samml.exchange.sam_export import MARK, MARK_VERSION, export_sam
-from engine.samml.exchange.sam_file import LETTERS
 from engine.samml.graph import Graph, Node, Stream, StreamKind
 from engine.samml.verify import verify
 
@@ -45,30 +45,32 @@ def import_marked(dot: DotGraph, shapes: Mapping[str, tuple[int, ...]]) -> Impor
     DataError
         If an operand's shape is missing.
     """
-    graph, formats = marked_graph(dot)
+    graph, declared = marked_graph(dot)
     reads, writes = tensors_of(graph)
     tensors: dict[str, Tensor] = {}
     for name in dict.fromkeys(key.partition("@")[0] for key in reads):
-        if name not in formats:
-            raise GraphError(f"the file's marks do not declare {name}", hint=_HINT)
-        rank = len(formats[name].levels)
-        if name not in shapes and rank:
+        tensor = tensors[name] = _known(declared, name)
+        if name not in shapes and tensor.rank:
             raise DataError(f"the data of operand {name} are missing",
                             hint=f"there are: {', '.join(shapes)}")  # fmt: skip
         shape = shapes.get(name, ())
-        if len(shape) != rank:
-            raise DataError(f"operand {name} has {rank} dimensions in the graph, its data have "
-                            f"{len(shape)}")  # fmt: skip
-        tensors[name] = Tensor(name, shape, formats[name])
-    outputs = tuple(
-        written_tensor(graph, key, tensors, formats[key.partition("@")[0]].mode_order)
-        for key in writes
-    )
+        if shape != tensor.shape:
+            raise DataError(
+                f"operand {name} has shape {'x'.join(map(str, tensor.shape)) or 'scalar'} in the "
+                f"graph, {'x'.join(map(str, shape)) or 'scalar'} in its data"
+            )
+    outputs = tuple(_known(declared, key.partition("@")[0]) for key in writes)
     return Imported(graph, tensors, outputs)
 
 
-def marked_graph(dot: DotGraph) -> tuple[Graph, dict[str, Format]]:
-    """The graph and the formats of its tensors (see :func:`import_marked`)."""
+def _known(declared: Mapping[str, Tensor], name: str) -> Tensor:
+    if name not in declared:
+        raise GraphError(f"the file's marks do not declare {name}", hint=_HINT)
+    return declared[name]
+
+
+def marked_graph(dot: DotGraph) -> tuple[Graph, dict[str, Tensor]]:
+    """The graph and the declarations of its tensors (see :func:`import_marked`)."""
     try:
         header = json.loads(dot.attributes[MARK])
         if header["version"] != MARK_VERSION:
@@ -83,15 +85,13 @@ def marked_graph(dot: DotGraph) -> tuple[Graph, dict[str, Format]]:
         if [node.id for node in nodes] != list(range(len(nodes))):
             raise ValueError("nodes are missing")
         graph = Graph(unquote(header["name"]), tuple(nodes), streams)
-        formats = {
-            unquote(name): Format(tuple(LETTERS[x] for x in letters), tuple(order))
-            for name, letters, order in header["tensors"]
-        }
+        entries = [{**entry, "name": unquote(entry["name"])} for entry in header["tensors"]]
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as problem:
         raise GraphError(f"the file's marks are broken: {problem}", hint=_HINT) from None
+    declared = declared_tensors(entries)
     verify(graph)
-    _check_unchanged(dot, graph, formats)
-    return graph, formats
+    _check_unchanged(dot, graph, declared)
+    return graph, declared
 
 
 def _node(spec: Any) -> Node:
@@ -103,8 +103,7 @@ def _node(spec: Any) -> Node:
                 unquote(spec["label"]))  # fmt: skip
 
 
-def _check_unchanged(dot: DotGraph, graph: Graph, formats: Mapping[str, Format]) -> None:
-    tensors = {name: Tensor(name, (0,) * len(f.levels), f) for name, f in formats.items()}
+def _check_unchanged(dot: DotGraph, graph: Graph, tensors: Mapping[str, Tensor]) -> None:
     try:
         again = parse_dot(export_sam(graph, tensors).text)
     except (KeyError, IndexError, ValueError, TypeError) as problem:

@@ -17,7 +17,8 @@ from urllib.parse import quote
 from engine.errors import GraphError
 from engine.program.types import LevelFormat, Tensor
 from engine.samml.catalogue import primitive
-from engine.samml.exchange.levels import index_names, tensors_of
+from engine.samml.exchange.graph_file import declaration
+from engine.samml.exchange.levels import accumulator_order, index_names, tensors_of
 from engine.samml.exchange.record import ExportNote, Severity
 from engine.samml.graph import Graph, Node, Stream, StreamKind
 
@@ -143,11 +144,7 @@ class _Exporter:
                 "version": MARK_VERSION,
                 "name": quote(self.graph.name),
                 "streams": [[s.kind.value, s.depth, s.capacity] for s in self.graph.streams],
-                "tensors": [
-                    [quote(n), "".join(_LETTER[x] for x in self.tensors[n].format.levels),
-                     self.tensors[n].format.mode_order]
-                    for n in names
-                ],
+                "tensors": [declaration(self.tensors[n], quote(n)) for n in names],
                 "hidden": [_spec(self.graph.nodes[n]) for n in sorted(self.hidden)],
             }
         )  # fmt: skip
@@ -225,7 +222,7 @@ class _Exporter:
                 if len(node.inputs) > 1:
                     self.note(node, "a reducer guided by coordinates")
                 return "reduce", {}
-            case "spacc1" | "spacc2":
+            case op if accumulator_order(op):
                 self.note(node, "accumulates fibers; the dialect's accumulator takes points")
                 return "spaccumulator", self._accumulator(node)
             case "crddrop" | "crdhold":
@@ -262,7 +259,7 @@ class _Exporter:
         return modes[level]
 
     def _accumulator(self, node: Node) -> dict[str, object]:
-        order = int(node.op[-1])
+        order = accumulator_order(node.op)
         inner = [self._index(s) for s in reversed(node.inputs[1:-1])]
         return {"order": order, **{f"in{k}": x for k, x in enumerate(inner)}}
 
@@ -307,7 +304,7 @@ class _Exporter:
                 if inward:
                     return f"in-{index}"
                 return f"{('inner', 'outer')[node.outputs.index(stream)]}-{index}"
-            case "spacc1" | "spacc2" if index:
+            case op if accumulator_order(op) and index:
                 return index if inward else f"out-{index}"
         return ""
 

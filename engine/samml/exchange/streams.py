@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from engine.samml.exchange.levels import accumulator_order
 from engine.samml.exchange.wiring import Wire, Wiring
 from engine.samml.graph import Graph
 
@@ -9,8 +10,6 @@ _VALUE_INPUTS = {
     "binary": (0, 1),
     "unary": (0,),
     "reduce": (0,),
-    "spacc1": (2,),
-    "spacc2": (3,),
     "zerodrop": (0,),
     "repeat": (0,),
     "broadcast": (0,),
@@ -72,14 +71,12 @@ def maybe_empty(wire: Wire, *, tensors: bool = True) -> bool:
             return any(maybe_empty(w, tensors=tensors) for w in wire.part.inputs[::2])
         case "dense_scan":
             return False
-        case "spacc2":
-            return wire.port == 0  # it puts a middle coordinate only with an inner one
         case "scan":
             above = _level_above(wire).part.op
             dense = above in ("dense_scan", "locate", "sam_locate")
             return dense or (above == "root" and tensors)
-        case _:
-            return True
+        case op:  # accumulators put a coordinate only with one inside it
+            return not accumulator_order(op) or wire.port == 0
 
 
 def _level_above(scan: Wire) -> Wire:
@@ -103,6 +100,8 @@ def tensors_behind(wire: Wire) -> set[str]:
         seen.add(id(part))
         if part.op == "array":
             found.add(str(part.params["tensor"]))
+        if accumulator_order(part.op):
+            stack.append(part.inputs[-1])
         stack += [part.inputs[k] for k in _VALUE_INPUTS.get(part.op, ())]
     return found
 
