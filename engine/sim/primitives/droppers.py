@@ -80,10 +80,12 @@ def zerodrop(node: Process) -> Behaviour:
     while True:
         value = yield values.take
         crd = yield crds.take
-        if is_number(value) or (value is EMPTY and not quirk):
-            if value is not EMPTY and value != 0:
+        if is_number(value):
+            if value != 0:
                 yield val_out.put(value)
                 yield crd_out.put(crd)
+        elif value is EMPTY and not quirk:
+            pass
         elif value != crd and not quirk:
             node.fail("value and coordinate disagree", value, crd)
         elif discard and value is not DONE:
