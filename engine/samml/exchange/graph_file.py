@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import fields
 from typing import Any
 
 from engine.errors import DataError, GraphError
@@ -13,6 +14,9 @@ from engine.samml.exchange.levels import guessed_tensor, tensors_of, written_ten
 from engine.samml.exchange.record import Imported
 from engine.samml.graph import Graph
 from engine.samml.verify import verify
+
+_LISTS = ("levels", "mode_order")
+"""Fields of a format that are checked by themselves."""
 
 
 def graph_to_json(graph: Graph, tensors: Mapping[str, Tensor]) -> str:
@@ -25,12 +29,9 @@ def graph_to_json(graph: Graph, tensors: Mapping[str, Tensor]) -> str:
 
 def declaration(tensor: Tensor, name: str | None = None) -> dict[str, Any]:
     """A tensor's declaration as plain data, which :func:`declared_tensors` reads."""
-    return {
-        "name": name or tensor.name,
-        "shape": tensor.shape,
-        "levels": [level.value for level in tensor.format.levels],
-        "mode_order": tensor.format.mode_order,
-    }
+    given = {field.name: getattr(tensor.format, field.name) for field in fields(tensor.format)}
+    given["levels"] = [level.value for level in tensor.format.levels]
+    return {"name": name or tensor.name, "shape": tensor.shape, **given}
 
 
 def graph_from_json(text: str, shapes: Mapping[str, tuple[int, ...]]) -> Imported:
@@ -80,18 +81,20 @@ def declared_tensors(entries: Any) -> dict[str, Tensor]:
     try:
         found: dict[str, Tensor] = {}
         for entry in entries:
-            levels = tuple(LevelFormat(word) for word in entry["levels"])
-            order = tuple(entry["mode_order"])
-            shape = tuple(entry["shape"])
-            whole = all(type(n) is int for n in (*order, *shape))
+            given = {f.name: entry[f.name] for f in fields(Format) if f.name in entry}
+            lists = {k: tuple(v) for k, v in given.items() if isinstance(v, list)}
+            given |= {**lists, "levels": tuple(LevelFormat(word) for word in entry["levels"])}
+            order, shape = tuple(entry["mode_order"]), tuple(entry["shape"])
+            numbers = (*order, *shape, *(n for k, v in given.items() if k not in _LISTS for n in
+                                         (v if isinstance(v, tuple) else (v,))))  # fmt: skip
             if (
-                not whole
-                or not len(levels) == len(order) == len(shape) <= MAX_RANK
+                not all(type(n) is int for n in numbers)
+                or not len(given["levels"]) == len(order) == len(shape) <= MAX_RANK
                 or sorted(order) != list(range(len(order)))
-                or not all(0 <= n <= MAX_DIMENSION for n in shape)
+                or not all(0 <= n <= MAX_DIMENSION for n in numbers)
             ):
                 raise ValueError(f"tensor {entry['name']!r} is not declared right")
-            found[str(entry["name"])] = Tensor(str(entry["name"]), shape, Format(levels, order))
+            found[str(entry["name"])] = Tensor(str(entry["name"]), shape, Format(**given))
         return found
     except (KeyError, TypeError, ValueError) as problem:
         raise GraphError(f"malformed graph JSON, tensors: {problem}") from None

@@ -174,6 +174,8 @@ class Legaliser:
                               "the lanes (samml.md §9.10)", Severity.WARNING)  # fmt: skip
                 if op == "crdwrite":
                     self._check_writer(node)
+                if params.pop("singleton", False):
+                    self.note(node, "reads a singleton level stored as a compressed one")
                 return op, params, count
             case "dense_scan":
                 if "tensor" not in params:

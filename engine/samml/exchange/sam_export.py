@@ -32,7 +32,7 @@ _STYLE = {
     StreamKind.SIG: ("repsig", "dotted"),
 }
 _ROOTED = ("scan", "dense_scan", "repeat", "array")
-_LETTER = {LevelFormat.DENSE: "d", LevelFormat.COMPRESSED: "s"}
+_LETTER = {LevelFormat.DENSE: "d", LevelFormat.COMPRESSED: "s", LevelFormat.SINGLETON: "q"}
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -115,7 +115,15 @@ def save_shape(folder: Path, name: str, shape: Sequence[int]) -> None:
 
 
 def save_tensor(folder: Path, name: str, stored: StoredTensor) -> None:
-    """Write a tensor's files; ``name`` is what they call it."""
+    """Write a tensor's files; ``name`` is what they call it.
+
+    The files know no singleton levels; such a tensor is stored compressed.
+    """
+    fmt = stored.tensor.format
+    if LevelFormat.SINGLETON in fmt.levels:
+        known = (LevelFormat.COMPRESSED if level is LevelFormat.SINGLETON else level
+                 for level in fmt.levels)  # fmt: skip
+        stored = stored.with_format(replace(fmt, levels=tuple(known)))
     save_shape(folder, name, stored.tensor.shape)
     for level, mode in zip(stored.levels, stored.tensor.format.mode_order, strict=True):
         if isinstance(level, CompressedLevel):

@@ -74,6 +74,13 @@ def export_tortilla(graph: Graph, tensors: Mapping[str, Tensor]) -> TortillaExpo
     if missing:
         raise GraphError(f"graph {graph.name} reads {missing[0]}, which is not declared",
                          hint="give the declarations of all its tensors")  # fmt: skip
+    for key in tensors_of(graph)[0]:
+        if getattr(tensors[key.partition("@")[0]].format, "block", 1) > 1:
+            raise GraphError(
+                f"graph {graph.name} reads {key}, whose values are blocks; the target's block "
+                "graphs cannot run what ours do",
+                hint="store it without blocks; --block on import gives block timing",
+            )
     legaliser = Legaliser(graph, tensors)
     legal = legaliser.run()
     if any(s.capacity is not None for s in legal.streams):

@@ -17,7 +17,7 @@ from engine.samml.exchange.record import Imported
 from engine.samml.exchange.schema import pb
 from engine.samml.exchange.tensor_folder import TensorFolder, format_of
 from engine.samml.exchange.tortilla_ops import BLOCKS, Message, Parsed, parse_operation
-from engine.samml.exchange.wiring import MAX_NODES
+from engine.samml.exchange.wiring import MAX_NODES, port_depth
 from engine.samml.graph import Graph, Node, Scalar, Stream, StreamKind
 from engine.samml.verify import verify
 
@@ -144,13 +144,14 @@ def with_depths(graph: Graph) -> Graph:
         node = graph.nodes[number]
         entry = primitive(node.op)
         ins = entry.input_ports(len(node.inputs))
-        base = depths[node.inputs[0]] - ins[0].depth if node.inputs else 0
+        base = depths[node.inputs[0]] - port_depth(ins[0], node.params) if node.inputs else 0
         for port, s in zip(entry.output_ports(len(node.outputs)), node.outputs, strict=True):
-            if base + port.depth < 0:
+            depth = base + port_depth(port, node.params)
+            if depth < 0:
                 raise GraphError(f"{node.label or node.op} has no level left to work on",
                                  hint=entry.doc)  # fmt: skip
             if s is not None:
-                depths[s] = base + port.depth
+                depths[s] = depth
     return replace(graph, streams=tuple(replace(s, depth=depths[s.id]) for s in graph.streams))
 
 

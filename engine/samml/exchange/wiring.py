@@ -81,7 +81,8 @@ class Wiring:
         name = label or op
         ins = entry.input_ports(len(inputs))
         outs = entry.output_ports(len(entry.outputs) if outputs is None else outputs)
-        base = inputs[0].depth - ins[0].depth if inputs else 0
+        params = dict(params or {})
+        base = inputs[0].depth - port_depth(ins[0], params) if inputs else 0
         for port, wire in zip(ins, inputs, strict=True):
             if wire.kind not in port.kinds:
                 wanted = " or ".join(k.value for k in port.kinds)
@@ -89,17 +90,17 @@ class Wiring:
                     f"node {name}, port {port.name}: takes {wanted}, got {wire.kind.value}",
                     hint=entry.doc,
                 )
-            if wire.depth - port.depth != base:
+            if wire.depth - port_depth(port, params) != base:
                 raise GraphError(
                     f"node {name}, port {port.name}: the stream is nested {wire.depth} deep, "
-                    f"its other inputs ask for {base + port.depth}",
+                    f"its other inputs ask for {base + port_depth(port, params)}",
                     hint=entry.doc,
                 )
-        depths = tuple(base + port.depth for port in outs)
+        depths = tuple(base + port_depth(port, params) for port in outs)
         if any(depth < 0 for depth in depths):
             raise GraphError(f"node {name} has no level left to work on", hint=entry.doc)
         kinds = tuple(_kind(port, k, inputs, entry.same_kind) for k, port in enumerate(outs))
-        part = Part(op, tuple(inputs), kinds, depths, dict(params or {}), label)
+        part = Part(op, tuple(inputs), kinds, depths, params, label)
         self.parts.append(part)
         return part.outs
 
@@ -162,6 +163,11 @@ class Wiring:
                     needed.add(id(wire.part))
                     stack.append(wire.part)
         return needed
+
+
+def port_depth(port: Port, params: Mapping[str, Scalar]) -> int:
+    """A port's depth relative to its node's; some nodes say it in a parameter."""
+    return port.depth if isinstance(port.depth, int) else int(params[port.depth])
 
 
 def _kind(port: Port, number: int, inputs: Sequence[Wire], same_kind: bool) -> StreamKind:
