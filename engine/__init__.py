@@ -30,6 +30,11 @@ _PUBLIC = {
     "simulate": ("engine.sim.run", "simulate"),
     "estimate": ("engine.cost", "estimate"),
     "load": ("engine.models", "load"),
+    "import_sam": ("engine.samml.exchange", "import_sam_text"),
+    "export_sam": ("engine.samml.exchange", "export_sam"),
+    "import_tortilla": ("engine.samml.exchange", "import_tortilla"),
+    "export_tortilla": ("engine.samml.exchange", "export_tortilla"),
+    "run_imported": ("engine.sim.imported", "run_imported"),
     "FuseloomError": ("engine.errors", "FuseloomError"),
 }
 _ROOMS = ("models", "program", "fusion", "table", "samml", "sim", "cost")

@@ -7,18 +7,16 @@ import json
 import os
 import sys
 import time
-import zipfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from engine import __version__
 from engine.errors import DataError, FuseloomError, ProgramError, ScheduleError
 from engine.fusion.schedule import Schedule
 from engine.models import DATASETS, MODELS, Model, load, load_model, random_data
 from engine.program import StoredTensor, check_data, parse
+from engine.program.arrays import read_npz, store_operand
 from engine.samml.compiler import Compilation, compile_program
 
 MAX_FILE = 64 << 20
@@ -61,6 +59,18 @@ def _parser() -> argparse.ArgumentParser:
         default="summary",
         help="what to print (default: %(default)s)",
     )
+    compiling.add_argument(
+        "--export",
+        choices=["sam", "tortilla", "json"],
+        help="write graphs for other tools: SAM's DOT dialect, Comal's protobuf (a folder with "
+        "op.bin and the tensors), or our own JSON",
+    )
+    compiling.add_argument(
+        "--output", type=Path, metavar="PATH", help="where to; several regions get -1, -2, ..."
+    )
+    compiling.add_argument(
+        "--strict", action="store_true", help="refuse to export what other tools cannot run"
+    )
     estimating = command("estimate", _estimate, "Estimate cycles, FLOPs and bytes without a run.")
     _program_options(estimating)
     simulating = command("simulate", _simulate, "Simulate a program and check it.")
@@ -70,6 +80,26 @@ def _parser() -> argparse.ArgumentParser:
         "--capacity", type=_positive, metavar="TOKENS", help="capacity of every channel"
     )
     _engine_option(simulating)
+    foreign = simulating.add_argument_group(
+        "graphs from files",
+        "Instead of a program, one graph of another tool, or of ours, with its tensors. Faults of "
+        "SAM graphs are repaired, and every repair is listed.",
+    )
+    foreign.add_argument(
+        "--sam", type=Path, metavar="G.gv", help="DOT graph of the SAM/Custard compiler"
+    )
+    foreign.add_argument(
+        "--tortilla", type=Path, metavar="OP.bin",
+        help="protobuf graph of the Comal simulator, or a folder with op.bin; --tensors names the "
+        "folder of its tensors (default: where the graph lies)",
+    )  # fmt: skip
+    foreign.add_argument(
+        "--graph", type=Path, metavar="G.json", help="graph of compile --export json"
+    )
+    foreign.add_argument(
+        "--block", type=int, choices=[16, 32, 64],
+        help="with --tortilla: timing of blocks of that edge, on scalar data",
+    )  # fmt: skip
     simulating.add_argument("--trace", action="store_true", help="print the table of nodes too")
 
     checking = command("conform", _conform, "Replay reference vectors token by token.")
@@ -92,7 +122,11 @@ def _program_options(parser: argparse.ArgumentParser) -> None:
         "--data", help=f"data set: {', '.join(DATASETS)} (default: karate for gcn, else random)"
     )
     parser.add_argument(
-        "--tensors", type=Path, metavar="FILE.npz", help="arrays by tensor name, for a program file"
+        "--tensors",
+        type=Path,
+        metavar="FILE.npz",
+        help="arrays by tensor name, for a program file or a graph; a sparse tensor B may be given "
+        "by B_coords, B_vals and B_shape; a graph's result is compared with an array 'expected'",
     )
     parser.add_argument("--preset", help="schedule preset of a model: unfused, partial, full")
     parser.add_argument("--schedule", type=Path, metavar="FILE", help="schedule file")
@@ -180,23 +214,19 @@ def _file_data(options: Any, model: Model) -> dict[str, StoredTensor]:
                 hint="give --tensors FILE.npz, or leave it out for random data",
             )
         return random_data(model, options.seed)
-    return check_data(model.program, _arrays(options.tensors))
+    return check_data(model.program, _operands(model, read_npz(options.tensors)))
 
 
-def _arrays(path: Path) -> dict[str, Any]:
-    """Arrays by tensor name from an ``.npz`` file."""
-    try:
-        loaded = np.load(path, allow_pickle=False)
-        if isinstance(loaded, np.ndarray):
-            raise ValueError("it holds one array without a name")
-        with loaded as arrays:
-            return {name: arrays[name] for name in arrays.files}
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as problem:
-        what = problem.strerror if isinstance(problem, OSError) else problem
-        raise DataError(
-            f"cannot read tensors from {path}: {what}",
-            hint="write them with numpy.savez(file, A=..., X=...)",
-        ) from None
+def _operands(model: Model, arrays: dict[str, Any]) -> dict[str, Any]:
+    """Arrays by tensor name; tensors given by coordinates are stored."""
+    found = dict(arrays)
+    for name in model.program.inputs:
+        parts = [f"{name}_coords", f"{name}_vals", f"{name}_shape"]
+        if name not in arrays and all(part in arrays for part in parts):
+            found[name] = store_operand(model.program.tensor(name), arrays)
+            for part in parts:
+                del found[part]
+    return found
 
 
 def _schedule(options: Any, model: Model) -> Schedule:
@@ -216,6 +246,13 @@ def _schedule(options: Any, model: Model) -> Schedule:
 
 
 def _compile(options: Any) -> int:
+    if options.export or options.output or options.strict:
+        from engine.cli_files import export
+
+        with_data = options.data is not None or options.tensors is not None
+        if with_data:
+            return export(options, *_inputs(options))
+        return export(options, _compilation(options), {})
     compilation = _compilation(options)
     if options.json:
         regions = [
@@ -270,6 +307,10 @@ def _estimate(options: Any) -> int:
 
 
 def _simulate(options: Any) -> int:
+    if options.sam or options.tortilla or options.graph or options.block:
+        from engine.cli_files import simulate_file
+
+        return simulate_file(options)
     from dataclasses import replace
 
     from rich.console import Console

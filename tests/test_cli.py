@@ -270,7 +270,7 @@ def test_usage(arguments: list[str], message: str, capsys: pytest.CaptureFixture
 def test_a_wrong_result_is_code_1(
     program: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engine.sim.run._relative_error", lambda got, want: 0.5)
+    monkeypatch.setattr("engine.sim.run.relative_error", lambda got, want: 0.5)
     assert main(["simulate", program, *INTERPRETER]) == 1
     assert "MISMATCH: relative error 5.0e-01 exceeds 1e-05" in capsys.readouterr().out
 

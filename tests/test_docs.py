@@ -39,10 +39,11 @@ def test_the_language_reference() -> None:
     assert fl.parse(blocked_text).tensor("T").format.tile == (16, 16)
 
 
-def test_the_readme_prints_what_the_commands_print(capsys) -> None:
-    (console,) = blocks("README.md", "console")
+def test_the_readme_prints_what_the_commands_print(capsys, monkeypatch) -> None:
+    monkeypatch.chdir(ROOT)
+    console = "\n".join(blocks("README.md", "console"))
     shown = re.split(r"^\$ fuseloom ", console, flags=re.MULTILINE)[1:]
-    assert len(shown) == 3
+    assert len(shown) == 5
     for text in shown:
         command, _, expected = text.partition("\n")
         assert main(command.split()) == 0

@@ -411,7 +411,7 @@ _ENTRIES = (
         "zero dropper",
         "ZDrop",
         Family.DROP,
-        "Drops zeros together with their coordinates, and every second stop.",
+        "Drops zeros together with their coordinates.",
         inputs=(Port("val", (VAL,)), Port("crd", (CRD,))),
         outputs=(Port("val", (VAL,)), Port("crd", (CRD,))),
         nesting=Nesting.OPAQUE,

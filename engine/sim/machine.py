@@ -42,7 +42,10 @@ class Quirks:
     spacc_strict : bool
         §9.5: an accumulator fails on a row that starts with an empty inner fiber of stop level
         > 0, on a leading empty outer fiber and on empty values.  Off: all three are right, and
-        an empty value makes no coordinate.
+        an empty value makes no coordinate.  The one of order 2 fails on empty fibers too
+        (§9.6).
+    zerodrop_discards_stops : bool
+        §9.8: a zero dropper discards every second stop.  Off: stops pass.
     drop_ignores_empty_outer_fiber : bool
         §9.7: a coordinate dropper leaves the inner stop of an empty outer fiber unread.
     writer_records_leading_empty : bool
@@ -58,6 +61,7 @@ class Quirks:
     binary_empty_is_zero: bool = False
     unary_empty_panics: bool = False
     spacc_strict: bool = False
+    zerodrop_discards_stops: bool = False
     drop_ignores_empty_outer_fiber: bool = False
     writer_records_leading_empty: bool = False
 

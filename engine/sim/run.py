@@ -142,11 +142,11 @@ class Run:
             got = stored.to_dense()
             want = expected.dense()
             same = same and bool(np.array_equal(stored.pattern(), expected.present))
-            worst = max(worst, _relative_error(got, want))
+            worst = max(worst, relative_error(got, want))
         return Check(worst, same, tolerance)
 
 
-def _relative_error(got: np.ndarray[Any, Any], want: np.ndarray[Any, Any]) -> float:
+def relative_error(got: np.ndarray[Any, Any], want: np.ndarray[Any, Any]) -> float:
     """Largest difference over the largest finite magnitude; infinite where only one is not."""
     finite = np.isfinite(want)
     if not np.array_equal(finite, np.isfinite(got)):

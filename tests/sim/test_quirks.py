@@ -207,12 +207,48 @@ def test_gate_looks_only_at_the_start_of_a_fiber() -> None:
     assert run.tokens[0] == "0 1 2 3 S0 D"
 
 
+def test_zerodrop_discards_stops() -> None:
+    values, crds = "1 0 S0 N 2 S0 0 S1 D", "4 5 S0 1 2 S0 3 S1 D"
+    assert bench("zerodrop", values, crds).tokens == ("1 S0 2 S0 S1 D", "4 S0 2 S0 S1 D")
+    dropped = bench("zerodrop", "1 S0 2 S0 3 S0 4 S1 D", "1 S0 2 S0 3 S0 4 S1 D", machine=COMAL)
+    assert dropped.tokens[0] == "1 S0 2 3 S0 4 D"
+    with pytest.raises(SimulationError, match="value and coordinate disagree"):
+        bench("zerodrop", "1 S0 D", "1 S1 D")
+
+
+def test_spacc2_takes_empty_fibers() -> None:
+    """§9.6: an empty fiber has stops of its own on the levels inside."""
+    streams = ("0 1 S0 S1 D", "3 S0 S1 S2 D", "1 S1 S2 S3 D", "5 S1 S2 S3 D")
+    ours = bench("spacc2", *streams)
+    assert ours.tokens == ("3 S0 S1 D", "1 S1 S2 D", "5 S1 S2 D")
+    with pytest.raises(SimulationError):
+        bench("spacc2", *streams, machine=COMAL)
+
+
+def test_spacc2_takes_empty_values_and_empty_inner_fibers() -> None:
+    streams = ("0 S0 D", "3 4 5 S1 D", "1 S0 S0 2 S2 D", "7 S0 S0 N S2 D")
+    assert bench("spacc2", *streams).tokens == ("3 S0 D", "1 S1 D", "7 S1 D")
+
+
+@pytest.mark.parametrize(
+    "streams",
+    [
+        ("S0 D", "S2 D", "S2 D", "S2 D"),
+        ("0 S0 D", "S1 D", "S1 D", "S1 D"),
+        ("D", "3 D", "D", "D"),
+    ],
+)
+def test_spacc2_fails_where_levels_disagree(streams: tuple[str, ...]) -> None:
+    with pytest.raises(SimulationError, match=r"disagree|end first"):
+        bench("spacc2", *streams)
+
+
 def test_presets_and_dictionaries() -> None:
     assert Machine.preset("comal") == COMAL
     assert Machine.from_dict(COMAL.to_dict()) == COMAL
     assert hash(Machine.from_dict(COMAL.to_dict())) == hash(COMAL)
     assert OURS.quirks.active == ()
-    assert len(COMAL.quirks.active) == 10
+    assert len(COMAL.quirks.active) == 11
     assert "quirks: none" in str(OURS)
     for wrong in ("comet", ""):
         with pytest.raises(SimulationError, match="no machine"):

@@ -74,9 +74,10 @@ def valdrop(node: Process) -> Behaviour:
 
 @twin("zerodrop")
 def zerodrop(node: Process) -> Behaviour:
-    """The reference's value dropper: drops zeros, and every second stop (§9.8)."""
+    """Drop zeros and empty values with their coordinates; the reference drops stops too (§9.8)."""
     values, crds = node.inputs
     val_out, crd_out = node.outputs
+    quirk = node.quirks.zerodrop_discards_stops
     discard = False
     while True:
         value = yield values.take
@@ -85,6 +86,10 @@ def zerodrop(node: Process) -> Behaviour:
             if np.any(value != 0):
                 yield val_out.put(value)
                 yield crd_out.put(crd)
+        elif value is EMPTY and not quirk:
+            pass
+        elif value != crd and not quirk:
+            node.fail("value and coordinate disagree", value, crd)
         elif discard and value is not DONE:
             discard = False
             continue
@@ -93,7 +98,7 @@ def zerodrop(node: Process) -> Behaviour:
             yield crd_out.put(crd)
             if value is DONE:
                 return
-            discard = True
+            discard = quirk
         node.clock += 1
 
 
