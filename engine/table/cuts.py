@@ -122,16 +122,27 @@ def _outside_its_level(joins: Joins) -> tuple[Instance, str] | None:
             if not any(index in v.indices for v in placed.operands):
                 continue
             level = atoms(joins.tree(placed.nest[: k + 1]))
-            if all(atom in level for atom in atoms(joins.jin(placed, index))):
-                continue
-            for reducer in joins.placed:
-                if index in reducer.reduced and placed in walk_placed([reducer]):
-                    return reducer.view, index
-            raise LoweringError(
-                f"{placed.tensor} iterates {index}, which what surrounds it iterates differently",
-                hint=f"cut the region after {placed.tensor}",
-            )
+            if not all(atom in level for atom in atoms(joins.jin(placed, index))):
+                return _reducer(joins, placed, index)
+    # What an accumulator of the output emits is a level of its own, too.
+    root = joins.root
+    for k, index in enumerate(root.outer_nest):
+        owner = joins.owner(root.outer_nest[: k + 1])
+        emitted = any(joins.rank[r] < joins.rank[index] for r in root.reduced)
+        if emitted and owner is not None:
+            return _reducer(joins, owner, index)
     return None
+
+
+def _reducer(joins: Joins, placed: Placed, index: str) -> tuple[Instance, str]:
+    """The reduction over an index that an instance is computed for."""
+    for reducer in joins.placed:
+        if index in reducer.reduced and placed in walk_placed([reducer]):
+            return reducer.view, index
+    raise LoweringError(
+        f"{placed.tensor} iterates {index}, which what surrounds it iterates differently",
+        hint=f"cut the region after {placed.tensor}",
+    )
 
 
 def _filtered_reduction(joins: Joins) -> Found | None:

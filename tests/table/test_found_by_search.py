@@ -17,6 +17,11 @@ CASES = {
         "T[k,j] = A[i] * B[i,k,j]\nU[m,j] = concat[m](T[m,j], T[m,j])",
         "i',i,m,j",
     ),
+    "an output that accumulates the index of another reduction": (
+        "A: 2x3 dcsr\nb: scalar\nC: 3 compressed\nT[m] = max[l] A[l,m]\nU[] = T[m] * b[]\n"
+        "V[m,i] = product(U[], T[m], C[i])\nW[l] = V[l,i] * b[]",
+        "i,l',l",
+    ),
     "a dense broadcast in front of a concat": (
         "A: 4 compressed\nb: scalar\nC: 3 dense\noption broadcast_add dense\n"
         "T[k] = b[] + A[k]\nU[m] = concat[m](T[m], C[m])\nV[m] = sigmoid(U[m])",

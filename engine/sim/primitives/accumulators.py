@@ -91,14 +91,12 @@ def spacc2(node: Process) -> Behaviour:
 def _reference_spacc2(node: Process) -> Behaviour:
     """Per fiber of the outermost coordinates, add values by the two inner coordinates.
 
-    In the reference a fiber without values gives its stop on the outer output only, and the
+    As in the reference, a fiber without values gives its stop on the outer output only, and the
     inner stops of empty fibers stay unread (§9.6).
     """
     crd2, crd1, crd0, values = node.inputs
     crd1_out, crd0_out, val_out = node.outputs
-    strict = node.quirks.spacc_strict
     rows: dict[int, dict[int, F32]] = {}
-    in_fiber2 = in_fiber1 = False  # a coordinate of this fiber has been consumed
     while True:
         head2 = yield crd2.peek
         head1 = yield crd1.peek
@@ -113,20 +111,11 @@ def _reference_spacc2(node: Process) -> Behaviour:
                 stop = Stop(head2.level + 1 if key == max(rows) else 0)
                 yield val_out.put(stop)
                 yield crd0_out.put(stop)
-            if not rows and not strict:
-                yield val_out.put(Stop(head2.level + 1))
-                yield crd0_out.put(Stop(head2.level + 1))
             yield crd1_out.put(head2)
             rows.clear()
             yield crd2.take
-            if not in_fiber2 and not strict:  # an empty fiber has inner stops of its own
-                if head1 != Stop(head2.level + 1) or head0 != Stop(head2.level + 2):
-                    node.fail("the levels disagree on an empty fiber", head2, head1, head0)
-                for channel in (crd1, crd0, values):
-                    yield channel.take
-            in_fiber2 = False
         elif head2 is DONE:
-            if isinstance(head1, Stop) and strict:
+            if isinstance(head1, Stop):
                 yield crd1.take
             elif head1 is DONE and head0 is DONE and value is DONE:
                 for out in (crd0_out, crd1_out, val_out):
@@ -137,27 +126,13 @@ def _reference_spacc2(node: Process) -> Behaviour:
         elif isinstance(head1, Stop):
             yield crd1.take
             yield crd2.take
-            if not in_fiber1 and not strict:
-                if head0 != Stop(head1.level + 1):
-                    node.fail("the levels disagree on an empty fiber", head1, head0)
-                yield crd0.take
-                yield values.take
-            in_fiber2, in_fiber1 = True, False
-            if not strict and head1.level > 0:
-                following = yield crd2.peek
-                if following != Stop(head1.level - 1):
-                    node.fail("the levels disagree on where fibers end", following, head1)
         else:
             yield crd0.take
             yield values.take
-            if isinstance(value, Stop) and same(head0, value):
+            if isinstance(value, Stop) and head0 == value:
                 yield crd1.take
-                in_fiber1 = True
-            elif not (is_number(head1) and is_number(head0) and is_leaf(value)):
+            elif not (is_number(head1) and is_number(head0) and is_number(value)):
                 node.fail("coordinates and values disagree", head1, head0, value)
-            elif value is EMPTY:
-                if strict:
-                    node.fail("an empty value", head1, head0, value)
             else:
                 row = rows.setdefault(head1, {})
                 row[head0] = row.get(head0, F32(0)) + value
