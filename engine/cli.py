@@ -1,4 +1,4 @@
-"""The command line: ``fuseloom compile | estimate | simulate | conform | serve | warmup``."""
+"""The command line: ``fuseloom compile | estimate | simulate | explore | serve`` and helpers."""
 
 from __future__ import annotations
 
@@ -77,8 +77,9 @@ def _parser() -> argparse.ArgumentParser:
     _program_options(simulating)
     simulating.add_argument("--machine", default="default", help="machine preset: default or comal")
     simulating.add_argument(
-        "--capacity", type=_positive, metavar="TOKENS", help="capacity of every channel"
-    )
+        "--capacity", type=_capacity, metavar="TOKENS",
+        help="capacity of every channel, or 'sized' for capacities that no data can deadlock",
+    )  # fmt: skip
     _engine_option(simulating)
     foreign = simulating.add_argument_group(
         "graphs from files",
@@ -102,6 +103,13 @@ def _parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     simulating.add_argument("--trace", action="store_true", help="print the table of nodes too")
 
+    exploring = command("explore", _explore, "Rank the dataflow orders of every region.")
+    _program_options(exploring)
+    exploring.add_argument(
+        "--limit", type=_positive, default=40,
+        help="distinct graphs to estimate per region (default: %(default)s)",
+    )  # fmt: skip
+
     checking = command("conform", _conform, "Replay reference vectors token by token.")
     checking.add_argument("file", type=Path, help="vector file (JSON)")
     _engine_option(checking)
@@ -119,7 +127,8 @@ def _program_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", nargs="?", type=Path, help="program file")
     parser.add_argument("--model", help=f"ready-made model: {', '.join(MODELS)}")
     parser.add_argument(
-        "--data", help=f"data set: {', '.join(DATASETS)} (default: karate for gcn, else random)"
+        "--data",
+        help=f"data set: {', '.join(DATASETS)} (default: the first that is made for the model)",
     )
     parser.add_argument(
         "--tensors",
@@ -148,6 +157,10 @@ def _natural(text: str) -> int:
     if value < 0:
         raise argparse.ArgumentTypeError("must not be negative")
     return value
+
+
+def _capacity(text: str) -> int | str:
+    return text if text == "sized" else _positive(text)
 
 
 def _positive(text: str) -> int:
@@ -201,7 +214,8 @@ def _inputs(options: Any) -> tuple[Compilation, dict[str, StoredTensor]]:
     if options.model is None:
         data = _file_data(options, model)
     else:
-        dataset = options.data or ("karate" if options.model == "gcn" else "random")
+        fitting = [n for n, d in DATASETS.items() if options.model in (d.models or [options.model])]
+        dataset = options.data or fitting[0]
         model, data = load(options.model, dataset, options.seed)
     return compile_program(model.program, _schedule(options, model)), data
 
@@ -306,6 +320,13 @@ def _estimate(options: Any) -> int:
     return 0
 
 
+def _explore(options: Any) -> int:
+    from engine.cli_explore import explore
+
+    compilation, data = _inputs(options)
+    return explore(compilation, data, options.limit, options.json)
+
+
 def _simulate(options: Any) -> int:
     if options.sam or options.tortilla or options.graph or options.block:
         from engine.cli_files import simulate_file
@@ -321,7 +342,9 @@ def _simulate(options: Any) -> int:
 
     compilation, data = _inputs(options)
     machine = Machine.preset(options.machine)
-    if options.capacity is not None:
+    if options.capacity == "sized":
+        compilation = compilation.sized()
+    elif options.capacity is not None:
         machine = replace(machine, channel_capacity=options.capacity)
     with Progress(console=Console(stderr=True), transient=True, disable=options.json) as bar:
         task = bar.add_task("simulating", total=1.0)

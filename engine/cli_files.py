@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from engine.errors import DataError, GraphError
+from engine.errors import DataError, GraphError, SimulationError
 from engine.program.arrays import operand_shapes, read_npz, store_operand
 from engine.program.storage import StoredTensor
 from engine.samml.compiler import Compilation
@@ -42,6 +42,11 @@ def simulate_file(options: Any) -> int:
     """Run the graph of ``--sam``, ``--tortilla`` or ``--graph``; 1 if its check fails."""
     _check_options(options)
     machine = Machine.preset(options.machine)
+    if options.capacity == "sized":
+        raise SimulationError(
+            "capacities can be computed only where the sizes of all indices are known",
+            hint="give --capacity a number; 'sized' goes with a program",
+        )
     if options.capacity is not None:
         machine = replace(machine, channel_capacity=options.capacity)
     imported, data, expected = _read(options)

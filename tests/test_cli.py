@@ -280,3 +280,28 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
         main(["--version"])
     assert caught.value.code == 0
     assert capsys.readouterr().out == f"fuseloom {__version__}\n"
+
+
+def test_explore_ranks_orders(capsys) -> None:
+    assert main(["explore", "--model", "gcn", "--preset", "full"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "T1..Y: 10 legal orders, 5 distinct graphs"
+    assert lines[1].split() == ["*", "i→k→k'→p→n→m", "1", "orders", "49,039", "cycles"]
+    assert main(["explore", "--model", "gcn", "--preset", "full", "--limit", "2", "--json"]) == 0
+    (region,) = json.loads(capsys.readouterr().out)
+    assert (region["legal_orders"], region["complete"], len(region["graphs"])) == (10, False, 2)
+    cycles = [graph["cycles"] for graph in region["graphs"]]
+    assert cycles == sorted(cycles)
+
+
+def test_computed_capacities(capsys) -> None:
+    command = ["simulate", "--model", "attention", "--preset", "full", "--capacity", "sized"]
+    assert main(command) == 0
+    assert "matches the dense reference" in capsys.readouterr().out
+    assert main(["simulate", "--sam", "x.gv", "--tensors", "x.npz", "--capacity", "sized"]) == 2
+    assert "'sized' goes with a program" in capsys.readouterr().err
+
+
+def test_the_regions_of_a_model_with_reshapes(capsys) -> None:
+    assert main(["compile", "--model", "gpt3", "--preset", "partial", "--show", "regions"]) == 0
+    assert "region S1..O1 -> O1" in capsys.readouterr().out
