@@ -246,3 +246,38 @@ def test_a_result_of_an_older_design_is_filed_under_that_design(session):
     assert record.name == "partial"
     assert session.record is None
     assert session.stale
+
+
+@pytest.mark.parametrize(
+    ("directive", "regions"),
+    [
+        ("parallel i by 4", 2),
+        ("locate off", 2),
+        ("repeat references", 2),
+        ("materialise T2", 3),
+        ("global T1..T2", 4),
+        ("block 2", 2),
+        ("strict on", 2),
+    ],
+)
+def test_every_directive_of_a_schedule_is_kept(session, directive, regions):
+    assert session.set_schedule(f"fuse T1..H; fuse T5..Y; {directive}"), session.message
+    assert len(session.regions) == regions
+    assert len(session.built.unit_regions) == len(session.built.units)
+    if directive.startswith("materialise"):  # has become a boundary
+        assert 2 in session.cuts
+    else:
+        assert directive in str(session.built.schedule)
+        assert directive in session.configuration
+    assert session.remove_boundary(max(session.cuts)), session.message
+    assert session.undo()
+
+
+def test_boundaries_stop_at_a_reshape():
+    session = Session("gpt3", "bigbird")
+    session.preset("partial")
+    before = session.design
+    heads = next(k for k, u in enumerate(session.built.units) if u.memory)
+    assert not session.remove_boundary(heads)
+    assert "a reshape is a fusion barrier" in session.message
+    assert session.design == before
