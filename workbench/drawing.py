@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from engine.samml.catalogue import CATALOGUE, Family
+from engine.samml.catalogue import CATALOGUE
 from engine.samml.graph import Graph
+from engine.samml.primitive import Family
 
 
 def node_key(node: int) -> str:

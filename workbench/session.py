@@ -13,8 +13,9 @@ from engine.errors import FuseloomError, OrderError, ScheduleError
 from engine.fusion.regions import live_statements
 from engine.fusion.schedule import Schedule
 from engine.models import MODELS
-from engine.samml.catalogue import Family, primitive
+from engine.samml.catalogue import primitive
 from engine.samml.compiler import Compilation, CompiledRegion, compile_region
+from engine.samml.primitive import Family
 from engine.sim.machine import Machine
 from workbench.design import (
     Built,

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from engine.samml.catalogue import Family, primitive
+from engine.samml.catalogue import primitive
 from engine.samml.graph import Graph, Node, StreamKind
+from engine.samml.primitive import Family
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from engine.errors import GraphError
-from engine.samml.catalogue import Port, primitive
+from engine.samml.catalogue import primitive
 from engine.samml.graph import Graph, Node
+from engine.samml.primitive import Port
 
 
 def verify(graph: Graph) -> None:

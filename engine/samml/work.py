@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from engine.samml.catalogue import WORD, primitive
+from engine.samml.catalogue import primitive
 from engine.samml.graph import Node
+from engine.samml.primitive import WORD
 from engine.samml.tiles import elements_per_value, flops_per_value
 
 

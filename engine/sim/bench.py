@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from engine.samml.catalogue import Port, primitive
+from engine.samml.catalogue import primitive
 from engine.samml.graph import Graph, Node, Scalar, Stream, StreamKind
+from engine.samml.primitive import Port
 from engine.sim.bound import Arrays, BoundGraph, canonical
 from engine.sim.machine import Machine
 from engine.sim.result import EngineResult, Log

@@ -69,11 +69,12 @@ def accumulator_order(kernel: str, order: str) -> int:
     return sum(x in indices for x in loops[summed[0] :]) if summed else 0
 
 
-@pytest.mark.parametrize(("kernel", "order", "flawed"), CASES)
+@pytest.mark.parametrize(
+    ("kernel", "order", "flawed"),
+    [c for c in CASES if accumulator_order(str(c.values[0]), str(c.values[1])) <= MAX_ORDER],
+)
 def test_products_in_every_loop_order(kernel: str, order: str, flawed: bool) -> None:
     result, operands = PRODUCTS[kernel]
-    if accumulator_order(kernel, order) > MAX_ORDER:
-        pytest.skip("refused, see below")
     sizes = dict(zip("ijkl", (4, 3, 5, 4), strict=True))
     for trial in range(4):
         seed = SEED + 17 * trial + sum(map(ord, kernel + order))

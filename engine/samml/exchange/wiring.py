@@ -10,8 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from engine.errors import GraphError
-from engine.samml.catalogue import Port, primitive
+from engine.samml.catalogue import primitive
 from engine.samml.graph import Graph, Node, Scalar, Stream, StreamKind
+from engine.samml.primitive import Port
 
 MAX_NODES = 10_000
 """Most nodes of an imported graph."""

@@ -37,11 +37,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from engine.errors import GraphError
-from engine.samml.catalogue import Family, Nesting, primitive
+from engine.samml.catalogue import primitive
 from engine.samml.graph import Graph, Stream
 from engine.samml.passes.lead import Lead, asked
 from engine.samml.passes.structure import Structure, agreement, structure
 from engine.samml.passes.web import filled
+from engine.samml.primitive import Family, Nesting
 
 DEFAULT_CAPACITY = 4
 SPARE = 2

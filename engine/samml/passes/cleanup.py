@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from engine.samml.catalogue import Family, primitive
+from engine.samml.catalogue import primitive
 from engine.samml.graph import Graph, Node, Scalar, Stream, StreamKind
 from engine.samml.passes.web import Web, tidy, unwoven, woven
+from engine.samml.primitive import Family
 
 
 def clean(graph: Graph) -> Graph:

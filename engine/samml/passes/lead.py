@@ -13,8 +13,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from engine.samml.catalogue import Nesting, primitive
+from engine.samml.catalogue import primitive
 from engine.samml.graph import Node
+from engine.samml.primitive import Nesting
 
 
 @dataclass(frozen=True)

@@ -19,10 +19,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from engine.errors import ScheduleError
-from engine.samml.catalogue import Family, Nesting, primitive
+from engine.samml.catalogue import primitive
 from engine.samml.graph import Graph, Node, Stream, StreamKind
 from engine.samml.passes.structure import Levels, Structure, structure
 from engine.samml.passes.web import Web, tidy, unwoven, woven
+from engine.samml.primitive import Family, Nesting
 
 MAX_LANES = 1_024
 MAX_NODES = 50_000

@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 
-from engine.samml.catalogue import Nesting, primitive
+from engine.samml.catalogue import primitive
 from engine.samml.graph import Node, StreamKind
 from engine.samml.passes.web import Web
+from engine.samml.primitive import Nesting
 
 Levels = tuple[int, ...]
 
