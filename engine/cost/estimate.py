@@ -15,7 +15,8 @@ from engine.cost.statistics import Expected, Measured, Statistics
 from engine.errors import LoweringError
 from engine.fusion.repair import traffic
 from engine.program.relayout import reshaped
-from engine.program.storage import StoredTensor, check_data, resolve_view
+from engine.program.storage import StoredTensor, check_data
+from engine.program.stored_views import resolve_view
 from engine.program.types import Program
 from engine.samml.compiler import Compilation, CompiledRegion
 from engine.samml.graph import Graph

@@ -6,12 +6,8 @@ from engine.program.parser import parse
 from engine.program.printer import print_program
 from engine.program.reference import Masked, evaluate
 from engine.program.serialize import program_from_json, program_to_json
-from engine.program.storage import (
-    StoredTensor,
-    check_data,
-    resolve_view,
-    view_key,
-)
+from engine.program.storage import StoredTensor, check_data
+from engine.program.stored_views import resolve_view, view_key
 from engine.program.types import (
     Access,
     BroadcastAdd,

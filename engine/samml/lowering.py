@@ -11,7 +11,7 @@ from functools import cached_property
 
 from engine.errors import LoweringError
 from engine.program.blocking import blocking
-from engine.program.storage import view_format
+from engine.program.stored_views import view_format
 from engine.program.types import LevelFormat, Op
 from engine.samml.draft import Draft, Indices
 from engine.samml.graph import Graph, Scalar, StreamKind

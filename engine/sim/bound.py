@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from engine.program.storage import StoredTensor, resolve_view
+from engine.program.storage import StoredTensor
+from engine.program.stored_views import resolve_view
 from engine.samml.graph import Graph
 from engine.sim.primitives import implementation
 
@@ -45,7 +46,7 @@ def bind(graph: Graph, data: Mapping[str, StoredTensor]) -> BoundGraph:
     ----------
     data : mapping
         Tensors by name; a node's parameter ``tensor`` is a view key of one
-        (``engine.program.storage.view_key``).
+        (``engine.program.stored_views.view_key``).
 
     Raises
     ------

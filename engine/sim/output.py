@@ -22,7 +22,7 @@ def output_tensor(result: EngineResult, tensor: Tensor, key: str | None = None) 
     tensor : Tensor
         Its declaration.
     key : str, optional
-        What the writers call it, as ``engine.program.storage.view_key`` writes it; by default
+        What the writers call it, as ``engine.program.stored_views.view_key`` writes it; by default
         the tensor's name.
 
     Raises

@@ -9,7 +9,7 @@ from engine.errors import LoweringError
 from engine.fusion.nests import Placed, PlacedLeaf, PlacedView
 from engine.fusion.region import FusedRegion
 from engine.fusion.views import Cut
-from engine.program.storage import view_format, view_key
+from engine.program.stored_views import view_format, view_key
 from engine.program.tiles import grid_shape
 from engine.program.types import LevelFormat, Op
 from engine.table.cells import (

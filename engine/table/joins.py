@@ -12,7 +12,7 @@ from functools import cached_property
 from itertools import product
 
 from engine.fusion.nests import Placed, PlacedLeaf, PlacedView, walk_placed
-from engine.program.storage import view_format
+from engine.program.stored_views import view_format
 from engine.program.tiles import grid_shape
 from engine.program.types import BroadcastAdd, LevelFormat, Program
 

@@ -7,7 +7,7 @@ import pytest
 
 import engine as fl
 from engine.program import StoredTensor
-from engine.program.storage import view_format
+from engine.program.stored_views import view_format
 
 SPMM = "A: 6x8 {0}\nX: 8x5 {1}\nT[i,j] = A[i,k] * X[k,j]"
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engine.errors import GraphError
-from engine.program.storage import StoredTensor, resolve_view
+from engine.program.storage import StoredTensor
+from engine.program.stored_views import resolve_view
 from engine.program.types import Format, Tensor
 from engine.samml.exchange.legalise import Legaliser
 from engine.samml.exchange.levels import index_names, tensors_of
