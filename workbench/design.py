@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from engine.cost import Estimate, estimate
 from engine.fusion.directives import Materialise, Setting
-from engine.fusion.regions import live_statements, partition
+from engine.fusion.regions import partition
 from engine.fusion.schedule import Fuse, Order, Schedule
 from engine.models import DATASETS, MODELS, Kernel, Model, load, random_data
 from engine.program import Program, Statement, StoredTensor, parse
@@ -60,7 +60,7 @@ class Design:
             If the schedule does not fit the program.
         """
         program, _ = source(model, data, seed, text)
-        live = live_statements(program.program)
+        live = program.program.live
         place = {s.out.tensor: k for k, s in enumerate(live)}
         spans = partition(program.program, schedule)
         cuts = {place[span.statements[0].out.tensor] for span in spans}
@@ -164,7 +164,7 @@ class Built:
 
     @cached_property
     def live(self) -> tuple[Statement, ...]:
-        return live_statements(self.program)
+        return self.program.live
 
     @cached_property
     def units(self) -> tuple[Unit, ...]:
@@ -256,7 +256,7 @@ def _order(name: str, indices: tuple[str, ...]) -> Order:
 
 def schedule_of(program: Program, design: Design) -> Schedule:
     """The schedule that a design stands for: one ``fuse`` per region of several statements."""
-    live = live_statements(program)
+    live = program.live
     names = [s.out.tensor for s in live]
     ends = [0, *sorted(c for c in design.cuts if 0 < c < len(names)), len(names)]
     fusions, orders = [], []

@@ -10,7 +10,6 @@ import param
 
 from engine.cost import Estimate
 from engine.errors import FuseloomError, OrderError, ScheduleError
-from engine.fusion.regions import live_statements
 from engine.fusion.schedule import Schedule
 from engine.models import MODELS
 from engine.samml.catalogue import primitive
@@ -187,9 +186,7 @@ class Session(param.Parameterized):
             edited = None if text.strip() == str(own).strip() else text
             program = source(d.model, d.data, d.seed, edited)[0].program
             heads = {self.built.live[c].out.tensor for c in d.cuts}
-            cuts = {
-                k for k, s in enumerate(live_statements(program)) if k and s.out.tensor in heads
-            }
+            cuts = {k for k, s in enumerate(program.live) if k and s.out.tensor in heads}
             same = program == self.built.program
             return replace(
                 d,

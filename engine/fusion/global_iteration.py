@@ -12,7 +12,6 @@ from dataclasses import replace
 
 from engine.errors import ScheduleError
 from engine.fusion.directives import Span
-from engine.fusion.regions import live_statements
 from engine.fusion.schedule import Schedule
 from engine.program.types import Access, Op, Program, Statement
 
@@ -42,7 +41,7 @@ def merge_products(
     ScheduleError
         If the region names no statements, or runs backwards.
     """
-    live = [s.out.tensor for s in live_statements(program)]
+    live = [s.out.tensor for s in program.live]
     first, last = (live[0], live[-1]) if region is None else (region.first, region.last)
     for name in (first, last):
         if name not in live:

@@ -28,9 +28,11 @@ class RegionSpan:
     def of(cls, program: Program, group: tuple[Statement, ...]) -> RegionSpan:
         """The span of some statements of a program."""
         mine = {s.out.tensor for s in group}
-        outside = (s for s in live_statements(program) if s.out.tensor not in mine)
-        needed = {a.tensor for s in outside for a in s.operands}.union(program.outputs)
-        outputs = tuple(s.out.tensor for s in group if s.out.tensor in needed)
+        outputs = tuple(
+            name
+            for name in (s.out.tensor for s in group)
+            if name in program.outputs or not program.readers.get(name, mine) <= mine
+        )
         ends = (group[0].out.tensor, group[-1].out.tensor)
         name = ends[0] if len(group) == 1 else "..".join(ends)
         return cls(name, group, outputs)
@@ -46,17 +48,6 @@ class RegionSpan:
         )
 
 
-def live_statements(program: Program) -> tuple[Statement, ...]:
-    """Statements that an output of the program needs, in program order (``fusion.md`` §1.1)."""
-    needed = set(program.outputs)
-    live: list[Statement] = []
-    for statement in reversed(program.statements):
-        if statement.out.tensor in needed:
-            live.append(statement)
-            needed.update(access.tensor for access in statement.operands)
-    return tuple(reversed(live))
-
-
 def partition(program: Program, schedule: Schedule) -> tuple[RegionSpan, ...]:
     """Split the live statements into regions; a statement no ``fuse`` names stands alone.
 
@@ -68,7 +59,7 @@ def partition(program: Program, schedule: Schedule) -> tuple[RegionSpan, ...]:
         If a directive names no statement, runs backwards, overlaps another, or crosses a
         reshape.
     """
-    statements = live_statements(program)
+    statements = program.live
     position = {s.out.tensor: k for k, s in enumerate(statements)}
     dead = set(program.producers) - set(position)
 

@@ -184,8 +184,7 @@ def _blocked(classes: _Classes, tensor: Tensor) -> tuple[int, ...]:
 
 def blocking(program: Program) -> Blocking:
     """Which dimensions of each of a verified program's tensors are blocked."""
-    dims = {t.name: t.format.blocked for t in program.tensors}
-    return Blocking(max((t.format.block for t in program.tensors), default=1), dims)
+    return Blocking(program.block, program.blocked)
 
 
 def block_program(program: Program, edge: int) -> Program:

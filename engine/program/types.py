@@ -233,6 +233,36 @@ class Program:
         names = (s.out.tensor for s in self.statements)
         return dict(zip(names, self.extents, strict=True))
 
+    @cached_property
+    def live(self) -> tuple[Statement, ...]:
+        """Statements that an output needs, in program order (``fusion.md`` §1.1)."""
+        needed = set(self.outputs)
+        live: list[Statement] = []
+        for statement in reversed(self.statements):
+            if statement.out.tensor in needed:
+                live.append(statement)
+                needed.update(access.tensor for access in statement.operands)
+        return tuple(reversed(live))
+
+    @cached_property
+    def readers(self) -> dict[str, frozenset[str]]:
+        """Tensor to what the live statements that read it assign."""
+        found: dict[str, set[str]] = {}
+        for statement in self.live:
+            for access in statement.operands:
+                found.setdefault(access.tensor, set()).add(statement.out.tensor)
+        return {name: frozenset(readers) for name, readers in found.items()}
+
+    @cached_property
+    def blocked(self) -> dict[str, tuple[int, ...]]:
+        """Tensor to its blocked dimensions."""
+        return {t.name: t.format.blocked for t in self.tensors}
+
+    @cached_property
+    def block(self) -> int:
+        """Edge of the program's blocks; 1 where nothing is blocked."""
+        return max((t.format.block for t in self.tensors), default=1)
+
     def tensor(self, name: str) -> Tensor:
         try:
             return self.by_name[name]

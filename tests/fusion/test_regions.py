@@ -4,7 +4,7 @@ import pytest
 
 from engine.errors import OrderError, ScheduleError
 from engine.fusion.fuse import fuse
-from engine.fusion.regions import live_statements, partition
+from engine.fusion.regions import partition
 from engine.fusion.schedule import Schedule
 from engine.program import parse
 
@@ -52,7 +52,7 @@ def test_neighbouring_regions_stay_apart() -> None:
 
 def test_dead_code_is_left_out() -> None:
     program = parse(str(CHAIN).replace("output E", "output C"))
-    assert [s.out.tensor for s in live_statements(program)] == ["B", "C"]
+    assert [s.out.tensor for s in program.live] == ["B", "C"]
     assert spans("fuse B..C", program) == [("B..C", ("C",))]
 
 
