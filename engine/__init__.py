@@ -37,7 +37,7 @@ _PUBLIC = {
     "run_imported": ("engine.sim.imported", "run_imported"),
     "FuseloomError": ("engine.errors", "FuseloomError"),
 }
-_ROOMS = ("models", "program", "fusion", "table", "samml", "sim", "cost")
+_ROOMS = ("models", "program", "fusion", "table", "samml", "sim", "cost", "explore")
 
 __all__ = ["__version__", *_PUBLIC]
 

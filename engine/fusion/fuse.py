@@ -61,8 +61,7 @@ class _Fuser:
         if len(span.outputs) > 1 and (found.repairs or found.pog.cyclic):
             # Each output on its own may have an order where all together have none.
             apart = self._region(span, reuse_names=False)
-            if len(apart.repairs) < len(found.repairs) or not apart.pog.cyclic:
-                found = apart
+            found = min(found, apart, key=lambda r: (bool(r.pog.cyclic), len(r.repairs)))
         roots, pog = found.roots, found.pog
         if cycle := pog.cycle():
             offers = offers_for(self.program, roots, pog, cycle)
