@@ -14,6 +14,7 @@ export function render({ model, el }) {
       h('div', { class: 'quiet' }, !v.ready ? 'estimating…'
         : v.all ? `${v.shown} distinct graph${v.shown === '1' ? '' : 's'}, ranked by estimated cycles`
           : `the first ${v.shown} distinct graphs, ranked by estimated cycles; drag rows to reach others`))
+    head.append(...v.repairs.map(text => h('div', { class: 'repair' }, text)))
     const top = list.scrollTop
     list.replaceChildren(...v.entries.map((e, k) => entry(e, k, v)))
     if (v.ready && !v.listed)

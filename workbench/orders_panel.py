@@ -125,6 +125,7 @@ class OrdersPanel(SessionComponent):
             ],
             "listed": any(e.covers(chosen) for e in entries),
             "chosen": " → ".join(chosen),
+            "repairs": [str(repair) for repair in session.current.region.repairs],
             "rules": [
                 f"{e.outer} outside {e.inner}: {e.reason}" for e in session.current.pog.edges
             ],

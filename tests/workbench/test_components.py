@@ -202,3 +202,12 @@ def test_editors_apply_and_answer_in_place(session):
     program.handle({"kind": "apply", "text": text})
     assert not program.answer["ok"]
     assert text.splitlines()[program.answer["line"] - 1].startswith("T2")
+
+
+def test_broken_cycles_are_told_with_the_other_ways(session):
+    text = "B: 4x4 csr\nC: 4x4 dense\nA[i,j] = B[i,k] * C[k,j]\nE[i,j] = B[i,k] * A[k,j]\noutput E"
+    assert session.set_program(text), session.message
+    assert session.set_schedule("fuse A..E; order A: i,j,k; order E: i,j,k"), session.message
+    (repair,) = OrdersPanel(session).view["repairs"]
+    assert repair.startswith("the cycle of j, k is broken: produce A in another order")
+    assert "other ways: materialise A" in repair
