@@ -144,7 +144,7 @@ def _shared(web: Web) -> Web:
                 for old, new in zip(node.outputs, first.outputs, strict=True):
                     work.now(old, new)
                 continue
-        work.nodes.append(replace(node, inputs=inputs))
+        work.nodes.append(node if inputs == node.inputs else replace(node, inputs=inputs))
     return work.done()
 
 
@@ -153,7 +153,7 @@ def _collapsed(web: Web) -> Web:
     for node in web.nodes:
         inputs = work.inputs(node)
         if primitive(node.op).family is not Family.JOIN:
-            work.nodes.append(replace(node, inputs=inputs))
+            work.nodes.append(node if inputs == node.inputs else replace(node, inputs=inputs))
             continue
         crd_out, payloads_out = node.outputs[0], node.outputs[1:]
         pairs = list(zip(inputs[::2], inputs[1::2], strict=True))

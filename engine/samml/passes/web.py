@@ -115,14 +115,18 @@ def tidy(name: str, nodes: Iterable[Node], streams: Iterable[Stream]) -> Web:
         for s in node.outputs:
             if s is not None:
                 number[s] = len(kept)
-                kept.append(replace(streams[s], id=len(kept)))
+                stream = streams[s]
+                kept.append(stream if stream.id == len(kept) else replace(stream, id=len(kept)))
         missing = [s for s in node.inputs if s not in number]
         if missing:
             what = node.label or node.op
             raise GraphError(f"{what} reads stream %{missing[0]}, which nothing writes")
         inputs = tuple(number[s] for s in node.inputs)
         outputs = tuple(None if s is None else number[s] for s in node.outputs)
-        made.append(replace(node, id=len(made), inputs=inputs, outputs=outputs))
+        now = (len(made), inputs, outputs)
+        if now != (node.id, node.inputs, node.outputs):
+            node = replace(node, id=now[0], inputs=inputs, outputs=outputs)
+        made.append(node)
     return Web(name, tuple(made), tuple(kept))
 
 
