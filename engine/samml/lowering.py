@@ -216,29 +216,29 @@ class _Lowering:
 
     def _join(self, join: JoinOf, prefix: Indices, name: str) -> _Built:
         parts = [self._tree(child, prefix, name) for child in join.children]
-        inputs: list[int] = []
-        keys: list[str | None] = []
+        ports: dict[tuple[int, int], str] = {}  # coordinates and payload, each pair once
+        riders: dict[str, tuple[int, int]] = {}
         gates = 0
         chosen = dict(join.carriers)
         for k, part in enumerate(parts):
             mine = {key: s for key, s in part.payloads.items() if chosen.get(key, k) == k}
-            pairs: list[tuple[str | None, int]] = list(mine.items())
-            if not pairs:
-                pairs = [(None, self._placeholder(part))]
-            for key, payload in pairs:
-                inputs += (part.crd, payload)
-                keys.append(key)
-            if k < join.gate:
-                gates += len(pairs)
+            riders.update({key: (part.crd, payload) for key, payload in mine.items()})
+            for key, payload in mine.items() or [("unused", self._placeholder(part))]:
+                if (part.crd, payload) not in ports:
+                    ports[part.crd, payload] = key
+                    gates += k < join.gate
+        if len({crd for crd, _ in ports}) == 1:  # one stream: nothing is filtered or added
+            return _Built(parts[0].crd, {key: payload for key, (_, payload) in riders.items()})
         outputs = [(CRD, prefix, f"{name} crd")]
-        for key, payload in zip(keys, inputs[1::2], strict=True):
-            outputs.append((self.draft.kind(payload), prefix, f"{name} {key or 'unused'}"))
+        for (_, payload), key in ports.items():
+            outputs.append((self.draft.kind(payload), prefix, f"{name} {key}"))
         params: dict[str, Scalar] = {"gate": gates} if join.union else {}
         op = "union" if join.union else "intersect"
         origin = self._member(join, prefix[-1])
-        made = self.draft.add(op, tuple(inputs), tuple(outputs), params, name, origin)
-        payloads = {key: s for key, s in zip(keys, made[1:], strict=True) if key is not None}
-        return _Built(made[0], payloads)
+        inputs = tuple(stream for pair in ports for stream in pair)
+        made = self.draft.add(op, inputs, tuple(outputs), params, name, origin)
+        out = dict(zip(ports, made[1:], strict=True))
+        return _Built(made[0], {key: out[pair] for key, pair in riders.items()})
 
     def _member(self, tree: LevelTree, index: str) -> str:
         """The first cell of the table that takes part in a level, as ``column.row``."""
