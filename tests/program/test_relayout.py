@@ -1,0 +1,32 @@
+"""Reshapes: the same elements in another shape, whatever they hold."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from engine.errors import DataError
+from engine.program import StoredTensor, parse, print_program
+from engine.program.relayout import reshaped
+from engine.samml.compiler import compile_program
+from engine.sim.run import simulate
+
+TEXT = "A: 2x3 dense\nR: 3x2 [compressed, compressed] order 1,0\nT[i,j] = rsqrt(A[i,j])\n"
+RESHAPED = TEXT + "R[a,b] = reshape(T[i,j])\nS[a,b] = relu(R[a,b])"
+
+
+def test_a_region_may_hand_on_infinities() -> None:
+    program = parse(RESHAPED)
+    run = simulate(compile_program(program), {"A": np.array([[0.0, 1, 4], [9, 16, 25]])})
+    assert np.isinf(run.outputs["R"].to_dense()[0, 0])
+    assert run.check().ok
+    assert parse(print_program(program)) == program
+
+
+def test_elements_are_counted_in_row_major_order() -> None:
+    program = parse(RESHAPED)
+    given = StoredTensor.from_dense(program.tensor("A"), np.arange(6).reshape(2, 3))
+    moved = reshaped(given, program.tensor("R"))
+    assert moved.to_dense().tolist() == [[0, 1], [2, 3], [4, 5]]
+    with pytest.raises(DataError, match="A has 6 places, which do not fill v"):
+        reshaped(given, parse("v: 5 dense\nw[i] = relu(v[i])").tensor("v"))
