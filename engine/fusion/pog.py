@@ -281,7 +281,7 @@ def build_pog(
     """
     wanted = set(origins)
     changes = changes or Changes()
-    edges: dict[tuple[str, str, Origin, str], Edge] = {}
+    edges: dict[Edge, None] = {}
     names = {id(view): name for name, view in view_names(roots).items()}
 
     def chain(indices: Sequence[str], origin: Origin, reason: str, owner: str = "") -> None:
@@ -290,8 +290,7 @@ def build_pog(
         for outer, inner in pairwise(indices):
             if (owner, outer, inner) in changes.dropped:
                 continue
-            edge = Edge(outer, inner, origin, reason, owner)
-            edges[outer, inner, origin, reason + owner] = edge
+            edges[Edge(outer, inner, origin, reason, owner)] = None
 
     for view in walk(*roots):
         name = names[id(view)]
@@ -328,4 +327,4 @@ def build_pog(
         tensor = program.tensor(root.tensor)
         modes = tuple(root.indices[m] for m in tensor.format.mode_order)
         chain(modes, Origin.OUTPUT, f"{root.tensor} is written ({', '.join(modes)})")
-    return PartialOrderGraph(tuple(extents), tuple(edges.values()))
+    return PartialOrderGraph(tuple(extents), tuple(edges))

@@ -144,8 +144,9 @@ def compile_program(program: Program, schedule: Schedule | str | None = None) ->
         schedule = Schedule()
     elif isinstance(schedule, str):
         schedule = Schedule.parse(schedule)
-    regions = tuple(_compiled(program, schedule, region) for region in fuse(program, schedule))
-    return Compilation(prepare(program, schedule)[0], schedule, regions)
+    prepared, rest = prepare(program, schedule)
+    regions = tuple(_compiled(prepared, rest, region) for region in fuse(prepared, rest))
+    return Compilation(prepared, schedule, regions)
 
 
 def _compiled(program: Program, schedule: Schedule, region: FusedRegion) -> CompiledRegion:
