@@ -1,0 +1,475 @@
+"""First-ready first-come-first-served scheduling of one channel, clock by clock but for the gaps.
+
+At every clock a controller may issue one command.  Among those that every timing constraint
+allows, it issues the column command (a row hit) of the oldest access; where there is none, the
+activate or precharge of the oldest.  Only the oldest matching access of each bank competes, so a
+bank has one *candidate*: a column command where its open row is wanted, an activate where no row
+is open, otherwise a precharge.  Each keeps the first clock its bank and bank group allow; the
+constraints between any two banks are applied as candidates are compared.
+
+A hit may overtake its bank's oldest access ``row_hit_cap`` times per open row.
+
+Reads go first.  The controller turns to writes when it has no reads, when ``write_high`` writes
+are queued (until ``write_low`` are left) or when writes waited for ``write_patience`` clocks
+(until those are done); then it serves at least ``write_high - write_low`` reads, if there are.
+
+A refresh that is due goes before everything else: precharge all, refresh all.
+"""
+
+from __future__ import annotations
+
+from engine.sim.dram.lists import drop_first, finish_access, new_node
+from engine.sim.dram.state import (
+    ACT,
+    ACTIVATE,
+    AGE_SHIFT,
+    AT_BANKS,
+    AT_KEYS,
+    AT_TIMES,
+    AT_TRACE,
+    B_ACT,
+    B_BYPASSED,
+    B_COL,
+    B_CONFLICT,
+    B_FRESH,
+    B_GROUP,
+    B_HEAD,
+    B_HIT,
+    B_PRE,
+    B_ROW,
+    B_TAIL,
+    BANK,
+    BANK_BITS,
+    BANK_MASK,
+    BANKS,
+    BG_MASK,
+    BG_MASK2,
+    BG_SHIFT,
+    BG_SHIFT2,
+    BK_MASK,
+    BK_MASK2,
+    BK_SHIFT,
+    BK_SHIFT2,
+    BL,
+    C_ACT,
+    C_ACT0,
+    C_ACT1,
+    C_ACT2,
+    C_ACT3,
+    C_ACTIVATES,
+    C_AGE,
+    C_COL,
+    C_COL_W,
+    C_DONE_READS,
+    C_DUE,
+    C_GROUPS,
+    C_HEAD,
+    C_HITS,
+    C_INDEX,
+    C_MODE,
+    C_NEXT,
+    C_NOW,
+    C_PRECHARGES,
+    C_READS,
+    C_REFRESHES,
+    C_SINCE,
+    C_TURN,
+    C_WRITES,
+    CAP,
+    CCD_L,
+    CCD_S,
+    CHANNEL_MASK,
+    CL,
+    CLOSED,
+    CWL,
+    FAR,
+    FAW,
+    FOREVER,
+    FREE_NODE,
+    G_ACT,
+    G_COL,
+    GROUP,
+    HIGH,
+    KEY_BITS,
+    LOW,
+    N_ADDRESS,
+    N_AGE,
+    N_ARRIVAL,
+    N_COUNT,
+    N_NEXT,
+    N_PREV,
+    N_ROW,
+    N_SLOT,
+    N_WRITE,
+    PATIENCE,
+    PRE,
+    PREA,
+    RAS,
+    RC,
+    RCD,
+    RD,
+    RDA,
+    READ,
+    READ_ROOM,
+    REF,
+    REFI,
+    RFC,
+    ROW_COMMAND,
+    ROW_MASK,
+    ROW_MASK2,
+    ROW_SHIFT,
+    ROW_SHIFT2,
+    RP,
+    RRD_L,
+    RRD_S,
+    RTP,
+    RTW,
+    TRACE,
+    TRACE_SIZE,
+    TRACED,
+    WR,
+    WRITE,
+    WTR_L,
+    WTR_S,
+)
+from engine.sim.layout import Int
+
+
+def record(m: Int, c: Int, t: Int, command: Int, b: Int, row: Int) -> None:
+    """Add a command to the trace, if one is wanted; ``b`` of -1 is all banks."""
+    if m[TRACE_SIZE] == 0:
+        return
+    if m[TRACED] < m[TRACE_SIZE]:
+        at = m[AT_TRACE] + TRACE * m[TRACED]
+        m[at] = t
+        m[at + 1] = m[c + C_INDEX]
+        m[at + 2] = command
+        m[at + 3] = b >> m[BANK_BITS]
+        m[at + 4] = -1 if b < 0 else b & ((1 << m[BANK_BITS]) - 1)
+        m[at + 5] = row
+    m[TRACED] += 1
+
+
+# ---------------------------------------------------------------------------- candidates
+
+
+def propose(m: Int, c: Int, b: Int) -> None:
+    """Work out a bank's candidate anew."""
+    mode = m[c + C_MODE]
+    p = c + m[AT_BANKS] + b * BANK
+    g = c + C_GROUPS + m[p + B_GROUP] * GROUP
+    oldest = m[p + B_HEAD + mode]
+    hit = m[p + B_HIT + mode]
+    key = b
+    if oldest == 0:
+        t = FOREVER
+        key = ROW_COMMAND
+    elif m[p + B_ROW] < 0:
+        t = max(m[p + B_ACT], m[g + G_ACT])
+        key |= ROW_COMMAND | ACTIVATE | m[oldest + N_AGE] << AGE_SHIFT
+    elif hit != 0 and (hit == oldest or m[p + B_BYPASSED] < m[CAP]):
+        t = max(m[p + B_COL], m[g + G_COL + mode])
+        key |= m[hit + N_AGE] << AGE_SHIFT
+    else:
+        t = m[p + B_PRE]
+        key |= ROW_COMMAND | m[oldest + N_AGE] << AGE_SHIFT
+    m[c + m[AT_TIMES] + b] = t
+    m[c + m[AT_KEYS] + b] = key
+
+
+def propose_all(m: Int, c: Int) -> None:
+    """Work out every bank's candidate anew."""
+    for b in range(m[BANKS]):
+        propose(m, c, b)
+
+
+def best(m: Int, c: Int, now: Int) -> Int:
+    """The candidate to issue next: its clock less ``now`` (FAR: none), above its key."""
+    column = max(now, m[c + C_COL + m[c + C_MODE]])
+    activate = max(now, m[c + C_ACT])
+    times = c + m[AT_TIMES]
+    keys = c + m[AT_KEYS]
+    least = FAR << KEY_BITS
+    for b in range(m[BANKS]):
+        key = m[keys + b]
+        first = now if key & ROW_COMMAND else column
+        first = activate if key & ACTIVATE else first
+        wait = min(max(m[times + b], first) - now, FAR)
+        least = min(least, wait << KEY_BITS | key)
+    return least
+
+
+# ---------------------------------------------------------------------------- arrivals
+
+
+def arrive(m: Int, c: Int, node: Int) -> None:
+    """Let the first access of the list enter its queue."""
+    kind = m[node + N_WRITE]
+    a = m[node + N_ADDRESS]
+    entry = node
+    if m[node + N_COUNT] == 1:
+        drop_first(m, c)
+    else:
+        entry = new_node(m)
+        m[entry + N_SLOT] = m[node + N_SLOT]
+        m[node + N_COUNT] -= 1
+        mask = m[CHANNEL_MASK]
+        m[node + N_ADDRESS] = (((a | mask) + 1) & ~mask) | (a & mask)
+    group = (a >> m[BG_SHIFT] & m[BG_MASK]) | (a >> m[BG_SHIFT2] & m[BG_MASK2])
+    bank = (a >> m[BK_SHIFT] & m[BK_MASK]) | (a >> m[BK_SHIFT2] & m[BK_MASK2])
+    row = (a >> m[ROW_SHIFT] & m[ROW_MASK]) | (a >> m[ROW_SHIFT2] & m[ROW_MASK2])
+    b = group << m[BANK_BITS] | bank
+    p = c + m[AT_BANKS] + b * BANK
+    m[entry + N_ROW] = row
+    m[entry + N_AGE] = m[c + C_AGE]
+    m[c + C_AGE] += 1
+    last = m[p + B_TAIL + kind]
+    m[entry + N_PREV] = last
+    m[entry + N_NEXT] = 0
+    m[p + B_TAIL + kind] = entry
+    changed = False
+    if last == 0:
+        m[p + B_HEAD + kind] = entry
+        changed = True
+    else:
+        m[last + N_NEXT] = entry
+    if m[p + B_HIT + kind] == 0 and m[p + B_ROW] == row:
+        m[p + B_HIT + kind] = entry
+        changed = True
+    if kind == WRITE and m[c + C_WRITES] == 0:
+        m[c + C_SINCE] = m[c + C_NOW]
+    m[c + C_READS + kind] += 1
+    if changed and kind == m[c + C_MODE]:
+        propose(m, c, b)
+
+
+def arrivals(m: Int, c: Int) -> Int:
+    """Let all enter that are there and find room; the clock at which the next one can."""
+    while True:
+        node = m[c + C_HEAD]
+        if node == 0:
+            return FOREVER
+        kind = m[node + N_WRITE]
+        if m[c + C_READS + kind] >= m[READ_ROOM + kind]:
+            return FOREVER
+        if m[node + N_ARRIVAL] > m[c + C_NOW]:
+            return m[node + N_ARRIVAL]
+        arrive(m, c, node)
+
+
+# ---------------------------------------------------------------------------- reads or writes
+
+
+def patience(m: Int, c: Int) -> Int:
+    """Clock at which writes that wait for reads go first."""
+    if m[c + C_WRITES] > 0 and m[c + C_MODE] == READ and m[c + C_TURN] <= 0:
+        return m[c + C_SINCE] + m[PATIENCE]
+    return FOREVER
+
+
+def turn(m: Int, c: Int) -> None:
+    """Change between reads and writes where that is due."""
+    reads, writes = m[c + C_READS], m[c + C_WRITES]
+    if m[c + C_MODE] == READ:
+        if writes == 0:
+            return
+        if reads == 0:
+            left = 0
+        elif m[c + C_TURN] > 0:
+            return
+        elif writes >= m[HIGH]:
+            left = writes - m[LOW]
+        elif m[c + C_NOW] >= m[c + C_SINCE] + m[PATIENCE]:
+            left = writes
+        else:
+            return
+        m[c + C_MODE] = WRITE
+        m[c + C_TURN] = left
+        propose_all(m, c)
+    elif writes == 0 or (reads > 0 and m[c + C_TURN] <= 0):
+        m[c + C_MODE] = READ
+        m[c + C_TURN] = m[HIGH] - m[LOW]
+        m[c + C_SINCE] = m[c + C_NOW]
+        propose_all(m, c)
+
+
+# ---------------------------------------------------------------------------- commands
+
+
+def matching(m: Int, entry: Int, row: Int) -> Int:
+    """The first access from ``entry`` on that wants that row; 0 if there is none."""
+    while entry != 0 and m[entry + N_ROW] != row:
+        entry = m[entry + N_NEXT]
+    return entry
+
+
+def activate(m: Int, c: Int, b: Int, t: Int) -> None:
+    """ACT: open the row that a bank's oldest access wants."""
+    mode = m[c + C_MODE]
+    p = c + m[AT_BANKS] + b * BANK
+    oldest = m[p + B_HEAD + mode]
+    row = m[oldest + N_ROW]
+    m[p + B_ROW] = row
+    m[p + B_HIT + mode] = oldest
+    m[p + B_HIT + 1 - mode] = matching(m, m[p + B_HEAD + 1 - mode], row)
+    m[p + B_ACT] = t + m[RC]
+    m[p + B_COL] = t + m[RCD]
+    m[p + B_PRE] = t + m[RAS]
+    m[p + B_FRESH] = 1 + m[p + B_CONFLICT]
+    m[p + B_CONFLICT] = 0
+    m[p + B_BYPASSED] = 0
+    m[c + C_ACT0] = m[c + C_ACT1]
+    m[c + C_ACT1] = m[c + C_ACT2]
+    m[c + C_ACT2] = m[c + C_ACT3]
+    m[c + C_ACT3] = t
+    m[c + C_ACT] = max(t + m[RRD_S], m[c + C_ACT0] + m[FAW])
+    g = m[p + B_GROUP]
+    same = t + m[RRD_L]
+    m[c + C_GROUPS + g * GROUP + G_ACT] = same
+    first = g << m[BANK_BITS]
+    for k in range(first, first + (1 << m[BANK_BITS])):
+        if m[c + m[AT_KEYS] + k] & ACTIVATE:
+            m[c + m[AT_TIMES] + k] = max(m[c + m[AT_TIMES] + k], same)
+    m[c + C_ACTIVATES] += 1
+    record(m, c, t, ACT, b, row)
+    propose(m, c, b)
+
+
+def precharge(m: Int, c: Int, b: Int, t: Int) -> None:
+    """PRE: close a bank's row, as its oldest access wants another."""
+    p = c + m[AT_BANKS] + b * BANK
+    record(m, c, t, PRE, b, m[p + B_ROW])
+    close(m, p, t)
+    m[p + B_CONFLICT] = 1
+    m[c + C_PRECHARGES] += 1
+    propose(m, c, b)
+
+
+def close(m: Int, p: Int, t: Int) -> None:
+    """The row of a bank closes at clock ``t``."""
+    m[p + B_ROW] = -1
+    m[p + B_HIT] = 0
+    m[p + B_HIT + 1] = 0
+    m[p + B_ACT] = max(m[p + B_ACT], t + m[RP])
+
+
+def leave(m: Int, p: Int, mode: Int) -> Int:
+    """Take a bank's hit out of its queue and find the next one; its slot."""
+    entry = m[p + B_HIT + mode]
+    before, after = m[entry + N_PREV], m[entry + N_NEXT]
+    if before == 0:
+        m[p + B_HEAD + mode] = after
+    else:
+        m[before + N_NEXT] = after
+        m[p + B_BYPASSED] += 1
+    if after == 0:
+        m[p + B_TAIL + mode] = before
+    else:
+        m[after + N_PREV] = before
+    m[p + B_HIT + mode] = matching(m, after, m[p + B_ROW])
+    m[entry + N_NEXT] = m[FREE_NODE]
+    m[FREE_NODE] = entry
+    return m[entry + N_SLOT]
+
+
+def column(m: Int, c: Int, b: Int, t: Int) -> None:
+    """RD or WR, or one with auto-precharge: serve a bank's oldest hit."""
+    mode = m[c + C_MODE]
+    p = c + m[AT_BANKS] + b * BANK
+    row = m[p + B_ROW]
+    slot = leave(m, p, mode)
+    m[c + C_READS + mode] -= 1
+    m[c + C_TURN] -= 1
+    m[c + C_DONE_READS + mode] += 1
+    m[c + C_HITS + m[p + B_FRESH]] += 1
+    m[p + B_FRESH] = 0
+    group = c + C_GROUPS + m[p + B_GROUP] * GROUP
+    same = t + m[CCD_L]
+    m[c + C_COL + mode] = t + m[CCD_S]
+    m[group + G_COL + mode] = same
+    if mode == READ:
+        end = t + m[CL] + m[BL]
+        free = t + m[RTP]
+        m[c + C_COL_W] = max(m[c + C_COL_W], t + m[RTW])
+    else:
+        end = t + m[CWL] + m[BL]
+        free = end + m[WR]
+        m[c + C_COL] = max(m[c + C_COL], end + m[WTR_S])
+        m[group + G_COL] = max(m[group + G_COL], end + m[WTR_L])
+        m[c + C_SINCE] = t
+    m[p + B_PRE] = max(m[p + B_PRE], free)
+    record(m, c, t, (RDA if m[CLOSED] else RD) + mode, b, row)
+    if m[CLOSED]:
+        close(m, p, m[p + B_PRE])
+    first = m[p + B_GROUP] << m[BANK_BITS]
+    for k in range(first, first + (1 << m[BANK_BITS])):
+        if m[c + m[AT_KEYS] + k] < ROW_COMMAND:
+            m[c + m[AT_TIMES] + k] = max(m[c + m[AT_TIMES] + k], same)
+    propose(m, c, b)
+    finish_access(m, slot, end)
+
+
+def refresh(m: Int, c: Int, event: Int) -> None:
+    """PREA and REF as soon as they are due; ``event`` is when anything else would happen.
+
+    Those that fall into a gap with nothing queued are taken together.
+    """
+    t = max(m[c + C_NOW], m[c + C_DUE])
+    open_until = -1
+    banks = c + m[AT_BANKS]
+    for b in range(m[BANKS]):
+        p = banks + b * BANK
+        if m[p + B_ROW] >= 0:
+            open_until = max(open_until, m[p + B_PRE])
+    if open_until >= 0:
+        t = max(t, open_until)
+        record(m, c, t, PREA, -1, -1)
+        for b in range(m[BANKS]):
+            p = banks + b * BANK
+            if m[p + B_ROW] >= 0:
+                close(m, p, t)
+                m[c + C_PRECHARGES] += 1
+        t += 1
+    for b in range(m[BANKS]):
+        t = max(t, m[banks + b * BANK + B_ACT])
+    record(m, c, t, REF, -1, -1)
+    m[c + C_DUE] += m[REFI]
+    m[c + C_REFRESHES] += 1
+    idle = m[c + C_READS] + m[c + C_WRITES] == 0 and m[TRACE_SIZE] == 0
+    if idle and m[c + C_DUE] >= t + m[RFC] and m[c + C_DUE] <= event:
+        more = (event - m[c + C_DUE]) // m[REFI] + 1
+        m[c + C_DUE] += more * m[REFI]
+        m[c + C_REFRESHES] += more
+        t = m[c + C_DUE] - m[REFI]
+    for b in range(m[BANKS]):
+        m[banks + b * BANK + B_ACT] = t + m[RFC]
+    m[c + C_NOW] = t + 1
+    propose_all(m, c)
+
+
+def run(m: Int, c: Int, until: Int) -> None:
+    """Decide all commands of a channel before clock ``until``."""
+    while True:
+        arrival = arrivals(m, c)
+        turn(m, c)
+        now = m[c + C_NOW]
+        chosen = best(m, c, now)
+        wait = chosen >> KEY_BITS
+        t = FOREVER if wait >= FAR else now + wait
+        event = min(t, min(arrival, patience(m, c)))
+        if event >= until:
+            m[c + C_NEXT] = event
+            return
+        if m[c + C_DUE] <= event:
+            refresh(m, c, event)
+        elif event < t or event == arrival:
+            m[c + C_NOW] = max(now, event)
+        else:
+            b = chosen & BANK_MASK
+            if chosen & ACTIVATE:
+                activate(m, c, b, t)
+            elif chosen & ROW_COMMAND:
+                precharge(m, c, b, t)
+            else:
+                column(m, c, b, t)
+            m[c + C_NOW] = t + 1

@@ -1,0 +1,240 @@
+"""The one array a memory lives in: its layout, and how it is built.
+
+``m`` holds int64 only: a header, then request slots, nodes of lists, the list of answers, an
+optional trace of commands, and one block per channel.  Pointers are indices into ``m``; 0 is
+none.  A list of Python ints serves as well, and is faster for the functions as Python runs them.
+"""
+
+from __future__ import annotations
+
+from math import ceil
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.errors import SimulationError
+from engine.sim.dram.config import PICOSECONDS, Config, Dram, Ideal, Queues
+from engine.sim.dram.mapping import Mapping
+
+Memory: TypeAlias = npt.NDArray[np.int64]
+
+FOREVER = 1 << 60
+IDEAL, QUEUES, DRAM = range(3)
+READ, WRITE = range(2)
+BINS = 40
+"""Bins of the latency histogram: bin ``k`` counts latencies from ``2**k`` to ``2**(k+1) - 1``."""
+
+# ---------------------------------------------------------------------------- header
+
+(
+    KIND, CHANNELS, AT_CHANNELS, STRIDE, FREE_SLOT, FREE_NODE, ANSWERS, AT_ANSWERS, EARLIEST,
+    MIN_LATENCY, STAMP, DONE_READS, DONE_WRITES, LATENCY_READS, LATENCY_WRITES, BYTES,
+    AT_TRACE, TRACE_SIZE, TRACED, LAST,
+    LATENCY, INTERVAL, AFTER, OFFSET,  # ideal and queues
+    CYCLE_PS, TCK_PS, FRONT, BACK, SOONEST,
+    ACCESS_BITS, CHANNEL_MASK, CH_SHIFT, CH_MASK, CH_SHIFT2, CH_MASK2,
+    BG_SHIFT, BG_MASK, BG_SHIFT2, BG_MASK2, BK_SHIFT, BK_MASK, BK_SHIFT2, BK_MASK2,
+    ROW_SHIFT, ROW_MASK, ROW_SHIFT2, ROW_MASK2,
+    BANKS, BANK_BITS, AT_BANKS, AT_TIMES, AT_KEYS,
+    CL, CWL, RCD, RP, RAS, RC, BL, CCD_S, CCD_L, RRD_S, RRD_L, FAW, WR, RTP, WTR_S, WTR_L, RTW,
+    REFI, RFC,
+    CLOSED, READ_ROOM, WRITE_ROOM, HIGH, LOW, PATIENCE, CAP,
+)  = range(78)  # fmt: skip
+HISTOGRAM = 96  # of reads, then of writes
+HEADER = HISTOGRAM + 2 * BINS
+
+# ---------------------------------------------------------------------------- requests
+
+S_TAG, S_TIME, S_LEFT, S_END, S_WRITE, S_NEXT = range(6)
+SLOT = 8
+"""A request: tag, cycle of issue, accesses left, last clock so far, whether it writes."""
+
+N_NEXT, N_PREV, N_KEY, N_ARRIVAL, N_SLOT, N_ADDRESS, N_COUNT, N_WRITE = range(8)
+N_ROW, N_AGE = N_KEY, N_ARRIVAL
+NODE = 8
+"""Accesses of one request to one channel, in order of arrival; once it is a single one in a
+queue, its row and the order in which it came."""
+
+# ---------------------------------------------------------------------------- channels
+
+(
+    C_HEAD, C_TAIL, C_NOW, C_NEXT, C_INDEX,
+    C_MODE, C_READS, C_WRITES, C_TURN, C_SINCE, C_AGE,
+    C_MARK, C_PLACE,
+    C_COL, C_COL_W, C_ACT, C_ACT0, C_ACT1, C_ACT2, C_ACT3,
+    C_DUE, C_FREE,
+    C_DONE_READS, C_DONE_WRITES, C_HITS, C_MISSES, C_CONFLICTS,
+    C_ACTIVATES, C_PRECHARGES, C_REFRESHES,
+)  = range(30)  # fmt: skip
+C_GROUPS = 32
+"""A channel: list of what has not entered its queues; clock, next event, number; whether it
+serves reads or writes, how many of each are queued, column commands before the other kind may
+take over, clock at which writes began to wait, accesses so far; request that marked it last and
+where; first clock of the next read, write and activate; the last four activates; next refresh;
+cycle from which a fixed-latency queue is free; counters."""
+
+G_COL, G_COL_W, G_ACT = range(3)
+GROUP = 4
+"""A bank group: first clock of the next read, write and activate in it."""
+
+(
+    B_ROW, B_ACT, B_COL, B_PRE, B_FRESH, B_CONFLICT, B_BYPASSED, B_GROUP,
+    B_HEAD, B_HEAD_W, B_TAIL, B_TAIL_W, B_HIT, B_HIT_W,
+)  = range(14)  # fmt: skip
+BANK = 16
+"""A bank: open row or -1; first clock of an activate, column command and precharge; what the
+next column command counts as (0: hit); whether a row was closed for the next one; hits that
+overtook its oldest access; group; oldest, newest and oldest matching access of each kind."""
+
+FAR_BITS = 20
+KEY_BITS = 42
+FAR = 1 << FAR_BITS
+ROW_COMMAND = 1 << 41
+ACTIVATE = 1 << 6
+BANK_MASK = ACTIVATE - 1
+AGE_SHIFT = 7
+"""A bank's candidate: ROW_COMMAND (after all column commands), age, ACTIVATE, bank."""
+
+# ---------------------------------------------------------------------------- trace
+
+COMMANDS = ("ACT", "PRE", "RD", "WR", "RDA", "WRA", "PREA", "REF")
+ACT, PRE, RD, WR_, RDA, WRA, PREA, REF = range(8)
+TRACE = 6
+
+
+class Command(NamedTuple):
+    """A command on a channel's bus: clock, channel, name, and where (-1: all)."""
+
+    time: int
+    channel: int
+    name: str
+    bankgroup: int
+    bank: int
+    row: int
+
+
+def trace(m: Memory) -> list[Command]:
+    """The commands recorded so far."""
+    count = min(int(m[TRACED]), int(m[TRACE_SIZE]))
+    start = int(m[AT_TRACE])
+    records = np.asarray(m[start : start + TRACE * count]).reshape(-1, TRACE).tolist()
+    return [Command(t, c, COMMANDS[k], g, b, r) for t, c, k, g, b, r in records]
+
+
+# ---------------------------------------------------------------------------- building
+
+
+def build(config: Config, clock_hz: float, ports: int, outstanding: int, trace: int = 0) -> Memory:
+    """A memory at rest.
+
+    Parameters
+    ----------
+    config : Dram, Ideal or Queues
+        What it is.
+    clock_hz : float
+        Machine cycles per second.  A cycle counts as a whole number of picoseconds.
+    ports : int
+        Ports that ask.
+    outstanding : int
+        Unanswered requests per port at most.
+    trace : int
+        Commands to record; 0 records none.
+
+    Raises
+    ------
+    SimulationError
+        If a number is out of range.
+    """
+    if ports < 1 or ports > 1 << 16 or outstanding < 1:
+        raise SimulationError(
+            f"memory {config.name!r}: {ports} ports with {outstanding} requests each",
+            hint="at least one of each, at most 65536 ports",
+        )
+    cycle = round(PICOSECONDS / clock_hz) if clock_hz > 0 else 0
+    if not 1 <= cycle <= 1 << 20:
+        raise SimulationError(
+            f"memory {config.name!r}: a machine clock of {clock_hz:g} Hz",
+            hint="from 1 MHz to 1 THz",
+        )
+    channels, banks, groups, depth = 1, 0, 0, 0
+    if isinstance(config, Queues):
+        channels = config.channel_num
+    elif isinstance(config, Dram):
+        channels = config.total_channels
+        groups, banks = config.bank_groups, config.bank_groups * config.banks
+        depth = config.read_queue + config.write_queue
+    slots = ports * outstanding
+    nodes = channels * (slots + depth)
+    at_slots = HEADER
+    at_nodes = at_slots + slots * SLOT
+    at_answers = at_nodes + nodes * NODE
+    at_trace = at_answers + slots * 2
+    at_channels = -(-(at_trace + trace * TRACE) // 8) * 8
+    at_banks = C_GROUPS + groups * GROUP
+    at_times = at_banks + banks * BANK
+    stride = -(-(at_times + 2 * banks) // 8) * 8
+    m = np.zeros(at_channels + channels * stride, np.int64)
+    m[CHANNELS], m[AT_CHANNELS], m[STRIDE] = channels, at_channels, stride
+    m[AT_ANSWERS], m[AT_TRACE], m[TRACE_SIZE] = at_answers, at_trace, trace
+    m[AT_BANKS], m[AT_TIMES], m[AT_KEYS] = at_banks, at_times, at_times + banks
+    m[BANKS] = banks
+    m[CYCLE_PS], m[EARLIEST] = cycle, FOREVER
+    m[FREE_SLOT] = _chain(m, at_slots, slots, SLOT, S_NEXT)
+    m[FREE_NODE] = _chain(m, at_nodes, nodes, NODE, N_NEXT)
+    for k in range(channels):
+        at = at_channels + k * stride
+        m[at + C_INDEX], m[at + C_NEXT] = k, FOREVER
+    if isinstance(config, Dram):
+        _set_dram(m, config)
+    elif isinstance(config, Ideal):
+        m[KIND], m[LATENCY], m[MIN_LATENCY] = IDEAL, config.latency, config.latency
+    else:
+        m[KIND], m[INTERVAL] = QUEUES, config.init_interval
+        m[AFTER] = config.start_up + config.per_channel_latency + 1
+        m[MIN_LATENCY] = m[AFTER] + 2
+    return m
+
+
+def _chain(m: Memory, start: int, count: int, size: int, link: int) -> int:
+    """Link free items; the first."""
+    items = start + size * np.arange(count)
+    m[items[:-1] + link] = items[1:]
+    return start
+
+
+def _set_dram(m: Memory, config: Dram) -> None:
+    timing, mapping = config.timing, Mapping.of(config)
+    m[KIND] = DRAM
+    m[TCK_PS] = config.tck_ps
+    m[BACK] = config.controller_latency // 2
+    m[FRONT] = config.controller_latency - config.controller_latency // 2
+    m[SOONEST] = min(timing.cl, timing.cwl) + timing.bl
+    m[MIN_LATENCY] = max(
+        1,
+        config.controller_latency + ceil(int(m[SOONEST]) * config.tck_ps / int(m[CYCLE_PS])),
+    )
+    m[ACCESS_BITS] = config.access_bytes.bit_length() - 1
+    m[CHANNEL_MASK] = mapping.channel_bits
+    for name, at in (
+        ("channel", CH_SHIFT), ("bankgroup", BG_SHIFT), ("bank", BK_SHIFT), ("row", ROW_SHIFT)
+    ):  # fmt: skip
+        m[at : at + 4] = mapping.fields[name]
+    m[BANK_BITS] = config.banks.bit_length() - 1
+    m[CL : RFC + 1] = (
+        timing.cl, timing.cwl, timing.rcd, timing.rp, timing.ras, timing.row_cycle, timing.bl,
+        timing.ccd_s, timing.ccd_l, timing.rrd_s, timing.rrd_l, timing.faw, timing.wr,
+        timing.rtp, timing.wtr_s, timing.wtr_l, timing.read_to_write, timing.refi, timing.rfc,
+    )  # fmt: skip
+    m[CLOSED] = config.policy == "closed"
+    m[READ_ROOM], m[WRITE_ROOM] = config.read_queue, config.write_queue
+    m[HIGH], m[LOW] = config.write_high, config.write_low
+    m[PATIENCE], m[CAP] = config.write_patience, config.row_hit_cap
+    for k in range(config.total_channels):
+        at = int(m[AT_CHANNELS] + k * m[STRIDE])
+        m[at + C_DUE] = timing.refi if config.refresh else FOREVER
+        m[at + C_ACT0 : at + C_ACT3 + 1] = -FOREVER
+        for b in range(int(m[BANKS])):
+            bank = at + int(m[AT_BANKS]) + b * BANK
+            m[bank + B_ROW], m[bank + B_GROUP] = -1, b // config.banks
+            m[at + int(m[AT_TIMES]) + b] = FOREVER
