@@ -365,6 +365,31 @@ _ENTRIES = (
         nesting=Nesting.PASSES,
     ),
     Primitive(
+        "mem_read",
+        "read port",
+        "Mem",
+        Family.MEMORY,
+        "Passes references on, and coordinates beside them, when the memory has read what they "
+        "refer to: size bytes at base + stride * reference.",
+        repeated_inputs=(Port("in", (CRD, REF)),),
+        repeated_outputs=(Port("out", (CRD, REF)),),
+        params=("base", "stride", "size"),
+        nesting=Nesting.PASSES,
+    ),
+    Primitive(
+        "mem_write",
+        "write port",
+        "Mem",
+        Family.MEMORY,
+        "Passes tokens on and writes them to memory, size bytes each, one after another from "
+        "base on. With segments, the address of the segments, it writes those too.",
+        inputs=(Port("in", ANY),),
+        outputs=(Port("out", ANY),),
+        params=("base", "size"),
+        same_kind=True,
+        nesting=Nesting.PASSES,
+    ),
+    Primitive(
         "crdwrite",
         "level writer",
         "LW",

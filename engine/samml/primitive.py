@@ -28,6 +28,7 @@ class Family(Enum):
     DROP = "#d4eef0"
     ROUTE = "#f1f1f1"
     WRITE = "#fcdcec"
+    MEMORY = "#d8dcf6"
 
 
 class Nesting(Enum):

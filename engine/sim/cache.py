@@ -41,7 +41,7 @@ Report = Callable[[str, int, int, float], None]
 """Called with a kernel's name, how many are done, of how many, and the seconds it took."""
 
 _SIGNATURE = ((types.int64, types.int64), types.int64)
-_SOURCES = ("layout.py", "runs.py", "cache.py")  # besides the kernels
+_SOURCES = ("layout.py", "runs.py", "cache.py", "kernels/*.py", "dram/*.py")
 _NAME = re.compile("[0-9a-f]{20}")
 # The parts of numba used here have no types.
 _config: Any = numba.config
@@ -60,7 +60,7 @@ def fingerprint() -> str:
     """Hash of all that a compiled kernel depends on."""
     here = Path(__file__).parent
     digest = hashlib.sha256()
-    for path in sorted([*map(here.joinpath, _SOURCES), *(here / "kernels").glob("*.py")]):
+    for path in sorted({path for pattern in _SOURCES for path in here.glob(pattern)}):
         digest.update(path.read_bytes())
     versions = (numba.__version__, np.__version__, llvm.llvm_version_info, sys.version)
     processor = (llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten())

@@ -17,6 +17,7 @@ from engine.samml.catalogue import primitive
 from engine.samml.graph import Graph, Node, StreamKind
 from engine.sim.bound import BoundGraph
 from engine.sim.deadlock import Blocked, Need, stuck_error
+from engine.sim.dram.state import build
 from engine.sim.kernels import KERNELS, Kernel
 from engine.sim.kernels.rules import RULES
 from engine.sim.kernels.setup import Pool, Setup
@@ -24,18 +25,27 @@ from engine.sim.layout import (
     CTL_COUNT,
     CTL_LAST,
     CTL_LEFT,
+    CTL_MEMORY,
     CTL_ORDER,
+    CTL_PORTS,
     CTL_SIZE,
     FAILED,
     FINISHED,
     NODE,
+    PORT_BASE,
+    PORT_MASK,
+    PORT_NODE,
+    PORT_RING,
+    PORT_SIZE,
     STUCK,
     WAIT_DRAIN,
     WAIT_INPUT,
     WAIT_OUTPUT,
 )
 from engine.sim.machine import Machine
-from engine.sim.memory import TOKENS, Memory
+from engine.sim.memory import TOKENS, Memory, power_of_two
+from engine.sim.ports import ports_of, variant
+from engine.sim.process import Port
 from engine.sim.result import EngineResult, Int64, Progress
 from engine.sim.tokens import TOKEN_DTYPE, decode
 
@@ -44,17 +54,19 @@ MEMORY_LIMIT = 4 << 30
 _SCHEDULER = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)
 
 
-def kernel_name(node: Node) -> str:
-    """Name of the kernel that runs a node: its op, or the variant for an optional input."""
-    return "guided_reduce" if node.op == "reduce" and len(node.inputs) == 2 else node.op
+def kernel_name(node: Node, machine: Machine) -> str:
+    """Name of the kernel that runs a node: its op, or a variant of it."""
+    if node.op == "reduce" and len(node.inputs) == 2:
+        return "guided_reduce"
+    return variant(node, machine)
 
 
-def kernels_of(graph: Graph) -> set[str]:
+def kernels_of(graph: Graph, machine: Machine) -> set[str]:
     """Names of the kernels that a graph needs, the scheduler among them."""
-    return {kernel_name(node) for node in graph.nodes} | {"scheduler"}
+    return {kernel_name(node, machine) for node in graph.nodes} | {"scheduler"}
 
 
-def kernel_of(node: Node) -> Kernel:
+def kernel_of(node: Node, machine: Machine) -> Kernel:
     """The kernel that runs a node.
 
     Raises
@@ -63,7 +75,7 @@ def kernel_of(node: Node) -> Kernel:
         If there is none.
     """
     try:
-        return KERNELS[kernel_name(node)]
+        return KERNELS[kernel_name(node, machine)]
     except KeyError:
         raise SimulationError(
             f"the compiled engine cannot run the primitive {node.op!r}",
@@ -86,11 +98,12 @@ class Simulation:
         self.graph = graph = bound.graph
         self.machine = machine
         self._refuse_tiles()
-        self.kernels = [kernel_of(node) for node in graph.nodes]
+        self.kernels = [kernel_of(node, machine) for node in graph.nodes]
         ints, floats = Pool(np.int64), Pool(np.float32)
         ints.reserve(TOKENS)  # where void outputs write: nobody reads it
         floats.reserve(TOKENS)
         self.nodes = np.zeros(len(graph.nodes), NODE)
+        ports = ports_of(graph, machine)
         capacities = [machine.capacity_of(stream) or 0 for stream in graph.streams]
         is_value = [stream.kind is StreamKind.VAL for stream in graph.streams]
         ends: list[tuple[int, int]] = [(0, 0)] * len(graph.streams)
@@ -112,15 +125,19 @@ class Simulation:
             entry["outs"], entry["n_out"] = ints.add(outputs), len(outputs)
             entry["ready"] = True
             entry["fn"] = kernel.address
-            setup = Setup(node, machine, bound.of(node.id), ints, floats)
+            arrays = bound.of(node.id)
+            setup = Setup(node, machine, arrays, ints, floats, ports.get(node.id, ()))
             for name, number in kernel.setup(setup).items():
                 entry[name] = number
         order = ints.add(graph.topological())
-        self.memory = Memory(ints, floats, capacities, is_value, memory_limit, ring)
+        port_table = self._attach(ports, ints)
+        asked = {s for n in ports for s in graph.nodes[n].outputs if s is not None}
+        self.memory = Memory(ints, floats, capacities, is_value, memory_limit, ring, asked)
         self.memory.channels["prod"], self.memory.channels["cons"] = np.array(ends).T
         self.table = np.zeros(CTL_SIZE, np.int64)
         self.table[CTL_ORDER], self.table[CTL_COUNT] = order, len(graph.nodes)
         self.table[CTL_LEFT] = len(graph.nodes)
+        self.table[CTL_PORTS], self.table[CTL_MEMORY] = port_table, bool(ports)
         self.written: dict[int, dict[str, list[npt.NDArray[Any]]]] = {}
         for node in graph.nodes:
             if node.op == "crdwrite":
@@ -131,6 +148,21 @@ class Simulation:
         if log:
             self.log = {stream.id: [] for stream in graph.streams}
             self.logged = np.zeros(len(capacities), np.int64)
+
+    def _attach(self, ports: dict[int, tuple[Port, ...]], ints: Pool) -> int:
+        """Build the memory's model and the table of ports; where among the integers that is."""
+        machine = self.machine
+        self.dram = np.zeros(1, np.int64)
+        owners = {port.number: (node, port) for node, some in ports.items() for port in some}
+        if machine.memory is not None and ports:
+            self.dram = build(machine.memory, machine.clock_hz, len(owners), machine.outstanding)
+        size = power_of_two(machine.outstanding + machine.port_slots + 1)
+        rows = np.zeros((len(owners), PORT_SIZE), np.int64)
+        for number, (node, port) in owners.items():
+            rows[number, PORT_RING] = ints.add(np.full(size, -1))
+            rows[number, PORT_MASK] = size - 1
+            rows[number, PORT_NODE], rows[number, PORT_BASE] = node, port.base
+        return ints.add(rows)
 
     def _refuse_tiles(self) -> None:
         tiled = next((node for node in self.graph.nodes if "tile" in node.params), None)
@@ -146,7 +178,7 @@ class Simulation:
         """Whether an output port carries values: its kind, or that of the input it copies."""
         entry = primitive(node.op)
         kinds = entry.output_ports(len(node.outputs))[port].kinds
-        if len(kinds) == 1:
+        if len(kinds) == 1 or StreamKind.VAL not in kinds:
             return kinds[0] is StreamKind.VAL
         if not node.inputs:
             return str(node.params.get("kind")) == StreamKind.VAL.value
@@ -197,6 +229,7 @@ class Simulation:
             memory.credits.array,
             memory.ints.array,
             memory.floats.array,
+            self.dram,
         )
         for k, array in enumerate(arrays):
             self.table[k] = array.ctypes.data
@@ -304,6 +337,7 @@ class Simulation:
             clocks=self.nodes["clk"].copy(),
             stall_input=self.nodes["si"].copy(),
             stall_output=self.nodes["so"].copy(),
+            stall_memory=self.nodes["sm"].copy(),
             first=self._first(),
             tokens=channels["tt"].copy(),
             values=channels["tv"].copy(),

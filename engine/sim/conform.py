@@ -37,7 +37,8 @@ def check(vector: Vector, engine: str = "auto") -> list[str]:
     bound, streams = bind_vector(vector)
     logged = vector["dequeued"] is not None
     try:
-        result = run_graph(bound, Machine.comal(), engine, log=logged)
+        machine = Machine.comal(memory=bool(vector.get("hbm")))
+        result = run_graph(bound, machine, engine, log=logged)
     except FuseloomError as problem:
         return [str(problem)]
     return [

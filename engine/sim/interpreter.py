@@ -13,11 +13,26 @@ from typing import Any
 import numpy as np
 
 from engine.errors import SimulationError
+from engine.sim.attached import Attached
 from engine.sim.bound import BoundGraph
 from engine.sim.deadlock import Blocked, Need, stuck_error
 from engine.sim.machine import Machine
+from engine.sim.ports import ports_of, variant
 from engine.sim.primitives import generator_of
-from engine.sim.process import PEEK, PUT, TAKE, Behaviour, Channel, Process, Request
+from engine.sim.process import (
+    ANSWER,
+    ISSUE,
+    PEEK,
+    PUT,
+    TAKE,
+    Access,
+    Behaviour,
+    Channel,
+    Late,
+    Port,
+    Process,
+    Request,
+)
 from engine.sim.result import EngineResult, Progress
 from engine.sim.tokens import is_value
 
@@ -60,6 +75,7 @@ class Interpreter:
             for stream in graph.streams
         ]
         self.tasks: list[Task] = []
+        ports = ports_of(graph, machine)
         for node in graph.nodes:
             process = Process(
                 node,
@@ -70,8 +86,10 @@ class Interpreter:
                     Channel(-1, None) if stream is None else self.channels[stream]
                     for stream in node.outputs
                 ),
+                ports=ports.get(node.id, ()),
             )
-            self.tasks.append(Task(process, generator_of(node.op)(process)))
+            self.tasks.append(Task(process, generator_of(variant(node, machine))(process)))
+        self.memory = Attached.of(machine, sum(map(len, ports.values())))
 
     def run(self) -> EngineResult:
         """Run to the end.
@@ -85,13 +103,19 @@ class Interpreter:
         """
         ready = deque(self.graph.topological())
         waiting = set(ready)
-        while ready:
-            number = ready.popleft()
-            waiting.discard(number)
-            for other in self._advance(self.tasks[number]):
+
+        def wake(nodes: set[int]) -> None:
+            for other in nodes:
                 if other not in waiting and not self.tasks[other].finished:
                     waiting.add(other)
                     ready.append(other)
+
+        while ready:
+            number = ready.popleft()
+            waiting.discard(number)
+            wake(self._advance(self.tasks[number]))
+            while not ready and self.memory is not None and (woken := self.memory.serve()):
+                wake(woken)  # nothing else moves before the memory answers
             self._report()
         blocked = [
             Blocked(task.process.node.id, task.request[1].id,
@@ -119,12 +143,24 @@ class Interpreter:
                     if not channel.queue:
                         break
                     answer, stamp = channel.queue[0]
+                    if type(stamp) is Late:
+                        if stamp.access.answered < 0:
+                            break
+                        stamp = max(stamp.stamp, stamp.access.answered)
+                        channel.queue[0] = answer, stamp
                     if stamp > process.clock:
                         process.stall_input += stamp - process.clock
                         process.clock = stamp
                     if kind == TAKE:
                         self._take(process, channel)
                         touched.add(producer[channel.id])
+                elif kind == ISSUE:
+                    answer = token
+                    self._issue(process, channel, token)
+                elif kind == ANSWER:
+                    if token.answered < 0:
+                        break
+                    answer = token.answered
                 else:
                     answer = None
                     if not channel.void:
@@ -164,14 +200,24 @@ class Interpreter:
             process.clock = free
         return True
 
-    def _put(self, process: Process, channel: Channel, token: Any, at: int) -> None:
+    def _issue(self, process: Process, port: Port, access: Access) -> None:
+        """Hand a request to the memory; its answer wakes the node and its readers."""
+        assert self.memory is not None  # only machines with one have ports
+        access.issued = process.clock
+        readers = [self.graph.consumer[s] for s in process.node.outputs if s is not None]
+        self.memory.issue(port, access, (process.node.id, *readers))
+
+    def _put(self, process: Process, channel: Channel, token: Any, at: Any) -> None:
         if channel.capacity is not None and channel.put_count >= channel.capacity:
             channel.slots.popleft()
         if channel.puts is not None:
             channel.puts.append(process.clock)
         channel.put_count += 1
         channel.value_count += is_value(token)
-        channel.queue.append((token, max(at, process.clock + 1)))
+        if isinstance(at, Access):
+            channel.queue.append((token, Late(process.clock + 1, at)))
+        else:
+            channel.queue.append((token, max(at, process.clock + 1)))
         if process.first < 0:
             process.first = process.clock
         self.tokens += 1
@@ -200,6 +246,7 @@ class Interpreter:
             clocks=column([p.clock for p in processes]),
             stall_input=column([p.stall_input for p in processes]),
             stall_output=column([p.stall_output for p in processes]),
+            stall_memory=column([p.stall_memory for p in processes]),
             first=column([p.first for p in processes]),
             tokens=column([c.put_count for c in self.channels]),
             values=column([c.value_count for c in self.channels]),
@@ -207,6 +254,7 @@ class Interpreter:
             outputs={p.node.id: p.results() for p in processes if p.written},
             log={c.id: c.log or [] for c in self.channels} if self.log else None,
             occupancy=column([c.occupancy() for c in self.channels]) if self.watch else None,
+            memory=None,
         )
 
 

@@ -70,7 +70,7 @@ NODE = _layout(
     "fn ins outs n_in n_out"  # kernel address; where in the integers its ports are, how many
     " ready done eager error"
     " wk wc"  # what it waits for: WAIT_*, channel
-    " clk si so"  # clock, stalled for input, stalled for output
+    " clk si so sm"  # clock; stalled for input, for output, for the memory
     " p0 p1 p2 p3 p4 p5 p6 p7"  # parameters
     " s0 s1 s2 s3 s4 s5 s6 s7 s8 s9"  # state of the kernel between two visits
     " hk hv ht",  # a token taken but not put yet: kind, number, earliest timestamp
@@ -89,7 +89,7 @@ RING = 64  # ... namely into the channel's own ring
 BLOCKED, FINISHED, FAILED, PAUSED, STUCK = range(5)
 """What a kernel or the scheduler returns."""
 
-WAIT_NONE, WAIT_INPUT, WAIT_OUTPUT, WAIT_DRAIN = range(4)
+WAIT_NONE, WAIT_INPUT, WAIT_OUTPUT, WAIT_DRAIN, WAIT_MEMORY = range(5)
 
 FOREVER = 1 << 60
 
@@ -103,22 +103,30 @@ class State(NamedTuple):
     credit: Any
     ints: Any
     floats: Any
+    mem: Any
     ctl: Any
 
 
-CTL_ORDER, CTL_COUNT, CTL_LEFT, CTL_LAST, CTL_VISITS = range(6, 11)
-CTL_SIZE = 11
-"""The table: addresses of the first six arrays; where in the integers the order of visits is
-and how long; nodes not ended; node visited last; visits so far."""
+CTL_ORDER, CTL_COUNT, CTL_LEFT, CTL_LAST, CTL_VISITS, CTL_PORTS, CTL_MEMORY = range(7, 14)
+CTL_SIZE = 14
+"""The table: addresses of the first seven arrays; where in the integers the order of visits is
+and how long; nodes not ended; node visited last; visits so far; where in the integers the ports
+of the memory are; whether there is one."""
+
+PORT_RING, PORT_MASK, PORT_NODE, PORT_BASE = range(4)
+PORT_SIZE = 4
+"""A port of the memory: where in the integers its answers are (cycles, -1 before), the mask of
+that ring, its node, and the address of what it reads or writes."""
 
 _ELEMENTS = [numba.from_dtype(t) for t in (NODE, CHANNEL, RUN, CREDIT)] + [
     types.int64,
     types.float32,
     types.int64,
+    types.int64,
 ]
 _ARRAYS = [types.Array(element, 1, "C") for element in _ELEMENTS]
 _STATE = _types.NamedTuple(_ARRAYS, State)
-_SIZES = [t.itemsize for t in (NODE, CHANNEL, RUN, CREDIT)] + [8, 4, 8]
+_SIZES = [t.itemsize for t in (NODE, CHANNEL, RUN, CREDIT)] + [8, 4, 8, 8]
 
 
 @_code_of

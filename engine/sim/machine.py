@@ -2,12 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import hashlib
+import json
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields
-from typing import Any
+from types import MappingProxyType
+from typing import Any, TypeAlias
 
 from engine.errors import SimulationError
 from engine.samml.graph import Stream
+from engine.samml.primitive import WORD
+from engine.sim.dram import Dram, Ideal, Queues, ddr4_3200, hbm2
+from engine.sim.dram import from_dict as memory_from_dict
+
+MemoryModel: TypeAlias = Dram | Ideal | Queues
+
+MAX_NAME = 200
+MAX_CLOCK = 1e12
+_LIMITS = {
+    "channel_capacity": 1 << 40,
+    "alu_latency": 1 << 20,
+    "alu_interval": 1 << 20,
+    "load_latency": 1 << 20,
+    "outstanding": 1 << 12,
+    "port_slots": 1 << 16,
+}
+"""Most that each size of a machine may be."""
 
 
 @dataclass(frozen=True)
@@ -95,6 +115,13 @@ class Machine:
         Deviations to copy.
     clock_hz : float
         Cycles per second, to turn cycles into time.
+    memory : Dram, Ideal, Queues or None
+        What stored arrays lie in (:mod:`engine.sim.dram`); None gives every word at once, for
+        nothing.
+    outstanding : int
+        Requests each port of the memory may have under way.
+    port_slots : int
+        Tokens each read port holds, whose words are under way or not yet taken.
     """
 
     name: str = "default"
@@ -104,19 +131,27 @@ class Machine:
     load_latency: int = 1
     quirks: Quirks = field(default_factory=Quirks)
     clock_hz: float = 1e9
+    memory: MemoryModel | None = None
+    outstanding: int = 64
+    port_slots: int = 512
 
     def __post_init__(self) -> None:
-        sizes = {
-            "channel_capacity": self.channel_capacity,
-            "alu_latency": self.alu_latency,
-            "alu_interval": self.alu_interval,
-            "load_latency": self.load_latency,
-        }
-        for what, size in sizes.items():
-            if size is not None and size < 1:
-                raise SimulationError(f"machine {self.name!r}: {what} is {size}", hint="at least 1")
-        if self.clock_hz <= 0:
-            raise SimulationError(f"machine {self.name!r}: clock_hz is {self.clock_hz}")
+        owner = f"machine {self.name!r}"
+        if not isinstance(self.name, str) or len(self.name) > MAX_NAME:
+            raise SimulationError("a machine's name is text", hint=f"at most {MAX_NAME} characters")
+        for what, most in _LIMITS.items():
+            size = getattr(self, what)
+            if size is None and what == "channel_capacity":
+                continue
+            if not isinstance(size, int) or isinstance(size, bool) or not 1 <= size <= most:
+                raise SimulationError(
+                    f"{owner}: {what} is {size!r}", hint=f"a whole number from 1 to {most:,}"
+                )
+        clock = self.clock_hz
+        if not isinstance(clock, int | float) or not 0 < clock <= MAX_CLOCK:
+            raise SimulationError(
+                f"{owner}: clock_hz is {clock!r}", hint=f"cycles per second, at most {MAX_CLOCK:g}"
+            )
 
     @classmethod
     def default(cls, channel_capacity: int | None = None) -> Machine:
@@ -124,9 +159,11 @@ class Machine:
         return cls("default", channel_capacity)
 
     @classmethod
-    def comal(cls, channel_capacity: int | None = None) -> Machine:
-        """The reference simulator, memory model off, with all its quirks."""
-        return cls("comal", channel_capacity, quirks=Quirks.comal())
+    def comal(cls, channel_capacity: int | None = None, *, memory: bool = False) -> Machine:
+        """The reference simulator with all its quirks, its memory model off or on."""
+        queues = Queues() if memory else None
+        name = "comal-hbm" if memory else "comal"
+        return cls(name, channel_capacity, quirks=Quirks.comal(), memory=queues)
 
     @classmethod
     def preset(cls, name: str) -> Machine:
@@ -137,12 +174,16 @@ class Machine:
         SimulationError
             If there is none.
         """
-        presets = {"default": cls.default, "comal": cls.comal}
-        if name not in presets:
+        if name not in PRESETS:
             raise SimulationError(
-                f"no machine is called {name!r}", hint=f"known: {', '.join(presets)}"
+                f"no machine is called {name!r}", hint=f"known: {', '.join(PRESETS)}"
             )
-        return presets[name]()
+        return PRESETS[name]()
+
+    @property
+    def access_bytes(self) -> int:
+        """Bytes that ports ask the memory for at once; 4 where nodes ask word by word."""
+        return self.memory.access_bytes if isinstance(self.memory, Dram | Ideal) else WORD
 
     def capacity_of(self, stream: Stream) -> int | None:
         """Tokens that stream's channel holds; None is unbounded."""
@@ -150,31 +191,73 @@ class Machine:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data that :meth:`from_dict` reads back to an equal machine."""
-        return asdict(self)
+        memory = None if self.memory is None else self.memory.to_dict()
+        return {**asdict(self), "memory": memory}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Machine:
-        """Read what :meth:`to_dict` gave.
+        """Read what :meth:`to_dict` gave; what is missing is as on the default machine.
 
         Raises
         ------
         SimulationError
-            If a key is unknown.
+            If a key is unknown or a value is wrong.
         """
+        known = {item.name for item in fields(cls)}
+        if unknown := [key for key in data if key not in known]:
+            raise SimulationError(
+                f"a machine has no {unknown[0]!r}", hint=f"it has: {', '.join(sorted(known))}"
+            )
+        given = dict(data)
         try:
-            return cls(**{**data, "quirks": Quirks(**data.get("quirks", {}))})
+            given["quirks"] = Quirks(**given.get("quirks", {}))
         except TypeError as problem:
             raise SimulationError(f"not a machine: {problem}") from None
+        if given.get("memory") is not None:
+            if not isinstance(given["memory"], Mapping):
+                raise SimulationError(f"a machine's memory is {given['memory']!r}", hint="a table")
+            given["memory"] = memory_from_dict(given["memory"])
+        return cls(**given)
+
+    @property
+    def fingerprint(self) -> str:
+        """Hash of all that a cycle count depends on, 16 hexadecimal digits; names do not count."""
+        data = self.to_dict()
+        del data["name"]
+        if data["memory"] is not None:
+            data["memory"].pop("name", None)
+        text = json.dumps(data, sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def __str__(self) -> str:
         capacity = self.channel_capacity or "unbounded"
-        return "\n".join(
-            (
-                f"machine {self.name}",
-                f"  channel capacity: {capacity} tokens",
-                f"  ALU latency: {self.alu_latency} cycles, one result every {self.alu_interval}",
-                f"  load latency: {self.load_latency} cycles",
-                f"  clock: {self.clock_hz / 1e6:g} MHz",
-                f"  quirks: {', '.join(self.quirks.active) or 'none'}",
+        lines = [
+            f"machine {self.name}",
+            f"  channel capacity: {capacity} tokens",
+            f"  ALU latency: {self.alu_latency} cycles, one result every {self.alu_interval}",
+            f"  load latency: {self.load_latency} cycles",
+            f"  clock: {self.clock_hz / 1e6:g} MHz",
+            f"  quirks: {', '.join(self.quirks.active) or 'none'}",
+        ]
+        if self.memory is None:
+            lines.append("  memory: every word at once")
+        else:
+            lines += [f"  {line}" for line in str(self.memory).splitlines()]
+            lines.append(
+                f"  ports: {self.outstanding} requests under way, {self.port_slots} tokens each"
             )
-        )
+        return "\n".join(lines)
+
+
+PRESETS: Mapping[str, Callable[[], Machine]] = MappingProxyType(
+    {
+        "default": Machine.default,
+        "ideal": lambda: Machine("ideal", memory=Ideal()),
+        "hbm2": lambda: Machine("hbm2", memory=hbm2()),
+        "ddr4": lambda: Machine("ddr4", memory=ddr4_3200()),
+        "comal": Machine.comal,
+        "comal-hbm": lambda: Machine.comal(memory=True),
+    }
+)
+"""Machines by name: no memory; a memory without limits; two DRAMs; the reference, its memory
+off and on."""

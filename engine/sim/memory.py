@@ -7,6 +7,7 @@ size never shows in the result.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -69,6 +70,10 @@ class Memory:
         Whether each channel carries values.
     limit : int
         Bytes all arrays together may take.
+    ring : int
+        Tokens the rings of channels hold at first, where their capacity is not less.
+    whole : collection of int
+        Bounded channels whose rings hold their capacity from the start, and so never grow.
     """
 
     def __init__(
@@ -79,6 +84,7 @@ class Memory:
         is_value: list[bool],
         limit: int,
         ring: int = TOKENS,
+        whole: Collection[int] = (),
     ) -> None:
         self.limit = limit
         count = len(capacities)
@@ -92,7 +98,7 @@ class Memory:
                 q["cap"], q["vm"], q["rm"] = -1, TOKENS - 1, SMALLEST - 1
                 q["ro"] = runs.reserve(SMALLEST)
                 continue
-            size = min(capacity, ring) if capacity else ring
+            size = min(capacity, ring) if capacity and c not in whole else capacity or ring
             length = power_of_two(min(size + _MARGIN, RUNS))
             slots = power_of_two(size)
             q["rm"], q["vm"], q["cap"] = length - 1, slots - 1, capacity

@@ -7,6 +7,9 @@ A twin is a generator that yields requests and is resumed with the answer::
     yield channel.room                  # wait for a free slot
     yield channel.put(token)            # wait for a free slot, stamp the token clock + 1
     yield channel.put(token, at=when)   # ... but never earlier than ``when``
+    access = yield port.issue(address, size)    # ask the memory for something, at the clock
+    when = yield port.answer(access)            # wait to know when it answers; the clock stays
+    yield channel.put(token, at=access)         # wait for a slot; stamped when the answer comes
 
 Whoever runs the twin moves its clock past every wait; the twin itself adds what its own work
 costs, as in ``node.clock += 1``.
@@ -27,12 +30,66 @@ from engine.samml.graph import Node
 from engine.sim.machine import Machine, Quirks
 from engine.sim.tokens import Token, format_token
 
-TAKE, PEEK, ROOM, PUT = range(4)
+TAKE, PEEK, ROOM, PUT, ISSUE, ANSWER = range(6)
 
-Request = tuple[int, "Channel", Any, int]
-"""``(TAKE | PEEK | ROOM | PUT, channel, token, earliest timestamp)``."""
+Request = tuple[int, Any, Any, Any]
+"""``(TAKE | PEEK | ROOM | PUT, channel, token, earliest timestamp or access)``, or ``(ISSUE |
+ANSWER, port, access, 0)``."""
 
 Behaviour = Generator[Request, Any, None]
+
+
+@dataclass(eq=False)
+class Access:
+    """A request to the memory.
+
+    Attributes
+    ----------
+    address, size : int
+        First byte, and bytes.
+    issued, answered : int
+        Cycles; ``answered`` is -1 until the memory has decided.
+    """
+
+    address: int
+    size: int
+    issued: int = -1
+    answered: int = -1
+
+
+@dataclass(frozen=True)
+class Late:
+    """The timestamp of a token that waits for the memory: not before ``stamp``."""
+
+    stamp: int
+    access: Access
+
+
+@dataclass(frozen=True)
+class Port:
+    """Where a node asks the memory.
+
+    Attributes
+    ----------
+    number : int
+        Rank among all ports: the memory takes requests of one cycle in this order.
+    write : bool
+        Whether it writes.
+    base : int
+        Address of the first byte of what it reads or writes.
+    """
+
+    number: int
+    write: bool = False
+    base: int = 0
+
+    def issue(self, address: int, size: int) -> Request:
+        """The request for ``size`` bytes (words, on queues) from ``address`` on."""
+        return ISSUE, self, Access(address, size), 0
+
+    def answer(self, access: Access) -> Request:
+        """The request to know when an access is answered."""
+        return ANSWER, self, access, 0
 
 
 class Channel:
@@ -53,7 +110,7 @@ class Channel:
         self.id = number
         self.capacity = capacity
         self.void = number < 0
-        self.queue: deque[tuple[Token, int]] = deque()
+        self.queue: deque[tuple[Token, Any]] = deque()
         self.slots: deque[int] = deque()
         self.put_count = 0
         self.value_count = 0
@@ -72,8 +129,8 @@ class Channel:
         free = np.searchsorted(self.freed, self.puts, side="right")
         return int((np.arange(1, len(self.puts) + 1) - free).max())
 
-    def put(self, token: Token, at: int = 0) -> Request:
-        """The request to put ``token``, stamped ``at`` or later."""
+    def put(self, token: Token, at: int | Access = 0) -> Request:
+        """The request to put ``token``, stamped ``at``, or when that is answered, or later."""
         return PUT, self, token, at
 
 
@@ -85,8 +142,10 @@ class Process:
     ----------
     clock : int
         Its local time, in cycles.
-    stall_input, stall_output : int
-        Cycles of ``clock`` spent waiting for a token, and for a free slot.
+    stall_input, stall_output, stall_memory : int
+        Cycles of ``clock`` spent waiting for a token, for a free slot, and for the memory.
+    ports : tuple of Port
+        Where it asks the memory, if the machine has one.
     first : int
         ``clock`` when it first took or put a token; -1 before.
     written : dict
@@ -101,7 +160,9 @@ class Process:
     clock: int = 0
     stall_input: int = 0
     stall_output: int = 0
+    stall_memory: int = 0
     first: int = -1
+    ports: tuple[Port, ...] = ()
     written: dict[str, list[Any]] = field(default_factory=dict)
 
     @property
@@ -115,6 +176,12 @@ class Process:
     def param(self, name: str, default: Any = None) -> Any:
         """A parameter of the node."""
         return self.node.params.get(name, default)
+
+    def wait_memory(self, when: int) -> None:
+        """Stand still until that cycle, because of the memory."""
+        if when > self.clock:
+            self.stall_memory += when - self.clock
+            self.clock = when
 
     def array(self, name: str) -> npt.NDArray[Any]:
         """An array the node was bound to.

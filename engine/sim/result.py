@@ -23,13 +23,14 @@ Progress: TypeAlias = Callable[[int], bool | None]
 class EngineResult:
     """Clocks, counters and outputs of one run; both engines give the same, exactly.
 
-    The clock of a node moves for three reasons, and each cycle is booked on one of them:
+    The clock of a node moves for four reasons, and each cycle is booked on one of them:
     waiting for an input token to arrive (``stall_input``), waiting for a free slot in an
-    output channel (``stall_output``), and its own work (the rest: busy).
+    output channel (``stall_output``), waiting for the memory to answer (``stall_memory``), and
+    its own work (the rest: busy).
 
     Attributes
     ----------
-    clocks, stall_input, stall_output, first : ndarray of int64, one per node
+    clocks, stall_input, stall_output, stall_memory, first : ndarray of int64, one per node
         Final clock; cycles stalled; clock at the first token taken or put, after waiting for
         it (peeking alone does not count; -1 if there was none).
     tokens, values, taken : ndarray of int64, one per stream
@@ -41,12 +42,15 @@ class EngineResult:
         Stream id to the tokens taken from it with their timestamps, if asked for.
     occupancy : ndarray of int64, one per stream, or None
         Slots with which no put would have waited, if the interpreter was asked to watch.
+    memory : MemoryStats or None
+        What the memory did, if the machine has one.
     """
 
     graph: Graph
     clocks: Int64
     stall_input: Int64
     stall_output: Int64
+    stall_memory: Int64
     first: Int64
     tokens: Int64
     values: Int64
@@ -54,6 +58,7 @@ class EngineResult:
     outputs: Mapping[int, Mapping[str, npt.NDArray[Any]]]
     log: Log | None = None
     occupancy: Int64 | None = None
+    memory: Any = None
 
     @property
     def cycles(self) -> int:
@@ -68,7 +73,7 @@ class EngineResult:
     @property
     def busy(self) -> Int64:
         """Cycles of its own work, per node."""
-        return self.clocks - self.stall_input - self.stall_output
+        return self.clocks - self.stall_input - self.stall_output - self.stall_memory
 
     @property
     def total_tokens(self) -> int:

@@ -20,6 +20,7 @@ from engine.samml.compiler import Compilation, CompiledRegion
 from engine.sim.bound import bind
 from engine.sim.machine import Machine
 from engine.sim.output import output_tensor
+from engine.sim.ports import with_ports
 from engine.sim.result import EngineResult
 from engine.sim.simulate import Engine, prepare, run_graph
 from engine.sim.trace import Trace
@@ -204,12 +205,12 @@ def simulate(
 
         if tick(0) is False:
             raise SimulationError("the run was cancelled")
-        bound = bind(compiled.graph, known)
+        bound = with_ports(bind(compiled.graph, known), machine)
 
         def say(text: str, done: int = k) -> bool | None:
             return progress(done / total, text) if progress is not None else None
 
-        prepare(bound, engine, say)
+        prepare(bound, machine, engine, say)
         started = time.perf_counter()
         result = run_graph(bound, machine, engine, progress=tick, limit=token_limit)
         elapsed = time.perf_counter() - started

@@ -236,6 +236,13 @@ def put(s: State, c: Int, m: Int, first: Int, t: Int, x: Int, v: Int) -> None:
                     s.ints[v + 1] = s.ints[v]
             v += 1
         append(s, c, m - 1, t + (1 if x & SLOPE else 0), x, v)
+    use_slots(s, c, m, x)
+
+
+@inline
+def use_slots(s: State, c: Int, m: Int, x: Int) -> None:
+    """Count ``m`` tokens as put, and use up the slots they take."""
+    q = s.ch[c]
     q.tt += m
     if x & KIND in (LEAF, REPEAT):
         q.tv += m

@@ -12,6 +12,7 @@ from engine.samml.tiles import is_tiled
 from engine.sim import interpreter
 from engine.sim.bound import BoundGraph
 from engine.sim.machine import Machine
+from engine.sim.ports import with_ports
 from engine.sim.primitives import implementation
 from engine.sim.result import EngineResult, Progress
 
@@ -64,8 +65,9 @@ def run_graph(
         raise SimulationError(
             f"no engine is called {engine!r}", hint=f"known: {', '.join(e.value for e in Engine)}"
         ) from None
+    bound = with_ports(bound, machine)
     kernels = None if chosen is Engine.INTERPRETER else _kernels(chosen is Engine.COMPILED)
-    if chosen is Engine.AUTO and kernels is not None and not worthwhile(bound):
+    if chosen is Engine.AUTO and kernels is not None and not worthwhile(bound, machine):
         kernels = None
     if kernels is None:
         return interpreter.run(bound, machine, log=log, progress=progress, limit=limit)
@@ -85,24 +87,27 @@ def _kernels(required: bool) -> ModuleType | None:
         ) from problem
 
 
-def worthwhile(bound: BoundGraph) -> bool:
+def worthwhile(bound: BoundGraph, machine: Machine) -> bool:
     """Whether the kernels can run the graph, and sooner than the twins would be done."""
     if is_tiled(bound.graph):
         return False
     if any(implementation(node.op).kernel is None for node in bound.graph.nodes):
         return False
-    if import_module("engine.sim.cache").ready(_needed(bound)):
+    if import_module("engine.sim.cache").ready(_needed(bound, machine)):
         return True
     return sum(a.size for arrays in bound.arrays.values() for a in arrays.values()) > SMALL
 
 
-def _needed(bound: BoundGraph) -> set[str]:
-    names: set[str] = import_module("engine.sim.compiled").kernels_of(bound.graph)
+def _needed(bound: BoundGraph, machine: Machine) -> set[str]:
+    names: set[str] = import_module("engine.sim.compiled").kernels_of(bound.graph, machine)
     return names
 
 
 def prepare(
-    bound: BoundGraph, engine: str | Engine, report: Callable[[str], bool | None] | None = None
+    bound: BoundGraph,
+    machine: Machine,
+    engine: str | Engine,
+    report: Callable[[str], bool | None] | None = None,
 ) -> None:
     """Compile the kernels that running a graph will need and the cache lacks.
 
@@ -120,10 +125,12 @@ def prepare(
         return  # the kernels do not run it
     if chosen is Engine.INTERPRETER or _kernels(chosen is Engine.COMPILED) is None:
         return
-    if chosen is Engine.AUTO and not worthwhile(bound):
+    if chosen is Engine.AUTO and not worthwhile(bound, machine):
         return
     cache = import_module("engine.sim.cache")
-    names = {name for name in _needed(bound) & set(cache.KERNELS) if not cache.ready([name])}
+    names = {
+        name for name in _needed(bound, machine) & set(cache.KERNELS) if not cache.ready([name])
+    }
     if not names:
         return
 

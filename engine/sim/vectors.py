@@ -49,8 +49,7 @@ def load_vectors(path: str | Path) -> list[Vector]:
 
 def unsupported(vector: Vector) -> set[str]:
     """Names of what the vector needs and the simulator lacks."""
-    missing = {node["op"] for node in vector["nodes"]} - OPS.keys()
-    return missing | ({"hbm"} if vector.get("hbm") else set())
+    return {node["op"] for node in vector["nodes"]} - OPS.keys()
 
 
 def bind_vector(vector: Vector) -> tuple[BoundGraph, dict[str, int]]:

@@ -86,14 +86,13 @@ def test_what_is_not_implemented_counts_as_failed(
 ) -> None:
     file = tmp_path / "vectors.json"
     file.write_text(
-        '[{"kind": "x", "cap": null, "clocks": {}, "outputs": {}, "dequeued": {}, "hbm": true,'
+        '[{"kind": "x", "cap": null, "clocks": {}, "outputs": {}, "dequeued": {},'
         ' "nodes": [{"op": "genref", "name": "g"}]}]'
     )
     assert conform(file, "interpreter") == 1
     assert capsys.readouterr().out.splitlines() == [
-        "FAILED 0 x (unbounded): not implemented: genref, hbm",
+        "FAILED 0 x (unbounded): not implemented: genref",
         "not implemented: genref (in 1 vectors)",
-        "not implemented: hbm (in 1 vectors)",
         "0 passed, 1 failed",
     ]
 

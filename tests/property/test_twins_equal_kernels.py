@@ -21,6 +21,9 @@ SEED = 20_260_000
 CAPACITIES = (1, 2, 3, 4, 16, 64, None)
 GRAPHS = 143  # times seven capacities: about a thousand cases
 F32 = np.float32
+COUNTS = (
+    "tokens", "values", "taken", "clocks", "stall_input", "stall_output", "stall_memory", "first",
+)  # fmt: skip
 Outcome = EngineResult | SimulationError
 
 
@@ -42,7 +45,7 @@ def difference(twin: Outcome, kernel: Outcome, *, log: bool = True) -> str:
     """What differs between two outcomes; empty if nothing does."""
     if isinstance(twin, SimulationError) or isinstance(kernel, SimulationError):
         return "" if type(twin) is type(kernel) else f"{twin!r} against {kernel!r}"
-    for what in ("tokens", "values", "taken", "clocks", "stall_input", "stall_output", "first"):
+    for what in COUNTS:
         a, b = getattr(twin, what), getattr(kernel, what)
         if not np.array_equal(a, b):
             return f"{what}: {a} against {b}"

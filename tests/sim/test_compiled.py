@@ -258,10 +258,10 @@ def test_the_kernels_of_a_graph_are_all_it_needs() -> None:
     graphs = [r.graph for r in compile_program(model.program, model.presets["full"]).regions]
     assert {node.op for graph in graphs for node in graph.nodes} >= {"reduce", "spacc1"}
     for graph in graphs:
-        names = compiled.kernels_of(graph)
+        names = compiled.kernels_of(graph, Machine.default())
         assert names >= {"scheduler", "guided_reduce"}
         assert names <= set(cache.KERNELS)
-        assert {compiled.kernel_of(node).name for node in graph.nodes} <= names
+        assert {compiled.kernel_of(node, Machine.default()).name for node in graph.nodes} <= names
 
 
 def test_a_run_can_be_cancelled_before_its_kernels_are_compiled(

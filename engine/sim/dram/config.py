@@ -307,9 +307,12 @@ class Ideal:
     ----------
     latency : int
         Machine cycles from request to answer.
+    access_bytes : int
+        Granularity of every transfer.
     """
 
     latency: int = 1
+    access_bytes: int = 32
     name: str = "ideal"
 
     def __post_init__(self) -> None:

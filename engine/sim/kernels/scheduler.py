@@ -5,18 +5,27 @@ from __future__ import annotations
 from typing import Any
 
 from engine.sim.cache import kernel
+from engine.sim.dram.compiled import advance, answer_tag, answer_time
+from engine.sim.kernels.asking import MAX_PORTS
 from engine.sim.layout import (
     CTL_COUNT,
     CTL_LAST,
     CTL_LEFT,
+    CTL_MEMORY,
     CTL_ORDER,
+    CTL_PORTS,
     CTL_VISITS,
     FAILED,
     FINISHED,
     PAUSED,
+    PORT_MASK,
+    PORT_NODE,
+    PORT_RING,
+    PORT_SIZE,
     STUCK,
     WAIT_DRAIN,
     WAIT_INPUT,
+    WAIT_MEMORY,
     WAIT_OUTPUT,
     Int,
     State,
@@ -84,7 +93,27 @@ def _wants_more_memory(s: State, nd: Any) -> Int:
         return True
     if nd.wk == WAIT_OUTPUT:
         return not starved(s, nd.wc)
+    if nd.wk == WAIT_MEMORY:
+        return False
     return s.ch[nd.wc].tr > s.ch[nd.wc].hr
+
+
+@inline
+def _serve(s: State) -> Int:
+    """Let the memory answer something, and wake who asked; whether it did.
+
+    When no node can move, no request can come that is earlier than these answers.
+    """
+    if not s.ctl[CTL_MEMORY]:
+        return False
+    count = advance(s.mem)
+    for k in range(count):
+        tag = answer_tag(s.mem, k)
+        port = s.ctl[CTL_PORTS] + PORT_SIZE * (tag & (MAX_PORTS - 1))
+        ring = s.ints[port + PORT_RING]
+        s.ints[ring + ((tag // MAX_PORTS) & s.ints[port + PORT_MASK])] = answer_time(s.mem, k)
+        s.nd[s.ints[port + PORT_NODE]].ready = 1
+    return count > 0
 
 
 @kernel("scheduler")
@@ -133,5 +162,5 @@ def scheduler(visits: Int, table: Int) -> Int:
                 visits -= 1
                 if visits <= 0:
                     return PAUSED
-        if not moved:
+        if not moved and not _serve(s):
             return STUCK

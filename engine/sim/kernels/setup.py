@@ -12,6 +12,7 @@ from engine.errors import SimulationError
 from engine.samml.graph import Node
 from engine.sim.bound import Arrays
 from engine.sim.machine import Machine
+from engine.sim.process import Port
 
 
 class Pool:
@@ -51,6 +52,7 @@ class Setup:
     arrays: Arrays
     ints: Pool
     floats: Pool
+    ports: tuple[Port, ...] = ()
     quirks: Any = field(init=False)
 
     def __post_init__(self) -> None:

@@ -1,0 +1,62 @@
+"""Machines with memory: both engines do exactly the same, on random graphs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from engine.sim import compiled, interpreter
+from engine.sim.dram import Config, Ideal, Queues, ddr4_3200, hbm2
+from engine.sim.machine import Machine
+from engine.sim.ports import with_ports
+from engine.sim.result import EngineResult
+from tests.property.random_graphs import random_graph
+from tests.property.test_twins_equal_kernels import difference, outcome
+
+SEED = 20_261_000
+CAPACITIES = (1, 2, 5, None)
+
+
+def memories(rng: np.random.Generator) -> tuple[Config, ...]:
+    closed = replace(hbm2(), policy="closed", refresh=False)
+    return (Queues(), Ideal(int(rng.integers(1, 50))), hbm2(), closed, ddr4_3200())
+
+
+def check(seeds: range, seen: Counter[str]) -> None:
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        plain = random_graph(seed)
+        for memory in memories(rng):
+            capacity = CAPACITIES[int(rng.integers(len(CAPACITIES)))]
+            base = Machine.comal(capacity) if seed % 3 == 0 else Machine.default(capacity)
+            machine = replace(
+                base,
+                memory=memory,
+                outstanding=int(rng.choice([1, 2, 3, 64])),
+                port_slots=int(rng.choice([1, 2, 3, 17, 512])),
+            )
+            bound = with_ports(plain, machine)
+            twin = outcome(lambda b=bound, m=machine: interpreter.run(b, m, log=True))
+            logged = outcome(lambda b=bound, m=machine: compiled.run(b, m, log=True))
+            kernel = outcome(lambda b=bound, m=machine: compiled.run(b, m))
+            problem = difference(twin, logged) or difference(twin, kernel, log=False)
+            assert not problem, f"graph {seed}, {memory}, capacity {capacity}: {problem}"
+            seen[type(twin).__name__] += 1
+            if isinstance(twin, EngineResult) and twin.stall_memory.any():
+                seen[type(memory).__name__] += 1
+
+
+def test_random_graphs() -> None:
+    print(f"seeds from {SEED}")
+    seen: Counter[str] = Counter()
+    check(range(SEED, SEED + 40), seen)
+    assert seen["EngineResult"] > 80
+    assert all(seen[kind] > 10 for kind in ("Queues", "Ideal", "Dram"))
+
+
+@pytest.mark.fuzz
+def test_many_random_graphs() -> None:
+    check(range(SEED, SEED + 1000), Counter())
