@@ -456,14 +456,16 @@ def refresh(m: Int, c: Int, event: Int) -> None:
     Those that fall into a gap with nothing queued are taken together.
     """
     t = max(m[c + C_NOW], m[c + C_DUE])
-    open_until = -1
+    closable = 0
+    any_open = False
     banks = c + m[AT_BANKS]
     for b in range(m[BANKS]):
         p = banks + b * BANK
+        closable = max(closable, m[p + B_PRE])
         if m[p + B_ROW] >= 0:
-            open_until = max(open_until, m[p + B_PRE])
-    if open_until >= 0:
-        t = max(t, open_until)
+            any_open = True
+    if any_open:
+        t = max(t, closable)
         record(m, c, t, PREA, -1, -1)
         for b in range(m[BANKS]):
             p = banks + b * BANK
