@@ -28,7 +28,7 @@ def _compile(*modules: ModuleType) -> dict[str, Any]:
                 names[name] = item
         for name, function in own.items():
             copy = FunctionType(function.__code__, names, name, function.__defaults__)
-            names[name] = view if name == "bare" else inline(copy)
+            names[name] = view if name in ("bare", "part") else inline(copy)
     return names
 
 

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from engine.sim.dram.lists import (
     answer,
+    bare,
     clock_of,
     cycle_of,
     drop_first,
@@ -72,12 +73,6 @@ from engine.sim.dram.state import (
     STRIDE,
 )
 from engine.sim.layout import Int
-
-
-def bare(m: Int, start: Int, count: Int) -> Int:
-    """The array itself; as machine code, :func:`engine.sim.layout.view`, of unchecked indices."""
-    return m
-
 
 # ---------------------------------------------------------------------------- requests
 

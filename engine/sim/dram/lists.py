@@ -37,6 +37,16 @@ from engine.sim.dram.state import (
 from engine.sim.layout import Int
 
 
+def bare(m: Int, start: Int, count: Int) -> Int:
+    """The array itself; as machine code, :func:`engine.sim.layout.view`, of unchecked indices."""
+    return m
+
+
+def part(m: Int, start: Int, count: Int) -> Int:
+    """A slice to read from; as machine code, :func:`engine.sim.layout.view`."""
+    return m[start : start + count]
+
+
 def clock_of(m: Int, cycle: Int) -> Int:
     """First memory clock at which a request of that machine cycle is in the controller."""
     return ((cycle + m[FRONT]) * m[CYCLE_PS] + m[TCK_PS] - 1) // m[TCK_PS]

@@ -18,7 +18,7 @@ A refresh that is due goes before everything else: precharge all, refresh all.
 
 from __future__ import annotations
 
-from engine.sim.dram.lists import drop_first, finish_access, new_node
+from engine.sim.dram.lists import drop_first, finish_access, new_node, part
 from engine.sim.dram.state import (
     ACT,
     ACTIVATE,
@@ -58,6 +58,7 @@ from engine.sim.dram.state import (
     C_ACT3,
     C_ACTIVATES,
     C_AGE,
+    C_CHOSEN,
     C_COL,
     C_COL_W,
     C_DONE_READS,
@@ -74,6 +75,7 @@ from engine.sim.dram.state import (
     C_REFRESHES,
     C_SINCE,
     C_TURN,
+    C_WHEN,
     C_WRITES,
     CAP,
     CCD_L,
@@ -153,50 +155,86 @@ def record(m: Int, c: Int, t: Int, command: Int, b: Int, row: Int) -> None:
 # ---------------------------------------------------------------------------- candidates
 
 
+def set_candidate(m: Int, c: Int, b: Int, t: Int, key: Int) -> None:
+    """A bank's candidate: first clock its bank and group allow, and its key without the bank."""
+    m[c + m[AT_TIMES] + b] = t
+    m[c + m[AT_KEYS] + b] = key | b
+
+
+def propose_column(m: Int, c: Int, b: Int, p: Int, hit: Int) -> None:
+    """The candidate of a bank with a row open that is wanted."""
+    g = c + C_GROUPS + m[p + B_GROUP] * GROUP
+    t = max(m[p + B_COL], m[g + G_COL + m[c + C_MODE]])
+    set_candidate(m, c, b, t, m[hit + N_AGE] << AGE_SHIFT)
+
+
+def propose_activate(m: Int, c: Int, b: Int, p: Int, oldest: Int) -> None:
+    """The candidate of a bank with no row open."""
+    g = c + C_GROUPS + m[p + B_GROUP] * GROUP
+    t = max(m[p + B_ACT], m[g + G_ACT])
+    set_candidate(m, c, b, t, ROW_COMMAND | ACTIVATE | m[oldest + N_AGE] << AGE_SHIFT)
+
+
 def propose(m: Int, c: Int, b: Int) -> None:
     """Work out a bank's candidate anew."""
     mode = m[c + C_MODE]
     p = c + m[AT_BANKS] + b * BANK
-    g = c + C_GROUPS + m[p + B_GROUP] * GROUP
     oldest = m[p + B_HEAD + mode]
     hit = m[p + B_HIT + mode]
-    key = b
     if oldest == 0:
-        t = FOREVER
-        key = ROW_COMMAND
+        set_candidate(m, c, b, FOREVER, ROW_COMMAND)
     elif m[p + B_ROW] < 0:
-        t = max(m[p + B_ACT], m[g + G_ACT])
-        key |= ROW_COMMAND | ACTIVATE | m[oldest + N_AGE] << AGE_SHIFT
+        propose_activate(m, c, b, p, oldest)
     elif hit != 0 and (hit == oldest or m[p + B_BYPASSED] < m[CAP]):
-        t = max(m[p + B_COL], m[g + G_COL + mode])
-        key |= m[hit + N_AGE] << AGE_SHIFT
+        propose_column(m, c, b, p, hit)
     else:
-        t = m[p + B_PRE]
-        key |= ROW_COMMAND | m[oldest + N_AGE] << AGE_SHIFT
-    m[c + m[AT_TIMES] + b] = t
-    m[c + m[AT_KEYS] + b] = key
+        key = ROW_COMMAND | m[oldest + N_AGE] << AGE_SHIFT
+        set_candidate(m, c, b, m[p + B_PRE], key)
 
 
 def propose_all(m: Int, c: Int) -> None:
     """Work out every bank's candidate anew."""
+    m[c + C_WHEN] = -1
     for b in range(m[BANKS]):
         propose(m, c, b)
 
 
-def best(m: Int, c: Int, now: Int) -> Int:
-    """The candidate to issue next: its clock less ``now`` (FAR: none), above its key."""
+def find_best(m: Int, c: Int) -> None:
+    """Find the candidate to issue next: of the earliest clock, the least key."""
+    now = m[c + C_NOW]
     column = max(now, m[c + C_COL + m[c + C_MODE]])
     activate = max(now, m[c + C_ACT])
-    times = c + m[AT_TIMES]
-    keys = c + m[AT_KEYS]
+    times = part(m, c + m[AT_TIMES], m[BANKS])
+    keys = part(m, c + m[AT_KEYS], m[BANKS])
     least = FAR << KEY_BITS
-    for b in range(m[BANKS]):
-        key = m[keys + b]
+    for b in range(len(keys)):
+        key = keys[b]
         first = now if key & ROW_COMMAND else column
         first = activate if key & ACTIVATE else first
-        wait = min(max(m[times + b], first) - now, FAR)
+        wait = min(max(times[b], first) - now, FAR)
         least = min(least, wait << KEY_BITS | key)
-    return least
+    wait = least >> KEY_BITS
+    m[c + C_WHEN] = FOREVER if wait >= FAR else now + wait
+    m[c + C_CHOSEN] = least & ((1 << KEY_BITS) - 1)
+
+
+def compare(m: Int, c: Int, b: Int) -> None:
+    """A bank has a new candidate: it may be the best."""
+    when, chosen = m[c + C_WHEN], m[c + C_CHOSEN]
+    if when < 0:
+        return
+    if when < FOREVER and chosen & BANK_MASK == b:
+        m[c + C_WHEN] = -1
+        return
+    key = m[c + m[AT_KEYS] + b]
+    t = max(m[c + m[AT_TIMES] + b], m[c + C_NOW])
+    if key & ACTIVATE:
+        t = max(t, m[c + C_ACT])
+    elif key < ROW_COMMAND:
+        t = max(t, m[c + C_COL + m[c + C_MODE]])
+    if t < when or (t == when and key < chosen):
+        m[c + C_WHEN] = t
+        m[c + C_CHOSEN] = key
 
 
 # ---------------------------------------------------------------------------- arrivals
@@ -241,6 +279,7 @@ def arrive(m: Int, c: Int, node: Int) -> None:
     m[c + C_READS + kind] += 1
     if changed and kind == m[c + C_MODE]:
         propose(m, c, b)
+        compare(m, c, b)
 
 
 def arrivals(m: Int, c: Int) -> Int:
@@ -326,13 +365,14 @@ def activate(m: Int, c: Int, b: Int, t: Int) -> None:
     g = m[p + B_GROUP]
     same = t + m[RRD_L]
     m[c + C_GROUPS + g * GROUP + G_ACT] = same
-    first = g << m[BANK_BITS]
-    for k in range(first, first + (1 << m[BANK_BITS])):
-        if m[c + m[AT_KEYS] + k] & ACTIVATE:
-            m[c + m[AT_TIMES] + k] = max(m[c + m[AT_TIMES] + k], same)
+    times = c + m[AT_TIMES] + (g << m[BANK_BITS])
+    keys = c + m[AT_KEYS] + (g << m[BANK_BITS])
+    for k in range(1 << m[BANK_BITS]):
+        limit = same if m[keys + k] & ACTIVATE else 0
+        m[times + k] = max(m[times + k], limit)
     m[c + C_ACTIVATES] += 1
     record(m, c, t, ACT, b, row)
-    propose(m, c, b)
+    propose_column(m, c, b, p, oldest)
 
 
 def precharge(m: Int, c: Int, b: Int, t: Int) -> None:
@@ -342,7 +382,7 @@ def precharge(m: Int, c: Int, b: Int, t: Int) -> None:
     close(m, p, t)
     m[p + B_CONFLICT] = 1
     m[c + C_PRECHARGES] += 1
-    propose(m, c, b)
+    propose_activate(m, c, b, p, m[p + B_HEAD + m[c + C_MODE]])
 
 
 def close(m: Int, p: Int, t: Int) -> None:
@@ -401,10 +441,11 @@ def column(m: Int, c: Int, b: Int, t: Int) -> None:
     record(m, c, t, (RDA if m[CLOSED] else RD) + mode, b, row)
     if m[CLOSED]:
         close(m, p, m[p + B_PRE])
-    first = m[p + B_GROUP] << m[BANK_BITS]
-    for k in range(first, first + (1 << m[BANK_BITS])):
-        if m[c + m[AT_KEYS] + k] < ROW_COMMAND:
-            m[c + m[AT_TIMES] + k] = max(m[c + m[AT_TIMES] + k], same)
+    times = c + m[AT_TIMES] + (m[p + B_GROUP] << m[BANK_BITS])
+    keys = c + m[AT_KEYS] + (m[p + B_GROUP] << m[BANK_BITS])
+    for k in range(1 << m[BANK_BITS]):
+        limit = 0 if m[keys + k] & ROW_COMMAND else same
+        m[times + k] = max(m[times + k], limit)
     propose(m, c, b)
     finish_access(m, slot, end)
 
@@ -415,14 +456,16 @@ def refresh(m: Int, c: Int, event: Int) -> None:
     Those that fall into a gap with nothing queued are taken together.
     """
     t = max(m[c + C_NOW], m[c + C_DUE])
-    open_until = -1
+    closable = 0
+    any_open = False
     banks = c + m[AT_BANKS]
     for b in range(m[BANKS]):
         p = banks + b * BANK
+        closable = max(closable, m[p + B_PRE])
         if m[p + B_ROW] >= 0:
-            open_until = max(open_until, m[p + B_PRE])
-    if open_until >= 0:
-        t = max(t, open_until)
+            any_open = True
+    if any_open:
+        t = max(t, closable)
         record(m, c, t, PREA, -1, -1)
         for b in range(m[BANKS]):
             p = banks + b * BANK
@@ -451,25 +494,29 @@ def run(m: Int, c: Int, until: Int) -> None:
     """Decide all commands of a channel before clock ``until``."""
     while True:
         arrival = arrivals(m, c)
-        turn(m, c)
-        now = m[c + C_NOW]
-        chosen = best(m, c, now)
-        wait = chosen >> KEY_BITS
-        t = FOREVER if wait >= FAR else now + wait
-        event = min(t, min(arrival, patience(m, c)))
+        event = arrival
+        if m[c + C_WRITES] > 0 or m[c + C_MODE] == WRITE:
+            turn(m, c)
+            event = min(event, patience(m, c))
+        if m[c + C_WHEN] < 0:
+            find_best(m, c)
+        t = m[c + C_WHEN]
+        event = min(event, t)
         if event >= until:
             m[c + C_NEXT] = event
             return
         if m[c + C_DUE] <= event:
             refresh(m, c, event)
         elif event < t or event == arrival:
-            m[c + C_NOW] = max(now, event)
+            m[c + C_NOW] = max(m[c + C_NOW], event)
         else:
-            b = chosen & BANK_MASK
-            if chosen & ACTIVATE:
+            key = m[c + C_CHOSEN]
+            b = key & BANK_MASK
+            if key & ACTIVATE:
                 activate(m, c, b, t)
-            elif chosen & ROW_COMMAND:
+            elif key & ROW_COMMAND:
                 precharge(m, c, b, t)
             else:
                 column(m, c, b, t)
             m[c + C_NOW] = t + 1
+            m[c + C_WHEN] = -1

@@ -66,13 +66,15 @@ queue, its row and the order in which it came."""
     C_DUE, C_FREE,
     C_DONE_READS, C_DONE_WRITES, C_HITS, C_MISSES, C_CONFLICTS,
     C_ACTIVATES, C_PRECHARGES, C_REFRESHES,
-)  = range(30)  # fmt: skip
+    C_WHEN, C_CHOSEN,
+)  = range(32)  # fmt: skip
 C_GROUPS = 32
 """A channel: list of what has not entered its queues; clock, next event, number; whether it
 serves reads or writes, how many of each are queued, column commands before the other kind may
 take over, clock at which writes began to wait, accesses so far; request that marked it last and
 where; first clock of the next read, write and activate; the last four activates; next refresh;
-cycle from which a fixed-latency queue is free; counters."""
+cycle from which a fixed-latency queue is free; counters;
+clock of the best candidate (-1: to be found) and its key."""
 
 G_COL, G_COL_W, G_ACT = range(3)
 GROUP = 4
@@ -184,7 +186,7 @@ def build(config: Config, clock_hz: float, ports: int, outstanding: int, trace: 
     m[FREE_NODE] = _chain(m, at_nodes, nodes, NODE, N_NEXT)
     for k in range(channels):
         at = at_channels + k * stride
-        m[at + C_INDEX], m[at + C_NEXT] = k, FOREVER
+        m[at + C_INDEX], m[at + C_NEXT], m[at + C_WHEN] = k, FOREVER, -1
     if isinstance(config, Dram):
         _set_dram(m, config)
     elif isinstance(config, Ideal):
