@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from engine import __version__
+from engine.cli_machine import HELP as MACHINE_HELP
+from engine.cli_machine import machine_of, memory_lines, show_machine
 from engine.errors import DataError, FuseloomError, ProgramError, ScheduleError
 from engine.fusion.schedule import Schedule
 from engine.models import DATASETS, MODELS, Model, load, load_model, random_data
@@ -75,7 +77,7 @@ def _parser() -> argparse.ArgumentParser:
     _program_options(estimating)
     simulating = command("simulate", _simulate, "Simulate a program and check it.")
     _program_options(simulating)
-    simulating.add_argument("--machine", default="default", help="machine preset: default or comal")
+    simulating.add_argument("--machine", default="default", metavar="NAME|FILE", help=MACHINE_HELP)
     simulating.add_argument(
         "--capacity", type=_capacity, metavar="TOKENS",
         help="capacity of every channel, or 'sized' for capacities that no data can deadlock",
@@ -117,6 +119,14 @@ def _parser() -> argparse.ArgumentParser:
     serving = command("serve", _serve, "Serve the workbench.")
     serving.add_argument("--port", type=_positive, default=5006, help="default: %(default)s")
     serving.add_argument("--no-browser", action="store_true", help="do not open a browser")
+
+    showing = command(
+        "machine", show_machine, "Print a machine as a file: what it has, or what to change."
+    )
+    showing.add_argument(
+        "machine", nargs="?", default="default", metavar="NAME|FILE", help=MACHINE_HELP
+    )
+    showing.add_argument("--json", action="store_true", help="print one JSON object")
 
     warming = command("warmup", _warmup, "Compile the simulator's kernels into the cache.")
     warming.add_argument("--json", action="store_true", help="print one JSON object")
@@ -337,11 +347,10 @@ def _simulate(options: Any) -> int:
     from rich.console import Console
     from rich.progress import Progress
 
-    from engine.sim.machine import Machine
     from engine.sim.run import simulate
 
     compilation, data = _inputs(options)
-    machine = Machine.preset(options.machine)
+    machine = machine_of(options.machine)
     if options.capacity == "sized":
         compilation = compilation.sized()
     elif options.capacity is not None:
@@ -367,6 +376,7 @@ def _simulate(options: Any) -> int:
                             "flops": r.work.flops,
                             "bytes": r.work.bytes,
                             "tokens": r.result.total_tokens,
+                            "memory": r.result.memory and r.result.memory.to_dict(),
                         }
                         for r in run.regions
                     ],
@@ -385,8 +395,13 @@ def _simulate(options: Any) -> int:
         for r in run.regions:
             print(f"{r.name:24} {r.cycles:14,} {r.work.flops:14,} {r.work.bytes:14,}")
         print(f"{'total':24} {run.cycles:14,} {run.work.flops:14,} {run.work.bytes:14,}")
+        memories = [(r.name, r.result.memory) for r in run.regions]
+        for line in memory_lines(memories, whole=False):
+            print(line)
         print(f"{check}; simulated in {run.seconds:.2f} s")
         if options.trace:
+            for line in memory_lines(memories, whole=True):
+                print(line)
             for trace in run.trace:
                 print(f"\n{trace}")
     return 0 if check.ok else 1

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from engine.cli_machine import machine_of
 from engine.errors import DataError, GraphError, SimulationError
 from engine.program.arrays import operand_shapes, read_npz, store_operand
 from engine.program.storage import StoredTensor
@@ -26,7 +27,6 @@ from engine.samml.exchange import (
 from engine.samml.exchange.tensor_folder import write_bytes
 from engine.samml.exchange.tortilla_export import GRAPH_FILE
 from engine.sim.imported import DenseCheck, ImportedRun, run_imported
-from engine.sim.machine import Machine
 
 MAX_FILE = 64 << 20
 MAX_TOKENS = 1_000_000_000
@@ -41,7 +41,7 @@ SHOWN = 12
 def simulate_file(options: Any) -> int:
     """Run the graph of ``--sam``, ``--tortilla`` or ``--graph``; 1 if its check fails."""
     _check_options(options)
-    machine = Machine.preset(options.machine)
+    machine = machine_of(options.machine)
     if options.capacity == "sized":
         raise SimulationError(
             "capacities can be computed only where the sizes of all indices are known",

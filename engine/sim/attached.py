@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any
 
-from engine.sim.dram.controller import advance, answer_tag, answer_time, push
-from engine.sim.dram.state import build
+from engine.sim.dram import MemoryStats, build
 from engine.sim.machine import Machine
 from engine.sim.process import Access, Port
 
@@ -17,13 +17,17 @@ class Attached:
 
     Attributes
     ----------
-    model : object
-        The state of the memory's model.
+    model : list of int
+        The state of the memory's model (:mod:`engine.sim.dram.state`).
+    rules : module
+        The functions that run it, as Python.
     pending : dict
         Tag to access and the nodes that its answer may wake.
     """
 
+    machine: Machine
     model: Any
+    rules: Any
     issued: int = 0
     pending: dict[int, tuple[Access, tuple[int, ...]]] = field(default_factory=dict)
 
@@ -32,15 +36,17 @@ class Attached:
         """The machine's memory, as so many ports use it; None if there is nothing to ask."""
         if machine.memory is None or ports == 0:
             return None
-        return cls(build(machine.memory, machine.clock_hz, ports, machine.outstanding))
+        model = build(machine.memory, machine.clock_hz, ports, machine.outstanding).tolist()
+        # Imported late: it imports numba, which takes a second that most runs need not spend.
+        return cls(machine, model, import_module("engine.sim.dram.controller"))
 
     def issue(self, port: Port, access: Access, nodes: tuple[int, ...]) -> None:
         """Take a request; ``access.issued`` is its cycle."""
         tag = self.issued
         self.issued += 1
         self.pending[tag] = access, nodes
-        write = int(port.write)
-        push(self.model, access.issued, port.number, access.address, access.size, write, tag)
+        what = (port.number, access.address, access.size, int(port.write), tag)
+        self.rules.push(self.model, access.issued, *what)
 
     def serve(self) -> set[int]:
         """Let time pass until something is answered; the nodes that this may wake.
@@ -49,8 +55,13 @@ class Attached:
         the answers.
         """
         woken: set[int] = set()
-        for k in range(advance(self.model)):
-            access, nodes = self.pending.pop(answer_tag(self.model, k))
-            access.answered = answer_time(self.model, k)
+        for k in range(self.rules.advance(self.model)):
+            access, nodes = self.pending.pop(self.rules.answer_tag(self.model, k))
+            access.answered = self.rules.answer_time(self.model, k)
             woken.update(nodes)
         return woken
+
+    def stats(self, cycles: int) -> MemoryStats:
+        """What it did in a run of so many cycles."""
+        assert self.machine.memory is not None
+        return MemoryStats.of(self.model, self.machine.memory, cycles)

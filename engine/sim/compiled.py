@@ -7,6 +7,7 @@ Same result as :mod:`engine.sim.interpreter`, hundreds of times faster; see
 from __future__ import annotations
 
 import ctypes
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from engine.samml.catalogue import primitive
 from engine.samml.graph import Graph, Node, StreamKind
 from engine.sim.bound import BoundGraph
 from engine.sim.deadlock import Blocked, Need, stuck_error
-from engine.sim.dram.state import build
+from engine.sim.dram import MemoryStats, build
 from engine.sim.kernels import KERNELS, Kernel
 from engine.sim.kernels.rules import RULES
 from engine.sim.kernels.setup import Pool, Setup
@@ -332,7 +333,7 @@ class Simulation:
         log = self.log
         if log is not None:
             log = {c: entries[: taken[c]] for c, entries in log.items()}
-        return EngineResult(
+        result = EngineResult(
             self.graph,
             clocks=self.nodes["clk"].copy(),
             stall_input=self.nodes["si"].copy(),
@@ -345,6 +346,10 @@ class Simulation:
             outputs=outputs,
             log=log,
         )
+        if self.machine.memory is None or not self.table[CTL_MEMORY]:
+            return result
+        stats = MemoryStats.of(self.dram, self.machine.memory, result.cycles)
+        return replace(result, memory=stats)
 
     def _first(self) -> Int64:
         """Per node, the clock at its first take or put."""

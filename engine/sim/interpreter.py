@@ -7,7 +7,7 @@ Neither the order of running nor real time has any influence on the result.
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -241,7 +241,7 @@ class Interpreter:
         def column(values: list[int]) -> np.ndarray[Any, np.dtype[np.int64]]:
             return np.array(values, dtype=np.int64)
 
-        return EngineResult(
+        result = EngineResult(
             self.graph,
             clocks=column([p.clock for p in processes]),
             stall_input=column([p.stall_input for p in processes]),
@@ -254,8 +254,10 @@ class Interpreter:
             outputs={p.node.id: p.results() for p in processes if p.written},
             log={c.id: c.log or [] for c in self.channels} if self.log else None,
             occupancy=column([c.occupancy() for c in self.channels]) if self.watch else None,
-            memory=None,
         )
+        if self.memory is None:
+            return result
+        return replace(result, memory=self.memory.stats(result.cycles))
 
 
 def run(

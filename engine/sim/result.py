@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from engine.samml.catalogue import primitive
 from engine.samml.graph import Graph
+from engine.sim.dram import MemoryStats
 from engine.sim.tokens import Token
 
 Int64: TypeAlias = npt.NDArray[np.int64]
@@ -58,7 +59,7 @@ class EngineResult:
     outputs: Mapping[int, Mapping[str, npt.NDArray[Any]]]
     log: Log | None = None
     occupancy: Int64 | None = None
-    memory: Any = None
+    memory: MemoryStats | None = None
 
     @property
     def cycles(self) -> int:
