@@ -7,36 +7,47 @@ from engine.samml.catalogue import CATALOGUE
 from engine.sim.cache import KERNELS, Kernel
 from engine.sim.kernels import (
     accumulators,
+    aligners,
     droppers,
     joiners,
     lanes,
+    masks,
     reducers,
     repeaters,
     routing,
     scanners,
     scheduler,
+    shaping,
     sources,
+    spacc,
     values,
     writers,
 )
 from engine.sim.primitives.registry import register_kernel
+from engine.table.cells import MAX_ACCUMULATOR_ORDER
 
 for _name in KERNELS.keys() & CATALOGUE.keys():
     register_kernel(_name, KERNELS[_name])
+for _order in range(2, MAX_ACCUMULATOR_ORDER + 1):
+    register_kernel(f"spacc{_order}", KERNELS["spacc"])
 
 __all__ = [
     "KERNELS",
     "Kernel",
     "accumulators",
+    "aligners",
     "droppers",
     "joiners",
     "lanes",
+    "masks",
     "reducers",
     "repeaters",
     "routing",
     "scanners",
     "scheduler",
+    "shaping",
     "sources",
+    "spacc",
     "values",
     "writers",
 ]

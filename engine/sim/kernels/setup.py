@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +12,9 @@ from engine.errors import SimulationError
 from engine.samml.graph import Node
 from engine.sim.bound import Arrays
 from engine.sim.machine import Machine
+
+if TYPE_CHECKING:
+    from engine.sim.stores import Stores
 
 
 class Pool:
@@ -27,6 +30,10 @@ class Pool:
         piece = np.asarray(array, dtype=self.dtype).reshape(-1)
         self.pieces.append((self.size, piece))
         return self.reserve(piece.size)
+
+    def align(self, size: int) -> None:
+        """Leave a gap, so that the next offset is a multiple of ``size``."""
+        self.reserve(-self.size % size)
 
     def reserve(self, size: int) -> int:
         """Leave room for ``size`` elements of any value; its offset."""
@@ -51,6 +58,7 @@ class Setup:
     arrays: Arrays
     ints: Pool
     floats: Pool
+    stores: Stores
     quirks: Any = field(init=False)
 
     def __post_init__(self) -> None:
@@ -59,6 +67,16 @@ class Setup:
     @property
     def name(self) -> str:
         return self.node.label or f"{self.node.op} {self.node.id}"
+
+    @property
+    def elements(self) -> int:
+        """Numbers in a value the node takes first: those of a tile, or 1."""
+        return next(map(self.stores.elements, self.stores.values(self.node)), 1)
+
+    @property
+    def tiled(self) -> bool:
+        """Whether that value is a tile."""
+        return any(self.stores.axes[stream] for stream in self.stores.values(self.node))
 
     def param(self, name: str, default: Any = None) -> Any:
         """A parameter of the node."""
