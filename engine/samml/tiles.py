@@ -7,6 +7,7 @@ axes are single numbers.  Source: ``fusion.md`` §5.2, §6; ``samml.md`` §2.8 t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from engine.samml.catalogue import primitive
@@ -104,25 +105,40 @@ def with_tiles(graph: Graph) -> Graph:
     if not is_tiled(graph):
         return graph
     block = next(node.params["block"] for node in graph.nodes if "tile" in node.params)
-    axes: dict[int, str] = {}
-    nodes = {node.id: node for node in graph.nodes}
+    axes = axes_of_streams(graph)
+    nodes = []
+    for node in graph.nodes:
+        values = [axes[s] for s in node.inputs if _is_value(graph, s)]
+        made = next(iter(values), "")
+        if made and "tile" not in node.params and primitive(node.op).family in _SIZED:
+            node = replace(node, params={**node.params, "tile": made, "block": block})
+        nodes.append(node)
+    return replace(graph, nodes=tuple(nodes))
+
+
+_SIZED = (Family.REDUCE, Family.WRITE)
+
+
+def axes_of_streams(graph: Graph) -> tuple[str, ...]:
+    """Per stream, the axes of its values; none where they are numbers, and of other streams."""
+    axes = [""] * len(graph.streams)
+    if not is_tiled(graph):
+        return tuple(axes)
     for number in graph.topological():
-        node = nodes[number]
-        entry = primitive(node.op)
-        taken = [axes.get(s, "") for s in node.inputs]
-        values = [axes.get(s, "") for s in node.inputs if _is_value(graph, s)]
-        if spec := tile_of(node):
-            made = spec.result
-        else:
-            made = next(iter(values), "")
-            if made and entry.family in (Family.REDUCE, Family.WRITE):
-                params = {**node.params, "tile": made, "block": block}
-                nodes[number] = replace(node, params=params)
-        for port, s in enumerate(node.outputs):
-            if s is not None and _is_value(graph, s):
-                rides = entry.family is Family.JOIN and port > 0
-                axes[s] = taken[2 * port - 1] if rides else made
-    return replace(graph, nodes=tuple(nodes[node.id] for node in graph.nodes))
+        node = graph.nodes[number]
+        for port, stream in enumerate(node.outputs):
+            if stream is not None and _is_value(graph, stream):
+                axes[stream] = axes_of_output(graph, node, port, axes)
+    return tuple(axes)
+
+
+def axes_of_output(graph: Graph, node: Node, port: int, axes: Sequence[str]) -> str:
+    """Axes of the values an output port of a node carries, given those of its inputs."""
+    if spec := tile_of(node):
+        return spec.result
+    if primitive(node.op).family is Family.JOIN:
+        return axes[node.inputs[2 * port - 1]]
+    return next((axes[s] for s in node.inputs if _is_value(graph, s)), "")
 
 
 def _is_value(graph: Graph, stream: int) -> bool:

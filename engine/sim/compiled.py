@@ -48,6 +48,7 @@ from engine.sim.memory import TOKENS, Memory, power_of_two
 from engine.sim.ports import ports_of, variant
 from engine.sim.process import Port
 from engine.sim.result import EngineResult, Int64, Progress
+from engine.sim.stores import Stores
 from engine.sim.tokens import TOKEN_DTYPE, decode
 
 VISITS_PER_REPORT = 1 << 12
@@ -57,6 +58,8 @@ _SCHEDULER = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)
 
 def kernel_name(node: Node, machine: Machine) -> str:
     """Name of the kernel that runs a node: its op, or a variant of it."""
+    if node.op.startswith("spacc") and (node.op != "spacc1" or "tile" in node.params):
+        return "spacc"
     if node.op == "reduce" and len(node.inputs) == 2:
         return "guided_reduce"
     return variant(node, machine)
@@ -103,6 +106,7 @@ class Simulation:
         ints, floats = Pool(np.int64), Pool(np.float32)
         ints.reserve(TOKENS)  # where void outputs write: nobody reads it
         floats.reserve(TOKENS)
+        self.stores = Stores(graph, ints, floats)
         self.nodes = np.zeros(len(graph.nodes), NODE)
         ports = ports_of(graph, machine)
         capacities = [machine.capacity_of(stream) or 0 for stream in graph.streams]
@@ -127,7 +131,8 @@ class Simulation:
             entry["ready"] = True
             entry["fn"] = kernel.address
             arrays = bound.of(node.id)
-            setup = Setup(node, machine, arrays, ints, floats, ports.get(node.id, ()))
+            own = ports.get(node.id, ())
+            setup = Setup(node, machine, arrays, ints, floats, self.stores, own)
             for name, number in kernel.setup(setup).items():
                 entry[name] = number
         order = ints.add(graph.topological())
@@ -183,7 +188,11 @@ class Simulation:
             return kinds[0] is StreamKind.VAL
         if not node.inputs:
             return str(node.params.get("kind")) == StreamKind.VAL.value
-        source = node.inputs[2 * port - 1] if entry.repeated_inputs else node.inputs[0]
+        if entry.repeated_outputs and entry.repeated_inputs:  # a joiner's payload
+            source = node.inputs[2 * port - 1]
+        else:
+            ports = zip(entry.input_ports(len(node.inputs)), node.inputs, strict=True)
+            source = next(stream for port, stream in ports if len(port.kinds) > 1)
         return self.graph.streams[source].kind is StreamKind.VAL
 
     def _check_kind(self, node: Node, port: int, is_value: bool) -> None:
@@ -265,7 +274,7 @@ class Simulation:
             node = nodes[n]
             kind, c = int(node["wk"]), int(node["wc"])
             if kind == WAIT_DRAIN:
-                self._drain(n)
+                self._serve(n)
             elif kind == WAIT_INPUT and memory.tokens_wait(c):
                 memory.grow_credits(c)
             elif kind == WAIT_OUTPUT and memory.artificially_full(c):
@@ -283,6 +292,13 @@ class Simulation:
             memory.grow(int(nodes[n]["wc"]))
             nodes[n]["ready"] = True
         return bool(full)
+
+    def _serve(self, n: int) -> None:
+        """Give a node that waits for it space: empty its buffers, or make what it has larger."""
+        if n in self.written:
+            self._drain(n)
+        else:
+            self.stores.serve(n, self.memory, self.nodes)
 
     def _drain(self, n: int) -> None:
         """Take over what a writer has in its buffers."""

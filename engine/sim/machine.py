@@ -71,6 +71,19 @@ class Quirks:
     writer_records_leading_empty : bool
         §9.11: a level writer records a stop before the first coordinate.  Off: it ignores
         every stop with no coordinate since the last recorded one.
+    mask_loses_stops : bool
+        §9.9: a coordinate mask drops the stop of a fiber of which nothing is left, and the outer
+        coordinate with it; the coordinate after an outer stop is compared with nothing.  Off:
+        only elements vanish.
+    flatten_loses_stops : bool
+        §9.9: a flattener leaves outer stops that are not in front at an inner stop, so that the
+        last one never comes.  Off: each inner stop of level n > 0 gives one of level n - 1.
+    hold_lags_behind : bool
+        A coordinate hold takes an outer stop only before the next inner coordinate, and an empty
+        inner fiber in between for that stop's.  Off: it takes it with the inner stop.
+    ends_with_unread_input : bool
+        §9.15: repeat, crdhold, crdmask and flatten end before they have read the end of every
+        input.  Off: they take it.
     """
 
     array_loads_zero: bool = False
@@ -84,6 +97,10 @@ class Quirks:
     zerodrop_discards_stops: bool = False
     drop_ignores_empty_outer_fiber: bool = False
     writer_records_leading_empty: bool = False
+    mask_loses_stops: bool = False
+    flatten_loses_stops: bool = False
+    hold_lags_behind: bool = False
+    ends_with_unread_input: bool = False
 
     @classmethod
     def comal(cls) -> Quirks:

@@ -115,7 +115,7 @@ class Memory:
         credits.reserve(1)
         self.runs, self.credits = Region(runs), Region(credits)
         self.ints, self.floats = Region(ints), Region(floats)
-        self._check()
+        self.check()
 
     @property
     def bytes(self) -> int:
@@ -123,7 +123,8 @@ class Memory:
         regions = (self.runs, self.credits, self.ints, self.floats)
         return sum(region.array.nbytes for region in regions)
 
-    def _check(self) -> None:
+    def check(self) -> None:
+        """Refuse arrays larger than the limit."""
         if self.bytes > self.limit:
             raise SimulationError(
                 f"the simulation needs more than {self.limit / 2**20:,.0f} MiB",
@@ -147,13 +148,13 @@ class Memory:
             q["ro"], q["rm"] = self._move_runs(self.runs, q["ro"], q["rm"], q["hr"], q["tr"])
         else:
             self._grow_data(q)
-        self._check()
+        self.check()
 
     def grow_credits(self, c: int) -> None:
         """Double the ring of credits."""
         q = self.channels[c]
         q["co"], q["cm"] = self._move_runs(self.credits, q["co"], q["cm"], q["hc"], q["tc"])
-        self._check()
+        self.check()
 
     @staticmethod
     def _move_runs(region: Region, offset: Any, mask: Any, head: Any, tail: Any) -> tuple[int, int]:

@@ -28,7 +28,7 @@ import numpy.typing as npt
 from engine.errors import SimulationError
 from engine.samml.graph import Node
 from engine.sim.machine import Machine, Quirks
-from engine.sim.tokens import Token, format_token
+from engine.sim.tokens import DONE, Stop, Token, format_token
 
 TAKE, PEEK, ROOM, PUT, ISSUE, ANSWER = range(6)
 
@@ -210,3 +210,15 @@ class Process:
             name: np.asarray(items, dtype=np.float32 if name == "vals" else np.int64)
             for name, items in self.written.items()
         }
+
+
+def finish(node: Process, channel: Channel) -> Behaviour:
+    """Take what is left of an input whose end says nothing new.
+
+    The reference leaves it unread (§9.15).  A leaf left over contradicts the other inputs.
+    """
+    if node.quirks.ends_with_unread_input:
+        return
+    while (token := (yield channel.take)) is not DONE:
+        if not isinstance(token, Stop):
+            node.fail("an input goes on after the others have ended", token)

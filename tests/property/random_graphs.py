@@ -238,6 +238,58 @@ class Grower:
             kind = VAL if rng.random() < 0.4 else REF
             b.source(kind, shape, flatten(refill(nest, depth, self.leaf_maker(kind)), depth))
 
+    def a_tree(self) -> None:
+        """Coordinates of several levels, each opening the fibers of the next, and values."""
+        rng, b = self.rng, self.b
+        levels = int(rng.integers(2, 6))
+        size = 3 if levels > 3 else self.size
+
+        def fiber(depth: int) -> list[tuple[int, Any]]:
+            count = int(rng.integers(0, 3 if levels > 3 else 4))
+            crds = sorted(rng.choice(size, min(count, size), replace=False).tolist())
+            return [(c, fiber(depth + 1) if depth < levels else None) for c in crds]
+
+        tree = fiber(1)
+
+        def crds(part: Any, depth: int) -> Nest:
+            if depth == 1:
+                return [crd for crd, _ in part]
+            return [crds(inside, depth - 1) for _, inside in part]
+
+        shape = Shape(0, None)
+        for depth in range(1, levels + 1):
+            shape = Shape(depth, shape)
+            b.source(CRD, shape, flatten(crds(tree, depth), depth))
+        for _ in range(int(rng.integers(1, 3))):
+            inner = refill(crds(tree, levels), levels, self.leaf_maker(VAL))
+            b.source(VAL, shape, flatten(inner, levels))
+
+    def a_join(self) -> None:
+        """A level before and after a join, and a stream below the first."""
+        rng, b = self.rng, self.b
+        frame = random_nest(rng, 2, 5)
+        levels = int(rng.integers(1, 3))
+        before = refibered(frame, 2, lambda: random_nest(rng, 1, 5))
+        after = refibered(frame, 2, lambda: random_nest(rng, 1, 5))
+        parent = Shape(1, None)
+        old, new = Shape(2, parent), Shape(2, parent)
+        kind = (CRD, REF, VAL)[int(rng.integers(3))]
+        make = self.leaf_maker(kind) if kind is not CRD else lambda: int(rng.integers(0, 9))
+        if levels == 1:
+            tree = deepen(before, 2, lambda: [make() for _ in range(int(rng.integers(0, 5)))])
+        else:
+            tree = deepen(before, 2, lambda: refill(random_nest(rng, 2, 4), 2, make))
+        below, shape = old, new
+        for _ in range(levels):
+            below, shape = Shape(below.depth + 1, below), Shape(shape.depth + 1, shape)
+        streams = [
+            b.source(CRD, old, flatten(before, 2)),
+            b.source(CRD, new, flatten(after, 2)),
+            b.source(kind, below, flatten(tree, 2 + levels)),
+        ]
+        guide = b.copies(streams[1], 2)
+        b.node("fiber_align", [streams[0], guide[0], streams[2]], [(kind, shape)], levels=levels)
+
     def leaf_maker(self, kind: StreamKind) -> Any:
         if kind is VAL:
             return lambda: values(self.rng, 1)[0]
@@ -429,10 +481,65 @@ class Grower:
         if value is None or crd is None:
             return
         shape = Shape(value.shape.depth, value.shape.parent)
-        self.b.node("valdrop", [value, crd], [(VAL, shape), (CRD, shape)])
+        op = "valdrop" if self.rng.random() < 0.5 else "zerodrop"
+        self.b.node(op, [value, crd], [(VAL, shape), (CRD, shape)])
+
+    def stopdrop(self) -> None:
+        stream = self.pick()
+        if stream is not None and stream.kind is not SIG:
+            self.b.node("stopdrop", [stream], [(stream.kind, Shape(stream.shape.depth, None))])
+
+    def shift(self) -> None:
+        crd = self.pick(CRD)
+        if crd is not None:
+            offset = int(self.rng.integers(0, 50))
+            self.b.node("shift", [crd], [(CRD, crd.shape)], offset=offset, dim=100)
+
+    def two_levels(self) -> None:
+        """A primitive that walks a level along with the one outside."""
+        inner = self.pick(CRD)
+        if inner is None or inner.shape.parent is None:
+            return
+        outer = self.pick(CRD, inner.shape.parent)
+        if outer is None:
+            return
+        ref = self.pick(REF, inner.shape)
+        choice = self.rng.random()
+        above = Shape(outer.shape.depth, outer.shape.parent)
+        below = Shape(inner.shape.depth, above)
+        if choice < 0.4 and ref is not None:
+            outs = [(CRD, below), (CRD, above), (REF, below)]
+            self.b.node("crdmask", [inner, outer, ref], outs)
+        elif choice < 0.7:
+            self.b.node("crdhold", [inner, outer], [(CRD, inner.shape), (CRD, inner.shape)])
+        else:
+            self.b.node("flatten", [inner, outer], [(CRD, above)], factor=7)
+
+    def spacc(self) -> None:
+        """An accumulator over as many levels as there are."""
+        value = self.pick(VAL)
+        shape = value.shape if value is not None else None
+        chain: list[Live] = []
+        while shape is not None and len(chain) < 7:
+            crd = self.pick(CRD, shape)
+            if crd is None:
+                break
+            chain.append(crd)
+            shape = shape.parent
+        if value is None or len(chain) < 3:
+            return
+        order = int(self.rng.integers(2, len(chain)))
+        inputs = chain[: order + 1][::-1]
+        made, above = [], inputs[0].shape.parent
+        for _ in range(order):
+            above = Shape(above.depth + 1 if above is not None else inputs[0].shape.depth, above)
+            made.append((CRD, above))
+        fn = "max" if self.rng.random() < 0.3 else "add"
+        outs = [*made, (VAL, made[-1][1])]
+        self.b.node(f"spacc{order}", [*inputs, value], outs, fn=fn)
 
 
-GROUPS = ("a_level", "a_level", "operands", "root")
+GROUPS = ("a_level", "a_level", "operands", "root", "a_tree", "a_join")
 STEPS = (
     "scan",
     "broadcast",
@@ -451,6 +558,12 @@ STEPS = (
     "crddrop",
     "valdrop",
     "lanes",
+    "stopdrop",
+    "shift",
+    "two_levels",
+    "two_levels",
+    "spacc",
+    "spacc",
 )
 
 

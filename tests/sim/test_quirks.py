@@ -248,7 +248,7 @@ def test_presets_and_dictionaries() -> None:
     assert Machine.from_dict(COMAL.to_dict()) == COMAL
     assert hash(Machine.from_dict(COMAL.to_dict())) == hash(COMAL)
     assert OURS.quirks.active == ()
-    assert len(COMAL.quirks.active) == 11
+    assert len(COMAL.quirks.active) == 15
     assert "quirks: none" in str(OURS)
     for wrong in ("comet", ""):
         with pytest.raises(SimulationError, match="no machine"):

@@ -7,39 +7,50 @@ from engine.samml.catalogue import CATALOGUE
 from engine.sim.cache import KERNELS, Kernel
 from engine.sim.kernels import (
     accumulators,
+    aligners,
     droppers,
     joiners,
     lanes,
+    masks,
     ports,
     reducers,
     repeaters,
     routing,
     scanners,
     scheduler,
+    shaping,
     sources,
+    spacc,
     stalling,
     values,
     writers,
 )
 from engine.sim.primitives.registry import register_kernel
+from engine.table.cells import MAX_ACCUMULATOR_ORDER
 
 for _name in KERNELS.keys() & CATALOGUE.keys():
     register_kernel(_name, KERNELS[_name])
+for _order in range(2, MAX_ACCUMULATOR_ORDER + 1):
+    register_kernel(f"spacc{_order}", KERNELS["spacc"])
 
 __all__ = [
     "KERNELS",
     "Kernel",
     "accumulators",
+    "aligners",
     "droppers",
     "joiners",
     "lanes",
+    "masks",
     "ports",
     "reducers",
     "repeaters",
     "routing",
     "scanners",
     "scheduler",
+    "shaping",
     "sources",
+    "spacc",
     "stalling",
     "values",
     "writers",

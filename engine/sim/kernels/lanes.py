@@ -85,7 +85,7 @@ def fork(node: Int, table: Int) -> Int:
 
 
 @inline
-def _pass_leaves(s: State, nd: Any, i: Int, o: Int, t: Int, limit: Int) -> tuple[Int, Int, Int]:
+def pass_leaves(s: State, nd: Any, i: Int, o: Int, t: Int, limit: Int) -> tuple[Int, Int, Int]:
     """Pass on at most ``limit`` leaves at the head of ``i``, for which ``o`` has room.
 
     The clock afterwards, and the cycles stalled for the input and for room.
@@ -120,7 +120,7 @@ def join(node: Int, table: Int) -> Int:
             if not swallowed and room(s, o) == 0 and not no_room(s, nd, i, o):
                 return leave(nd, t, si, so, WAIT_OUTPUT, o)
             if k != STOP and k != DONE and room(s, o) > 0:
-                t, input_stall, output_stall = _pass_leaves(s, nd, i, o, t, s.run[r].n)
+                t, input_stall, output_stall = pass_leaves(s, nd, i, o, t, s.run[r].n)
                 si += input_stall
                 so += output_stall
                 continue
@@ -213,7 +213,7 @@ def ordered_join(node: Int, table: Int) -> Int:
                 nd.s0 = _AHEAD
             elif k != STOP and room(s, o) > 0:
                 limit = 1 if levels == 0 else s.run[r].n
-                t, input_stall, output_stall = _pass_leaves(s, nd, lane, o, t, limit)
+                t, input_stall, output_stall = pass_leaves(s, nd, lane, o, t, limit)
                 si += input_stall
                 so += output_stall
                 if levels == 0:

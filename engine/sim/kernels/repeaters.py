@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from engine.sim.cache import kernel
+from engine.sim.kernels.ending import finish
 from engine.sim.kernels.rules import NOTHING_TO_REPEAT
+from engine.sim.kernels.setup import Setup
 from engine.sim.layout import (
     DONE,
     EMPTY,
@@ -86,11 +88,17 @@ def repsig(node: Int, table: Int) -> Int:
         t += m
 
 
-_ORDER, _AHEAD, _PUT = range(3)
-# Next order; the group's stop waits for the next held token; a token waits for room.
+_ORDER, _AHEAD, _PUT, _LEFT = range(4)
+# Next order; the group's stop waits for the next held token; a token waits for room; the end of
+# the held stream is to be taken.
 
 
-@kernel("repeat", lambda s: {"p0": s.quirks.repeat_ignores_stop_after_empty})
+def _repeater(setup: Setup) -> dict[str, float]:
+    quirks = setup.quirks
+    return {"p0": quirks.repeat_ignores_stop_after_empty, "p1": quirks.ends_with_unread_input}
+
+
+@kernel("repeat", _repeater)
 def repeat(node: Int, table: Int) -> Int:
     """Put the head of the first stream at each R; ``s0`` phase."""
     s = state_of(table)
@@ -120,8 +128,13 @@ def repeat(node: Int, table: Int) -> Int:
             t = a
             nd.s0 = _ORDER
             if nd.hk == DONE:
-                return leave(nd, t, si, so, WAIT_NONE, 0)
-            t += 1
+                if nd.p1:
+                    return leave(nd, t, si, so, WAIT_NONE, 0)
+                nd.s0 = _LEFT
+            else:
+                t += 1
+        if nd.s0 == _LEFT:
+            return finish(s, nd, i, t, si, so)
         if not has(s, i):
             return leave(nd, t, si, so, WAIT_INPUT, i)
         if not has(s, j):

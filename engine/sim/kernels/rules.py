@@ -22,6 +22,10 @@ RULES: tuple[str, ...] = (
     "outer and inner disagree on where fibers end",
     "value and coordinate disagree",
     "a lane and the guide disagree on where fibers end",
+    "an input goes on after the others have ended",
+    "an inner coordinate without an outer one",
+    "level and stream disagree on where fibers end",
+    "streams of an accumulator disagree on where fibers end",
 )
 
 (
@@ -44,4 +48,8 @@ RULES: tuple[str, ...] = (
     DROP_DISAGREES,
     VALDROP_DISAGREES,
     LANES_DISAGREE,
+    LEFT_OVER,
+    NO_OUTER,
+    ALIGN_DISAGREES,
+    TREE_DISAGREES,
 ) = range(len(RULES))

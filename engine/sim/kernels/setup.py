@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,9 @@ from engine.samml.graph import Node
 from engine.sim.bound import Arrays
 from engine.sim.machine import Machine
 from engine.sim.process import Port
+
+if TYPE_CHECKING:
+    from engine.sim.stores import Stores
 
 
 class Pool:
@@ -28,6 +31,10 @@ class Pool:
         piece = np.asarray(array, dtype=self.dtype).reshape(-1)
         self.pieces.append((self.size, piece))
         return self.reserve(piece.size)
+
+    def align(self, size: int) -> None:
+        """Leave a gap, so that the next offset is a multiple of ``size``."""
+        self.reserve(-self.size % size)
 
     def reserve(self, size: int) -> int:
         """Leave room for ``size`` elements of any value; its offset."""
@@ -52,6 +59,7 @@ class Setup:
     arrays: Arrays
     ints: Pool
     floats: Pool
+    stores: Stores
     ports: tuple[Port, ...] = ()
     quirks: Any = field(init=False)
 
@@ -61,6 +69,16 @@ class Setup:
     @property
     def name(self) -> str:
         return self.node.label or f"{self.node.op} {self.node.id}"
+
+    @property
+    def elements(self) -> int:
+        """Numbers in a value the node takes first: those of a tile, or 1."""
+        return next(map(self.stores.elements, self.stores.values(self.node)), 1)
+
+    @property
+    def tiled(self) -> bool:
+        """Whether that value is a tile."""
+        return any(self.stores.axes[stream] for stream in self.stores.values(self.node))
 
     def param(self, name: str, default: Any = None) -> Any:
         """A parameter of the node."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from engine.sim.primitives.registry import twin
-from engine.sim.process import Behaviour, Process
+from engine.sim.process import Behaviour, Process, finish
 from engine.sim.tokens import DONE, EMPTY, Stop, is_leaf, is_number, same
 
 
@@ -123,10 +123,49 @@ def stopdrop(node: Process) -> Behaviour:
 
 @twin("crdmask")
 def crdmask(node: Process) -> Behaviour:
-    """Drop elements whose outer coordinate is greater than the inner one.
+    """Drop elements whose outer coordinate is greater than the inner one; a cycle per element.
 
-    As in the reference, a fiber that loses all elements loses its stop too (§9.9).
+    Elements of the inner level vanish, with their references; nothing else does.  A fiber of
+    which nothing is left leaves its stop, and its outer coordinate stays, so that the outputs
+    nest as the inputs do and a ``crddrop`` behind can drop what became empty.
     """
+    if node.quirks.mask_loses_stops:
+        yield from _reference_mask(node)
+        return
+    inner, outer, refs = node.inputs
+    inner_out, outer_out, ref_out = node.outputs
+    while True:
+        head = yield outer.peek
+        token = yield inner.take
+        ref = yield refs.take
+        if not same(token, ref) and not (is_leaf(token) and is_leaf(ref)):
+            node.fail("coordinate and reference disagree", token, ref)
+        if token is DONE:
+            for out in (inner_out, ref_out, outer_out):
+                yield out.put(DONE)
+            yield from finish(node, outer)
+            return
+        if isinstance(token, Stop):
+            yield inner_out.put(token)
+            yield ref_out.put(ref)
+            if is_number(head):
+                yield outer_out.put(head)
+                yield outer.take
+            if token.level > 0 or not is_number(head):
+                closing = yield outer.take
+                if closing != Stop(token.level - 1):
+                    node.fail("outer and inner disagree on where fibers end", closing, token)
+                yield outer_out.put(closing)
+        elif not is_number(head) or not is_number(token):
+            node.fail("an inner coordinate without an outer one", head, token)
+        elif head <= token:
+            yield inner_out.put(token)
+            yield ref_out.put(ref)
+        node.clock += 1
+
+
+def _reference_mask(node: Process) -> Behaviour:
+    """As in the reference: a fiber that loses all elements loses its stop too (§9.9)."""
     inner, outer, refs = node.inputs
     inner_out, outer_out, ref_out = node.outputs
     kept = False
@@ -140,6 +179,7 @@ def crdmask(node: Process) -> Behaviour:
         if token is DONE:
             for out in (inner_out, ref_out, outer_out):
                 yield out.put(DONE)
+            yield from finish(node, outer)
             return
         if isinstance(token, Stop):
             if kept:
@@ -148,7 +188,7 @@ def crdmask(node: Process) -> Behaviour:
                 yield outer_out.put(head)
             kept = False
             yield outer.take
-        elif not (is_number(head) and head > token):
+        elif not (is_number(head) and is_number(token) and head > token):
             yield inner_out.put(token)
             yield ref_out.put(ref)
             kept = True
@@ -197,7 +237,7 @@ def fiber_align(node: Process) -> Behaviour:
         else:
             yield after.take
             yield before.take
-            if have != target:
+            if have != target or target is EMPTY:
                 node.fail("the two levels disagree on where fibers end", have, target)
             if not merged:
                 token = yield stream.take

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.sim.primitives.registry import twin
-from engine.sim.process import Behaviour, Process
+from engine.sim.process import Behaviour, Process, finish
 from engine.sim.tokens import DONE, EMPTY, REPEAT, SIGNAL_STOP, Stop
 
 
@@ -23,10 +23,7 @@ def repsig(node: Process) -> Behaviour:
 
 @twin("repeat")
 def repeat(node: Process) -> Behaviour:
-    """Put the held token at each R; at S close its group, merging a stop that follows it.
-
-    The end of the held stream stays unread (§9.15).
-    """
+    """Put the held token at each R; at S close its group, merging a stop that follows it."""
     held, signal = node.inputs
     (out,) = node.outputs
     while True:
@@ -50,5 +47,6 @@ def repeat(node: Process) -> Behaviour:
                 yield out.put(Stop(following.level + 1 if merges else 0))
         else:
             yield out.put(DONE)
+            yield from finish(node, held)
             return
         node.clock += 1
