@@ -28,6 +28,8 @@ from engine.sim.layout import (
     CTL_SIZE,
     FAILED,
     FINISHED,
+    FOREVER,
+    LACKING,
     NODE,
     STUCK,
     WAIT_DRAIN,
@@ -36,6 +38,8 @@ from engine.sim.layout import (
 )
 from engine.sim.machine import Machine
 from engine.sim.memory import TOKENS, Memory
+from engine.sim.observe import Observe, Observed
+from engine.sim.observer import Observer
 from engine.sim.result import EngineResult, Int64, Progress
 from engine.sim.tokens import TOKEN_DTYPE, decode
 
@@ -49,9 +53,13 @@ def kernel_name(node: Node) -> str:
     return "guided_reduce" if node.op == "reduce" and len(node.inputs) == 2 else node.op
 
 
-def kernels_of(graph: Graph) -> set[str]:
+def kernels_of(graph: Graph, *, observed: bool = False) -> set[str]:
     """Names of the kernels that a graph needs, the scheduler among them."""
-    return {kernel_name(node) for node in graph.nodes} | {"scheduler"}
+    return {kernel_name(node) for node in graph.nodes} | {_scheduler(observed)}
+
+
+def _scheduler(observed: bool) -> str:
+    return "observed_scheduler" if observed else "scheduler"
 
 
 def kernel_of(node: Node) -> Kernel:
@@ -82,6 +90,7 @@ class Simulation:
         log: bool = False,
         memory_limit: int = MEMORY_LIMIT,
         ring: int = TOKENS,
+        observe: Observe | None = None,
     ) -> None:
         self.graph = graph = bound.graph
         self.machine = machine
@@ -91,7 +100,9 @@ class Simulation:
         ints.reserve(TOKENS)  # where void outputs write: nobody reads it
         floats.reserve(TOKENS)
         self.nodes = np.zeros(len(graph.nodes), NODE)
-        capacities = [machine.capacity_of(stream) or 0 for stream in graph.streams]
+        # Credits tell when a token was taken, so observed channels all have them.
+        unbounded = FOREVER if observe is not None and observe.channels else 0
+        capacities = [machine.capacity_of(stream) or unbounded for stream in graph.streams]
         is_value = [stream.kind is StreamKind.VAL for stream in graph.streams]
         ends: list[tuple[int, int]] = [(0, 0)] * len(graph.streams)
         for stream in graph.streams:
@@ -118,7 +129,11 @@ class Simulation:
         order = ints.add(graph.topological())
         self.memory = Memory(ints, floats, capacities, is_value, memory_limit, ring)
         self.memory.channels["prod"], self.memory.channels["cons"] = np.array(ends).T
+        self.observer: Observer | None = None
         self.table = np.zeros(CTL_SIZE, np.int64)
+        if observe is not None:
+            self.observer = Observer(observe, graph, machine, len(capacities))
+            self.table = self.observer.table
         self.table[CTL_ORDER], self.table[CTL_COUNT] = order, len(graph.nodes)
         self.table[CTL_LEFT] = len(graph.nodes)
         self.written: dict[int, dict[str, list[npt.NDArray[Any]]]] = {}
@@ -170,19 +185,21 @@ class Simulation:
         SimulationError
             If tokens contradict each other, a limit is reached or the run cancelled.
         """
-        scheduler = _SCHEDULER(KERNELS["scheduler"].address)
+        scheduler = _SCHEDULER(KERNELS[_scheduler(self.observer is not None)].address)
         visits = 1 if self.log is not None else VISITS_PER_REPORT
         self._set_addresses()
-        table = self.table.ctypes.data
         while True:
-            status = scheduler(visits, table)
+            status = scheduler(visits, self.table.ctypes.data)
             if self.log is not None:
                 self._record(self.log)
             if status == FAILED:
                 raise self._failure()
             self._report(progress if status != FINISHED else None, limit)
-            if status == FINISHED:
+            if status == FINISHED or (self.observer is not None and self.observer.ended):
                 return self._result()
+            if status == LACKING and self.observer is not None:
+                self.observer.grow()
+                self.table = self.observer.table
             if status == STUCK:
                 if not self._make_room():
                     raise self._deadlock()
@@ -310,7 +327,13 @@ class Simulation:
             taken=taken,
             outputs=outputs,
             log=log,
+            observed=self._observed(),
         )
+
+    def _observed(self) -> Observed | None:
+        if self.observer is None:
+            return None
+        return self.observer.result(self.memory, int(self.nodes["clk"].max(initial=0)))
 
     def _first(self) -> Int64:
         """Per node, the clock at its first take or put."""
@@ -329,6 +352,7 @@ def run(
     machine: Machine,
     *,
     log: bool = False,
+    observe: Observe | None = None,
     progress: Progress | None = None,
     limit: int | None = None,
 ) -> EngineResult:
@@ -338,9 +362,11 @@ def run(
     ----------
     log : bool
         Keep every token taken, with its timestamp; this costs most of the speed.
+    observe : Observe, optional
+        What the result's ``observed`` is to say.
     progress : callable, optional
         Called now and then with the number of tokens put so far; False cancels the run.
     limit : int, optional
         Give up after so many tokens.
     """
-    return Simulation(bound, machine, log=log).run(progress, limit)
+    return Simulation(bound, machine, log=log, observe=observe).run(progress, limit)

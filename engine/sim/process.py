@@ -35,16 +35,24 @@ Request = tuple[int, "Channel", Any, int]
 Behaviour = Generator[Request, Any, None]
 
 
+@dataclass
+class ChannelWatch:
+    """Clock of every put, timestamp of every token, and clock of every take of a channel."""
+
+    puts: list[int] = field(default_factory=list)
+    stamps: list[int] = field(default_factory=list)
+    takes: list[int] = field(default_factory=list)
+
+
 class Channel:
     """One FIFO of (token, timestamp), with a free-slot time for each token taken out of it.
 
-    A channel without a reader (a void output) accepts everything and costs nothing.  One that
-    is watched keeps the clock of every put, and when the slot of every token taken was free.
+    A channel without a reader (a void output) accepts everything and costs nothing.
     """
 
     __slots__ = (
-        "capacity", "freed", "id", "log", "peek", "put_count", "puts", "queue", "room", "slots",
-        "take", "taken_count", "value_count", "void",
+        "capacity", "id", "log", "peek", "put_count", "queue", "room", "slots", "take",
+        "taken_count", "value_count", "void", "watch",
     )  # fmt: skip
 
     def __init__(
@@ -59,18 +67,10 @@ class Channel:
         self.value_count = 0
         self.taken_count = 0
         self.log: list[tuple[Token, int]] | None = [] if log else None
-        self.puts: list[int] | None = [] if watch else None
-        self.freed: list[int] = []
+        self.watch = ChannelWatch() if watch else None
         self.take: Request = (TAKE, self, None, 0)
         self.peek: Request = (PEEK, self, None, 0)
         self.room: Request = (ROOM, self, None, 0)
-
-    def occupancy(self) -> int:
-        """Slots with which no put of a watched channel would have waited."""
-        if not self.puts:
-            return 0
-        free = np.searchsorted(self.freed, self.puts, side="right")
-        return int((np.arange(1, len(self.puts) + 1) - free).max())
 
     def put(self, token: Token, at: int = 0) -> Request:
         """The request to put ``token``, stamped ``at`` or later."""
@@ -91,6 +91,9 @@ class Process:
         ``clock`` when it first took or put a token; -1 before.
     written : dict
         What a writer has collected.
+    waits : list, or None
+        In an observed run, every wait: clock before and after it, whether it was for room, on
+        which stream, and for which of its tokens.
     """
 
     node: Node
@@ -103,6 +106,7 @@ class Process:
     stall_output: int = 0
     first: int = -1
     written: dict[str, list[Any]] = field(default_factory=dict)
+    waits: list[tuple[int, int, bool, int, int]] | None = None
 
     @property
     def quirks(self) -> Quirks:
