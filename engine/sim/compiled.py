@@ -44,6 +44,7 @@ from engine.sim.result import EngineResult, Int64, Progress
 from engine.sim.tokens import TOKEN_DTYPE, decode
 
 VISITS_PER_REPORT = 1 << 12
+VISITS_PER_LOOK = 16  # at the length of a log that is to end somewhere
 MEMORY_LIMIT = 4 << 30
 _SCHEDULER = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)
 
@@ -187,6 +188,8 @@ class Simulation:
         """
         scheduler = _SCHEDULER(KERNELS[_scheduler(self.observer is not None)].address)
         visits = 1 if self.log is not None else VISITS_PER_REPORT
+        if self.observer is not None and self.observer.observe.log_end is not None:
+            visits = VISITS_PER_LOOK
         self._set_addresses()
         while True:
             status = scheduler(visits, self.table.ctypes.data)

@@ -127,11 +127,11 @@ class Interpreter:
                     if not channel.queue:
                         break
                     answer, stamp = channel.queue[0]
+                    if process.waits is not None and stamp >= process.clock:
+                        process.waits.append(
+                            (process.clock, stamp, False, channel.id, channel.taken_count)
+                        )
                     if stamp > process.clock:
-                        if process.waits is not None:
-                            process.waits.append(
-                                (process.clock, stamp, False, channel.id, channel.taken_count)
-                            )
                         process.stall_input += stamp - process.clock
                         process.clock = stamp
                     if kind == TAKE:
@@ -171,9 +171,9 @@ class Interpreter:
         if not channel.slots:
             return False
         free = channel.slots[0]
+        if process.waits is not None and free >= process.clock:
+            process.waits.append((process.clock, free, True, channel.id, channel.put_count))
         if free > process.clock:
-            if process.waits is not None:
-                process.waits.append((process.clock, free, True, channel.id, channel.put_count))
             process.stall_output += free - process.clock
             process.clock = free
         return True

@@ -129,11 +129,13 @@ class StreamLog:
 
 @dataclass(frozen=True)
 class Wait:
-    """A node's clock moved to ``until`` for token ``token`` of stream ``stream``.
+    """A node's clock moved from ``since`` to ``until`` for token ``token`` of stream ``stream``.
 
-    With ``room`` it waited for a slot for that token, otherwise for the token.
+    With ``room`` it waited for a slot for that token, otherwise for the token.  Where both
+    clocks are equal, it came just in time.
     """
 
+    since: int
     until: int
     room: bool
     stream: int
@@ -164,6 +166,8 @@ class Observed:
         Per node, every wait in order, from the twins with a log.
     logged : int
         Records written to the log, the dropped ones among them.
+    forgotten : int
+        The latest clock in a dropped record: the log knows all that happened after it.
     """
 
     width: int
@@ -174,6 +178,7 @@ class Observed:
     log: tuple[StreamLog, ...] | None = None
     waits: tuple[tuple[Wait, ...], ...] | None = None
     logged: int = 0
+    forgotten: int = -1
 
     def occupancy_mean(self, cycles: int) -> npt.NDArray[np.float64]:
         """Tokens that lie in each channel, arrived and not yet taken, on average over a run.

@@ -62,10 +62,7 @@ def observed(
             watches, latencies(graph, machine), channels, strict=True
         )
     )
-    waits = tuple(
-        tuple(Wait(until, room, stream, token) for _, until, room, stream, token in p.waits or ())
-        for p in processes
-    )
+    waits = tuple(tuple(Wait(*wait) for wait in p.waits or ()) for p in processes)
     records = sum(len(log.puts.first) + len(log.takes.first) for log in logs)
     return Observed(
         seen.width,

@@ -19,6 +19,7 @@ from engine.sim.kernels.observer import (
     NODE_WORDS,
     OBS_BINS,
     OBS_CHANNELS,
+    OBS_DROPPED,
     OBS_LACKING,
     OBS_LIMIT,
     OBS_LOG,
@@ -76,7 +77,7 @@ class Observer:
         self.table = np.zeros(OBS_START + sum(sizes.values()) + queues, np.int64)
         for field, size in sizes.items():
             self.table[field] = self._reserve(size)
-        self.table[OBS_BINS] = observe.bins
+        self.table[OBS_BINS], self.table[OBS_DROPPED] = observe.bins, -1
         self.table[OBS_ROW_COUNT], self.table[OBS_NODE_COUNT] = rows, nodes
         self.table[OBS_STREAMS] = observe.channels
         self.table[OBS_LIMIT] = observe.log_limit if observe.log else 0
@@ -141,6 +142,7 @@ class Observer:
             occupancy_max=np.array([self._most(memory, c) for c in streams], np.int64),
             log=self._log() if self.observe.log else None,
             logged=self.logged,
+            forgotten=int(table[OBS_DROPPED]),
         )
 
     def _residence(self, memory: Memory, stream: int) -> int:

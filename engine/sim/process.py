@@ -92,8 +92,8 @@ class Process:
     written : dict
         What a writer has collected.
     waits : list, or None
-        In an observed run, every wait: clock before and after it, whether it was for room, on
-        which stream, and for which of its tokens.
+        In an observed run, every wait, those of no cycles among them: clock before and after
+        it, whether it was for room, on which stream, and for which of its tokens.
     """
 
     node: Node

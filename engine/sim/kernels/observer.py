@@ -40,9 +40,10 @@ from engine.sim.runs import has
     OBS_LIMIT,  # records it holds; 0: no log
     OBS_LOGGED,  # records written so far,
     OBS_NEXT,  # and where in the ring the next goes
+    OBS_DROPPED,  # the latest clock in records that are no longer in the ring; -1: all are
     OBS_LACKING,  # the channel whose queues are too small
-) = range(CTL_SIZE, CTL_SIZE + 13)
-OBS_START = CTL_SIZE + 13
+) = range(CTL_SIZE, CTL_SIZE + 14)
+OBS_START = CTL_SIZE + 14
 
 ROWS = 4
 """Timelines of a node: busy, waiting for input, for room, for memory."""
@@ -144,6 +145,8 @@ def _log(s: State, what: Int, first: Int, t: Int, n: Int, d: Int) -> None:
     if f[OBS_LIMIT] == 0:
         return
     o = f[OBS_LOG] + LOG_WORDS * f[OBS_NEXT]
+    if f[OBS_LOGGED] >= f[OBS_LIMIT]:
+        f[OBS_DROPPED] = max(f[OBS_DROPPED], f[o + 2] + (f[o + 3] - 1) * f[o + 4])
     f[OBS_NEXT] = f[OBS_NEXT] + 1 if f[OBS_NEXT] + 1 < f[OBS_LIMIT] else 0
     f[o] = what
     f[o + 1] = first
