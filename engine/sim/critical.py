@@ -204,10 +204,7 @@ def explained(
         if again.clocks[walk.node] <= walk.clock:  # the node has not come so far
             break
         walk.causes = causes_of(result.graph, again.observed)
-        before = walk.clock
         walk.follow()
-        if walk.clock == before and not walk.ended:
-            continue
     return walk.path()
 
 
@@ -217,17 +214,21 @@ class _Walk:
     def __init__(self, result: EngineResult, causes: Causes) -> None:
         self.graph = result.graph
         self.causes = causes
+        assert result.observed is not None
+        assert result.observed.log is not None
+        self.capacities = [log.capacity or 0 for log in result.observed.log]
         counted = [n.id for n in result.graph.nodes if not primitive(n.op).observer]
         self.cycles = result.cycles
         self.node = max(counted, key=lambda n: int(result.clocks[n]), default=0)
         self.clock = self.cycles
+        self.taken: int | None = None  # the token whose take leads on
         self.segments: list[Segment] = []
         self.ended = self.clock == 0
 
     def follow(self) -> None:
         """Walk until cycle 0, or to what is not known."""
         while not self.ended:
-            wait = self.causes.last_wait(self.node, self.clock)
+            wait = self.causes.last_wait(self.node, self.clock, self.taken)
             since = 0 if wait is None else wait.until
             if since <= self.causes.known_from:
                 return
@@ -245,21 +246,24 @@ class _Walk:
         """Go on where the token came from."""
         producer = self.graph.producer[stream]
         clock = self.causes.origin(stream, token)
-        if stamp - clock > 1:
+        late = stamp - clock > 1  # so the clock is that of the operands' take
+        if late:
             made = Segment(producer, clock, stamp, Why.LATENCY, stream, self.node)
         else:
             made = Segment(self.node, clock, stamp, Why.TOKEN, stream, producer)
-        self._go(made, producer, clock)
+        self._go(made, producer, clock, token if late else None)
 
     def _room(self, stream: int, token: int, free: int) -> None:
         """Go on where the token that had the slot before was taken."""
         consumer = self.graph.consumer[stream]
-        self._go(Segment(self.node, free - 1, free, Why.ROOM, stream, consumer), consumer, free - 1)
+        made = Segment(self.node, free - 1, free, Why.ROOM, stream, consumer)
+        capacity = self.capacities[stream]
+        self._go(made, consumer, free - 1, token - capacity)
 
-    def _go(self, segment: Segment, node: int, clock: int) -> None:
+    def _go(self, segment: Segment, node: int, clock: int, taken: int | None) -> None:
         assert clock < segment.stop
         self.segments.append(segment)
-        self.node, self.clock = node, clock
+        self.node, self.clock, self.taken = node, clock, taken
 
     def path(self) -> CriticalPath:
         return CriticalPath(self.graph, self.cycles, self.clock, tuple(reversed(self.segments)))

@@ -7,12 +7,16 @@ knows nothing of primitives and must nevertheless hold.
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 from engine.errors import SimulationError
 from engine.sim import compiled, interpreter
+from engine.sim.bound import BoundGraph
 from engine.sim.causes import LoggedCauses
 from engine.sim.critical import CriticalPath, Why, _Walk, critical_path
+from engine.sim.machine import Machine
 from engine.sim.observe import Observe
+from engine.sim.primitives.values import binary_timing, load_timing, unary_timing
 from engine.sim.result import EngineResult
 from tests.property.random_graphs import random_graph
 from tests.property.test_observation import CAPACITIES, machines
@@ -97,3 +101,38 @@ def test_paths_hold_and_agree() -> None:
     print(kinds)
     assert kinds["runs"] > 250
     assert kinds["coincidences"] == 0
+
+
+def twice_as_fast(bound: BoundGraph, number: int, on: Machine) -> BoundGraph:
+    """The graph with latency and interval of one node halved, rounded up."""
+    node = bound.graph.nodes[number]
+    timing = {"array": load_timing, "binary": binary_timing, "unary": unary_timing}[node.op]
+    now = timing(node, on)
+    params = {"latency": -(-now.latency // 2), "ii": -(-now.interval // 2)}
+    nodes = list(bound.graph.nodes)
+    nodes[number] = replace(node, params={**node.params, **params})
+    return replace(bound, graph=replace(bound.graph, nodes=tuple(nodes)))
+
+
+def test_gains_stay_within_their_bounds() -> None:
+    """A node off the path gains nothing, one on it at most half of its own cycles there."""
+    tried: Counter[str] = Counter()
+    for seed in range(SEED, SEED + 60):
+        bound = random_graph(seed)
+        for capacity in (1, 3, None):
+            on = replace(Machine.default(capacity), alu_latency=7, alu_interval=4, load_latency=6)
+            twin = outcome(lambda bound=bound, on=on: interpreter.run(bound, on, observe=LOGGED))
+            if isinstance(twin, SimulationError):
+                continue
+            for path in (critical_path(twin), from_log(twin)):
+                for node in bound.graph.nodes:
+                    if node.op not in ("array", "binary", "unary"):
+                        continue
+                    faster = interpreter.run(twice_as_fast(bound, node.id, on), on).cycles
+                    guess = path.what_if(node.id)
+                    assert guess.cycles <= faster <= path.cycles, f"{seed}, {capacity}, {node}"
+                    tried["off the path" if guess.own == 0 else "on the path"] += 1
+                    tried["gain"] += faster < path.cycles
+    print(tried)
+    assert tried["off the path"] > 200
+    assert tried["gain"] > 30
