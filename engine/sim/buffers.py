@@ -9,12 +9,19 @@ from __future__ import annotations
 from dataclasses import replace
 
 from engine.samml.graph import Graph
-from engine.sim import interpreter
 from engine.sim.bound import BoundGraph
 from engine.sim.machine import Machine
+from engine.sim.observe import Observe
+from engine.sim.simulate import Engine, run_graph
 
 
-def measured_buffers(bound: BoundGraph, machine: Machine, *, limit: int | None = None) -> Graph:
+def measured_buffers(
+    bound: BoundGraph,
+    machine: Machine,
+    *,
+    engine: str | Engine = Engine.AUTO,
+    limit: int | None = None,
+) -> Graph:
     """The graph with the least capacities with which this run takes no cycle longer.
 
     ::
@@ -37,10 +44,12 @@ def measured_buffers(bound: BoundGraph, machine: Machine, *, limit: int | None =
     """
     free = replace(bound, graph=bound.graph.with_capacity(None))
     unbounded = replace(machine, channel_capacity=None)
-    result = interpreter.run(free, unbounded, watch=True, limit=limit)
-    assert result.occupancy is not None
+    result = run_graph(free, unbounded, engine, observe=Observe(), limit=limit)
+    assert result.observed is not None
+    occupancy = result.observed.occupancy_max
+    assert occupancy is not None
     streams = tuple(
         replace(stream, capacity=max(1, int(slots)))
-        for stream, slots in zip(bound.graph.streams, result.occupancy, strict=True)
+        for stream, slots in zip(bound.graph.streams, occupancy, strict=True)
     )
     return replace(bound.graph, streams=streams)

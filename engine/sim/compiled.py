@@ -32,6 +32,8 @@ from engine.sim.layout import (
     CTL_SIZE,
     FAILED,
     FINISHED,
+    FOREVER,
+    LACKING,
     NODE,
     PORT_BASE,
     PORT_MASK,
@@ -45,6 +47,8 @@ from engine.sim.layout import (
 )
 from engine.sim.machine import Machine
 from engine.sim.memory import TOKENS, Memory, power_of_two
+from engine.sim.observe import Observe, Observed
+from engine.sim.observer import Observer
 from engine.sim.ports import ports_of, variant
 from engine.sim.process import Port
 from engine.sim.result import EngineResult, Int64, Progress
@@ -52,6 +56,7 @@ from engine.sim.stores import Stores
 from engine.sim.tokens import TOKEN_DTYPE, decode
 
 VISITS_PER_REPORT = 1 << 12
+VISITS_PER_LOOK = 16  # at the length of a log that is to end somewhere
 MEMORY_LIMIT = 4 << 30
 _SCHEDULER = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)
 
@@ -65,9 +70,13 @@ def kernel_name(node: Node, machine: Machine) -> str:
     return variant(node, machine)
 
 
-def kernels_of(graph: Graph, machine: Machine) -> set[str]:
+def kernels_of(graph: Graph, machine: Machine, *, observed: bool = False) -> set[str]:
     """Names of the kernels that a graph needs, the scheduler among them."""
-    return {kernel_name(node, machine) for node in graph.nodes} | {"scheduler"}
+    return {kernel_name(node, machine) for node in graph.nodes} | {_scheduler(observed)}
+
+
+def _scheduler(observed: bool) -> str:
+    return "observed_scheduler" if observed else "scheduler"
 
 
 def kernel_of(node: Node, machine: Machine) -> Kernel:
@@ -98,6 +107,7 @@ class Simulation:
         log: bool = False,
         memory_limit: int = MEMORY_LIMIT,
         ring: int = TOKENS,
+        observe: Observe | None = None,
     ) -> None:
         self.graph = graph = bound.graph
         self.machine = machine
@@ -109,7 +119,9 @@ class Simulation:
         self.stores = Stores(graph, ints, floats)
         self.nodes = np.zeros(len(graph.nodes), NODE)
         ports = ports_of(graph, machine)
-        capacities = [machine.capacity_of(stream) or 0 for stream in graph.streams]
+        # Credits tell when a token was taken, so observed channels all have them.
+        unbounded = FOREVER if observe is not None and observe.channels else 0
+        capacities = [machine.capacity_of(stream) or unbounded for stream in graph.streams]
         is_value = [stream.kind is StreamKind.VAL for stream in graph.streams]
         ends: list[tuple[int, int]] = [(0, 0)] * len(graph.streams)
         for stream in graph.streams:
@@ -140,7 +152,11 @@ class Simulation:
         asked = {s for n in ports for s in graph.nodes[n].outputs if s is not None}
         self.memory = Memory(ints, floats, capacities, is_value, memory_limit, ring, asked)
         self.memory.channels["prod"], self.memory.channels["cons"] = np.array(ends).T
+        self.observer: Observer | None = None
         self.table = np.zeros(CTL_SIZE, np.int64)
+        if observe is not None:
+            self.observer = Observer(observe, graph, machine, len(capacities))
+            self.table = self.observer.table
         self.table[CTL_ORDER], self.table[CTL_COUNT] = order, len(graph.nodes)
         self.table[CTL_LEFT] = len(graph.nodes)
         self.table[CTL_PORTS], self.table[CTL_MEMORY] = port_table, bool(ports)
@@ -212,19 +228,23 @@ class Simulation:
         SimulationError
             If tokens contradict each other, a limit is reached or the run cancelled.
         """
-        scheduler = _SCHEDULER(KERNELS["scheduler"].address)
+        scheduler = _SCHEDULER(KERNELS[_scheduler(self.observer is not None)].address)
         visits = 1 if self.log is not None else VISITS_PER_REPORT
+        if self.observer is not None and self.observer.observe.log_end is not None:
+            visits = VISITS_PER_LOOK
         self._set_addresses()
-        table = self.table.ctypes.data
         while True:
-            status = scheduler(visits, table)
+            status = scheduler(visits, self.table.ctypes.data)
             if self.log is not None:
                 self._record(self.log)
             if status == FAILED:
                 raise self._failure()
             self._report(progress if status != FINISHED else None, limit)
-            if status == FINISHED:
+            if status == FINISHED or (self.observer is not None and self.observer.ended):
                 return self._result()
+            if status == LACKING and self.observer is not None:
+                self.observer.grow()
+                self.table = self.observer.table
             if status == STUCK:
                 if not self._make_room():
                     raise self._deadlock()
@@ -361,11 +381,17 @@ class Simulation:
             taken=taken,
             outputs=outputs,
             log=log,
+            observed=self._observed(),
         )
         if self.machine.memory is None or not self.table[CTL_MEMORY]:
             return result
         stats = MemoryStats.of(self.dram, self.machine.memory, result.cycles)
         return replace(result, memory=stats)
+
+    def _observed(self) -> Observed | None:
+        if self.observer is None:
+            return None
+        return self.observer.result(self.memory, int(self.nodes["clk"].max(initial=0)))
 
     def _first(self) -> Int64:
         """Per node, the clock at its first take or put."""
@@ -384,6 +410,7 @@ def run(
     machine: Machine,
     *,
     log: bool = False,
+    observe: Observe | None = None,
     progress: Progress | None = None,
     limit: int | None = None,
 ) -> EngineResult:
@@ -393,9 +420,11 @@ def run(
     ----------
     log : bool
         Keep every token taken, with its timestamp; this costs most of the speed.
+    observe : Observe, optional
+        What the result's ``observed`` is to say.
     progress : callable, optional
         Called now and then with the number of tokens put so far; False cancels the run.
     limit : int, optional
         Give up after so many tokens.
     """
-    return Simulation(bound, machine, log=log).run(progress, limit)
+    return Simulation(bound, machine, log=log, observe=observe).run(progress, limit)

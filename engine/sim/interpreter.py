@@ -17,6 +17,8 @@ from engine.sim.attached import Attached
 from engine.sim.bound import BoundGraph
 from engine.sim.deadlock import Blocked, Need, stuck_error
 from engine.sim.machine import Machine
+from engine.sim.observe import Observe, Observed
+from engine.sim.observed_twins import observed
 from engine.sim.ports import ports_of, variant
 from engine.sim.primitives import generator_of
 from engine.sim.process import (
@@ -58,20 +60,25 @@ class Interpreter:
         machine: Machine,
         *,
         log: bool = False,
-        watch: bool = False,
+        observe: Observe | None = None,
         progress: Progress | None = None,
         limit: int | None = None,
     ) -> None:
         self.graph = graph = bound.graph
         self.machine = machine
         self.log = log
-        self.watch = watch
+        self.observe = observe
         self.progress = progress
         self.limit = limit
         self.tokens = 0
         self.next_report = TOKENS_PER_REPORT
         self.channels = [
-            Channel(stream.id, machine.capacity_of(stream), log=log, watch=watch)
+            Channel(
+                stream.id,
+                machine.capacity_of(stream),
+                log=log,
+                watch=observe is not None and observe.channels,
+            )
             for stream in graph.streams
         ]
         self.tasks: list[Task] = []
@@ -88,6 +95,7 @@ class Interpreter:
                 ),
                 ports=ports.get(node.id, ()),
             )
+            process.waits = None if observe is None else []
             self.tasks.append(Task(process, generator_of(variant(node, machine))(process)))
         self.memory = Attached.of(machine, sum(map(len, ports.values())))
 
@@ -146,8 +154,11 @@ class Interpreter:
                     if type(stamp) is Late:
                         if stamp.access.answered < 0:
                             break
-                        stamp = max(stamp.stamp, stamp.access.answered)
-                        channel.queue[0] = answer, stamp
+                        stamp = channel.arrive(stamp)
+                    if process.waits is not None and stamp >= process.clock:
+                        process.waits.append(
+                            (process.clock, stamp, False, channel.id, channel.taken_count)
+                        )
                     if stamp > process.clock:
                         process.stall_input += stamp - process.clock
                         process.clock = stamp
@@ -181,8 +192,8 @@ class Interpreter:
         channel.taken_count += 1
         if channel.capacity is not None:
             channel.slots.append(process.clock + 1)
-        if channel.puts is not None:
-            channel.freed.append(process.clock + 1)
+        if channel.watch is not None:
+            channel.watch.takes.append(process.clock)
         if channel.log is not None:
             channel.log.append(entry)
         if process.first < 0:
@@ -195,6 +206,8 @@ class Interpreter:
         if not channel.slots:
             return False
         free = channel.slots[0]
+        if process.waits is not None and free >= process.clock:
+            process.waits.append((process.clock, free, True, channel.id, channel.put_count))
         if free > process.clock:
             process.stall_output += free - process.clock
             process.clock = free
@@ -210,14 +223,14 @@ class Interpreter:
     def _put(self, process: Process, channel: Channel, token: Any, at: Any) -> None:
         if channel.capacity is not None and channel.put_count >= channel.capacity:
             channel.slots.popleft()
-        if channel.puts is not None:
-            channel.puts.append(process.clock)
+        late = isinstance(at, Access)
+        stamp = process.clock + 1 if late else max(at, process.clock + 1)
+        if channel.watch is not None:
+            channel.watch.puts.append(process.clock)
+            channel.watch.stamps.append(stamp)
         channel.put_count += 1
         channel.value_count += is_value(token)
-        if isinstance(at, Access):
-            channel.queue.append((token, Late(process.clock + 1, at)))
-        else:
-            channel.queue.append((token, max(at, process.clock + 1)))
+        channel.queue.append((token, Late(stamp, at) if late else stamp))
         if process.first < 0:
             process.first = process.clock
         self.tokens += 1
@@ -253,11 +266,16 @@ class Interpreter:
             taken=column([c.taken_count for c in self.channels]),
             outputs={p.node.id: p.results() for p in processes if p.written},
             log={c.id: c.log or [] for c in self.channels} if self.log else None,
-            occupancy=column([c.occupancy() for c in self.channels]) if self.watch else None,
+            observed=self._observed(processes),
         )
         if self.memory is None:
             return result
         return replace(result, memory=self.memory.stats(result.cycles))
+
+    def _observed(self, processes: list[Process]) -> Observed | None:
+        if self.observe is None:
+            return None
+        return observed(self.observe, self.graph, self.machine, processes, self.channels)
 
 
 def run(
@@ -265,15 +283,15 @@ def run(
     machine: Machine,
     *,
     log: bool = False,
-    watch: bool = False,
+    observe: Observe | None = None,
     progress: Progress | None = None,
     limit: int | None = None,
 ) -> EngineResult:
     """Run a bound graph on the generator twins (see :meth:`Interpreter.run`).
 
-    ``watch`` has the result say how many slots each channel needs for no put to wait.
+    ``observe`` says what the result's ``observed`` is to hold.
     """
     with np.errstate(all="ignore"):  # overflow, 0/0 and the like are values, as on the machine
         return Interpreter(
-            bound, machine, log=log, watch=watch, progress=progress, limit=limit
+            bound, machine, log=log, observe=observe, progress=progress, limit=limit
         ).run()

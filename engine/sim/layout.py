@@ -86,7 +86,7 @@ STEP = 16  # so does the datum,
 MEM = 32  # the datum is an offset into a pool,
 RING = 64  # ... namely into the channel's own ring
 
-BLOCKED, FINISHED, FAILED, PAUSED, STUCK = range(5)
+BLOCKED, FINISHED, FAILED, PAUSED, STUCK, LACKING = range(6)
 """What a kernel or the scheduler returns."""
 
 WAIT_NONE, WAIT_INPUT, WAIT_OUTPUT, WAIT_DRAIN, WAIT_MEMORY = range(5)

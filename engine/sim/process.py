@@ -57,6 +57,10 @@ class Access:
     answered: int = -1
 
 
+AT_ONCE = Access(0, 0, answered=0)
+"""Nothing to wait for but what was asked for before."""
+
+
 @dataclass(frozen=True)
 class Late:
     """The timestamp of a token that waits for the memory: not before ``stamp``."""
@@ -92,16 +96,24 @@ class Port:
         return ANSWER, self, access, 0
 
 
+@dataclass
+class ChannelWatch:
+    """Clock of every put, timestamp of every token, and clock of every take of a channel."""
+
+    puts: list[int] = field(default_factory=list)
+    stamps: list[int] = field(default_factory=list)
+    takes: list[int] = field(default_factory=list)
+
+
 class Channel:
     """One FIFO of (token, timestamp), with a free-slot time for each token taken out of it.
 
-    A channel without a reader (a void output) accepts everything and costs nothing.  One that
-    is watched keeps the clock of every put, and when the slot of every token taken was free.
+    A channel without a reader (a void output) accepts everything and costs nothing.
     """
 
     __slots__ = (
-        "capacity", "freed", "id", "log", "peek", "put_count", "puts", "queue", "room", "slots",
-        "take", "taken_count", "value_count", "void",
+        "capacity", "id", "latest", "log", "peek", "put_count", "queue", "room", "slots", "take",
+        "taken_count", "value_count", "void", "watch",
     )  # fmt: skip
 
     def __init__(
@@ -115,19 +127,25 @@ class Channel:
         self.put_count = 0
         self.value_count = 0
         self.taken_count = 0
+        self.latest = 0
         self.log: list[tuple[Token, int]] | None = [] if log else None
-        self.puts: list[int] | None = [] if watch else None
-        self.freed: list[int] = []
+        self.watch = ChannelWatch() if watch else None
         self.take: Request = (TAKE, self, None, 0)
         self.peek: Request = (PEEK, self, None, 0)
         self.room: Request = (ROOM, self, None, 0)
 
-    def occupancy(self) -> int:
-        """Slots with which no put of a watched channel would have waited."""
-        if not self.puts:
-            return 0
-        free = np.searchsorted(self.freed, self.puts, side="right")
-        return int((np.arange(1, len(self.puts) + 1) - free).max())
+    def arrive(self, late: Late) -> int:
+        """The timestamp of the first token, now that the memory has answered it.
+
+        Tokens leave the memory in order.
+        """
+        stamp = max(late.stamp, late.access.answered, self.latest)
+        self.latest = stamp
+        self.queue[0] = self.queue[0][0], stamp
+        if self.watch is not None:
+            self.watch.stamps[self.taken_count] = stamp
+            self.watch.puts[self.taken_count] = stamp - 1
+        return stamp
 
     def put(self, token: Token, at: int | Access = 0) -> Request:
         """The request to put ``token``, stamped ``at``, or when that is answered, or later."""
@@ -150,6 +168,9 @@ class Process:
         ``clock`` when it first took or put a token; -1 before.
     written : dict
         What a writer has collected.
+    waits : list, or None
+        In an observed run, every wait, those of no cycles among them: clock before and after
+        it, whether it was for room, on which stream, and for which of its tokens.
     """
 
     node: Node
@@ -164,6 +185,7 @@ class Process:
     first: int = -1
     ports: tuple[Port, ...] = ()
     written: dict[str, list[Any]] = field(default_factory=dict)
+    waits: list[tuple[int, int, bool, int, int]] | None = None
 
     @property
     def quirks(self) -> Quirks:
@@ -180,6 +202,8 @@ class Process:
     def wait_memory(self, when: int) -> None:
         """Stand still until that cycle, because of the memory."""
         if when > self.clock:
+            if self.waits is not None:
+                self.waits.append((self.clock, when, False, -1, 0))
             self.stall_memory += when - self.clock
             self.clock = when
 

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from engine.samml.catalogue import primitive
 from engine.samml.graph import Graph
 from engine.sim.dram import MemoryStats
+from engine.sim.observe import Observed
 from engine.sim.tokens import Token
 
 Int64: TypeAlias = npt.NDArray[np.int64]
@@ -41,8 +42,8 @@ class EngineResult:
         Node id of each writer to its arrays: ``crd`` and ``seg`` (int64) or ``vals`` (float32).
     log : mapping or None
         Stream id to the tokens taken from it with their timestamps, if asked for.
-    occupancy : ndarray of int64, one per stream, or None
-        Slots with which no put would have waited, if the interpreter was asked to watch.
+    observed : Observed or None
+        Occupancies, timelines and the like, if asked for.
     memory : MemoryStats or None
         What the memory did, if the machine has one.
     """
@@ -58,7 +59,7 @@ class EngineResult:
     taken: Int64
     outputs: Mapping[int, Mapping[str, npt.NDArray[Any]]]
     log: Log | None = None
-    occupancy: Int64 | None = None
+    observed: Observed | None = None
     memory: MemoryStats | None = None
 
     @property

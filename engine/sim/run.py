@@ -19,6 +19,7 @@ from engine.program.types import Op, Program
 from engine.samml.compiler import Compilation, CompiledRegion
 from engine.sim.bound import bind
 from engine.sim.machine import Machine
+from engine.sim.observe import Observe
 from engine.sim.output import output_tensor
 from engine.sim.ports import with_ports
 from engine.sim.result import EngineResult
@@ -164,6 +165,7 @@ def simulate(
     machine: Machine | None = None,
     *,
     engine: str | Engine = Engine.AUTO,
+    observe: Observe | None = None,
     progress: Progress | None = None,
     token_limit: int | None = None,
 ) -> Run:
@@ -176,6 +178,8 @@ def simulate(
     machine : Machine, optional
         By default ``Machine.default()``.  Its channel capacity holds for streams that have
         none of their own.
+    observe : Observe, optional
+        What to observe in each region's run.
     progress : callable, optional
         See :data:`Progress`.
     token_limit : int, optional
@@ -210,9 +214,11 @@ def simulate(
         def say(text: str, done: int = k) -> bool | None:
             return progress(done / total, text) if progress is not None else None
 
-        prepare(bound, machine, engine, say)
+        prepare(bound, machine, engine, say, observe)
         started = time.perf_counter()
-        result = run_graph(bound, machine, engine, progress=tick, limit=token_limit)
+        result = run_graph(
+            bound, machine, engine, observe=observe, progress=tick, limit=token_limit
+        )
         elapsed = time.perf_counter() - started
         copied = sum(traffic(program.tensor(name), known[name].nnz) for name in compiled.copies)
         work = measured_work(result) + Work(bytes=copied)

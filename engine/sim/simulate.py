@@ -12,6 +12,7 @@ from engine.samml.tiles import is_tiled
 from engine.sim import interpreter
 from engine.sim.bound import BoundGraph
 from engine.sim.machine import Machine
+from engine.sim.observe import Observe
 from engine.sim.ports import with_ports
 from engine.sim.primitives import implementation
 from engine.sim.result import EngineResult, Progress
@@ -34,6 +35,7 @@ def run_graph(
     engine: str | Engine = Engine.AUTO,
     *,
     log: bool = False,
+    observe: Observe | None = None,
     progress: Progress | None = None,
     limit: int | None = None,
 ) -> EngineResult:
@@ -47,6 +49,8 @@ def run_graph(
         primitives the graph needs; otherwise the twins.
     log : bool
         Keep every token taken from every stream, with its timestamp.
+    observe : Observe, optional
+        What to observe besides; the result's ``observed`` holds it.
     progress : callable, optional
         Called now and then with the number of tokens so far; returning False cancels the run.
     limit : int, optional
@@ -67,11 +71,12 @@ def run_graph(
         ) from None
     bound = with_ports(bound, machine)
     kernels = None if chosen is Engine.INTERPRETER else _kernels(chosen is Engine.COMPILED)
-    if chosen is Engine.AUTO and kernels is not None and not worthwhile(bound, machine):
+    if chosen is Engine.AUTO and kernels is not None and not worthwhile(bound, machine, observe):
         kernels = None
-    if kernels is None:
-        return interpreter.run(bound, machine, log=log, progress=progress, limit=limit)
-    result: EngineResult = kernels.run(bound, machine, log=log, progress=progress, limit=limit)
+    engine_run = interpreter.run if kernels is None else kernels.run
+    result: EngineResult = engine_run(
+        bound, machine, log=log, observe=observe, progress=progress, limit=limit
+    )
     return result
 
 
@@ -87,19 +92,20 @@ def _kernels(required: bool) -> ModuleType | None:
         ) from problem
 
 
-def worthwhile(bound: BoundGraph, machine: Machine) -> bool:
+def worthwhile(bound: BoundGraph, machine: Machine, observe: Observe | None = None) -> bool:
     """Whether the kernels can run the graph, and sooner than the twins would be done."""
     if is_tiled(bound.graph):
         return False
     if any(implementation(node.op).kernel is None for node in bound.graph.nodes):
         return False
-    if import_module("engine.sim.cache").ready(_needed(bound, machine)):
+    if import_module("engine.sim.cache").ready(_needed(bound, machine, observe)):
         return True
     return sum(a.size for arrays in bound.arrays.values() for a in arrays.values()) > SMALL
 
 
-def _needed(bound: BoundGraph, machine: Machine) -> set[str]:
-    names: set[str] = import_module("engine.sim.compiled").kernels_of(bound.graph, machine)
+def _needed(bound: BoundGraph, machine: Machine, observe: Observe | None) -> set[str]:
+    compiled = import_module("engine.sim.compiled")
+    names: set[str] = compiled.kernels_of(bound.graph, machine, observed=observe is not None)
     return names
 
 
@@ -108,6 +114,7 @@ def prepare(
     machine: Machine,
     engine: str | Engine,
     report: Callable[[str], bool | None] | None = None,
+    observe: Observe | None = None,
 ) -> None:
     """Compile the kernels that running a graph will need and the cache lacks.
 
@@ -125,11 +132,13 @@ def prepare(
         return  # the kernels do not run it
     if chosen is Engine.INTERPRETER or _kernels(chosen is Engine.COMPILED) is None:
         return
-    if chosen is Engine.AUTO and not worthwhile(bound, machine):
+    if chosen is Engine.AUTO and not worthwhile(bound, machine, observe):
         return
     cache = import_module("engine.sim.cache")
     names = {
-        name for name in _needed(bound, machine) & set(cache.KERNELS) if not cache.ready([name])
+        name
+        for name in _needed(bound, machine, observe) & set(cache.KERNELS)
+        if not cache.ready([name])
     }
     if not names:
         return

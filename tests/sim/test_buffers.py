@@ -58,8 +58,10 @@ def _waits(bound: BoundGraph) -> bool:
         return True
 
 
-def test_a_run_that_is_not_watched_measures_nothing() -> None:
-    assert run_graph(layer(), OURS, "interpreter").occupancy is None
+def test_both_engines_measure_the_same() -> None:
+    bound = layer()
+    graphs = [measured_buffers(bound, OURS, engine=e) for e in ("interpreter", "compiled")]
+    assert graphs[0] == graphs[1]
 
 
 def test_the_limit_holds() -> None:

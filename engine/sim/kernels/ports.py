@@ -112,10 +112,12 @@ def _deliver_all(s: State, nd: Any, o1: Int, o2: Int, pair: Int) -> Int:
             return o1
         if pair and _run_ring_full(s, o2):
             return o2
+        when = max(when, nd.s6)  # tokens leave in order
         if s.ch[o1].cap >= 0:
             _deliver(s, nd, o1, entry, 0, when)
         if pair and s.ch[o2].cap >= 0:
             _deliver(s, nd, o2, entry, 1, when)
+        nd.s6 = max(when, s.ints[entry + _T] + s.ints[entry + _N] - 1)
         nd.s2 += 1
     return -1
 
@@ -181,7 +183,7 @@ def mem_read(node: Int, table: Int) -> Int:
 
     State: ``s0`` requests so far; ``s1`` the line asked for last; ``s2``, ``s3`` first piece
     that waits, and the next; ``s4`` phase; ``s5`` number of the held token on the first of two
-    streams.
+    streams; ``s6`` timestamp of the last token that left.
     """
     s = state_of(table)
     nd = s.nd[node]

@@ -7,6 +7,7 @@ from typing import Any
 from engine.sim.cache import kernel
 from engine.sim.dram.compiled import advance, answer_tag, answer_time
 from engine.sim.kernels.asking import MAX_PORTS
+from engine.sim.kernels.observer import harvest, lacks_queue
 from engine.sim.layout import (
     CTL_COUNT,
     CTL_LAST,
@@ -17,6 +18,7 @@ from engine.sim.layout import (
     CTL_VISITS,
     FAILED,
     FINISHED,
+    LACKING,
     PAUSED,
     PORT_MASK,
     PORT_NODE,
@@ -69,13 +71,17 @@ def _activity(s: State, nd: Any) -> Int:
 
 
 @inline
-def _visit(s: State, node: Int, table: Int) -> Int:
+def _visit(s: State, node: Int, table: Int, observed: Int) -> Int:
     """Run one node; its status."""
     nd = s.nd[node]
+    if observed and lacks_queue(s, nd):
+        return LACKING
     nd.ready = 0
     status = call_kernel(nd.fn, node, table)
     s.ctl[CTL_LAST] = node
     s.ctl[CTL_VISITS] += 1
+    if observed and status != FAILED:
+        harvest(s, node, status)
     if status == FINISHED:
         nd.done = 1
         s.ctl[CTL_LEFT] -= 1
@@ -116,13 +122,8 @@ def _serve(s: State) -> Int:
     return count > 0
 
 
-@kernel("scheduler")
-def scheduler(visits: Int, table: Int) -> Int:
-    """Visit ready nodes in order of the dataflow, at most so many.
-
-    When none is ready, every node is visited once more and told to go ahead token by token
-    (see :func:`engine.sim.runs.no_room`): only if that moves nothing, nothing can.
-    """
+@inline
+def _schedule(visits: Int, table: Int, observed: Int) -> Int:
     s = state_of(table)
     order, count = s.ctl[CTL_ORDER], s.ctl[CTL_COUNT]
     while True:
@@ -132,8 +133,9 @@ def scheduler(visits: Int, table: Int) -> Int:
             if not s.nd[node].ready:
                 continue
             moved = True
-            if _visit(s, node, table) == FAILED:
-                return FAILED
+            status = _visit(s, node, table, observed)
+            if status == FAILED or (observed and status == LACKING):
+                return status
             if s.ctl[CTL_LEFT] == 0:
                 return FINISHED
             visits -= 1
@@ -151,10 +153,10 @@ def scheduler(visits: Int, table: Int) -> Int:
                 continue
             before = _activity(s, nd)
             nd.eager = 1
-            status = _visit(s, node, table)
+            status = _visit(s, node, table, observed)
             nd.eager = 0
-            if status == FAILED:
-                return FAILED
+            if status == FAILED or (observed and status == LACKING):
+                return status
             if s.ctl[CTL_LEFT] == 0:
                 return FINISHED
             if status == FINISHED or _activity(s, nd) != before:
@@ -164,3 +166,19 @@ def scheduler(visits: Int, table: Int) -> Int:
                     return PAUSED
         if not moved and not _serve(s):
             return STUCK
+
+
+@kernel("scheduler")
+def scheduler(visits: Int, table: Int) -> Int:
+    """Visit ready nodes in order of the dataflow, at most so many.
+
+    When none is ready, every node is visited once more and told to go ahead token by token
+    (see :func:`engine.sim.runs.no_room`): only if that moves nothing, nothing can.
+    """
+    return _schedule(visits, table, False)
+
+
+@kernel("observed_scheduler")
+def observed_scheduler(visits: Int, table: Int) -> Int:
+    """The same, harvesting what each visit did; LACKING: a queue of events is too small."""
+    return _schedule(visits, table, True)

@@ -12,7 +12,7 @@ from collections.abc import Generator
 from typing import Any
 
 from engine.sim.primitives.registry import twin
-from engine.sim.process import Access, Behaviour, Port, Process, Request
+from engine.sim.process import AT_ONCE, Access, Behaviour, Port, Process, Request
 from engine.sim.tokens import DONE, Stop, is_number, same
 
 
@@ -63,7 +63,7 @@ def mem_read(node: Process) -> Behaviour:
             node.fail("coordinate and reference disagree", *tokens)
         for out in node.outputs:
             yield out.room
-        when: int | Access = 0
+        when = AT_ONCE
         if is_number(ref):
             address = reader.port.base + stride * int(ref)
             first, last = address // reader.line, (address + size - 1) // reader.line

@@ -1,0 +1,344 @@
+"""Observation of a run: what each visit of a node did, harvested right after the visit.
+
+The kernels know nothing of it.  After a visit the runs a node has put are still in their rings,
+and the credits of what it has taken are at the end of theirs; an observed run gives credits to
+unbounded channels too.  Both are turned into *events*, runs ``t, t + d, ...`` of clocks without
+data, and those into sums, bins and, if asked for, a log.
+
+Everything lies behind the table of the run (:mod:`engine.sim.observer` lays it out), in
+``s.ctl``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from engine.sim.layout import (
+    CTL_SIZE,
+    FINISHED,
+    FOREVER,
+    KIND,
+    LEAF,
+    SLOPE,
+    WAIT_INPUT,
+    Int,
+    State,
+    inline,
+)
+from engine.sim.runs import has
+
+(
+    OBS_BINS,  # bins of each timeline
+    OBS_SHIFT,  # cycles per bin are that power of two
+    OBS_NODES,  # where the nodes' records are
+    OBS_CHANNELS,  # where the channels' records are
+    OBS_ROWS,  # where the timelines are: ROWS per node, then one per channel
+    OBS_ROW_COUNT,
+    OBS_NODE_COUNT,
+    OBS_STREAMS,  # whether channels are observed
+    OBS_LOG,  # where the ring of log records is
+    OBS_LIMIT,  # records it holds; 0: no log
+    OBS_LOGGED,  # records written so far,
+    OBS_NEXT,  # and where in the ring the next goes
+    OBS_DROPPED,  # the latest clock in records that are no longer in the ring; -1: all are
+    OBS_LACKING,  # the channel whose queues are too small
+) = range(CTL_SIZE, CTL_SIZE + 14)
+OBS_START = CTL_SIZE + 14
+
+ROWS = 4
+"""Timelines of a node: busy, waiting for input, for room, for memory."""
+
+NODE_WORDS = 4  # clock, stalls for input, for output and for memory at the last harvest
+
+(
+    SEEN_RUNS, SEEN_TAKES,  # of the channel, at the last harvest
+    LATENCY,  # cycles from the put of a number to its timestamp
+    PUT_SUM, TAKE_SUM,  # of timestamps, and of clocks of takes
+    PUT_COUNT, TAKE_COUNT,  # tokens harvested
+    LEVEL, MOST,  # tokens present at the clock the harvest has reached; most at once
+    PUT_QUEUE, PUT_MASK, PUT_HEAD, PUT_TAIL,  # events not yet compared
+    TAKE_QUEUE, TAKE_MASK, TAKE_HEAD, TAKE_TAIL,
+) = range(17)  # fmt: skip
+CHANNEL_WORDS = 17
+
+EVENT_WORDS = 3  # first clock, count, step
+LOG_WORDS = 5  # 4 * channel + 2 * has the channel's latency + is a take; first token; t, n, d
+
+
+@inline
+def _cover(s: State, t: Int) -> None:
+    """Make bins wide enough for clock ``t``: merge them in pairs."""
+    f = s.ctl
+    bins = f[OBS_BINS]
+    while t >> f[OBS_SHIFT] >= bins:
+        f[OBS_SHIFT] += 1
+        half = bins // 2
+        for row in range(f[OBS_ROW_COUNT]):
+            o = f[OBS_ROWS] + row * bins
+            for k in range(half):
+                f[o + k] = f[o + 2 * k] + f[o + 2 * k + 1]
+            for k in range(half, bins):
+                f[o + k] = 0
+
+
+@inline
+def _steps(distance: Int, d: Int) -> Int:
+    """Steps of ``d`` > 0 cycles that reach that far; most runs have steps of one cycle."""
+    return distance if d == 1 else (distance + d - 1) // d
+
+
+@inline
+def _count_tokens(s: State, row: Int, t: Int, n: Int, d: Int) -> None:
+    """Add tokens stamped ``t``, ``t + d``, ... to a timeline."""
+    f = s.ctl
+    _cover(s, t + (n - 1) * d)
+    shift = f[OBS_SHIFT]
+    o = f[OBS_ROWS] + row * f[OBS_BINS]
+    if t >> shift == (t + (n - 1) * d) >> shift:
+        f[o + (t >> shift)] += n
+        return
+    while n > 0:
+        k = t >> shift
+        m = min(n, _steps(((k + 1) << shift) - t, d))
+        f[o + k] += m
+        n -= m
+        t += m * d
+
+
+@inline
+def _spend(s: State, node: Int, start: Int, stop: Int, si: Int, so: Int, sm: Int) -> None:
+    """Spread a visit's cycles evenly over its interval; the totals stay exact."""
+    f = s.ctl
+    _cover(s, stop - 1)
+    shift, bins = f[OBS_SHIFT], f[OBS_BINS]
+    o = f[OBS_ROWS] + ROWS * node * bins
+    busy = stop - start - si - so - sm
+    while start < stop:
+        k = start >> shift
+        here, left = min(stop, (k + 1) << shift) - start, stop - start
+        b = busy * here // left
+        rest, rest_left = here - b, left - busy
+        i = si * rest // rest_left if rest_left > 0 else 0
+        rest_left -= si
+        m = sm * (rest - i) // rest_left if rest_left > 0 else 0
+        f[o + k] += b
+        f[o + bins + k] += i
+        f[o + 2 * bins + k] += rest - i - m
+        f[o + 3 * bins + k] += m
+        busy -= b
+        si -= i
+        sm -= m
+        start += here
+
+
+@inline
+def _push(s: State, q: Int, queue: Int, t: Int, n: Int, d: Int) -> None:
+    """Append an event to the queue whose four fields start at ``queue``."""
+    f = s.ctl
+    tail = f[q + queue + 3]
+    o = f[q + queue] + EVENT_WORDS * (tail & f[q + queue + 1])
+    f[o] = t
+    f[o + 1] = n
+    f[o + 2] = d
+    f[q + queue + 3] = tail + 1
+
+
+@inline
+def _log(s: State, what: Int, first: Int, t: Int, n: Int, d: Int) -> None:
+    f = s.ctl
+    if f[OBS_LIMIT] == 0:
+        return
+    o = f[OBS_LOG] + LOG_WORDS * f[OBS_NEXT]
+    if f[OBS_LOGGED] >= f[OBS_LIMIT]:
+        f[OBS_DROPPED] = max(f[OBS_DROPPED], f[o + 2] + (f[o + 3] - 1) * f[o + 4])
+    f[OBS_NEXT] = f[OBS_NEXT] + 1 if f[OBS_NEXT] + 1 < f[OBS_LIMIT] else 0
+    f[o] = what
+    f[o + 1] = first
+    f[o + 2] = t
+    f[o + 3] = n
+    f[o + 4] = d
+    f[OBS_LOGGED] += 1
+
+
+@inline
+def _put_event(s: State, c: Int, q: Int, late: Int, t: Int, n: Int, d: Int) -> None:
+    """``n`` tokens stamped ``t``, ``t + d``, ... were put."""
+    f = s.ctl
+    f[q + PUT_SUM] += n * t + d * (n * (n - 1) // 2)
+    _count_tokens(s, ROWS * f[OBS_NODE_COUNT] + c, t, n, d)
+    _log(s, 4 * c + 2 * late, f[q + PUT_COUNT], t, n, d)
+    f[q + PUT_COUNT] += n
+    _push(s, q, PUT_QUEUE, t - (f[q + LATENCY] if late else 1), n, d)
+
+
+@inline
+def _take_event(s: State, c: Int, q: Int, t: Int, n: Int, d: Int) -> None:
+    """``n`` tokens were taken at clocks ``t``, ``t + d``, ..."""
+    f = s.ctl
+    f[q + TAKE_SUM] += n * t + d * (n * (n - 1) // 2)
+    _log(s, 4 * c + 1, f[q + TAKE_COUNT], t, n, d)
+    f[q + TAKE_COUNT] += n
+    _push(s, q, TAKE_QUEUE, t + 1, n, d)
+
+
+@inline
+def _continues(t: Int, n: Int, d: Int, u: Int, m: Int, e: Int) -> Int:
+    """Whether run ``u, m, e`` goes on as run ``t, n, d`` did; -1, or the common step."""
+    step = u - t - (n - 1) * d
+    if 0 <= step <= 1 and (n == 1 or d == step) and (m == 1 or e == step):
+        return step
+    return -1
+
+
+@inline
+def _harvest_puts(s: State, c: Int) -> None:
+    """Events of what the producer's visit put into channel ``c``."""
+    f = s.ctl
+    q = f[OBS_CHANNELS] + CHANNEL_WORDS * c
+    ch = s.ch[c]
+    first, end = f[q + SEEN_RUNS], ch.tr
+    if first == end:
+        return
+    f[q + SEEN_RUNS] = end
+    has_latency = f[q + LATENCY] > 1
+    t, n, d, late = 0, 0, 0, 0
+    for k in range(first, end):
+        p = s.run[ch.ro + (k & ch.rm)]
+        x, u, m = p.x, p.t, p.n
+        e = 1 if x & SLOPE else 0
+        slow = 1 if has_latency and x & KIND == LEAF else 0
+        if n > 0:
+            step = _continues(t, n, d, u, m, e)
+            if step >= 0 and slow == late:
+                n += m
+                d = step
+                continue
+            _put_event(s, c, q, late, t, n, d)
+        t, n, d, late = u, m, e, slow
+    _put_event(s, c, q, late, t, n, d)
+
+
+@inline
+def _harvest_takes(s: State, c: Int) -> None:
+    """Events of what the consumer's visit took from channel ``c``."""
+    f = s.ctl
+    q = f[OBS_CHANNELS] + CHANNEL_WORDS * c
+    ch = s.ch[c]
+    taken = ch.ht - f[q + SEEN_TAKES]
+    if taken == 0:
+        return
+    f[q + SEEN_TAKES] = ch.ht
+    k = ch.tc
+    found = 0
+    while found < taken:
+        k -= 1
+        found += s.credit[ch.co + (k & ch.cm)].n
+    before = found - taken  # slots of the first run that were free already
+    t, n, d = 0, 0, 0
+    for i in range(k, ch.tc):
+        p = s.credit[ch.co + (i & ch.cm)]
+        u, m, e = p.t - 1, p.n, p.d
+        if before > 0:
+            u += before * e
+            m -= before
+            before = 0
+        if n > 0:
+            step = _continues(t, n, d, u, m, e)
+            if step >= 0:
+                n += m
+                d = step
+                continue
+            _take_event(s, c, q, t, n, d)
+        t, n, d = u, m, e
+    _take_event(s, c, q, t, n, d)
+    if ch.cap >= FOREVER:  # nobody waits for these credits
+        ch.tc = ch.hc + 1
+
+
+@inline
+def _compare(s: State, c: Int) -> None:
+    """Go through the puts and takes of a channel in the order of their clocks.
+
+    A slot counts as free from the cycle after its token was taken, as it does for a put.  Runs
+    of puts and takes that move alike are worked off as a whole.
+    """
+    f = s.ctl
+    q = f[OBS_CHANNELS] + CHANNEL_WORDS * c
+    head, tail = f[q + PUT_HEAD], f[q + PUT_TAIL]
+    other, end = f[q + TAKE_HEAD], f[q + TAKE_TAIL]
+    level, most = f[q + LEVEL], f[q + MOST]
+    while head < tail and other < end:
+        p = f[q + PUT_QUEUE] + EVENT_WORDS * (head & f[q + PUT_MASK])
+        g = f[q + TAKE_QUEUE] + EVENT_WORDS * (other & f[q + TAKE_MASK])
+        t, n, d = f[p], f[p + 1], f[p + 2]
+        u, m, e = f[g], f[g + 1], f[g + 2]
+        puts, takes = 0, 0
+        if t == u and d == e and d > 0:
+            puts = takes = min(n, m)
+        elif t < u:
+            puts = min(n, _steps(u - t, d)) if d > 0 else n
+        else:
+            takes = min(m, _steps(t - u + 1, e)) if e > 0 else m
+        level += puts - takes
+        most = max(most, level)
+        if puts == n:
+            head += 1
+        else:
+            f[p] = t + puts * d
+            f[p + 1] = n - puts
+        if takes == m:
+            other += 1
+        else:
+            f[g] = u + takes * e
+            f[g + 1] = m - takes
+    f[q + PUT_HEAD], f[q + TAKE_HEAD] = head, other
+    f[q + LEVEL], f[q + MOST] = level, most
+
+
+@inline
+def lacks_queue(s: State, nd: Any) -> Int:
+    """Whether a visit of this node might bring more events than the queues have room for."""
+    f = s.ctl
+    if not f[OBS_STREAMS]:
+        return False
+    for k in range(nd.n_out):
+        c = s.ints[nd.outs + k]
+        q = f[OBS_CHANNELS] + CHANNEL_WORDS * c
+        if s.ch[c].cap >= 0 and (
+            f[q + PUT_TAIL] - f[q + PUT_HEAD] + s.ch[c].rm + 1 > f[q + PUT_MASK]
+        ):
+            f[OBS_LACKING] = c
+            return True
+    for k in range(nd.n_in):
+        c = s.ints[nd.ins + k]
+        q = f[OBS_CHANNELS] + CHANNEL_WORDS * c
+        if f[q + TAKE_TAIL] - f[q + TAKE_HEAD] + s.ch[c].cm + 1 > f[q + TAKE_MASK]:
+            f[OBS_LACKING] = c
+            return True
+    return False
+
+
+@inline
+def harvest(s: State, node: Int, status: Int) -> None:
+    """Note what the visit of a node that just ended has done."""
+    f = s.ctl
+    nd = s.nd[node]
+    o = f[OBS_NODES] + NODE_WORDS * node
+    if nd.clk > f[o]:
+        stalls = nd.si - f[o + 1], nd.so - f[o + 2], nd.sm - f[o + 3]
+        _spend(s, node, f[o], nd.clk, stalls[0], stalls[1], stalls[2])
+        f[o], f[o + 1], f[o + 2], f[o + 3] = nd.clk, nd.si, nd.so, nd.sm
+    if not f[OBS_STREAMS]:
+        return
+    for k in range(nd.n_out):
+        c = s.ints[nd.outs + k]
+        if s.ch[c].cap >= 0:
+            _harvest_puts(s, c)
+            _compare(s, c)
+    for k in range(nd.n_in):
+        c = s.ints[nd.ins + k]
+        _harvest_takes(s, c)
+        _compare(s, c)
+    # It may have stopped only because its credits, dropped by now, filled their ring.
+    if status != FINISHED and nd.wk == WAIT_INPUT and has(s, nd.wc):
+        nd.ready = 1

@@ -1,0 +1,105 @@
+"""What the twins observed, from the clocks of every put, take and wait."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from engine.samml.graph import Graph
+from engine.sim.machine import Machine
+from engine.sim.observe import (
+    BUSY,
+    INPUT,
+    MEMORY,
+    ROOM,
+    Events,
+    Int64,
+    Observe,
+    Observed,
+    StreamLog,
+    Wait,
+    bin_width,
+    latencies,
+    most_at_once,
+    with_idle,
+)
+from engine.sim.process import Channel, ChannelWatch, Process
+
+
+def observed(
+    observe: Observe,
+    graph: Graph,
+    machine: Machine,
+    processes: Sequence[Process],
+    channels: Sequence[Channel],
+) -> Observed:
+    """What a finished run of the twins is to say, exactly."""
+    watches = [channel.watch for channel in channels if channel.watch is not None]
+    end = max((p.clock for p in processes), default=0)
+    last = max([end - 1, *(max(w.stamps, default=0) for w in watches if observe.channels)])
+    width = bin_width(observe.bins, last)
+    rows = np.zeros((len(processes), 4, observe.bins), np.int64)
+    for number, process in enumerate(processes):
+        _fill(rows[number], process, width)
+    nodes = with_idle(rows, width, end)
+    if not observe.channels:
+        return Observed(width, nodes)
+    tokens = [np.bincount(_array(w.stamps) // width, minlength=observe.bins) for w in watches]
+    residence = [sum(w.takes) - sum(w.stamps[: len(w.takes)]) for w in watches]
+    most = [most_at_once(_array(w.puts), _array(w.takes) + 1) for w in watches]
+    seen = Observed(
+        width,
+        nodes,
+        tokens=np.array(tokens, np.int64).reshape(-1, observe.bins),
+        residence=np.array(residence, np.int64),
+        occupancy_max=np.array(most, np.int64),
+    )
+    if not observe.log:
+        return seen
+    logs = tuple(
+        _log(watch, latency, channel.capacity)
+        for watch, latency, channel in zip(
+            watches, latencies(graph, machine), channels, strict=True
+        )
+    )
+    waits = tuple(tuple(Wait(*wait) for wait in p.waits or ()) for p in processes)
+    records = sum(len(log.puts.first) + len(log.takes.first) for log in logs)
+    return Observed(
+        seen.width,
+        seen.nodes,
+        seen.tokens,
+        seen.residence,
+        seen.occupancy_max,
+        logs,
+        waits,
+        records,
+    )
+
+
+def _array(clocks: Sequence[int]) -> Int64:
+    return np.asarray(clocks, np.int64).reshape(-1)
+
+
+def _fill(rows: Int64, process: Process, width: int) -> None:
+    """Book each cycle of a node's clock: those in no wait are its own work."""
+    at = 0
+    for since, until, room, stream, _ in process.waits or ():
+        _spread(rows[BUSY], at, since, width)
+        kind = MEMORY if stream < 0 else ROOM if room else INPUT
+        _spread(rows[kind], since, until, width)
+        at = until
+    _spread(rows[BUSY], at, process.clock, width)
+
+
+def _spread(row: Int64, start: int, stop: int, width: int) -> None:
+    while start < stop:
+        k = start // width
+        end = min(stop, (k + 1) * width)
+        row[k] += end - start
+        start = end
+
+
+def _log(watch: ChannelWatch, latency: int, capacity: int | None) -> StreamLog:
+    late = np.asarray(watch.stamps, np.int64) > np.asarray(watch.puts, np.int64) + 1
+    return StreamLog(Events.of(watch.stamps), Events.of(watch.takes), late, latency, capacity)

@@ -1,0 +1,138 @@
+"""Critical paths of random graphs: without gaps, true to the run, and honest about gains.
+
+The twins note every wait, so their path is exact; the path read from the log of either engine
+knows nothing of primitives and must nevertheless hold.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+from engine.errors import SimulationError
+from engine.sim import compiled, interpreter
+from engine.sim.bound import BoundGraph
+from engine.sim.causes import LoggedCauses
+from engine.sim.critical import CriticalPath, Why, _Walk, critical_path
+from engine.sim.machine import Machine
+from engine.sim.observe import Observe
+from engine.sim.primitives.values import binary_timing, load_timing, unary_timing
+from engine.sim.result import EngineResult
+from tests.property.random_graphs import random_graph
+from tests.property.test_observation import CAPACITIES, machines
+from tests.property.test_twins_equal_kernels import outcome
+
+SEED = 20_261_122
+LOGGED = Observe(log=True)
+
+
+def from_log(result: EngineResult) -> CriticalPath:
+    """The path as the log alone tells it, although the waits were noted."""
+    assert result.observed is not None
+    walk = _Walk(result, LoggedCauses(result.graph, result.observed))
+    walk.follow()
+    return walk.path()
+
+
+def check_path(path: CriticalPath, result: EngineResult) -> None:
+    """The segments are contiguous, and each of them happened in the run."""
+    assert path.start == 0
+    assert path.cycles == result.cycles
+    assert result.observed is not None
+    assert result.observed.log is not None
+    clock = 0
+    for s in path.segments:
+        assert s.start == clock
+        assert s.stop > s.start
+        clock = s.stop
+        if s.why is Why.WORK:
+            assert s.stop <= result.clocks[s.node]
+            continue
+        assert s.stream is not None
+        log = result.observed.log[s.stream]
+        if s.why is Why.ROOM:
+            assert result.graph.producer[s.stream] == s.node
+            assert log.capacity is not None
+            assert s.start in log.takes.expanded()
+            assert s.cycles == 1
+        else:
+            reader = s.other if s.why is Why.LATENCY else s.node
+            assert result.graph.consumer[s.stream] == reader
+            assert s.stop in log.puts.expanded()
+            assert s.cycles == (1 if s.why is Why.TOKEN else log.latency)
+    assert clock == path.cycles
+    assert sum(share.cycles for share in path.summary()) == path.cycles
+
+
+def check_waits(path: CriticalPath, twin: EngineResult) -> int:
+    """How many waits of the path the twins did not note, not even as waits of no cycles."""
+    assert twin.observed is not None
+    assert twin.observed.waits is not None
+    noted = [{(w.until, w.room, w.stream) for w in waits} for waits in twin.observed.waits]
+    unknown = 0
+    for s in path.segments:
+        if s.why is not Why.WORK:
+            waiting = s.other if s.why is Why.LATENCY else s.node
+            assert waiting is not None
+            unknown += (s.stop, s.why is Why.ROOM, s.stream) not in noted[waiting]
+    return unknown
+
+
+def test_paths_hold_and_agree() -> None:
+    print(f"seeds from {SEED}")
+    kinds: Counter[str] = Counter()
+    for seed in range(SEED, SEED + 80):
+        bound = random_graph(seed)
+        for capacity in CAPACITIES:
+            on = machines(seed, capacity)
+            twin = outcome(lambda bound=bound, on=on: interpreter.run(bound, on, observe=LOGGED))
+            if isinstance(twin, SimulationError):
+                continue
+            kernel = compiled.run(bound, on, observe=LOGGED)
+            exact, logged, third = critical_path(twin), from_log(twin), critical_path(kernel)
+            for path in (exact, logged, third):
+                check_path(path, twin)
+            assert logged.segments == third.segments
+            assert check_waits(exact, twin) == 0
+            kinds["runs"] += 1
+            kinds["waits"] += sum(s.why is not Why.WORK for s in logged.segments)
+            kinds["coincidences"] += check_waits(logged, twin)
+            kinds["same path"] += exact.segments == logged.segments
+    print(kinds)
+    assert kinds["runs"] > 250
+    assert kinds["coincidences"] == 0
+
+
+def twice_as_fast(bound: BoundGraph, number: int, on: Machine) -> BoundGraph:
+    """The graph with latency and interval of one node halved, rounded up."""
+    node = bound.graph.nodes[number]
+    timing = {"array": load_timing, "binary": binary_timing, "unary": unary_timing}[node.op]
+    now = timing(node, on)
+    params = {"latency": -(-now.latency // 2), "ii": -(-now.interval // 2)}
+    nodes = list(bound.graph.nodes)
+    nodes[number] = replace(node, params={**node.params, **params})
+    return replace(bound, graph=replace(bound.graph, nodes=tuple(nodes)))
+
+
+def test_gains_stay_within_their_bounds() -> None:
+    """A node off the path gains nothing, one on it at most half of its own cycles there."""
+    tried: Counter[str] = Counter()
+    for seed in range(SEED, SEED + 60):
+        bound = random_graph(seed)
+        for capacity in (1, 3, None):
+            on = replace(Machine.default(capacity), alu_latency=7, alu_interval=4, load_latency=6)
+            twin = outcome(lambda bound=bound, on=on: interpreter.run(bound, on, observe=LOGGED))
+            if isinstance(twin, SimulationError):
+                continue
+            for path in (critical_path(twin), from_log(twin)):
+                for node in bound.graph.nodes:
+                    if node.op not in ("array", "binary", "unary"):
+                        continue
+                    faster = interpreter.run(twice_as_fast(bound, node.id, on), on).cycles
+                    guess = path.what_if(node.id)
+                    assert guess.cycles <= faster <= path.cycles, f"{seed}, {capacity}, {node}"
+                    tried["off the path" if guess.own == 0 else "on the path"] += 1
+                    tried["gain"] += faster < path.cycles
+    print(tried)
+    assert tried["off the path"] > 200
+    assert tried["gain"] > 30

@@ -1,0 +1,97 @@
+"""Both engines observe the same in random graphs, and observing changes nothing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from engine.errors import SimulationError
+from engine.sim import compiled, interpreter, observer
+from engine.sim.machine import Machine
+from engine.sim.observe import BUSY, IDLE, INPUT, ROOM, Observe, Observed, StreamLog
+from engine.sim.result import EngineResult
+from tests.property.random_graphs import random_graph
+from tests.property.test_twins_equal_kernels import difference, outcome
+
+SEED = 20_261_121
+CAPACITIES = (1, 2, 3, 7, 64, None)
+SLOW = replace(Machine.default(), alu_latency=5, alu_interval=3, load_latency=4)
+LOGGED = Observe(bins=8, log=True)
+
+
+def machines(seed: int, capacity: int | None) -> Machine:
+    kinds = (Machine.default(), SLOW, Machine.comal(), replace(SLOW, alu_interval=1))
+    return replace(kinds[seed % 4], channel_capacity=capacity)
+
+
+def check_totals(result: EngineResult, seen: Observed) -> None:
+    """Bins add up to the counters, and every bin is full up to the end of the run."""
+    totals = seen.nodes.sum(axis=2)
+    assert (seen.nodes >= 0).all()
+    assert np.array_equal(totals[:, BUSY], result.busy)
+    assert np.array_equal(totals[:, INPUT], result.stall_input)
+    assert np.array_equal(totals[:, ROOM], result.stall_output)
+    end = int(result.clocks.max())
+    assert np.array_equal(totals[:, IDLE], end - result.clocks)
+    assert seen.nodes.shape[2] <= 8
+    assert (seen.nodes.sum(axis=1)[:, :-1] == seen.width).all()
+    assert seen.tokens is not None
+    assert np.array_equal(seen.tokens.sum(axis=1), result.tokens)
+
+
+def check_logs(twin: StreamLog, kernel: StreamLog) -> None:
+    assert np.array_equal(twin.puts.expanded(), kernel.puts.expanded())
+    assert np.array_equal(twin.takes.expanded(), kernel.takes.expanded())
+    assert twin.capacity == kernel.capacity
+    for events in (twin.puts, kernel.puts, twin.takes, kernel.takes):
+        assert np.array_equal(events.first, np.cumsum(events.count) - events.count)
+
+
+def test_both_engines_observe_the_same() -> None:
+    print(f"seeds from {SEED}")
+    kinds: Counter[str] = Counter()
+    for seed in range(SEED, SEED + 80):
+        bound = random_graph(seed)
+        for capacity in CAPACITIES:
+            on = machines(seed, capacity)
+            plain = outcome(lambda bound=bound, on=on: compiled.run(bound, on))
+            twin = outcome(lambda bound=bound, on=on: interpreter.run(bound, on, observe=LOGGED))
+            kernel = outcome(lambda bound=bound, on=on: compiled.run(bound, on, observe=LOGGED))
+            where = f"graph {seed}, capacity {capacity}\n{bound.graph}"
+            assert not difference(twin, kernel, log=False), where
+            assert not difference(plain, kernel, log=False), where
+            kinds[type(twin).__name__] += 1
+            if isinstance(twin, SimulationError) or isinstance(kernel, SimulationError):
+                assert str(kernel) == str(plain), where
+                continue
+            a, b = twin.observed, kernel.observed
+            assert a is not None, where
+            assert b is not None, where
+            assert a.width == b.width, where
+            check_totals(twin, a)
+            check_totals(kernel, b)
+            for name in ("tokens", "residence", "occupancy_max"):
+                assert np.array_equal(getattr(a, name), getattr(b, name)), f"{name} of {where}"
+            for one, other in zip(a.log or (), b.log or (), strict=True):
+                check_logs(one, other)
+    assert kinds["EngineResult"] > 250
+    assert kinds["DeadlockError"]
+
+
+@pytest.mark.parametrize("seed", range(SEED, SEED + 12))
+def test_small_rings_observe_the_same(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rings and queues that grow, visits that end early."""
+    monkeypatch.setattr(observer, "QUEUE", 2)
+    bound = random_graph(seed)
+    on = machines(seed, None)
+    twin = outcome(lambda: interpreter.run(bound, on, observe=LOGGED))
+    if isinstance(twin, SimulationError):
+        return
+    kernel = compiled.Simulation(bound, on, observe=LOGGED, ring=1).run()
+    assert twin.observed is not None
+    assert kernel.observed is not None
+    for name in ("tokens", "residence", "occupancy_max"):
+        assert np.array_equal(getattr(twin.observed, name), getattr(kernel.observed, name))
