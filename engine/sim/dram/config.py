@@ -105,11 +105,19 @@ class Timing:
                 f"timing: tRTW = {self.rtw} lets write data meet read data",
                 hint=f"at least tCL + tBL - tCWL = {self.cl + self.bl - self.cwl}; 0 derives it",
             )
-        if self.refi < self.rfc + self.rp + self.ras:
+        if self.refi < self.rfc + 2 * self.longest_access:
             raise SimulationError(
-                f"timing: refreshes every tREFI = {self.refi} leave no time for anything else",
-                hint="at least tRFC + tRAS + tRP",
+                f"timing: refreshes every tREFI = {self.refi} leave no time for accesses",
+                hint=f"at least tRFC + {2 * self.longest_access}, two accesses from ACT to ACT",
             )
+
+    @property
+    def longest_access(self) -> int:
+        """Clocks from one activate of a bank to the next at most, whatever came before."""
+        column = max(self.read_to_write, self.cwl + self.bl + self.wtr_l, self.ccd_l)
+        close = max(self.rtp, self.cwl + self.bl + self.wr)
+        opened = max(self.row_cycle, self.rcd + column + close + self.rp)
+        return opened + max(self.faw, self.rrd_l)
 
     @property
     def row_cycle(self) -> int:

@@ -13,7 +13,8 @@ Reads go first.  The controller turns to writes when it has no reads, when ``wri
 are queued (until ``write_low`` are left) or when writes waited for ``write_patience`` clocks
 (until those are done); then it serves at least ``write_high - write_low`` reads, if there are.
 
-A refresh that is due goes before everything else: precharge all, refresh all.
+A refresh that is due goes before everything else: precharge all, refresh all.  Until then nothing
+enters the queues.
 """
 
 from __future__ import annotations
@@ -490,33 +491,40 @@ def refresh(m: Int, c: Int, event: Int) -> None:
     propose_all(m, c)
 
 
+def issue(m: Int, c: Int, t: Int) -> None:
+    """Issue the best candidate at clock ``t``."""
+    key = m[c + C_CHOSEN]
+    b = key & BANK_MASK
+    if key & ACTIVATE:
+        activate(m, c, b, t)
+    elif key & ROW_COMMAND:
+        precharge(m, c, b, t)
+    else:
+        column(m, c, b, t)
+    m[c + C_NOW] = t + 1
+    m[c + C_WHEN] = -1
+
+
 def run(m: Int, c: Int, until: Int) -> None:
     """Decide all commands of a channel before clock ``until``."""
     while True:
-        arrival = arrivals(m, c)
-        event = arrival
+        if m[c + C_DUE] <= m[c + C_NOW]:
+            refresh(m, c, m[c + C_NOW])
+            continue
+        change = arrivals(m, c)
         if m[c + C_WRITES] > 0 or m[c + C_MODE] == WRITE:
             turn(m, c)
-            event = min(event, patience(m, c))
+            change = min(change, patience(m, c))
         if m[c + C_WHEN] < 0:
             find_best(m, c)
         t = m[c + C_WHEN]
-        event = min(event, t)
+        event = min(change, t)
         if event >= until:
             m[c + C_NEXT] = event
             return
         if m[c + C_DUE] <= event:
             refresh(m, c, event)
-        elif event < t or event == arrival:
-            m[c + C_NOW] = max(m[c + C_NOW], event)
+        elif change <= t:
+            m[c + C_NOW] = change
         else:
-            key = m[c + C_CHOSEN]
-            b = key & BANK_MASK
-            if key & ACTIVATE:
-                activate(m, c, b, t)
-            elif key & ROW_COMMAND:
-                precharge(m, c, b, t)
-            else:
-                column(m, c, b, t)
-            m[c + C_NOW] = t + 1
-            m[c + C_WHEN] = -1
+            issue(m, c, t)

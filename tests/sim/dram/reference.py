@@ -42,12 +42,12 @@ class Channel:
     def run(self) -> None:
         clock = 0
         while self.waiting or self.queue:
-            self.admit(clock)
-            self.choose_kind(clock)
             due = self.config.refresh and clock >= (self.refreshes + 1) * self.config.timing.refi
             if due:
                 self.refresh(clock)
             else:
+                self.admit(clock)
+                self.choose_kind(clock)
                 self.issue(clock)
             clock += 1
 
