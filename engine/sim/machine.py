@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
-from engine.errors import SimulationError
+from engine.errors import GraphError, SimulationError
+from engine.samml.block_timing import BlockTiming
 from engine.samml.graph import Stream
 
 
@@ -110,6 +111,8 @@ class Machine:
         Cycles from reference to value, of value loads whose node does not say.
     quirks : Quirks
         Deviations to copy.
+    blocks : BlockTiming
+        How long work on blocks takes.
     clock_hz : float
         Cycles per second, to turn cycles into time.
     """
@@ -121,6 +124,7 @@ class Machine:
     load_latency: int = 1
     quirks: Quirks = field(default_factory=Quirks)
     clock_hz: float = 1e9
+    blocks: BlockTiming = field(default_factory=BlockTiming)
 
     def __post_init__(self) -> None:
         sizes = {
@@ -179,8 +183,9 @@ class Machine:
             If a key is unknown.
         """
         try:
-            return cls(**{**data, "quirks": Quirks(**data.get("quirks", {}))})
-        except TypeError as problem:
+            blocks = BlockTiming(**data.get("blocks", {}))
+            return cls(**{**data, "quirks": Quirks(**data.get("quirks", {})), "blocks": blocks})
+        except (TypeError, GraphError) as problem:
             raise SimulationError(f"not a machine: {problem}") from None
 
     def __str__(self) -> str:
@@ -191,6 +196,7 @@ class Machine:
                 f"  channel capacity: {capacity} tokens",
                 f"  ALU latency: {self.alu_latency} cycles, one result every {self.alu_interval}",
                 f"  load latency: {self.load_latency} cycles",
+                f"  blocks: {self.blocks}",
                 f"  clock: {self.clock_hz / 1e6:g} MHz",
                 f"  quirks: {', '.join(self.quirks.active) or 'none'}",
             )

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 Int64 = npt.NDArray[np.int64]
 FIRST_FLOATS = 1 << 18
 """Numbers in a new pool, roughly: it stays in a core's cache."""
+FEWEST_TILES = 64
+FIRST_ROOM = 64
+"""Entries a new tree has room for."""
 
 
 @dataclass
@@ -75,7 +78,7 @@ class Stores:
     def pool(self, size: int) -> int:
         """Where the pool of tiles of that size is described: how many are free, and their list."""
         if size not in self.pools:
-            count = max(FIRST_FLOATS // size, 64)
+            count = max(FIRST_FLOATS // size, FEWEST_TILES)
             self.floats.align(size)
             handles = self.floats.reserve(count * size) // size + np.arange(count)
             free = self.ints.add(handles[::-1])
@@ -89,7 +92,7 @@ class Stores:
 
     def tree(self, node: int, order: int, size: int) -> int:
         """Where the tree of a node is described."""
-        room = trees.FIRST_ROOM
+        room = FIRST_ROOM
         entry = np.zeros(trees.KEY + order, np.int64)
         entry[trees.KEYS] = self.ints.reserve(room * order)
         entry[trees.SUMS] = self.floats.reserve(room * size)
@@ -173,6 +176,11 @@ class Stores:
         for at in self.buffers:
             start, count = int(ints[at]), int(ints[at + 1])
             yield ints[start : start + count].copy()
+
+    def shaped(self, node: Node, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """What a values writer collected, tile by tile."""
+        axes = "".join(self.axes[s] for s in self.values(node))
+        return values.reshape(-1, *(self.edge for _ in axes)) if len(values) else values
 
     def tile(self, stream: int, handle: int, memory: Memory) -> npt.NDArray[np.float32]:
         """A copy of the tile of that handle."""

@@ -20,6 +20,8 @@ from engine.sim.kernels import (
     shaping,
     sources,
     spacc,
+    tile_reducers,
+    tiles,
     values,
     writers,
 )
@@ -30,6 +32,7 @@ for _name in KERNELS.keys() & CATALOGUE.keys():
     register_kernel(_name, KERNELS[_name])
 for _order in range(2, MAX_ACCUMULATOR_ORDER + 1):
     register_kernel(f"spacc{_order}", KERNELS["spacc"])
+register_kernel("tilefold", KERNELS["tile_unary"])
 
 __all__ = [
     "KERNELS",
@@ -48,6 +51,8 @@ __all__ = [
     "shaping",
     "sources",
     "spacc",
+    "tile_reducers",
+    "tiles",
     "values",
     "writers",
 ]
