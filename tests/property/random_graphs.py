@@ -294,6 +294,31 @@ class Grower:
         guide = b.copies(streams[1], 2)
         b.node("fiber_align", [streams[0], guide[0], streams[2]], [(kind, shape)], levels=levels)
 
+    def a_replay(self) -> None:
+        """Subtrees, and a driver with a fiber for each."""
+        rng, b = self.rng, self.b
+        levels, depth = int(rng.integers(1, 3)), int(rng.integers(0, 3))
+        frame = random_nest(rng, depth, 3)
+        top = Shape(depth, None)
+        driver = deepen(frame, depth, lambda: random_nest(rng, 1, 4))
+        kind = (CRD, REF, VAL)[int(rng.integers(3))]
+        make = self.leaf_maker(kind) if kind is not CRD else lambda: int(rng.integers(0, 9))
+        tree = deepen(frame, depth, lambda: refill(random_nest(rng, levels, 4), levels, make))
+        drives = Shape(depth + 1, top)
+        below, shape = top, drives
+        for _ in range(levels):
+            below, shape = Shape(below.depth + 1, below), Shape(shape.depth + 1, shape)
+        streams = [
+            b.source(kind, below, flatten(tree, depth + levels)),
+            b.source(CRD, drives, flatten(driver, depth + 1)),
+        ]
+        driven = b.copies(streams[1], 2)
+        axes = ""
+        if kind is REF and rng.random() < 0.6:
+            (streams[0],) = self.array(streams[0])
+            kind, axes = VAL, streams[0].axes
+        b.node("replay", [streams[0], driven[0]], [(kind, shape, axes)], levels=levels)
+
     def leaf_maker(self, kind: StreamKind) -> Any:
         if kind is VAL:
             return lambda: values(self.rng, 1)[0]
@@ -356,19 +381,20 @@ class Grower:
         else:
             self.b.node("locate", [crd, ref], [(REF, crd.shape)], dim=int(self.rng.integers(1, 4)))
 
-    def array(self) -> None:
-        ref = self.pick(REF)
+    def array(self, ref: Live | None = None) -> list[Live]:
+        ref = self.pick(REF) if ref is None else ref
         if ref is None:
-            return
+            return []
         axes = ("ij", "ij", "i", "")[int(self.rng.integers(4))] if self.edge > 1 else ""
         params: dict[str, Any] = {"block": 2} if self.rng.random() < 0.15 else {}
         if axes:
             params = self.tile(axes)
-        self.b.node("array", [ref], [(VAL, ref.shape, axes)], tensor="T", **params)
+        made = self.b.node("array", [ref], [(VAL, ref.shape, axes)], tensor="T", **params)
         shape = (4096, *(self.edge for _ in axes))
         numbers = self.rng.normal(size=shape).round(2)
         numbers[self.rng.random(4096) < 0.1] = 0
         self.b.bind(vals=numbers.astype(np.float32))
+        return made
 
     def tile(self, text: str) -> dict[str, Any]:
         return {"tile": text, "block": self.edge}
@@ -579,7 +605,7 @@ class Grower:
         self.b.node(f"spacc{order}", [*inputs, value], outs, fn=fn)
 
 
-GROUPS = ("a_level", "a_level", "operands", "root", "a_tree", "a_join")
+GROUPS = ("a_level", "a_level", "operands", "root", "a_tree", "a_join", "a_replay")
 STEPS = (
     "scan",
     "broadcast",
