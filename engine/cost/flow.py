@@ -353,6 +353,23 @@ def _fiber_align(node: Node, inputs: tuple[Flow, ...], context: Context) -> Outc
     return Outcome((out,), max(stream.tokens, out.tokens))
 
 
+@rule("replay")
+def _replay(node: Node, inputs: tuple[Flow, ...], context: Context) -> Outcome:
+    """The levels of the subtree, as often as the driver has coordinates, below the driver's."""
+    stream, driver = inputs
+    times = driver.values / max(driver.shape.fibers if driver.shape else 1.0, 1e-12)
+    shape = driver.shape
+    for values in _innermost(stream.shape, int(node.params["levels"])):
+        shape = Shape(values * times, shape)
+    old = stream.references
+    references = old and References(old.statistics, old.level, lambda: old.counts * times)
+    counts = None if stream.counts is None else stream.counts * times
+    out = Flow(
+        shape, context.outputs[0], counts=counts, references=references, present=stream.present
+    )
+    return Outcome((out,), max(stream.tokens, out.tokens))
+
+
 @rule("crddrop")
 def _crddrop(node: Node, inputs: tuple[Flow, ...], context: Context) -> Outcome:
     inner, outer = inputs

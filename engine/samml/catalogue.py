@@ -250,6 +250,19 @@ _ENTRIES = (
         nesting=Nesting.ALIGNS,
     ),
     Primitive(
+        "replay",
+        "replayer",
+        "Rpl",
+        Family.REPEAT,
+        "Keeps one subtree of that many levels on chip and puts it once per coordinate of the "
+        "driver's fiber.",
+        inputs=(Port("in", ANY, "levels"), Port("driver", (CRD,), 1)),
+        outputs=(Port("out", ANY, "levels", deeper=1),),
+        params=("levels",),
+        same_kind=True,
+        nesting=Nesting.OPAQUE,
+    ),
+    Primitive(
         "crddrop",
         "coordinate dropper",
         "Drop",

@@ -55,16 +55,18 @@ class Nesting(Enum):
 class Port:
     """One port: its name, the kinds it takes, and its depth relative to the node's.
 
-    A depth that a node chooses is the name of the parameter that says it.
+    A depth that a node chooses is the name of the parameter that says it, ``deeper`` levels more.
     """
 
     name: str
     kinds: tuple[StreamKind, ...]
     depth: int | str = 0
+    deeper: int = 0
 
     def depth_of(self, params: Mapping[str, Scalar]) -> int:
         """Depth relative to the node's, given the node's parameters."""
-        return self.depth if isinstance(self.depth, int) else int(params[self.depth])
+        depth = self.depth if isinstance(self.depth, int) else int(params[self.depth])
+        return depth + self.deeper
 
 
 Flops = Callable[[Sequence[float], float], float]

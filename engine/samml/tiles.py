@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from engine.samml.block_timing import DEFAULT, BlockTiming
 from engine.samml.catalogue import primitive
 from engine.samml.graph import Graph, Node, StreamKind
 from engine.samml.primitive import Family
@@ -76,28 +77,32 @@ def elements_per_value(node: Node) -> int:
     return 1 if spec is None else spec.elements
 
 
-def latency(node: Node) -> int:
+def latency(node: Node, timing: BlockTiming = DEFAULT) -> int:
     """Cycles from operands to a value, on a machine where a number takes one.
 
-    A tile streams in, and through a sum, in as many cycles as it has numbers; a tile product
-    takes 2b - 1 (a systolic array), a unary function b.
+    By default a tile streams in, and through a sum, in as many cycles as it has numbers; a tile
+    product takes 2b - 1 (a systolic array), a unary function b.
     """
     spec = tile_of(node)
     if spec is None:
         return 1
     if node.op == "unary":
-        return spec.edge
+        return timing.cycles("unary", spec.edge, spec.elements)
     if node.op == "binary":
-        return 2 * spec.edge - 1 if spec.contracts else spec.elements
-    return spec.points if node.op in ("array", "reduce", "tilefold") else 1
+        rule = "product" if spec.contracts else "elementwise"
+        return timing.cycles(rule, spec.edge, spec.elements, spec.points)
+    if node.op in ("array", "reduce", "tilefold"):
+        rule = "load" if node.op == "array" else "fold"
+        return timing.cycles(rule, spec.edge, spec.points)
+    return 1
 
 
-def interval(node: Node) -> int:
-    """Cycles between two values: b of a tile product, whose b³ sums go b² a cycle; else 1."""
+def interval(node: Node, timing: BlockTiming = DEFAULT) -> int:
+    """Cycles between two values: by default b of a tile product, whose b³ sums go b² a cycle."""
     spec = tile_of(node)
     if spec is None or node.op != "binary" or not spec.contracts:
         return 1
-    return max(spec.points // spec.edge**2, 1)
+    return timing.cycles("product_interval", spec.edge, spec.elements, spec.points)
 
 
 def with_tiles(graph: Graph) -> Graph:

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from engine.errors import SimulationError
 from engine.samml.catalogue import primitive
 from engine.samml.graph import Graph, Node, StreamKind
+from engine.samml.tiles import tile_of
 from engine.sim.bound import BoundGraph
 from engine.sim.deadlock import Blocked, Need, stuck_error
 from engine.sim.dram import MemoryStats, build
@@ -34,6 +35,7 @@ from engine.sim.layout import (
     FINISHED,
     FOREVER,
     LACKING,
+    LEAF,
     NODE,
     PORT_BASE,
     PORT_MASK,
@@ -61,9 +63,23 @@ MEMORY_LIMIT = 4 << 30
 _SCHEDULER = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)
 
 
+_ON_TILES = {
+    "array": "tile_array",
+    "binary": "tile_binary",
+    "unary": "tile_unary",
+    "tilefold": "tile_unary",
+    "reduce": "tile_reduce",
+    "spacc1": "spacc",
+    "valwrite": "tile_valwrite",
+}
+
+
 def kernel_name(node: Node, machine: Machine) -> str:
-    """Name of the kernel that runs a node: its op, or a variant of it."""
-    if node.op.startswith("spacc") and (node.op != "spacc1" or "tile" in node.params):
+    """Name of the kernel that runs a node: its op, or the variant for its values or inputs."""
+    spec = tile_of(node)
+    if node.op in _ON_TILES and spec is not None and any((*spec.operands, spec.result)):
+        return _ON_TILES[node.op]
+    if node.op.startswith("spacc") and node.op != "spacc1":
         return "spacc"
     if node.op == "reduce" and len(node.inputs) == 2:
         return "guided_reduce"
@@ -111,18 +127,20 @@ class Simulation:
     ) -> None:
         self.graph = graph = bound.graph
         self.machine = machine
-        self._refuse_tiles()
         self.kernels = [kernel_of(node, machine) for node in graph.nodes]
         ints, floats = Pool(np.int64), Pool(np.float32)
         ints.reserve(TOKENS)  # where void outputs write: nobody reads it
         floats.reserve(TOKENS)
         self.stores = Stores(graph, ints, floats)
+        is_value = [
+            stream.kind is StreamKind.VAL and not self.stores.axes[stream.id]
+            for stream in graph.streams
+        ]
         self.nodes = np.zeros(len(graph.nodes), NODE)
         ports = ports_of(graph, machine)
         # Credits tell when a token was taken, so observed channels all have them.
         unbounded = FOREVER if observe is not None and observe.channels else 0
         capacities = [machine.capacity_of(stream) or unbounded for stream in graph.streams]
-        is_value = [stream.kind is StreamKind.VAL for stream in graph.streams]
         ends: list[tuple[int, int]] = [(0, 0)] * len(graph.streams)
         for stream in graph.streams:
             ends[stream.id] = (graph.producer[stream.id], graph.consumer[stream.id])
@@ -132,10 +150,11 @@ class Simulation:
                 if stream_id is None:
                     outputs.append(len(capacities))
                     capacities.append(-1)
-                    is_value.append(self._carries_values(node, port))
+                    carries = self._carries_values(node, port)
+                    is_value.append(carries and not self.stores.carries_tiles(node, port))
                     ends.append((node.id, node.id))
                 else:
-                    self._check_kind(node, port, is_value[stream_id])
+                    self._check_kind(node, port, stream_id)
                     outputs.append(stream_id)
             entry = self.nodes[node.id]
             entry["ins"], entry["n_in"] = ints.add(node.inputs), len(node.inputs)
@@ -186,16 +205,6 @@ class Simulation:
             rows[number, PORT_NODE], rows[number, PORT_BASE] = node, port.base
         return ints.add(rows)
 
-    def _refuse_tiles(self) -> None:
-        tiled = next((node for node in self.graph.nodes if "tile" in node.params), None)
-        if tiled is not None:
-            raise SimulationError(
-                f"the compiled engine cannot run the blocked graph {self.graph.name}: "
-                f"the values of {tiled.label or tiled.op} are blocks of edge "
-                f"{tiled.params['block']}",
-                hint="use the interpreter, or take the blocks out of the program",
-            )
-
     def _carries_values(self, node: Node, port: int) -> bool:
         """Whether an output port carries values: its kind, or that of the input it copies."""
         entry = primitive(node.op)
@@ -211,8 +220,9 @@ class Simulation:
             source = next(stream for port, stream in ports if len(port.kinds) > 1)
         return self.graph.streams[source].kind is StreamKind.VAL
 
-    def _check_kind(self, node: Node, port: int, is_value: bool) -> None:
+    def _check_kind(self, node: Node, port: int, stream: int) -> None:
         """Refuse a graph that would have a kernel take numbers for values."""
+        is_value = self.graph.streams[stream].kind is StreamKind.VAL
         if self._carries_values(node, port) is not is_value:
             raise SimulationError(
                 f"{node.label or node.op}: output {port} and its stream differ in kind"
@@ -355,6 +365,9 @@ class Simulation:
             encoded = np.empty(len(kinds), TOKEN_DTYPE)
             encoded["code"], encoded["value"] = kinds, numbers
             tokens = decode(encoded, self.graph.streams[c].kind)
+            if self.stores.axes[c]:
+                for k in np.flatnonzero(kinds == LEAF).tolist():
+                    tokens[k] = self.stores.tile(c, int(numbers[k]), self.memory)
             log[c].extend(zip(tokens, stamps.tolist(), strict=True))
 
     def _result(self) -> EngineResult:
@@ -364,6 +377,9 @@ class Simulation:
             n: {name: np.concatenate(chunks) for name, chunks in arrays.items()}
             for n, arrays in self.written.items()
         }
+        for n, arrays in outputs.items():
+            if "vals" in arrays:
+                arrays["vals"] = self.stores.shaped(self.graph.nodes[n], arrays["vals"])
         channels = self.memory.channels[: len(self.graph.streams)]
         taken: Int64 = channels["ht"].copy()
         log = self.log

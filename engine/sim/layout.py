@@ -38,6 +38,12 @@ def inline(function: Function) -> Function:
     return compiled
 
 
+def inline_fused(function: Function) -> Function:
+    """The same, where a product may be added without being rounded first."""
+    compiled: Function = _njit(forceinline=True, fastmath={"contract"}, **OPTIONS)(function)
+    return compiled
+
+
 def _code_of(function: Callable[..., Any]) -> Any:
     """Decorator: a helper given as the machine code to generate."""
     return intrinsic(function)
@@ -182,6 +188,27 @@ def view(typing_context: Any, array: Any, start: Any, count: Any) -> Any:
         return new._getvalue()
 
     return array(array, types.int64, types.int64), generate
+
+
+@_code_of
+def doubles(typing_context: Any, array: Any, start: Any, count: Any) -> Any:
+    """``doubles(ints, start, count)``: that slice of the integers' memory, as ``float64``."""
+    result = types.Array(types.float64, 1, "C")
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        old = make_array(array)(context, builder, value=args[0])
+        new = make_array(result)(context, builder)
+        populate_array(
+            new,
+            data=builder.bitcast(builder.gep(old.data, [args[1]]), new.data.type),
+            shape=[args[2]],
+            strides=[old.itemsize],
+            itemsize=old.itemsize,
+            meminfo=None,
+        )
+        return new._getvalue()
+
+    return result(array, types.int64, types.int64), generate
 
 
 @_code_of

@@ -9,7 +9,8 @@ from dataclasses import asdict, dataclass, field, fields
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
-from engine.errors import SimulationError
+from engine.errors import GraphError, SimulationError
+from engine.samml.block_timing import BlockTiming
 from engine.samml.graph import Stream
 from engine.samml.primitive import WORD
 from engine.sim.dram import Dram, Ideal, Queues, ddr4_3200, hbm2
@@ -130,6 +131,8 @@ class Machine:
         Cycles from reference to value, of value loads whose node does not say.
     quirks : Quirks
         Deviations to copy.
+    blocks : BlockTiming
+        How long work on blocks takes.
     clock_hz : float
         Cycles per second, to turn cycles into time.
     memory : Dram, Ideal, Queues or None
@@ -148,6 +151,7 @@ class Machine:
     load_latency: int = 1
     quirks: Quirks = field(default_factory=Quirks)
     clock_hz: float = 1e9
+    blocks: BlockTiming = field(default_factory=BlockTiming)
     memory: MemoryModel | None = None
     outstanding: int = 64
     port_slots: int = 512
@@ -228,7 +232,8 @@ class Machine:
         given = dict(data)
         try:
             given["quirks"] = Quirks(**given.get("quirks", {}))
-        except TypeError as problem:
+            given["blocks"] = BlockTiming(**given.get("blocks", {}))
+        except (TypeError, GraphError) as problem:
             raise SimulationError(f"not a machine: {problem}") from None
         if given.get("memory") is not None:
             if not isinstance(given["memory"], Mapping):
@@ -253,6 +258,7 @@ class Machine:
             f"  channel capacity: {capacity} tokens",
             f"  ALU latency: {self.alu_latency} cycles, one result every {self.alu_interval}",
             f"  load latency: {self.load_latency} cycles",
+            f"  blocks: {self.blocks}",
             f"  clock: {self.clock_hz / 1e6:g} MHz",
             f"  quirks: {', '.join(self.quirks.active) or 'none'}",
         ]

@@ -8,7 +8,6 @@ from importlib import import_module
 from types import ModuleType
 
 from engine.errors import SimulationError
-from engine.samml.tiles import is_tiled
 from engine.sim import interpreter
 from engine.sim.bound import BoundGraph
 from engine.sim.machine import Machine
@@ -94,8 +93,6 @@ def _kernels(required: bool) -> ModuleType | None:
 
 def worthwhile(bound: BoundGraph, machine: Machine, observe: Observe | None = None) -> bool:
     """Whether the kernels can run the graph, and sooner than the twins would be done."""
-    if is_tiled(bound.graph):
-        return False
     if any(implementation(node.op).kernel is None for node in bound.graph.nodes):
         return False
     if import_module("engine.sim.cache").ready(_needed(bound, machine, observe)):
@@ -128,8 +125,6 @@ def prepare(
         If it is cancelled, or the kernels cannot be compiled.
     """
     chosen = Engine(engine)
-    if is_tiled(bound.graph):
-        return  # the kernels do not run it
     if chosen is Engine.INTERPRETER or _kernels(chosen is Engine.COMPILED) is None:
         return
     if chosen is Engine.AUTO and not worthwhile(bound, machine, observe):

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from engine.samml.graph import Graph, Node, StreamKind
 from engine.samml.tiles import axes_of_output, axes_of_streams
-from engine.sim.kernels import trees
+from engine.sim.kernels import replayers, trees
 from engine.sim.layout import KIND, LEAF, MEM, STEP
 
 if TYPE_CHECKING:
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 Int64 = npt.NDArray[np.int64]
 FIRST_FLOATS = 1 << 18
 """Numbers in a new pool, roughly: it stays in a core's cache."""
+FEWEST_TILES = 64
+FIRST_ROOM = 64
+"""Entries a new tree has room for."""
 
 
 @dataclass
@@ -56,7 +59,7 @@ class Stores:
         self.edge = blocks[0] if blocks else 1
         self.pools: dict[int, TilePool] = {}
         self.trees: dict[int, int] = {}
-        self.buffers: list[int] = []
+        self.buffers: dict[int, int] = {}
 
     # ------------------------------------------------------------------ while setting up
 
@@ -75,7 +78,7 @@ class Stores:
     def pool(self, size: int) -> int:
         """Where the pool of tiles of that size is described: how many are free, and their list."""
         if size not in self.pools:
-            count = max(FIRST_FLOATS // size, 64)
+            count = max(FIRST_FLOATS // size, FEWEST_TILES)
             self.floats.align(size)
             handles = self.floats.reserve(count * size) // size + np.arange(count)
             free = self.ints.add(handles[::-1])
@@ -89,7 +92,7 @@ class Stores:
 
     def tree(self, node: int, order: int, size: int) -> int:
         """Where the tree of a node is described."""
-        room = trees.FIRST_ROOM
+        room = FIRST_ROOM
         entry = np.zeros(trees.KEY + order, np.int64)
         entry[trees.KEYS] = self.ints.reserve(room * order)
         entry[trees.SUMS] = self.floats.reserve(room * size)
@@ -100,6 +103,16 @@ class Stores:
         self.trees[node] = self.ints.add(entry)
         return self.trees[node]
 
+    def buffer(self, node: Node) -> int:
+        """Where the buffer of a replayer is described."""
+        is_number = self.graph.streams[node.inputs[0]].kind is StreamKind.VAL
+        is_number = is_number and not self.axes[node.inputs[0]]
+        data = (self.floats if is_number else self.ints).reserve(FIRST_ROOM)
+        runs = self.ints.reserve(3 * FIRST_ROOM)
+        entry = [data, 0, FIRST_ROOM, runs, 0, FIRST_ROOM, int(is_number)]
+        self.buffers[node.id] = self.ints.add(entry)
+        return self.buffers[node.id]
+
     # ------------------------------------------------------------------------- at run time
 
     def serve(self, node: int, memory: Memory, nodes: npt.NDArray[Any]) -> None:
@@ -109,6 +122,8 @@ class Stores:
             description = ints[self.trees[node] :]
             if description[trees.COUNT] == description[trees.ROOM]:
                 self._grow_tree(self.trees[node], memory)
+        if node in self.buffers:
+            self._grow_buffer(self.buffers[node], memory)
         for pool in self.pools.values():
             if memory.ints.array[pool.record] == 0:
                 self._collect(pool, memory, nodes)
@@ -128,6 +143,22 @@ class Stores:
         new[[trees.KEYS, trees.SUMS, trees.TABLE]] = keys, sums, table
         new[[trees.ORDER, trees.SPARE]] = order, spare
         new[[trees.MASK, trees.ROOM, trees.REHASH]] = 4 * room - 1, 2 * room, 1
+        memory.check()
+
+    @staticmethod
+    def _grow_buffer(at: int, memory: Memory) -> None:
+        """Double the data or the runs, whichever are full."""
+        is_number = memory.ints.array[at + replayers.IS_NUMBER]
+        for where, width, region in (
+            (replayers.DATA, 1, memory.floats if is_number else memory.ints),
+            (replayers.RUNS, 3, memory.ints),
+        ):
+            start, count, room = memory.ints.array[at + where : at + where + 3].tolist()
+            if count < room:
+                continue
+            new = region.extend(2 * room * width)
+            region.array[new : new + room * width] = region.array[start : start + room * width]
+            memory.ints.array[[at + where, at + where + 2]] = new, 2 * room
         memory.check()
 
     def _collect(self, pool: TilePool, memory: Memory, nodes: npt.NDArray[Any]) -> None:
@@ -170,9 +201,15 @@ class Stores:
         """Handles that nodes hold, and other numbers, which do no harm."""
         yield nodes["hv"].astype(np.int64)
         ints = memory.ints.array
-        for at in self.buffers:
+        for at in self.buffers.values():
             start, count = int(ints[at]), int(ints[at + 1])
-            yield ints[start : start + count].copy()
+            if not ints[at + replayers.IS_NUMBER]:
+                yield ints[start : start + count].copy()
+
+    def shaped(self, node: Node, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """What a values writer collected, tile by tile."""
+        axes = "".join(self.axes[s] for s in self.values(node))
+        return values.reshape(-1, *(self.edge for _ in axes)) if len(values) else values
 
     def tile(self, stream: int, handle: int, memory: Memory) -> npt.NDArray[np.float32]:
         """A copy of the tile of that handle."""

@@ -35,9 +35,11 @@ def test_blocked_models_match_the_reference(
 ) -> None:
     model, data = blocked(model, block)
     compiled = fl.compile(model.program, schedule)
-    run = fl.simulate(compiled, data)
+    run = fl.simulate(compiled, data, engine="compiled")
     check = run.check()
     assert check.ok, str(check)
+    twin = fl.simulate(compiled, data, engine="interpreter")
+    assert (run.cycles, run.tokens) == (twin.cycles, twin.tokens)
     for stored in run.outputs.values():
         stored.verify()
         assert stored.tensor.format.block == (block if stored.tensor.rank else 1)

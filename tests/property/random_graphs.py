@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from engine.samml.graph import Graph, Node, Stream, StreamKind
+from engine.samml.tiles import with_tiles
 from engine.sim.bound import BoundGraph
 from engine.sim.tokens import DONE, EMPTY, Stop, encode
 
@@ -49,11 +50,12 @@ class Shape:
 
 @dataclass
 class Live:
-    """A stream that nothing reads yet."""
+    """A stream that nothing reads yet; ``axes`` of its values, if they are tiles."""
 
     id: int
     kind: StreamKind
     shape: Shape
+    axes: str = ""
 
 
 @dataclass
@@ -66,15 +68,16 @@ class Builder:
     arrays: dict[int, dict[str, Any]] = field(default_factory=dict)
     live: list[Live] = field(default_factory=list)
 
-    def stream(self, kind: StreamKind, shape: Shape) -> Live:
+    def stream(self, kind: StreamKind, shape: Shape, axes: str = "") -> Live:
         self.streams.append(Stream(len(self.streams), kind, shape.depth))
-        return Live(len(self.streams) - 1, kind, shape)
+        return Live(len(self.streams) - 1, kind, shape, axes)
 
-    def node(
-        self, op: str, ins: list[Live], outs: list[tuple[StreamKind, Shape]], **params: Any
-    ) -> list[Live]:
-        """Add a node; its outputs become live, its inputs are no longer."""
-        made = [self.stream(kind, shape) for kind, shape in outs]
+    def node(self, op: str, ins: list[Live], outs: list[Any], **params: Any) -> list[Live]:
+        """Add a node; its outputs become live, its inputs are no longer.
+
+        Outputs are (kind, shape) or (kind, shape, axes).
+        """
+        made = [self.stream(*out) for out in outs]
         for used in ins:
             if used in self.live:
                 self.live.remove(used)
@@ -98,7 +101,7 @@ class Builder:
         return made
 
     def copies(self, stream: Live, count: int) -> list[Live]:
-        return self.node("broadcast", [stream], [(stream.kind, stream.shape)] * count)
+        return self.node("broadcast", [stream], [(stream.kind, stream.shape, stream.axes)] * count)
 
     def finish(self, name: str) -> BoundGraph:
         """Give every open stream a reader, or none where a node allows that."""
@@ -126,7 +129,7 @@ class Builder:
             for n in self.nodes
         )
         streams = tuple(Stream(number[s.id], s.kind, s.depth) for s in keep)
-        return BoundGraph(Graph(name, nodes, streams), self.arrays)
+        return BoundGraph(with_tiles(Graph(name, nodes, streams)), self.arrays)
 
     def may_be_void(self, stream: Live) -> bool:
         maker = next(n for n in self.nodes if stream.id in n.outputs)
@@ -190,6 +193,7 @@ class Grower:
         self.b = builder
         self.rng = builder.rng
         self.size = 5 if self.rng.random() < 0.7 else 40  # coordinates of a fiber
+        self.edge = int(self.rng.integers(2, 5)) if self.rng.random() < 0.3 else 1  # of tiles
 
     # -- groups of sources ---------------------------------------------------------------
 
@@ -290,6 +294,31 @@ class Grower:
         guide = b.copies(streams[1], 2)
         b.node("fiber_align", [streams[0], guide[0], streams[2]], [(kind, shape)], levels=levels)
 
+    def a_replay(self) -> None:
+        """Subtrees, and a driver with a fiber for each."""
+        rng, b = self.rng, self.b
+        levels, depth = int(rng.integers(1, 3)), int(rng.integers(0, 3))
+        frame = random_nest(rng, depth, 3)
+        top = Shape(depth, None)
+        driver = deepen(frame, depth, lambda: random_nest(rng, 1, 4))
+        kind = (CRD, REF, VAL)[int(rng.integers(3))]
+        make = self.leaf_maker(kind) if kind is not CRD else lambda: int(rng.integers(0, 9))
+        tree = deepen(frame, depth, lambda: refill(random_nest(rng, levels, 4), levels, make))
+        drives = Shape(depth + 1, top)
+        below, shape = top, drives
+        for _ in range(levels):
+            below, shape = Shape(below.depth + 1, below), Shape(shape.depth + 1, shape)
+        streams = [
+            b.source(kind, below, flatten(tree, depth + levels)),
+            b.source(CRD, drives, flatten(driver, depth + 1)),
+        ]
+        driven = b.copies(streams[1], 2)
+        axes = ""
+        if kind is REF and rng.random() < 0.6:
+            (streams[0],) = self.array(streams[0])
+            kind, axes = VAL, streams[0].axes
+        b.node("replay", [streams[0], driven[0]], [(kind, shape, axes)], levels=levels)
+
     def leaf_maker(self, kind: StreamKind) -> Any:
         if kind is VAL:
             return lambda: values(self.rng, 1)[0]
@@ -339,7 +368,7 @@ class Grower:
         if self.rng.random() < 0.7:
             shaped, _ = self.b.copies(shaped, 2)
         (signal,) = self.b.node("repsig", [shaped], [(SIG, shaped.shape)])
-        self.b.node("repeat", [held, signal], [(held.kind, shaped.shape)])
+        self.b.node("repeat", [held, signal], [(held.kind, shaped.shape, held.axes)])
 
     def locate(self) -> None:
         crd = self.pick(CRD)
@@ -352,13 +381,36 @@ class Grower:
         else:
             self.b.node("locate", [crd, ref], [(REF, crd.shape)], dim=int(self.rng.integers(1, 4)))
 
-    def array(self) -> None:
-        ref = self.pick(REF)
+    def array(self, ref: Live | None = None) -> list[Live]:
+        ref = self.pick(REF) if ref is None else ref
         if ref is None:
-            return
-        params = {"block": 2} if self.rng.random() < 0.15 else {}
-        self.b.node("array", [ref], [(VAL, ref.shape)], tensor="T", **params)
-        self.b.bind(vals=self.rng.normal(size=4096).round(2).astype(np.float32))
+            return []
+        axes = ("ij", "ij", "i", "")[int(self.rng.integers(4))] if self.edge > 1 else ""
+        params: dict[str, Any] = {"block": 2} if self.rng.random() < 0.15 else {}
+        if axes:
+            params = self.tile(axes)
+        made = self.b.node("array", [ref], [(VAL, ref.shape, axes)], tensor="T", **params)
+        shape = (4096, *(self.edge for _ in axes))
+        numbers = self.rng.normal(size=shape).round(2)
+        numbers[self.rng.random(4096) < 0.1] = 0
+        self.b.bind(vals=numbers.astype(np.float32))
+        return made
+
+    def tile(self, text: str) -> dict[str, Any]:
+        return {"tile": text, "block": self.edge}
+
+    def permuted(self, axes: str) -> str:
+        return "".join(self.rng.permutation(list(axes))) if axes else ""
+
+    def tiles_of(self, left: str, fn: str, right: str) -> tuple[dict[str, Any], str]:
+        """Parameters for a function of two values with axes, and the axes of the result."""
+        a = self.permuted("ijk")[: len(left)]
+        b = self.permuted("ijk")[: len(right)]
+        axes = sorted(set(a + b))
+        if fn == "mul" and self.rng.random() < 0.7:
+            axes = axes[: int(self.rng.integers(0, len(axes) + 1))]
+        result = self.permuted("".join(axes))
+        return self.tile(f"{a},{b}->{result}"), result
 
     def binary(self) -> None:
         left = self.pick(VAL)
@@ -374,15 +426,26 @@ class Grower:
             params["block"] = 2
         elif chance < 0.2:
             params |= {"latency": int(self.rng.integers(1, 6)), "ii": int(self.rng.integers(1, 4))}
-        self.b.node("binary", [left, others[0]], [(VAL, left.shape)], **params)
+        axes = ""
+        if left.axes or others[0].axes:
+            more, axes = self.tiles_of(left.axes, params["fn"], others[0].axes)
+            params |= more
+        self.b.node("binary", [left, others[0]], [(VAL, left.shape, axes)], **params)
 
     def unary(self) -> None:
         value = self.pick(VAL)
         if value is None:
             return
         fn = UNARY[int(self.rng.integers(len(UNARY)))]
-        params = {"latency": 4} if self.rng.random() < 0.2 else {}
-        self.b.node("unary", [value], [(VAL, value.shape)], fn=fn, scalar=0.5, **params)
+        params: dict[str, Any] = {"latency": 4} if self.rng.random() < 0.2 else {}
+        result, op = value.axes, "unary"
+        if value.axes:
+            result = self.permuted(value.axes)
+            if self.rng.random() < 0.5:
+                op, fn = "tilefold", "max" if self.rng.random() < 0.5 else "add"
+                result = result[: int(self.rng.integers(0, len(result) + 1))]
+            params |= self.tile(f"{value.axes}->{result}")
+        self.b.node(op, [value], [(VAL, value.shape, result)], fn=fn, scalar=0.5, **params)
 
     def reduce(self) -> None:
         value = self.pick(VAL)
@@ -394,9 +457,11 @@ class Grower:
         guide = self.pick(CRD, parent) if parent is not None else None
         zero = bool(self.rng.random() < 0.3)
         if guide is not None and self.rng.random() < 0.7:
-            self.b.node("reduce", [value, guide], [(VAL, above)], fn=fn, empty_is_zero=zero)
+            self.b.node(
+                "reduce", [value, guide], [(VAL, above, value.axes)], fn=fn, empty_is_zero=zero
+            )
         else:
-            outs = [(VAL, Shape(above.depth, above.parent))]
+            outs = [(VAL, Shape(above.depth, above.parent), value.axes)]
             self.b.node("reduce", [value], outs, fn=fn, empty_is_zero=zero)
 
     def join(self) -> None:
@@ -421,7 +486,7 @@ class Grower:
         count = int(self.rng.integers(2, count + 1))
         operands = operands[: 2 * count]
         joined = Shape(crd.shape.depth, parent)
-        outs = [(CRD, joined), *((s.kind, joined) for s in operands[1::2])]
+        outs = [(CRD, joined), *((s.kind, joined, s.axes) for s in operands[1::2])]
         if self.rng.random() < 0.5:
             self.b.node("intersect", operands, outs)
         else:
@@ -439,7 +504,7 @@ class Grower:
         result = Shape(outer.shape.depth, outer.shape.parent)
         fn = "max" if self.rng.random() < 0.3 else "add"
         dim = 70 if self.rng.random() < 0.5 else 5000
-        outs = [(CRD, result), (VAL, result)]
+        outs = [(CRD, result), (VAL, result, value.axes)]
         self.b.node("spacc1", [outer, inner, value], outs, fn=fn, dim=dim)
 
     def crddrop(self) -> None:
@@ -482,12 +547,13 @@ class Grower:
             return
         shape = Shape(value.shape.depth, value.shape.parent)
         op = "valdrop" if self.rng.random() < 0.5 else "zerodrop"
-        self.b.node(op, [value, crd], [(VAL, shape), (CRD, shape)])
+        self.b.node(op, [value, crd], [(VAL, shape, value.axes), (CRD, shape)])
 
     def stopdrop(self) -> None:
         stream = self.pick()
         if stream is not None and stream.kind is not SIG:
-            self.b.node("stopdrop", [stream], [(stream.kind, Shape(stream.shape.depth, None))])
+            shape = Shape(stream.shape.depth, None)
+            self.b.node("stopdrop", [stream], [(stream.kind, shape, stream.axes)])
 
     def shift(self) -> None:
         crd = self.pick(CRD)
@@ -535,11 +601,11 @@ class Grower:
             above = Shape(above.depth + 1 if above is not None else inputs[0].shape.depth, above)
             made.append((CRD, above))
         fn = "max" if self.rng.random() < 0.3 else "add"
-        outs = [*made, (VAL, made[-1][1])]
+        outs = [*made, (VAL, made[-1][1], value.axes)]
         self.b.node(f"spacc{order}", [*inputs, value], outs, fn=fn)
 
 
-GROUPS = ("a_level", "a_level", "operands", "root", "a_tree", "a_join")
+GROUPS = ("a_level", "a_level", "operands", "root", "a_tree", "a_join", "a_replay")
 STEPS = (
     "scan",
     "broadcast",
@@ -548,6 +614,8 @@ STEPS = (
     "repeat",
     "locate",
     "array",
+    "array",
+    "binary",
     "binary",
     "unary",
     "reduce",

@@ -168,7 +168,7 @@ class Wiring:
 
 def port_depth(port: Port, params: Mapping[str, Scalar]) -> int:
     """A port's depth relative to its node's; some nodes say it in a parameter."""
-    return port.depth if isinstance(port.depth, int) else int(params[port.depth])
+    return port.depth_of(params)
 
 
 def _kind(port: Port, number: int, inputs: Sequence[Wire], same_kind: bool) -> StreamKind:

@@ -16,6 +16,7 @@ from engine.sim.kernels import (
     ports,
     reducers,
     repeaters,
+    replayers,
     routing,
     scanners,
     scheduler,
@@ -23,6 +24,8 @@ from engine.sim.kernels import (
     sources,
     spacc,
     stalling,
+    tile_reducers,
+    tiles,
     values,
     writers,
 )
@@ -33,6 +36,7 @@ for _name in KERNELS.keys() & CATALOGUE.keys():
     register_kernel(_name, KERNELS[_name])
 for _order in range(2, MAX_ACCUMULATOR_ORDER + 1):
     register_kernel(f"spacc{_order}", KERNELS["spacc"])
+register_kernel("tilefold", KERNELS["tile_unary"])
 
 __all__ = [
     "KERNELS",
@@ -47,6 +51,7 @@ __all__ = [
     "ports",
     "reducers",
     "repeaters",
+    "replayers",
     "routing",
     "scanners",
     "scheduler",
@@ -54,6 +59,8 @@ __all__ = [
     "sources",
     "spacc",
     "stalling",
+    "tile_reducers",
+    "tiles",
     "values",
     "writers",
 ]

@@ -41,7 +41,7 @@ from engine.sim.runs import (
 )
 
 
-def _register(setup: Setup) -> dict[str, float]:
+def register(setup: Setup) -> dict[str, float]:
     """p0: max; p1: what nothing adds up to is the register's content; p3: else it is 0.
 
     The register: ``f0`` total, ``s1`` whether it has a content, ``s2`` whether a value came.
@@ -103,7 +103,7 @@ def _put_total(s: State, nd: Any, o: Int, t: Int) -> None:
 _TAKE, _PUT_TOTAL, _PUT_STOP, _PUT_DONE = range(4)
 
 
-@kernel("reduce", _register)
+@kernel("reduce", register)
 def reduce(node: Int, table: Int) -> Int:
     """Fold each innermost fiber; ``s0`` phase, ``hv`` level of the stop at hand."""
     s = state_of(table)
@@ -161,7 +161,7 @@ _GUIDE, _VALUES, _CLOSING, _TOTAL, _STOP_AFTER = range(5)
 # Take the guide's token; take values; take the guide's stop; put the total; put a stop or D.
 
 
-@kernel("guided_reduce", _register)
+@kernel("guided_reduce", register)
 def guided_reduce(node: Int, table: Int) -> Int:
     """One fiber per coordinate of the guide.
 

@@ -26,6 +26,7 @@ RULES: tuple[str, ...] = (
     "an inner coordinate without an outer one",
     "level and stream disagree on where fibers end",
     "streams of an accumulator disagree on where fibers end",
+    "stream and driver disagree on where fibers end",
 )
 
 (
@@ -52,4 +53,5 @@ RULES: tuple[str, ...] = (
     NO_OUTER,
     ALIGN_DISAGREES,
     TREE_DISAGREES,
+    REPLAY_DISAGREES,
 ) = range(len(RULES))

@@ -16,8 +16,6 @@ from engine.sim.runs import number
 KEYS, SUMS, TABLE, MASK, ROOM, COUNT, ORDER, SPARE, REHASH, WIDTH, NUMBERS, KEY = range(12)
 """Offsets in a tree's description.  ``WIDTH``: coordinates of a key; ``NUMBERS``: of a sum."""
 
-FIRST_ROOM = 64
-
 
 @inline
 def address(s: State, c: Int, r: Int, e: Int, size: Int) -> Int:

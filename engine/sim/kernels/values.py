@@ -178,7 +178,7 @@ def array(node: Int, table: Int) -> Int:
 
 
 @inline
-def _outcome(k: Int, v: Int, kj: Int, w: Int, strict: Int, needed: Int) -> tuple[Int, Int]:
+def outcome(k: Int, v: Int, kj: Int, w: Int, strict: Int, needed: Int) -> tuple[Int, Int]:
     """Kind of the result of two tokens, and the rule they break if they do.
 
     ``needed``: operands without which there is no result (1 left, 2 right).
@@ -230,7 +230,7 @@ def binary(node: Int, table: Int) -> Int:
             si += a - t
             t = a
             kj = s.run[q].x & KIND
-            k, rule = _outcome(nd.hk, nd.hv, kj, s.run[q].v, strict, needed)
+            k, rule = outcome(nd.hk, nd.hv, kj, s.run[q].v, strict, needed)
             if rule:
                 return fail(nd, t, rule)
             nd.ht = 0
@@ -272,7 +272,7 @@ def binary(node: Int, table: Int) -> Int:
         x, u = s.run[r].x, s.run[r].v
         y, w = s.run[q].x, s.run[q].v
         k, kj = x & KIND, y & KIND
-        z, rule = _outcome(k, u, kj, w, strict, needed)
+        z, rule = outcome(k, u, kj, w, strict, needed)
         if rule:
             return fail(nd, max(a, s.run[q].t), rule)
         m = min(m, s.run[r].n, s.run[q].n) if interval == 1 else 1

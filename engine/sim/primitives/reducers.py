@@ -54,15 +54,17 @@ class Register:
         # Sums start from 0 on every machine, so that -0 comes out alike.
         self.start: Value | None = None
         self.later: Value | None = None
+        spec = tile_of(node.node)
+        shape = spec.shape if spec is not None else ()
         if self.has_default or name == "add":
-            spec = tile_of(node.node)
-            shape = spec.shape if spec is not None else ()
             self.start = np.full(shape, self.fold.first)[()]
             self.later = np.full(shape, self.fold.later)[()]
-        self.delay = latency(node.node)
+        self.delay = latency(node.node, node.machine.blocks)
         self.total: Value | None = self.start
         self.filled = False
-        self.zero = bool(node.param("empty_is_zero", False))
+        self.zero: Value | None = None
+        if node.param("empty_is_zero", False):
+            self.zero = np.zeros(shape, F32)[()]
 
     def add(self, value: Value) -> None:
         self.total = value if self.total is None else self.fold.join(self.total, value)
@@ -70,7 +72,7 @@ class Register:
 
     def pop(self) -> Token:
         """The total of the fiber that ends here."""
-        result: Token = F32(0) if self.zero else EMPTY
+        result: Token = EMPTY if self.zero is None else self.zero
         if self.total is not None and (self.filled or self.has_default):
             result = self.total
         self.total = self.later

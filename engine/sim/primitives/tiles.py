@@ -82,6 +82,8 @@ def binary_on_tiles(name: str, spec: TileSpec) -> Callable[[Any, Any], Value]:
         parts = []
         for value, axes, other in ((a, left, right), (b, right, left)):
             array = np.asarray(value, dtype=np.float64)
+            if array.ndim < len(axes):  # a zero that stands for an absent tile
+                array = np.broadcast_to(array, (spec.edge,) * len(axes))
             kept = "".join(x for x in axes if x in other or x in spec.result)
             gone = tuple(k for k, x in enumerate(axes) if x not in kept)
             parts.append((array.sum(axis=gone) if gone else array, kept))
@@ -112,7 +114,7 @@ def tilefold(node: Process) -> Behaviour:
     gone = tuple(k for k, x in enumerate(axes) if x not in spec.result)
     kept = "".join(x for x in axes if x in spec.result)
     fold = FOLDS[node.param("fn")]
-    delay = latency(node.node) * node.machine.alu_latency
+    delay = latency(node.node, node.machine.blocks) * node.machine.alu_latency
     while True:
         token = yield values.take
         if is_number(token):

@@ -73,9 +73,11 @@ def required_operands(node: Node) -> str:
 
 
 def load_timing(node: Node, machine: Machine) -> Timing:
-    """A block of edge B streams in over B² cycles (§2.8)."""
+    """A block of edge B streams in over B² cycles (§2.8), or as the machine says."""
     block = int(node.params.get("block", 1))
-    cycles = tiles.latency(node) if "tile" in node.params else block * block
+    cycles = machine.blocks.cycles("load", block, block * block)
+    if "tile" in node.params or block == 1:
+        cycles = tiles.latency(node, machine.blocks)
     latency = int(node.params.get("latency", machine.load_latency * cycles))
     return Timing(latency, int(node.params.get("ii", 1)))
 
@@ -86,20 +88,26 @@ def binary_timing(node: Node, machine: Machine) -> Timing:
     Parameters ``latency`` and ``ii`` override it.
     """
     block = int(node.params.get("block", 1))
-    fn = node.params["fn"]
-    cycles = 1 if fn == "div" else block * block
-    steps = block if fn == "mul" else 1
-    if "tile" in node.params:
-        cycles, steps = tiles.latency(node), tiles.interval(node)
+    rules = {"mul": "number_product", "div": "number_division"}
+    rule = rules.get(str(node.params["fn"]), "elementwise")
+    cycles, steps = machine.blocks.cycles(rule, block, block * block), 1
+    if rule == "number_product":
+        steps = machine.blocks.cycles("number_product_interval", block, block * block)
+    if "tile" in node.params or block == 1:
+        cycles = tiles.latency(node, machine.blocks)
+        steps = tiles.interval(node, machine.blocks)
     latency = int(node.params.get("latency", machine.alu_latency * cycles))
     interval = machine.alu_interval * steps
     return Timing(latency, int(node.params.get("ii", interval)))
 
 
 def unary_timing(node: Node, machine: Machine) -> Timing:
-    """A block of edge B takes B cycles, not B² (§2.10)."""
+    """A block of edge B takes B cycles, not B² (§2.10), or as the machine says."""
     block = int(node.params.get("block", 1))
-    latency = int(node.params.get("latency", machine.alu_latency * block))
+    cycles = machine.blocks.cycles("unary", block, block * block)
+    if "tile" in node.params or block == 1:
+        cycles = tiles.latency(node, machine.blocks)
+    latency = int(node.params.get("latency", machine.alu_latency * cycles))
     return Timing(latency, int(node.params.get("ii", machine.alu_interval)))
 
 
