@@ -13,7 +13,7 @@ from typing import Any
 
 from engine import __version__
 from engine.cli_machine import HELP as MACHINE_HELP
-from engine.cli_machine import machine_of, memory_lines, show_machine
+from engine.cli_machine import show_machine
 from engine.errors import DataError, FuseloomError, ProgramError, ScheduleError
 from engine.fusion.schedule import Schedule
 from engine.models import DATASETS, MODELS, Model, load, load_model, random_data
@@ -77,33 +77,7 @@ def _parser() -> argparse.ArgumentParser:
     _program_options(estimating)
     simulating = command("simulate", _simulate, "Simulate a program and check it.")
     _program_options(simulating)
-    simulating.add_argument("--machine", default="default", metavar="NAME|FILE", help=MACHINE_HELP)
-    simulating.add_argument(
-        "--capacity", type=_capacity, metavar="TOKENS",
-        help="capacity of every channel, or 'sized' for capacities that no data can deadlock",
-    )  # fmt: skip
-    _engine_option(simulating)
-    foreign = simulating.add_argument_group(
-        "graphs from files",
-        "Instead of a program, one graph of another tool, or of ours, with its tensors. Faults of "
-        "SAM graphs are repaired, and every repair is listed.",
-    )
-    foreign.add_argument(
-        "--sam", type=Path, metavar="G.gv", help="DOT graph of the SAM/Custard compiler"
-    )
-    foreign.add_argument(
-        "--tortilla", type=Path, metavar="OP.bin",
-        help="protobuf graph of the Comal simulator, or a folder with op.bin; --tensors names the "
-        "folder of its tensors (default: where the graph lies)",
-    )  # fmt: skip
-    foreign.add_argument(
-        "--graph", type=Path, metavar="G.json", help="graph of compile --export json"
-    )
-    foreign.add_argument(
-        "--block", type=int, choices=[16, 32, 64],
-        help="with --tortilla: timing of blocks of that edge, on scalar data",
-    )  # fmt: skip
-    simulating.add_argument("--trace", action="store_true", help="print the table of nodes too")
+    _simulation_options(simulating)
 
     exploring = command("explore", _explore, "Rank the dataflow orders of every region.")
     _program_options(exploring)
@@ -151,6 +125,44 @@ def _program_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--schedule", type=Path, metavar="FILE", help="schedule file")
     parser.add_argument("--seed", type=_natural, default=0, help="seed of random data (default: 0)")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def _simulation_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--machine", default="default", metavar="NAME|FILE", help=MACHINE_HELP)
+    parser.add_argument(
+        "--capacity", type=_capacity, metavar="TOKENS",
+        help="capacity of every channel, or 'sized' for capacities that no data can deadlock",
+    )  # fmt: skip
+    _engine_option(parser)
+    foreign = parser.add_argument_group(
+        "graphs from files",
+        "Instead of a program, one graph of another tool, or of ours, with its tensors. Faults of "
+        "SAM graphs are repaired, and every repair is listed.",
+    )
+    foreign.add_argument(
+        "--sam", type=Path, metavar="G.gv", help="DOT graph of the SAM/Custard compiler"
+    )
+    foreign.add_argument(
+        "--tortilla", type=Path, metavar="OP.bin",
+        help="protobuf graph of the Comal simulator, or a folder with op.bin; --tensors names the "
+        "folder of its tensors (default: where the graph lies)",
+    )  # fmt: skip
+    foreign.add_argument(
+        "--graph", type=Path, metavar="G.json", help="graph of compile --export json"
+    )
+    foreign.add_argument(
+        "--block", type=int, choices=[16, 32, 64],
+        help="with --tortilla: timing of blocks of that edge, on scalar data",
+    )  # fmt: skip
+    parser.add_argument("--trace", action="store_true", help="print the table of nodes too")
+    parser.add_argument(
+        "--explain", action="store_true",
+        help="say which chain of work and waits determined the cycles, and which channels filled",
+    )  # fmt: skip
+    parser.add_argument(
+        "--trace-out", type=Path, metavar="FILE",
+        help="write a trace for Perfetto or chrome://tracing; one cycle is shown as 1 us",
+    )  # fmt: skip
 
 
 def _engine_option(parser: argparse.ArgumentParser) -> None:
@@ -342,69 +354,9 @@ def _simulate(options: Any) -> int:
         from engine.cli_files import simulate_file
 
         return simulate_file(options)
-    from dataclasses import replace
+    from engine.cli_simulate import simulate_program
 
-    from rich.console import Console
-    from rich.progress import Progress
-
-    from engine.sim.run import simulate
-
-    compilation, data = _inputs(options)
-    machine = machine_of(options.machine)
-    if options.capacity == "sized":
-        compilation = compilation.sized()
-    elif options.capacity is not None:
-        machine = replace(machine, channel_capacity=options.capacity)
-    with Progress(console=Console(stderr=True), transient=True, disable=options.json) as bar:
-        task = bar.add_task("simulating", total=1.0)
-
-        def report(share: float, text: str) -> None:
-            bar.update(task, completed=share, description=text)
-
-        run = simulate(compilation, data, machine, engine=options.engine, progress=report)
-    check = run.check()
-    if options.json:
-        print(
-            json.dumps(
-                {
-                    "cycles": run.cycles,
-                    "regions": [
-                        {
-                            "name": r.name,
-                            "order": r.region.order,
-                            "cycles": r.cycles,
-                            "flops": r.work.flops,
-                            "bytes": r.work.bytes,
-                            "tokens": r.result.total_tokens,
-                            "memory": r.result.memory and r.result.memory.to_dict(),
-                        }
-                        for r in run.regions
-                    ],
-                    "flops": run.work.flops,
-                    "bytes": run.work.bytes,
-                    "tokens": run.tokens,
-                    "max_rel_error": check.max_rel_error,
-                    "ok": check.ok,
-                    "machine": machine.name,
-                    "seconds": run.seconds,
-                }
-            )
-        )
-    else:
-        print(f"{'region':24} {'cycles':>14} {'FLOPs':>14} {'bytes':>14}")
-        for r in run.regions:
-            print(f"{r.name:24} {r.cycles:14,} {r.work.flops:14,} {r.work.bytes:14,}")
-        print(f"{'total':24} {run.cycles:14,} {run.work.flops:14,} {run.work.bytes:14,}")
-        memories = [(r.name, r.result.memory) for r in run.regions]
-        for line in memory_lines(memories, whole=False):
-            print(line)
-        print(f"{check}; simulated in {run.seconds:.2f} s")
-        if options.trace:
-            for line in memory_lines(memories, whole=True):
-                print(line)
-            for trace in run.trace:
-                print(f"\n{trace}")
-    return 0 if check.ok else 1
+    return simulate_program(options, *_inputs(options))
 
 
 def _conform(options: Any) -> int:

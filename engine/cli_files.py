@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from engine.cli_explain import as_json, explanation, observation, write_trace
 from engine.cli_machine import machine_of
 from engine.errors import DataError, GraphError, SimulationError
 from engine.program.arrays import operand_shapes, read_npz, store_operand
@@ -27,6 +28,7 @@ from engine.samml.exchange import (
 from engine.samml.exchange.tensor_folder import write_bytes
 from engine.samml.exchange.tortilla_export import GRAPH_FILE
 from engine.sim.imported import DenseCheck, ImportedRun, run_imported
+from engine.sim.perfetto import TracedRegion
 
 MAX_FILE = 64 << 20
 MAX_TOKENS = 1_000_000_000
@@ -55,16 +57,22 @@ def simulate_file(options: Any) -> int:
         data,
         machine,
         engine=options.engine,
+        observe=observation(options),
         token_limit=MAX_TOKENS,
         lenient=options.tortilla is not None,
     )
     check = None if expected is None else run.check(expected)
+    traced = [TracedRegion(run.imported.graph.name, run.result, run.path)]
+    write_trace(options, traced)
     if options.json:
-        print(json.dumps(_as_json(run, check)))
+        explain = {"explain": as_json(traced, machine)} if options.explain else {}
+        print(json.dumps({**_as_json(run, check), **explain}))
     else:
         _print(run, check)
         if options.trace:
             print(f"\n{run.trace}")
+        if options.explain:
+            print(f"\n{explanation(traced, machine)}")
     return 0 if check is None or check.ok else 1
 
 

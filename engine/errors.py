@@ -80,4 +80,16 @@ class SimulationError(FuseloomError):
 
 
 class DeadlockError(SimulationError):
-    """Nodes wait for each other in a circle through full or empty channels."""
+    """Nodes wait for each other in a circle through full or empty channels.
+
+    Attributes
+    ----------
+    full : tuple of int
+        Ids of the full streams of the circle.
+    """
+
+    def __init__(
+        self, message: str, *, hint: str | None = None, full: tuple[int, ...] = ()
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.full = full

@@ -286,8 +286,11 @@ def _happened(events: Events, clocks: Int64) -> npt.NDArray[np.bool_]:
     return hit
 
 
-def _tokens_until(events: Events, clocks: Int64) -> Int64:
+def tokens_until(events: Events, clocks: Int64) -> Int64:
     """How many tokens had their event at each of some clocks or before."""
+    if not len(events.first):
+        return np.zeros(len(clocks), np.int64)
+    events = _unit_steps(events)
     run = events.clock.searchsorted(clocks, "right") - 1
     since = np.where(events.step[run] > 0, clocks - events.clock[run] + 1, events.count[run])
     found: Int64 = events.first[run] + np.minimum(events.count[run], since)
@@ -299,11 +302,10 @@ def _one_put(puts: Events, moments: Moments, takes: Events) -> npt.NDArray[np.bo
     one = np.ones(len(moments.start), bool)
     if not len(puts.first) or not len(takes.first):
         return one
-    puts = _unit_steps(puts)
     taken = moments.token < _end(takes)
     until = _at(takes, moments.token[taken])[0] - 1
-    before = _tokens_until(puts, moments.start[taken] - 1)
-    one[taken] = _tokens_until(puts, until) - before == 1
+    before = tokens_until(puts, moments.start[taken] - 1)
+    one[taken] = tokens_until(puts, until) - before == 1
     return one
 
 

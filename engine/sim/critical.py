@@ -19,11 +19,15 @@ from engine.sim.bound import BoundGraph
 from engine.sim.causes import Causes, causes_of
 from engine.sim.machine import Machine
 from engine.sim.observe import Observe
+from engine.sim.ports import READ, WRITE
 from engine.sim.result import EngineResult
 from engine.sim.simulate import Engine, run_graph
 
 PASSES = 8
 """Runs that the path of one run may cost, the first one included."""
+
+
+PORTS = (READ, WRITE)
 
 
 class Why(Enum):
@@ -33,6 +37,7 @@ class Why(Enum):
     LATENCY = "latency"
     TOKEN = "waiting for a token"
     ROOM = "waiting for room"
+    MEMORY = "waiting for memory"
 
 
 @dataclass(frozen=True)
@@ -42,7 +47,7 @@ class Segment:
     Attributes
     ----------
     node : int
-        WORK: the node that worked.  LATENCY: the node whose result was on its way for more than
+        WORK: the node that worked.  MEMORY: the node, or port, that waited for it.  LATENCY: the node whose result was on its way for more than
         one cycle.  TOKEN and ROOM: the node that waited.
     stream, other : int or None
         The stream between the two nodes, and the other one: the reader of a late result, the
@@ -233,9 +238,15 @@ class _Walk:
             if since <= self.causes.known_from:
                 return
             if since < self.clock:
-                self.segments.append(Segment(self.node, since, self.clock, Why.WORK))
+                # What a port does is to wait for its memory.
+                port = self.graph.nodes[self.node].op in PORTS
+                why = Why.MEMORY if port else Why.WORK
+                self.segments.append(Segment(self.node, since, self.clock, why))
             if wait is None:
                 self.clock, self.ended = 0, True
+            elif wait.stream < 0:
+                self.segments.append(Segment(self.node, wait.since, wait.until, Why.MEMORY))
+                self.clock, self.taken = wait.since, None
             elif wait.room:
                 self._room(wait.stream, wait.token, since)
             else:

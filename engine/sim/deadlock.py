@@ -95,7 +95,11 @@ def stuck_error(
             if full
             else "the graph has a cycle without a token in it"
         )  # fmt: skip
-        return DeadlockError("deadlock: " + "; ".join(map(describe, ring)), hint=hint)
+        return DeadlockError(
+            "deadlock: " + "; ".join(map(describe, ring)),
+            hint=hint,
+            full=tuple(b.stream for b in full),
+        )
     waiting = {b.node for b in blocked}
     ends = [b for b in blocked if waits_for(graph, b) not in waiting]
     return SimulationError(

@@ -15,7 +15,9 @@ from engine.errors import SimulationError
 from engine.program.storage import StoredTensor
 from engine.samml.exchange.record import Imported
 from engine.sim.bound import bind
+from engine.sim.critical import CriticalPath, explained
 from engine.sim.machine import Machine
+from engine.sim.observe import Observe
 from engine.sim.output import output_tensor
 from engine.sim.result import EngineResult
 from engine.sim.run import TOLERANCE, relative_error
@@ -38,6 +40,8 @@ class ImportedRun:
         Wall time of the simulation.
     problems : mapping
         By tensor name, why what was written is no tensor.
+    path : CriticalPath or None
+        What determined the cycles, if the run was observed with a log.
     """
 
     imported: Imported
@@ -46,6 +50,7 @@ class ImportedRun:
     outputs: Mapping[str, StoredTensor] = field(repr=False)
     seconds: float
     problems: Mapping[str, str] = field(default_factory=dict)
+    path: CriticalPath | None = None
 
     @property
     def cycles(self) -> int:
@@ -126,6 +131,7 @@ def run_imported(
     machine: Machine | None = None,
     *,
     engine: str | Engine = Engine.AUTO,
+    observe: Observe | None = None,
     token_limit: int | None = None,
     lenient: bool = False,
 ) -> ImportedRun:
@@ -137,6 +143,8 @@ def run_imported(
         Stored tensors by the names in ``imported.tensors``.
     machine : Machine, optional
         By default ``Machine.default()``.
+    observe : Observe, optional
+        What to observe in the run.
     token_limit : int, optional
         Most tokens the run may put.
     lenient : bool
@@ -156,8 +164,11 @@ def run_imported(
     if engine in (Engine.AUTO, Engine.AUTO.value) and _has_large_tables(imported):
         engine = Engine.INTERPRETER
     started = time.perf_counter()
-    result = run_graph(bound, machine, engine, limit=token_limit)
+    result = run_graph(bound, machine, engine, observe=observe, limit=token_limit)
     seconds = time.perf_counter() - started
+    path = None
+    if observe is not None and observe.log:
+        path = explained(bound, machine, engine, result, observe)
     outputs: dict[str, StoredTensor] = {}
     problems: dict[str, str] = {}
     for tensor in imported.outputs:
@@ -167,4 +178,4 @@ def run_imported(
             if not lenient:
                 raise
             problems[tensor.name] = problem.message
-    return ImportedRun(imported, machine, result, outputs, seconds, problems)
+    return ImportedRun(imported, machine, result, outputs, seconds, problems, path)

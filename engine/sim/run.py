@@ -18,6 +18,7 @@ from engine.program.storage import StoredTensor, check_data
 from engine.program.types import Op, Program
 from engine.samml.compiler import Compilation, CompiledRegion
 from engine.sim.bound import bind
+from engine.sim.critical import CriticalPath, explained
 from engine.sim.machine import Machine
 from engine.sim.observe import Observe
 from engine.sim.output import output_tensor
@@ -44,12 +45,15 @@ class RegionRun:
         Elapsed clock cycles.
     work : Work
         FLOPs and bytes moved to and from memory, those of permuted copies included.
+    path : CriticalPath or None
+        What determined the cycles, if the run was observed with a log.
     """
 
     region: CompiledRegion
     result: EngineResult
     work: Work
     seconds: float
+    path: CriticalPath | None = None
 
     @property
     def name(self) -> str:
@@ -220,9 +224,12 @@ def simulate(
             bound, machine, engine, observe=observe, progress=tick, limit=token_limit
         )
         elapsed = time.perf_counter() - started
+        path = None
+        if observe is not None and observe.log:
+            path = explained(bound, machine, engine, result, observe)
         copied = sum(traffic(program.tensor(name), known[name].nnz) for name in compiled.copies)
         work = measured_work(result) + Work(bytes=copied)
-        runs.append(RegionRun(compiled, result, work, elapsed))
+        runs.append(RegionRun(compiled, result, work, elapsed, path))
         for name in compiled.region.outputs:
             stored = output_tensor(result, program.tensor(name))
             written[name] = stored

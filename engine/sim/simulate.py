@@ -7,7 +7,7 @@ from enum import Enum
 from importlib import import_module
 from types import ModuleType
 
-from engine.errors import SimulationError
+from engine.errors import DeadlockError, SimulationError
 from engine.sim import interpreter
 from engine.sim.bound import BoundGraph
 from engine.sim.machine import Machine
@@ -37,6 +37,7 @@ def run_graph(
     observe: Observe | None = None,
     progress: Progress | None = None,
     limit: int | None = None,
+    diagnose: bool = True,
 ) -> EngineResult:
     """Run a bound graph to its end.
 
@@ -54,6 +55,9 @@ def run_graph(
         Called now and then with the number of tokens so far; returning False cancels the run.
     limit : int, optional
         Most tokens the run may put.
+    diagnose : bool
+        After a deadlock of a small run, or of one observed with a log, search the least
+        capacities that end it, for the error's hint.
 
     Raises
     ------
@@ -73,9 +77,16 @@ def run_graph(
     if chosen is Engine.AUTO and kernels is not None and not worthwhile(bound, machine, observe):
         kernels = None
     engine_run = interpreter.run if kernels is None else kernels.run
-    result: EngineResult = engine_run(
-        bound, machine, log=log, observe=observe, progress=progress, limit=limit
-    )
+    try:
+        result: EngineResult = engine_run(
+            bound, machine, log=log, observe=observe, progress=progress, limit=limit
+        )
+    except DeadlockError as error:
+        if not diagnose:
+            raise
+        search = import_module("engine.sim.diagnose")
+        most = limit if observe is not None and observe.log else search.SMALL_RUN
+        raise search.with_remedy(error, bound, machine, engine, most) from None
     return result
 
 

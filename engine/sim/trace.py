@@ -11,7 +11,7 @@ from engine.errors import SimulationError
 from engine.samml.graph import Node
 from engine.sim.result import EngineResult
 
-JSON_VERSION = 1
+JSON_VERSION = 2
 
 
 @dataclass(frozen=True)
@@ -25,9 +25,11 @@ class NodeTrace:
         estimate predicts.
     tokens_in, tokens_out : int
         Tokens taken and put, over all ports.
-    busy, stall_input, stall_output : int
-        Cycles of own work, of waiting for tokens, of waiting for free slots; they add up to
-        ``last``.
+    busy, stall_input, stall_output, stall_memory : int
+        Cycles of own work, of waiting for tokens, for free slots, and for memory; they add up
+        to ``last``.
+    idle : int
+        Cycles of the run after ``last``.
     first, last : int
         Clock at the first token (-1: none), and the final clock.
     """
@@ -42,6 +44,8 @@ class NodeTrace:
     busy: int
     stall_input: int
     stall_output: int
+    stall_memory: int
+    idle: int
     first: int
     last: int
 
@@ -88,6 +92,8 @@ class Trace:
                     busy=int(busy[node.id]),
                     stall_input=int(result.stall_input[node.id]),
                     stall_output=int(result.stall_output[node.id]),
+                    stall_memory=0,  # no machine has memory ports yet
+                    idle=max(0, result.cycles - int(result.clocks[node.id])),
                     first=int(result.first[node.id]),
                     last=int(result.clocks[node.id]),
                 )
@@ -113,7 +119,9 @@ class Trace:
             "busy",
             "share",
             "stall in",
-            "stall out",
+            "stall room",
+            "stall memory",
+            "idle",
             "first",
             "last",
         )
@@ -128,6 +136,8 @@ class Trace:
                 f"{self.busy_share(n):.0%}",
                 f"{n.stall_input:,}",
                 f"{n.stall_output:,}",
+                f"{n.stall_memory:,}",
+                f"{n.idle:,}",
                 "-" if n.first < 0 else f"{n.first:,}",
                 f"{n.last:,}",
             )

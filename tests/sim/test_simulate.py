@@ -112,7 +112,9 @@ def test_trace() -> None:
     assert rows["rows"]["tokens"] == 4
     assert rows["rows"]["first"] == 1
     for row in rows.values():
-        assert row["busy"] + row["stall_input"] + row["stall_output"] == row["last"]
+        stalls = row["stall_input"] + row["stall_output"] + row["stall_memory"]
+        assert row["busy"] + stalls == row["last"]
+        assert row["last"] + row["idle"] == trace.cycles
         assert 0 <= row["busy_share"] <= 1
     assert trace.cycles == max(row["last"] for row in rows.values())
     text = str(trace).splitlines()
@@ -121,5 +123,8 @@ def test_trace() -> None:
     assert Trace.from_json(trace.to_json()) == trace
     with pytest.raises(SimulationError, match="trace"):
         Trace.from_json('{"fuseloom": "graph"}')
+    old = trace.to_json().replace('"version": 2', '"version": 1')
+    with pytest.raises(SimulationError, match="not a trace file of version 2"):
+        Trace.from_json(old)
     with pytest.raises(SimulationError, match="malformed trace JSON"):
         Trace.from_json("[")
