@@ -85,6 +85,8 @@ def _region_text(region: TracedRegion, machine: Machine) -> str:
 def _what(path: CriticalPath, share: Share) -> str:
     graph = path.graph
     node = node_name(graph.nodes[share.node])
+    if share.why is Why.MEMORY:
+        return f"{node} waits for the memory"
     if share.why is Why.WORK or share.stream is None or share.other is None:
         return f"{node} works"
     other, stream = node_name(graph.nodes[share.other]), stream_name(graph, share.stream)

@@ -47,8 +47,9 @@ class Segment:
     Attributes
     ----------
     node : int
-        WORK: the node that worked.  MEMORY: the node, or port, that waited for it.  LATENCY: the node whose result was on its way for more than
-        one cycle.  TOKEN and ROOM: the node that waited.
+        WORK: the node that worked.  LATENCY: the node whose result was on its way for more than
+        one cycle.  TOKEN, ROOM and MEMORY: the node that waited; a port of the memory does
+        nothing else.
     stream, other : int or None
         The stream between the two nodes, and the other one: the reader of a late result, the
         producer of the token, or the consumer that made room.

@@ -88,6 +88,8 @@ def stream_name(graph: Graph, stream: int) -> str:
 
 def describe(graph: Graph, segment: Segment) -> str:
     """A segment of a path in words."""
+    if segment.why is Why.MEMORY:
+        return f"{node_name(graph.nodes[segment.node])} waits for the memory"
     if segment.why is Why.WORK:
         return f"{node_name(graph.nodes[segment.node])} works"
     assert segment.stream is not None

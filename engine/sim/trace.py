@@ -92,7 +92,7 @@ class Trace:
                     busy=int(busy[node.id]),
                     stall_input=int(result.stall_input[node.id]),
                     stall_output=int(result.stall_output[node.id]),
-                    stall_memory=0,  # no machine has memory ports yet
+                    stall_memory=int(result.stall_memory[node.id]),
                     idle=max(0, result.cycles - int(result.clocks[node.id])),
                     first=int(result.first[node.id]),
                     last=int(result.clocks[node.id]),
