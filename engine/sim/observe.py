@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -41,8 +40,9 @@ class Observe:
         Most bins of a timeline; even.  A bin is a power of two of cycles wide, as few as the
         run allows.
     streams : bool
-        Observe channels too: their occupancy, and their tokens per bin.  This costs the
-        compiled engine about as much as the run itself; timelines of nodes cost little.
+        Observe channels too: their occupancy, and their tokens per bin.  With it a run of the
+        compiled engine takes about three times as long; timelines alone cost nothing to
+        speak of (``benchmarks/simulator.py`` measures both).
     log : bool
         Keep the times of every put and take, for the critical path; implies ``streams``.
     log_limit : int
@@ -234,8 +234,3 @@ def most_at_once(puts: Int64, freed: Int64) -> int:
         return 0
     free = np.searchsorted(freed, puts, side="right")
     return int((np.arange(1, len(puts) + 1) - free).max())
-
-
-def plain(value: Any) -> Any:
-    """Numbers and lists for JSON, from numpy's."""
-    return value.tolist() if isinstance(value, np.ndarray | np.generic) else value

@@ -182,15 +182,6 @@ def _take_event(s: State, c: Int, q: Int, t: Int, n: Int, d: Int) -> None:
 
 
 @inline
-def _continues(t: Int, n: Int, d: Int, u: Int, m: Int, e: Int) -> Int:
-    """Whether run ``u, m, e`` goes on as run ``t, n, d`` did; -1, or the common step."""
-    step = u - t - (n - 1) * d
-    if 0 <= step <= 1 and (n == 1 or d == step) and (m == 1 or e == step):
-        return step
-    return -1
-
-
-@inline
 def _harvest_puts(s: State, c: Int) -> None:
     """Events of what the producer's visit put into channel ``c``."""
     f = s.ctl
@@ -201,20 +192,30 @@ def _harvest_puts(s: State, c: Int) -> None:
         return
     f[q + SEEN_RUNS] = end
     has_latency = f[q + LATENCY] > 1
+    ring, mask = ch.ro, ch.rm
     t, n, d, late = 0, 0, 0, 0
+    last = 0  # clock of the last token of the event so far
     for k in range(first, end):
-        p = s.run[ch.ro + (k & ch.rm)]
+        p = s.run[ring + (k & mask)]
         x, u, m = p.x, p.t, p.n
         e = 1 if x & SLOPE else 0
         slow = 1 if has_latency and x & KIND == LEAF else 0
+        step = u - last
+        if (
+            n > 0
+            and 0 <= step <= 1
+            and (n == 1 or d == step)
+            and (m == 1 or e == step)
+            and slow == late
+        ):
+            n += m
+            d = step
+            last = u + m - 1 if step else u
+            continue
         if n > 0:
-            step = _continues(t, n, d, u, m, e)
-            if step >= 0 and slow == late:
-                n += m
-                d = step
-                continue
             _put_event(s, c, q, late, t, n, d)
         t, n, d, late = u, m, e, slow
+        last = u + (m - 1) * e
     _put_event(s, c, q, late, t, n, d)
 
 
@@ -234,7 +235,7 @@ def _harvest_takes(s: State, c: Int) -> None:
         k -= 1
         found += s.credit[ch.co + (k & ch.cm)].n
     before = found - taken  # slots of the first run that were free already
-    t, n, d = 0, 0, 0
+    t, n, d, last = 0, 0, 0, 0
     for i in range(k, ch.tc):
         p = s.credit[ch.co + (i & ch.cm)]
         u, m, e = p.t - 1, p.n, p.d
@@ -242,14 +243,15 @@ def _harvest_takes(s: State, c: Int) -> None:
             u += before * e
             m -= before
             before = 0
-        if n > 0:
-            step = _continues(t, n, d, u, m, e)
-            if step >= 0:
-                n += m
-                d = step
-                continue
-            _take_event(s, c, q, t, n, d)
-        t, n, d = u, m, e
+        step = u - last
+        if n > 0 and 0 <= step <= 1 and (n == 1 or d == step) and (m == 1 or e == step):
+            n += m
+            d = step
+        else:
+            if n > 0:
+                _take_event(s, c, q, t, n, d)
+            t, n, d = u, m, e
+        last = u + (m - 1) * e
     _take_event(s, c, q, t, n, d)
     if ch.cap >= FOREVER:  # nobody waits for these credits
         ch.tc = ch.hc + 1
