@@ -43,7 +43,7 @@ def test_the_readme_prints_what_the_commands_print(capsys, monkeypatch) -> None:
     monkeypatch.chdir(ROOT)
     console = "\n".join(blocks("README.md", "console"))
     shown = re.split(r"^\$ fuseloom ", console, flags=re.MULTILINE)[1:]
-    assert len(shown) == 6
+    assert len(shown) == 7
     for text in shown:
         command, _, expected = text.partition("\n")
         assert main(command.split()) == 0

@@ -26,6 +26,9 @@ F32 = np.float32
 COUNTS = (
     "tokens", "values", "taken", "clocks", "stall_input", "stall_output", "stall_memory", "first",
 )  # fmt: skip
+ELSEWHERE = {"mem_read", "mem_write", "spacc5", "spacc6"}
+"""Ports need a machine with memory (test_memory.py); accumulators of all orders from 2 on share
+one kernel."""
 Outcome = EngineResult | SimulationError
 
 
@@ -113,7 +116,7 @@ def test_a_thousand_random_cases() -> None:
     assert seen["DeadlockError"]
     assert seen["SimulationError"]
     with_kernel = {name for name, code in IMPLEMENTATIONS.items() if code.kernel is not None}
-    missed = {name for name in with_kernel if not seen[name]}
+    missed = {name for name in with_kernel - ELSEWHERE if not seen[name]}
     assert not missed, f"no case ran {missed}"
 
 
