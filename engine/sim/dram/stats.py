@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from engine.sim.dram.config import PICOSECONDS as SECOND
 from engine.sim.dram.config import Config, Dram, Queues, peak_bandwidth
 from engine.sim.dram.state import (
     AT_CHANNELS,
@@ -30,7 +31,6 @@ from engine.sim.dram.state import (
     LATENCY_WRITES,
     STRIDE,
 )
-from engine.sim.dram.state import PICOSECONDS as SECOND
 
 
 @dataclass(frozen=True)
