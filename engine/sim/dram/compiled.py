@@ -1,7 +1,7 @@
 """The functions of the memory as machine code, for kernels and drivers to call.
 
-They are the very functions of :mod:`engine.sim.dram.controller` and the modules below it, bound to compiled helpers instead of each other.  Nothing is
-compiled before a caller is.
+They are the very functions of :mod:`engine.sim.dram.controller` and the modules below it, bound
+to compiled helpers instead of each other.  Nothing is compiled before a caller is.
 """
 
 from __future__ import annotations
