@@ -1,8 +1,7 @@
 """The functions of the memory as machine code, for kernels and drivers to call.
 
-They are the very functions of :mod:`engine.sim.dram.lists`, :mod:`engine.sim.dram.scheduler` and
-:mod:`engine.sim.dram.controller`, bound to compiled helpers instead of each other.  Nothing is
-compiled before a caller is.
+They are the very functions of :mod:`engine.sim.dram.controller` and the modules below it, bound
+to compiled helpers instead of each other.  Nothing is compiled before a caller is.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from __future__ import annotations
 from types import FunctionType, ModuleType
 from typing import Any
 
-from engine.sim.dram import controller, lists, scheduler
+from engine.sim.dram import admission, candidates, controller, lists, scheduler
 from engine.sim.layout import inline, view
 
 
@@ -32,7 +31,7 @@ def _compile(*modules: ModuleType) -> dict[str, Any]:
     return names
 
 
-_FUNCTIONS = _compile(lists, scheduler, controller)
+_FUNCTIONS = _compile(lists, candidates, admission, scheduler, controller)
 
 push: Any = _FUNCTIONS["push"]
 advance: Any = _FUNCTIONS["advance"]

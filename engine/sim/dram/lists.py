@@ -1,8 +1,8 @@
 """What the other functions share: clocks, lists of accesses, answers.
 
-Everything here and in :mod:`engine.sim.dram.scheduler` and :mod:`engine.sim.dram.controller` is
-plain Python over the array of :mod:`engine.sim.dram.state`; :mod:`engine.sim.dram.compiled` has
-the same functions as machine code.
+Everything here and in the modules up to :mod:`engine.sim.dram.controller` is plain Python over
+the array of :mod:`engine.sim.dram.state`; :mod:`engine.sim.dram.compiled` has the same functions
+as machine code.
 """
 
 from __future__ import annotations

@@ -13,17 +13,27 @@ Reads go first.  The controller turns to writes when it has no reads, when ``wri
 are queued (until ``write_low`` are left) or when writes waited for ``write_patience`` clocks
 (until those are done); then it serves at least ``write_high - write_low`` reads, if there are.
 
-A refresh that is due goes before everything else: precharge all, refresh all.  Until then nothing
-enters the queues.
+A refresh that is due goes before everything else: precharge all, refresh all.  Nothing enters the
+queues between the clock at which it is due and its command.
+
+A write is answered when its data have been on the bus, not when it is queued.  Accesses to one
+address are not kept in order: what depends on a write is asked for after its answer.
 """
 
 from __future__ import annotations
 
-from engine.sim.dram.lists import drop_first, finish_access, new_node, part
+from engine.sim.dram.admission import arrivals, patience, turn
+from engine.sim.dram.candidates import (
+    find_best,
+    propose,
+    propose_activate,
+    propose_all,
+    propose_column,
+)
+from engine.sim.dram.lists import finish_access
 from engine.sim.dram.state import (
     ACT,
     ACTIVATE,
-    AGE_SHIFT,
     AT_BANKS,
     AT_KEYS,
     AT_TIMES,
@@ -43,14 +53,6 @@ from engine.sim.dram.state import (
     BANK_BITS,
     BANK_MASK,
     BANKS,
-    BG_MASK,
-    BG_MASK2,
-    BG_SHIFT,
-    BG_SHIFT2,
-    BK_MASK,
-    BK_MASK2,
-    BK_SHIFT,
-    BK_SHIFT2,
     BL,
     C_ACT,
     C_ACT0,
@@ -58,14 +60,12 @@ from engine.sim.dram.state import (
     C_ACT2,
     C_ACT3,
     C_ACTIVATES,
-    C_AGE,
     C_CHOSEN,
     C_COL,
     C_COL_W,
     C_DONE_READS,
     C_DUE,
     C_GROUPS,
-    C_HEAD,
     C_HITS,
     C_INDEX,
     C_MODE,
@@ -78,33 +78,20 @@ from engine.sim.dram.state import (
     C_TURN,
     C_WHEN,
     C_WRITES,
-    CAP,
     CCD_L,
     CCD_S,
-    CHANNEL_MASK,
     CL,
     CLOSED,
     CWL,
-    FAR,
     FAW,
-    FOREVER,
     FREE_NODE,
     G_ACT,
     G_COL,
     GROUP,
-    HIGH,
-    KEY_BITS,
-    LOW,
-    N_ADDRESS,
-    N_AGE,
-    N_ARRIVAL,
-    N_COUNT,
     N_NEXT,
     N_PREV,
     N_ROW,
     N_SLOT,
-    N_WRITE,
-    PATIENCE,
     PRE,
     PREA,
     RAS,
@@ -113,15 +100,10 @@ from engine.sim.dram.state import (
     RD,
     RDA,
     READ,
-    READ_ROOM,
     REF,
     REFI,
     RFC,
     ROW_COMMAND,
-    ROW_MASK,
-    ROW_MASK2,
-    ROW_SHIFT,
-    ROW_SHIFT2,
     RP,
     RRD_L,
     RRD_S,
@@ -151,189 +133,6 @@ def record(m: Int, c: Int, t: Int, command: Int, b: Int, row: Int) -> None:
         m[at + 4] = -1 if b < 0 else b & ((1 << m[BANK_BITS]) - 1)
         m[at + 5] = row
     m[TRACED] += 1
-
-
-# ---------------------------------------------------------------------------- candidates
-
-
-def set_candidate(m: Int, c: Int, b: Int, t: Int, key: Int) -> None:
-    """A bank's candidate: first clock its bank and group allow, and its key without the bank."""
-    m[c + m[AT_TIMES] + b] = t
-    m[c + m[AT_KEYS] + b] = key | b
-
-
-def propose_column(m: Int, c: Int, b: Int, p: Int, hit: Int) -> None:
-    """The candidate of a bank with a row open that is wanted."""
-    g = c + C_GROUPS + m[p + B_GROUP] * GROUP
-    t = max(m[p + B_COL], m[g + G_COL + m[c + C_MODE]])
-    set_candidate(m, c, b, t, m[hit + N_AGE] << AGE_SHIFT)
-
-
-def propose_activate(m: Int, c: Int, b: Int, p: Int, oldest: Int) -> None:
-    """The candidate of a bank with no row open."""
-    g = c + C_GROUPS + m[p + B_GROUP] * GROUP
-    t = max(m[p + B_ACT], m[g + G_ACT])
-    set_candidate(m, c, b, t, ROW_COMMAND | ACTIVATE | m[oldest + N_AGE] << AGE_SHIFT)
-
-
-def propose(m: Int, c: Int, b: Int) -> None:
-    """Work out a bank's candidate anew."""
-    mode = m[c + C_MODE]
-    p = c + m[AT_BANKS] + b * BANK
-    oldest = m[p + B_HEAD + mode]
-    hit = m[p + B_HIT + mode]
-    if oldest == 0:
-        set_candidate(m, c, b, FOREVER, ROW_COMMAND)
-    elif m[p + B_ROW] < 0:
-        propose_activate(m, c, b, p, oldest)
-    elif hit != 0 and (hit == oldest or m[p + B_BYPASSED] < m[CAP]):
-        propose_column(m, c, b, p, hit)
-    else:
-        key = ROW_COMMAND | m[oldest + N_AGE] << AGE_SHIFT
-        set_candidate(m, c, b, m[p + B_PRE], key)
-
-
-def propose_all(m: Int, c: Int) -> None:
-    """Work out every bank's candidate anew."""
-    m[c + C_WHEN] = -1
-    for b in range(m[BANKS]):
-        propose(m, c, b)
-
-
-def find_best(m: Int, c: Int) -> None:
-    """Find the candidate to issue next: of the earliest clock, the least key."""
-    now = m[c + C_NOW]
-    column = max(now, m[c + C_COL + m[c + C_MODE]])
-    activate = max(now, m[c + C_ACT])
-    times = part(m, c + m[AT_TIMES], m[BANKS])
-    keys = part(m, c + m[AT_KEYS], m[BANKS])
-    least = FAR << KEY_BITS
-    for b in range(len(keys)):
-        key = keys[b]
-        first = now if key & ROW_COMMAND else column
-        first = activate if key & ACTIVATE else first
-        wait = min(max(times[b], first) - now, FAR)
-        least = min(least, wait << KEY_BITS | key)
-    wait = least >> KEY_BITS
-    m[c + C_WHEN] = FOREVER if wait >= FAR else now + wait
-    m[c + C_CHOSEN] = least & ((1 << KEY_BITS) - 1)
-
-
-def compare(m: Int, c: Int, b: Int) -> None:
-    """A bank has a new candidate: it may be the best."""
-    when, chosen = m[c + C_WHEN], m[c + C_CHOSEN]
-    if when < 0:
-        return
-    if when < FOREVER and chosen & BANK_MASK == b:
-        m[c + C_WHEN] = -1
-        return
-    key = m[c + m[AT_KEYS] + b]
-    t = max(m[c + m[AT_TIMES] + b], m[c + C_NOW])
-    if key & ACTIVATE:
-        t = max(t, m[c + C_ACT])
-    elif key < ROW_COMMAND:
-        t = max(t, m[c + C_COL + m[c + C_MODE]])
-    if t < when or (t == when and key < chosen):
-        m[c + C_WHEN] = t
-        m[c + C_CHOSEN] = key
-
-
-# ---------------------------------------------------------------------------- arrivals
-
-
-def arrive(m: Int, c: Int, node: Int) -> None:
-    """Let the first access of the list enter its queue."""
-    kind = m[node + N_WRITE]
-    a = m[node + N_ADDRESS]
-    entry = node
-    if m[node + N_COUNT] == 1:
-        drop_first(m, c)
-    else:
-        entry = new_node(m)
-        m[entry + N_SLOT] = m[node + N_SLOT]
-        m[node + N_COUNT] -= 1
-        mask = m[CHANNEL_MASK]
-        m[node + N_ADDRESS] = (((a | mask) + 1) & ~mask) | (a & mask)
-    group = (a >> m[BG_SHIFT] & m[BG_MASK]) | (a >> m[BG_SHIFT2] & m[BG_MASK2])
-    bank = (a >> m[BK_SHIFT] & m[BK_MASK]) | (a >> m[BK_SHIFT2] & m[BK_MASK2])
-    row = (a >> m[ROW_SHIFT] & m[ROW_MASK]) | (a >> m[ROW_SHIFT2] & m[ROW_MASK2])
-    b = group << m[BANK_BITS] | bank
-    p = c + m[AT_BANKS] + b * BANK
-    m[entry + N_ROW] = row
-    m[entry + N_AGE] = m[c + C_AGE]
-    m[c + C_AGE] += 1
-    last = m[p + B_TAIL + kind]
-    m[entry + N_PREV] = last
-    m[entry + N_NEXT] = 0
-    m[p + B_TAIL + kind] = entry
-    changed = False
-    if last == 0:
-        m[p + B_HEAD + kind] = entry
-        changed = True
-    else:
-        m[last + N_NEXT] = entry
-    if m[p + B_HIT + kind] == 0 and m[p + B_ROW] == row:
-        m[p + B_HIT + kind] = entry
-        changed = True
-    if kind == WRITE and m[c + C_WRITES] == 0:
-        m[c + C_SINCE] = m[c + C_NOW]
-    m[c + C_READS + kind] += 1
-    if changed and kind == m[c + C_MODE]:
-        propose(m, c, b)
-        compare(m, c, b)
-
-
-def arrivals(m: Int, c: Int) -> Int:
-    """Let all enter that are there and find room; the clock at which the next one can."""
-    while True:
-        node = m[c + C_HEAD]
-        if node == 0:
-            return FOREVER
-        kind = m[node + N_WRITE]
-        if m[c + C_READS + kind] >= m[READ_ROOM + kind]:
-            return FOREVER
-        if m[node + N_ARRIVAL] > m[c + C_NOW]:
-            return m[node + N_ARRIVAL]
-        arrive(m, c, node)
-
-
-# ---------------------------------------------------------------------------- reads or writes
-
-
-def patience(m: Int, c: Int) -> Int:
-    """Clock at which writes that wait for reads go first."""
-    if m[c + C_WRITES] > 0 and m[c + C_MODE] == READ and m[c + C_TURN] <= 0:
-        return m[c + C_SINCE] + m[PATIENCE]
-    return FOREVER
-
-
-def turn(m: Int, c: Int) -> None:
-    """Change between reads and writes where that is due."""
-    reads, writes = m[c + C_READS], m[c + C_WRITES]
-    if m[c + C_MODE] == READ:
-        if writes == 0:
-            return
-        if reads == 0:
-            left = 0
-        elif m[c + C_TURN] > 0:
-            return
-        elif writes >= m[HIGH]:
-            left = writes - m[LOW]
-        elif m[c + C_NOW] >= m[c + C_SINCE] + m[PATIENCE]:
-            left = writes
-        else:
-            return
-        m[c + C_MODE] = WRITE
-        m[c + C_TURN] = left
-        propose_all(m, c)
-    elif writes == 0 or (reads > 0 and m[c + C_TURN] <= 0):
-        m[c + C_MODE] = READ
-        m[c + C_TURN] = m[HIGH] - m[LOW]
-        m[c + C_SINCE] = m[c + C_NOW]
-        propose_all(m, c)
-
-
-# ---------------------------------------------------------------------------- commands
 
 
 def matching(m: Int, entry: Int, row: Int) -> Int:

@@ -49,7 +49,7 @@ def test_peaks() -> None:
 
 ORDERS = [" ".join(order) for order in permutations(FIELDS)]
 SPLIT = [
-    "row bank column channel column:2",
+    "row bank bankgroup column channel column:2",
     "row:3 bank bankgroup column channel row",
     "channel:1 row bank:1 column:2 bankgroup channel bank column",
 ]
@@ -65,8 +65,8 @@ def test_every_address_has_its_place(mapping: str) -> None:
         place = mapped.place(address)
         assert mapped.address(place) == address // 32 * 32
         assert mapped.place(address + config.capacity) == place
-    small = replace(config, rows=4, channels=1, mapping=mapping)
-    if "row:" not in mapping and "bank:" not in mapping:
+    if ":" not in mapping:
+        small = replace(config, rows=4, channels=1)
         places = {Mapping.of(small).place(a) for a in range(0, small.capacity, 32)}
         assert len(places) == small.capacity // 32
 
