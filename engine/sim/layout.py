@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 import numba
 import numpy as np
 from llvmlite import ir
-from numba.core import types
+from numba.core import cgutils, types
 from numba.extending import intrinsic
 from numba.np import arrayobj
 
@@ -25,6 +25,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 # The parts of numba used here have no types.
 _njit: Any = numba.njit
 _types: Any = types
+_code: Any = cgutils
 make_array: Any = arrayobj.make_array
 populate_array: Any = arrayobj.populate_array
 
@@ -209,6 +210,56 @@ def doubles(typing_context: Any, array: Any, start: Any, count: Any) -> Any:
         return new._getvalue()
 
     return result(array, types.int64, types.int64), generate
+
+
+COLUMNS, ROWS = 8, 4
+
+
+@_code_of
+def multiply_block(
+    typing_context: Any, array: Any, a: Any, b: Any, c: Any, terms: Any, columns: Any
+) -> Any:
+    """``multiply_block(ints, a, b, c, terms, columns)``: a block of a product of matrices.
+
+    The first four rows of the left matrix (at ``a``, rows of ``terms`` doubles) times the first
+    eight columns of the right one (at ``b``, rows of ``columns``), into ``c`` (as the right one).
+    The sums stay in vector registers, which loops over views cannot do.
+    """
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        i64, double = ir.IntType(64), ir.DoubleType()
+        vector = ir.VectorType(double, COLUMNS)
+        data = make_array(array)(context, builder, value=args[0]).data
+        base = builder.bitcast(data, double.as_pointer())
+        lanes = ir.Constant(ir.VectorType(ir.IntType(32), COLUMNS), [0] * COLUMNS)
+        undefined = ir.Constant(vector, ir.Undefined)
+
+        def at(offset: Any) -> Any:
+            return builder.bitcast(builder.gep(base, [offset]), vector.as_pointer())
+
+        zero = ir.Constant(vector, [0.0] * COLUMNS)
+        totals = [_code.alloca_once_value(builder, zero) for _ in range(ROWS)]
+        for total in totals:
+            builder.store(zero, total)
+        with _code.for_range(builder, args[4], intp=i64) as loop:
+            k = loop.index
+            right = builder.load(at(builder.add(args[2], builder.mul(k, args[5]))), align=8)
+            for row, total in enumerate(totals):
+                skipped = builder.mul(args[4], ir.Constant(i64, row))
+                where = builder.add(builder.add(args[1], skipped), k)
+                x = builder.load(builder.gep(base, [where]))
+                one = builder.insert_element(undefined, x, ir.Constant(ir.IntType(32), 0))
+                left = builder.shuffle_vector(one, undefined, lanes)
+                product = builder.fmul(left, right, flags=("contract",))
+                summed = builder.fadd(builder.load(total), product, flags=("contract",))
+                builder.store(summed, total)
+        for row, total in enumerate(totals):
+            skipped = builder.mul(args[5], ir.Constant(i64, row))
+            builder.store(builder.load(total), at(builder.add(args[3], skipped)), align=8)
+        return context.get_dummy_value()
+
+    number = types.int64
+    return types.void(array, number, number, number, number, number), generate
 
 
 @_code_of

@@ -99,6 +99,16 @@ def test_sums_align_axes_and_take_an_absent_operand_as_zero() -> None:
     assert add("ij,j->ij", "N", "N") == []
 
 
+def test_an_absent_tile_is_zero_whatever_was_held_before() -> None:
+    """In full channels the left operand waits in the node for the right one."""
+    narrow = Machine.default(1)
+    log = feed("binary", ",ij->ij", "0 N 1 N S0 D", "0 1 N 2 S0 D", machine=narrow, fn="sub")
+    expected = [NUMBERS[0] - TILES[0], -TILES[1], np.full((2, 2), NUMBERS[1]), -TILES[2]]
+    np.testing.assert_array_equal(values(log), expected)
+    turned = feed("binary", "ij,->ij", "0 1 N 2 S0 D", "0 N 1 N S0 D", machine=narrow, fn="sub")
+    np.testing.assert_array_equal(values(turned), -np.array(expected))
+
+
 @pytest.mark.parametrize(
     ("fn", "expected"),
     [

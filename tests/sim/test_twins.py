@@ -246,6 +246,7 @@ def test_stalls_and_work_add_up() -> None:
         ("reduce", ("1 S1 D", "0 S1 D"), {"fn": "add"}),
         ("spacc1", ("0 S0 D", "1 S1 D", "2 S0 D"), {"fn": "add"}),
         ("spacc1", ("0 S0 D", "1 S1 2 S0 D", "2 S1 2 S0 D"), {"fn": "add"}),
+        ("spacc1", ("0 S0 D", "5 S1 D", "2 S1 D"), {"fn": "add", "dim": 5}),
         ("crddrop", ("1 D", "0 S0 D"), {}),
         ("valdrop", ("1 S0 D", "0 1 S0 D"), {}),
         ("ordered_join", ("0 1 S0 D", "5 S1 D", "S0 D"), {"levels": 1}),

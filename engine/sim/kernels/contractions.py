@@ -12,7 +12,17 @@ import numpy as np
 
 from engine.samml.tiles import TileSpec
 from engine.sim.kernels.functions import apply, slice_left, slice_right, slices
-from engine.sim.layout import Int, State, doubles, inline, inline_fused, view
+from engine.sim.layout import (
+    COLUMNS,
+    ROWS,
+    Int,
+    State,
+    doubles,
+    inline,
+    inline_fused,
+    multiply_block,
+    view,
+)
 
 if TYPE_CHECKING:
     from engine.sim.kernels.setup import Pool
@@ -155,31 +165,26 @@ def unpack(s: State, source: Int, into: Int, plan: Int) -> None:
 
 @inline_fused
 def _multiply(s: State, a: Int, b: Int, c: Int, rows: Int, terms: Int, columns: Int) -> None:
-    """A product of two matrices, row by row of the left one, four of its terms at a time.
+    """A product of two matrices, in blocks that stay in registers; what is left, row by row.
 
     Products of two ``float32`` are exact in double precision, so that fusing changes no sum.
     """
+    whole_rows, whole_columns = rows - rows % ROWS, columns - columns % COLUMNS
+    for j in range(0, whole_columns, COLUMNS):
+        for i in range(0, whole_rows, ROWS):
+            multiply_block(s.ints, a + i * terms, b + j, c + i * columns + j, terms, columns)
     for i in range(rows):
-        left = doubles(s.ints, a + i * terms, terms)
-        out = doubles(s.ints, c + i * columns, columns)
-        for e in range(columns):
-            out[e] = 0.0
-        k = 0
-        while k + 4 <= terms:
-            x0, x1, x2, x3 = left[k], left[k + 1], left[k + 2], left[k + 3]
-            b0 = doubles(s.ints, b + k * columns, columns)
-            b1 = doubles(s.ints, b + (k + 1) * columns, columns)
-            b2 = doubles(s.ints, b + (k + 2) * columns, columns)
-            b3 = doubles(s.ints, b + (k + 3) * columns, columns)
-            for e in range(columns):
-                out[e] += x0 * b0[e] + x1 * b1[e] + x2 * b2[e] + x3 * b3[e]
-            k += 4
-        while k < terms:
-            x0 = left[k]
-            b0 = doubles(s.ints, b + k * columns, columns)
-            for e in range(columns):
-                out[e] += x0 * b0[e]
-            k += 1
+        first = whole_columns if i < whole_rows else 0
+        width = columns - first
+        if width > 0:
+            left = doubles(s.ints, a + i * terms, terms)
+            out = doubles(s.ints, c + i * columns + first, width)
+            for e in range(width):
+                out[e] = 0.0
+            for k in range(terms):
+                x, right = left[k], doubles(s.ints, b + k * columns + first, width)
+                for e in range(width):
+                    out[e] += x * right[e]
 
 
 @inline

@@ -11,6 +11,7 @@ from engine.sim.kernels import trees
 from engine.sim.kernels.rules import (
     EMPTY_VALUE,
     NONE,
+    OUTSIDE_DIMENSION,
     SPACC_DISAGREES,
     SPACC_EMPTY_FIBER,
     SPACC_LEADING,
@@ -21,6 +22,7 @@ from engine.sim.kernels.trees import COUNT, KEY, KEYS, ORDER, REHASH, ROOM, SUMS
 from engine.sim.layout import (
     DONE,
     EMPTY,
+    FOREVER,
     KIND,
     LEAF,
     MEM,
@@ -59,10 +61,11 @@ GENERIC, REFERENCE, ROW = range(3)
 """Which twin it follows: that of any order, the reference's of order 2, that of order 1."""
 
 # Parameters: p0 tree, p1 order, p2 which twin, p3 fold, p4 numbers in a value, p5 strict,
-# p6 free tiles.  State: s0 phase; s1 level inside which the next coordinate is taken (-1: the
-# outer stream); s2 next stream to take a stop from; s3 level of that stop, of the stop outside,
-# then of the stop that closes the tree; s4 next entry to put; s5 its level at hand; s6 the first
-# level at which it differs from the entry before; s7, s8 kind and level at the head of inner.
+# p6 free tiles, p7 dimension.  State: s0 phase; s1 level inside which the next coordinate is
+# taken (-1: the outer stream); s2 next stream to take a stop from; s3 level of that stop, of the
+# stop outside, then of the stop that closes the tree; s4 next entry to put; s5 its level at hand;
+# s6 the first level at which it differs from the entry before; s7, s8 kind and level at the head
+# of inner.
 (
     _TAKE,
     _VALUE,
@@ -99,6 +102,7 @@ def _tree(setup: Setup) -> dict[str, float]:
         "p4": size,
         "p5": strict,
         "p6": setup.stores.pool(size) if setup.tiled else 0,
+        "p7": int(setup.param("dim", FOREVER)) if mode == ROW else FOREVER,
         "s0": _START if mode == ROW and not strict else _TAKE,
         "s1": start,
     }
@@ -108,6 +112,15 @@ def _tree(setup: Setup) -> dict[str, float]:
 def _expected(level: Int, inside: Int, order: Int, at: Int) -> Int:
     """Level of the stop that the stream ``inside`` has for a stop of the stream ``at``."""
     return level + min(inside - at, order - 1 - at)
+
+
+@inline
+def _inside(s: State, r: Int, m: Int, dim: Int) -> Int:
+    """Whether the first ``m`` coordinates of a run are below the dimension."""
+    good = True
+    for e in range(m):
+        good &= 0 <= number(s, r, e) < dim
+    return good
 
 
 @inline
@@ -265,8 +278,10 @@ def spacc(node: Int, table: Int) -> Int:
                 take_one(s, cv, a)
             elif kc == LEAF and is_leaf(kv) and ku != DONE:
                 m = min(s.run[rc].n, s.run[rv].n)
-                if kv == EMPTY and strict:
-                    rule = EMPTY_VALUE
+                if kv == EMPTY:
+                    rule = EMPTY_VALUE if strict else NONE
+                elif not _inside(s, rc, m, nd.p7):
+                    rule = OUTSIDE_DIMENSION
             else:
                 rule = SPACC_DISAGREES
             if rule:

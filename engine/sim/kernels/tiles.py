@@ -274,7 +274,7 @@ def tile_binary(node: Int, table: Int) -> Int:
                 if k == LEAF and held:  # a number lies in the node, which has no address
                     left = nd.hv * size_a
                     if s.ch[i].val:
-                        left = blank + size_a - 1
+                        left = nd.p6
                         s.floats[left] = nd.hf
                 elif k == LEAF:
                     left = address(s, i, r, e, size_a)

@@ -23,13 +23,14 @@ def spacc1(node: Process) -> Behaviour:
 
     A whole row leaves in one cycle, and not before the next row's first inner coordinate has
     arrived.  The inner stop of an empty outer fiber is consumed as soon as the outer stop
-    that makes it empty is seen.
+    that makes it empty is seen.  Inner coordinates lie below the parameter ``dim``, where given.
     """
     outer, inner, values = node.inputs
     crd_out, val_out = node.outputs
     strict = node.quirks.spacc_strict
     fold = FOLDS[node.param("fn")]
     row: dict[int, F32] = {}
+    dim = node.param("dim")
 
     if not strict and isinstance((yield outer.peek), Stop):  # leading empty outer fiber
         yield inner.take
@@ -73,6 +74,8 @@ def spacc1(node: Process) -> Behaviour:
             elif value is EMPTY:
                 if strict:
                     node.fail("an empty value", head, crd, value)
+            elif dim is not None and not 0 <= crd < dim:
+                node.fail(f"coordinate outside the accumulator's dimension {dim}", crd)
             elif crd in row:
                 row[crd] = fold.join(row[crd], value)
             else:
