@@ -18,9 +18,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from engine.errors import SimulationError
 from engine.samml.graph import Graph, Node, Stream
 from engine.samml.primitive import WORD
-from engine.samml.tiles import elements_per_value
+from engine.samml.tiles import elements_per_value, tile_of
 from engine.sim.bound import BoundGraph
 from engine.sim.dram import Queues
 from engine.sim.machine import Machine
@@ -171,7 +172,20 @@ def with_ports(bound: BoundGraph, machine: Machine) -> BoundGraph:
 
     Without a memory, or with one whose nodes ask themselves, the graph stays as it is.  Nodes
     and streams keep their numbers; ports come behind them.
+
+    Raises
+    ------
+    SimulationError
+        If the memory is made of queues and the graph has tiles: that model knows only words
+        (``samml.md`` §4).
     """
+    if isinstance(machine.memory, Queues):
+        for node in bound.graph.nodes:
+            if tile_of(node) is not None:
+                raise SimulationError(
+                    f"{node.label or node.op}: a memory of queues moves words, not tiles",
+                    hint="take a machine with DRAM, as hbm2, or one without memory",
+                )
     there = any(node.op in (READ, WRITE) for node in bound.graph.nodes)
     if machine.memory is None or isinstance(machine.memory, Queues) or there:
         return bound

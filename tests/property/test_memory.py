@@ -8,6 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from engine.errors import SimulationError
+from engine.samml.tiles import is_tiled
 from engine.sim import compiled, interpreter
 from engine.sim.dram import Config, Ideal, Queues, ddr4_3200, hbm2
 from engine.sim.machine import Machine
@@ -38,6 +40,10 @@ def check(seeds: range, seen: Counter[str]) -> None:
                 outstanding=int(rng.choice([1, 2, 3, 64])),
                 port_slots=int(rng.choice([1, 2, 3, 17, 512])),
             )
+            if isinstance(memory, Queues) and is_tiled(plain.graph):
+                with pytest.raises(SimulationError, match="moves words, not tiles"):
+                    with_ports(plain, machine)
+                continue
             bound = with_ports(plain, machine)
             twin = outcome(lambda b=bound, m=machine: interpreter.run(b, m, log=True))
             logged = outcome(lambda b=bound, m=machine: compiled.run(b, m, log=True))

@@ -53,18 +53,19 @@ def test_random_programs(engine: str) -> None:
     assert TOLERANCE == 1e-5
 
 
-def test_random_blocked_programs() -> None:
-    """Some indices in blocks; the interpreter runs them, whatever engine is asked to choose."""
+@pytest.mark.parametrize("engine", ENGINES)
+def test_random_blocked_programs(engine: str) -> None:
     print(f"seeds from {SEED}")
-    cases, fused = search(range(SEED, SEED + 400), "auto", BLOCKS)
+    cases, fused = search(range(SEED, SEED + 400), engine, BLOCKS)
     assert cases >= 200
     assert 2 * fused >= cases
 
 
 @pytest.mark.fuzz
-def test_many_random_blocked_programs() -> None:
+@pytest.mark.parametrize("engine", ENGINES)
+def test_many_random_blocked_programs(engine: str) -> None:
     print(f"seeds from {SEED + 10_000}")
-    cases, fused = search(range(SEED + 10_000, SEED + 18_000), "auto", BLOCKS)
+    cases, fused = search(range(SEED + 10_000, SEED + 18_000), engine, BLOCKS)
     assert cases >= 4_000
     assert 2 * fused >= cases
 

@@ -359,7 +359,9 @@ def crdmask(node: Int, table: Int) -> Int:
             a = max(t, free_at(s, o3))
             so += a - t
             t = a
-            put_one(s, o3, t + 1, DONE if nd.hk == DONE else nd.s1, nd.s2, zero)
+            if nd.hk == DONE:
+                nd.s1, nd.s2 = DONE, 0
+            put_one(s, o3, t + 1, nd.s1, nd.s2, zero)
             nd.s0 = _OUTER
             if is_leaf(nd.hk):
                 t += 1

@@ -149,7 +149,7 @@ def tile_reduce(node: Int, table: Int) -> Int:
                 if k == DONE:
                     if guided:
                         return fail(nd, t, GUIDE_DISAGREES)
-                    nd.s3 = DONE
+                    nd.s3, nd.s4 = DONE, 0
                     nd.s0 = _STOP_AFTER
                 else:
                     nd.hv = v

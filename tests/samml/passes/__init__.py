@@ -67,7 +67,7 @@ def in_lanes(compilation: Compilation, index: str, factor: int) -> Compilation:
 
 
 def engines(compilation: Compilation) -> list[str]:
-    """The interpreter, and the compiled engine where it has every primitive and no tiles."""
+    """The interpreter, and the compiled engine where it has every primitive."""
     nodes = [n for region in compilation.regions for n in region.graph.nodes]
-    known = all(n.op in compiled.KERNELS and "tile" not in n.params for n in nodes)
+    known = all(n.op in compiled.KERNELS for n in nodes)
     return ["interpreter", "compiled"] if known else ["interpreter"]
