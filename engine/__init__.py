@@ -26,6 +26,7 @@ _PUBLIC = {
     "compile": ("engine.samml.compiler", "compile_program"),
     "Compilation": ("engine.samml.compiler", "Compilation"),
     "to_dot": ("engine.samml.dot", "to_dot"),
+    "Limits": ("engine.sim.reports", "Limits"),
     "Machine": ("engine.sim.machine", "Machine"),
     "simulate": ("engine.sim.run", "simulate"),
     "estimate": ("engine.cost", "estimate"),

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from engine import __version__
+from engine.cli_limits import add_limits
 from engine.cli_machine import HELP as MACHINE_HELP
 from engine.cli_machine import show_machine
 from engine.errors import DataError, FuseloomError, ProgramError, ScheduleError
@@ -134,6 +135,7 @@ def _simulation_options(parser: argparse.ArgumentParser) -> None:
         help="capacity of every channel, or 'sized' for capacities that no data can deadlock",
     )  # fmt: skip
     _engine_option(parser)
+    add_limits(parser)
     foreign = parser.add_argument_group(
         "graphs from files",
         "Instead of a program, one graph of another tool, or of ours, with its tensors. Faults of "

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.cli_explain import as_json, explanation, observation, write_trace
+from engine.cli_limits import limits_of
 from engine.cli_machine import machine_of
 from engine.errors import DataError, GraphError, SimulationError
 from engine.program.arrays import operand_shapes, read_npz, store_operand
@@ -58,7 +59,7 @@ def simulate_file(options: Any) -> int:
         machine,
         engine=options.engine,
         observe=observation(options),
-        token_limit=MAX_TOKENS,
+        limits=limits_of(options, MAX_TOKENS),
         lenient=options.tortilla is not None,
     )
     check = None if expected is None else run.check(expected)

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from engine.cli_explain import as_json, explanation, observation, write_trace
+from engine.cli_limits import limits_of
 from engine.cli_machine import machine_of, memory_lines
 from engine.program import StoredTensor
 from engine.samml.compiler import Compilation
@@ -35,7 +36,13 @@ def simulate_program(
             bar.update(task, completed=share, description=text)
 
         run = simulate(
-            compilation, data, machine, engine=options.engine, observe=observe, progress=report
+            compilation,
+            data,
+            machine,
+            engine=options.engine,
+            observe=observe,
+            progress=report,
+            limits=limits_of(options),
         )
     check = run.check()
     traced = [TracedRegion(r.name, r.result, r.path) for r in run.regions]

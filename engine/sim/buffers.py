@@ -12,6 +12,7 @@ from engine.samml.graph import Graph
 from engine.sim.bound import BoundGraph
 from engine.sim.machine import Machine
 from engine.sim.observe import Observe
+from engine.sim.reports import Limits
 from engine.sim.simulate import Engine, run_graph
 
 
@@ -44,7 +45,7 @@ def measured_buffers(
     """
     free = replace(bound, graph=bound.graph.with_capacity(None))
     unbounded = replace(machine, channel_capacity=None)
-    result = run_graph(free, unbounded, engine, observe=Observe(), limit=limit)
+    result = run_graph(free, unbounded, engine, observe=Observe(), limits=Limits(limit))
     assert result.observed is not None
     occupancy = result.observed.occupancy_max
     assert occupancy is not None

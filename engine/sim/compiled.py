@@ -53,13 +53,14 @@ from engine.sim.observe import Observe, Observed
 from engine.sim.observer import Observer
 from engine.sim.ports import ports_of, variant
 from engine.sim.process import Port
-from engine.sim.result import EngineResult, Int64, Progress
+from engine.sim.reports import Limits, Progress, Reports
+from engine.sim.result import EngineResult, Int64
 from engine.sim.stores import Stores
 from engine.sim.tokens import TOKEN_DTYPE, decode
 
-VISITS_PER_REPORT = 1 << 12
+FIRST_VISITS = 16
+MOST_VISITS = 1 << 16
 VISITS_PER_LOOK = 16  # at the length of a log that is to end somewhere
-MEMORY_LIMIT = 4 << 30
 _SCHEDULER = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)
 
 
@@ -121,12 +122,14 @@ class Simulation:
         machine: Machine,
         *,
         log: bool = False,
-        memory_limit: int = MEMORY_LIMIT,
+        limits: Limits | None = None,
         ring: int = TOKENS,
         observe: Observe | None = None,
     ) -> None:
+        self.bound = bound
         self.graph = graph = bound.graph
         self.machine = machine
+        self.limits = limits or Limits()
         self.kernels = [kernel_of(node, machine) for node in graph.nodes]
         ints, floats = Pool(np.int64), Pool(np.float32)
         ints.reserve(TOKENS)  # where void outputs write: nobody reads it
@@ -169,7 +172,7 @@ class Simulation:
         order = ints.add(graph.topological())
         port_table = self._attach(ports, ints)
         asked = {s for n in ports for s in graph.nodes[n].outputs if s is not None}
-        self.memory = Memory(ints, floats, capacities, is_value, memory_limit, ring, asked)
+        self.memory = Memory(ints, floats, capacities, is_value, self.limits, ring, asked)
         self.memory.channels["prod"], self.memory.channels["cons"] = np.array(ends).T
         self.observer: Observer | None = None
         self.table = np.zeros(CTL_SIZE, np.int64)
@@ -228,7 +231,7 @@ class Simulation:
                 f"{node.label or node.op}: output {port} and its stream differ in kind"
             )
 
-    def run(self, progress: Progress | None = None, limit: int | None = None) -> EngineResult:
+    def run(self, progress: Progress | None = None) -> EngineResult:
         """Run to the end.
 
         Raises
@@ -239,17 +242,23 @@ class Simulation:
             If tokens contradict each other, a limit is reached or the run cancelled.
         """
         scheduler = _SCHEDULER(KERNELS[_scheduler(self.observer is not None)].address)
-        visits = 1 if self.log is not None else VISITS_PER_REPORT
+        most = 1 if self.log is not None else MOST_VISITS
         if self.observer is not None and self.observer.observe.log_end is not None:
-            visits = VISITS_PER_LOOK
+            most = VISITS_PER_LOOK
+        first = min(FIRST_VISITS, most)
+        reports = Reports(self.bound, progress, self.limits, first=first, most=most)
         self._set_addresses()
         while True:
-            status = scheduler(visits, self.table.ctypes.data)
+            status = scheduler(reports.stride, self.table.ctypes.data)
             if self.log is not None:
                 self._record(self.log)
             if status == FAILED:
                 raise self._failure()
-            self._report(progress if status != FINISHED else None, limit)
+            channels = self.memory.channels
+            if status == FINISHED:
+                self.limits.check_tokens(int(channels["tt"].sum()))
+            else:
+                reports.tell(int(channels["tt"].sum()), channels["ht"])
             if status == FINISHED or (self.observer is not None and self.observer.ended):
                 return self._result()
             if status == LACKING and self.observer is not None:
@@ -282,17 +291,6 @@ class Simulation:
         node = self.nodes[number]
         rule = RULES[int(node["error"])]
         return SimulationError(f"{self._name(number)} at cycle {node['clk']}: {rule}")
-
-    def _report(self, progress: Progress | None, limit: int | None) -> None:
-        if progress is None and limit is None:
-            return
-        tokens = int(self.memory.channels["tt"].sum())
-        if limit is not None and tokens > limit:
-            raise SimulationError(
-                f"more than {limit:,} tokens", hint="raise the limit or use smaller data"
-            )
-        if progress is not None and progress(tokens) is False:
-            raise SimulationError(f"run cancelled after {tokens:,} tokens")
 
     def _make_room(self) -> bool:
         """Empty full writers, or double rings for which everything waits; whether it helps."""
@@ -338,7 +336,7 @@ class Simulation:
             field, count = ("p1", "s1") if name == "seg" else ("p0", "s0")
             pool = floats if name == "vals" else ints
             start = int(node[field])
-            chunks.append(pool[start : start + int(node[count])].copy())
+            chunks.append(self.memory.keep(pool[start : start + int(node[count])]))
             node[count] = 0
 
     def _deadlock(self) -> SimulationError:
@@ -428,7 +426,7 @@ def run(
     log: bool = False,
     observe: Observe | None = None,
     progress: Progress | None = None,
-    limit: int | None = None,
+    limits: Limits | None = None,
 ) -> EngineResult:
     """Run a bound graph on the compiled kernels (see :meth:`Simulation.run`).
 
@@ -439,8 +437,8 @@ def run(
     observe : Observe, optional
         What the result's ``observed`` is to say.
     progress : callable, optional
-        Called now and then with the number of tokens put so far; False cancels the run.
-    limit : int, optional
-        Give up after so many tokens.
+        See :data:`engine.sim.reports.Progress`.
+    limits : Limits, optional
+        What the run may use.
     """
-    return Simulation(bound, machine, log=log, observe=observe).run(progress, limit)
+    return Simulation(bound, machine, log=log, observe=observe, limits=limits).run(progress)

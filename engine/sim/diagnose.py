@@ -9,6 +9,7 @@ from engine.errors import DeadlockError, SimulationError
 from engine.sim.bound import BoundGraph
 from engine.sim.machine import Machine
 from engine.sim.observe import Observe
+from engine.sim.reports import Limits
 from engine.sim.result import EngineResult
 from engine.sim.simulate import Engine, run_graph
 
@@ -175,7 +176,7 @@ class _Search:
             replace(machine, channel_capacity=None),
             self.engine,
             observe=Observe() if observe else None,
-            limit=self.limit,
+            limits=Limits(self.limit),
             diagnose=False,
         )
 

@@ -19,6 +19,7 @@ from engine.sim.critical import CriticalPath, explained
 from engine.sim.machine import Machine
 from engine.sim.observe import Observe
 from engine.sim.output import output_tensor
+from engine.sim.reports import Limits
 from engine.sim.result import EngineResult
 from engine.sim.run import TOLERANCE, relative_error
 from engine.sim.simulate import Engine, run_graph
@@ -132,7 +133,7 @@ def run_imported(
     *,
     engine: str | Engine = Engine.AUTO,
     observe: Observe | None = None,
-    token_limit: int | None = None,
+    limits: Limits | None = None,
     lenient: bool = False,
 ) -> ImportedRun:
     """Simulate an imported graph.
@@ -145,8 +146,8 @@ def run_imported(
         By default ``Machine.default()``.
     observe : Observe, optional
         What to observe in the run.
-    token_limit : int, optional
-        Most tokens the run may put.
+    limits : Limits, optional
+        What the run may use.
     lenient : bool
         Note in the result, instead of failing, where writers' levels make no tensor.
 
@@ -155,7 +156,7 @@ def run_imported(
     DataError
         If a tensor is missing.
     SimulationError
-        If the run fails: tokens that contradict each other, a deadlock, the limit.
+        If the run fails: tokens that contradict each other, a deadlock, a limit.
     """
     machine = machine or Machine.default()
     bound = bind(imported.graph, data)
@@ -164,7 +165,7 @@ def run_imported(
     if engine in (Engine.AUTO, Engine.AUTO.value) and _has_large_tables(imported):
         engine = Engine.INTERPRETER
     started = time.perf_counter()
-    result = run_graph(bound, machine, engine, observe=observe, limit=token_limit)
+    result = run_graph(bound, machine, engine, observe=observe, limits=limits)
     seconds = time.perf_counter() - started
     path = None
     if observe is not None and observe.log:

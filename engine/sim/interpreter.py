@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from engine.errors import SimulationError
 from engine.sim.attached import Attached
 from engine.sim.bound import BoundGraph
 from engine.sim.deadlock import Blocked, Need, stuck_error
@@ -35,10 +34,14 @@ from engine.sim.process import (
     Process,
     Request,
 )
-from engine.sim.result import EngineResult, Progress
+from engine.sim.reports import Limits, Progress, Reports
+from engine.sim.result import EngineResult
 from engine.sim.tokens import is_value
 
-TOKENS_PER_REPORT = 1 << 14
+MOVES_PER_REPORT = 1 << 12
+BYTES_PER_TOKEN = 160
+"""A tuple of a token and its timestamp in a queue, both objects."""
+BYTES_PER_NUMBER = 40
 
 
 @dataclass
@@ -62,16 +65,18 @@ class Interpreter:
         log: bool = False,
         observe: Observe | None = None,
         progress: Progress | None = None,
-        limit: int | None = None,
+        limits: Limits | None = None,
     ) -> None:
         self.graph = graph = bound.graph
         self.machine = machine
         self.log = log
         self.observe = observe
-        self.progress = progress
-        self.limit = limit
-        self.tokens = 0
-        self.next_report = TOKENS_PER_REPORT
+        self.limits = limits or Limits()
+        self.reports = Reports(
+            bound, progress, self.limits, first=MOVES_PER_REPORT, most=16 * MOVES_PER_REPORT
+        )
+        self.moves = self.tokens = 0
+        self.next_report = self.reports.stride
         self.channels = [
             Channel(
                 stream.id,
@@ -107,7 +112,7 @@ class Interpreter:
         DeadlockError
             If nodes wait for each other in a circle.
         SimulationError
-            If tokens contradict each other, the token limit is reached or the run cancelled.
+            If tokens contradict each other, a limit is reached or the run is cancelled.
         """
         ready = deque(self.graph.topological())
         waiting = set(ready)
@@ -124,7 +129,6 @@ class Interpreter:
             wake(self._advance(self.tasks[number]))
             while not ready and self.memory is not None and (woken := self.memory.serve()):
                 wake(woken)  # nothing else moves before the memory answers
-            self._report()
         blocked = [
             Blocked(task.process.node.id, task.request[1].id,
                     Need.TOKEN if task.request[0] in (TAKE, PEEK) else Need.ROOM)
@@ -190,6 +194,7 @@ class Interpreter:
     def _take(self, process: Process, channel: Channel) -> None:
         entry = channel.queue.popleft()
         channel.taken_count += 1
+        self._move()
         if channel.capacity is not None:
             channel.slots.append(process.clock + 1)
         if channel.watch is not None:
@@ -234,19 +239,27 @@ class Interpreter:
         if process.first < 0:
             process.first = process.clock
         self.tokens += 1
-        if self.limit is not None and self.tokens > self.limit:
-            raise SimulationError(
-                f"more than {self.limit:,} tokens", hint="raise the limit or use smaller data"
-            )
-        if self.tokens >= self.next_report:
-            self._report()
+        if self.limits.tokens is not None:
+            self.limits.check_tokens(self.tokens)
+        self._move()
 
-    def _report(self) -> None:
-        if self.tokens < self.next_report or self.progress is None:
+    def _move(self) -> None:
+        """Count a token put or taken, and report now and then."""
+        self.moves += 1
+        if self.moves < self.next_report:
             return
-        self.next_report = self.tokens + TOKENS_PER_REPORT
-        if self.progress(self.tokens) is False:
-            raise SimulationError(f"run cancelled after {self.tokens:,} tokens")
+        taken = np.array([c.taken_count for c in self.channels], np.int64)
+        self.limits.check_memory(self._bytes())
+        self.reports.tell(self.tokens, taken)
+        self.next_report = self.moves + self.reports.stride
+
+    def _bytes(self) -> int:
+        """Memory held for tokens, logged, waiting or written, as far as it grows with them."""
+        waiting = sum(
+            len(c.queue) + (len(c.log) if c.log is not None else 0) for c in self.channels
+        )
+        written = sum(len(array) for task in self.tasks for array in task.process.written.values())
+        return BYTES_PER_TOKEN * waiting + BYTES_PER_NUMBER * written
 
     def _result(self) -> EngineResult:
         processes = [task.process for task in self.tasks]
@@ -285,7 +298,7 @@ def run(
     log: bool = False,
     observe: Observe | None = None,
     progress: Progress | None = None,
-    limit: int | None = None,
+    limits: Limits | None = None,
 ) -> EngineResult:
     """Run a bound graph on the generator twins (see :meth:`Interpreter.run`).
 
@@ -293,5 +306,5 @@ def run(
     """
     with np.errstate(all="ignore"):  # overflow, 0/0 and the like are values, as on the machine
         return Interpreter(
-            bound, machine, log=log, observe=observe, progress=progress, limit=limit
+            bound, machine, log=log, observe=observe, progress=progress, limits=limits
         ).run()

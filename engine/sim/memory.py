@@ -7,13 +7,12 @@ size never shows in the result.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from engine.errors import SimulationError
 from engine.sim.kernels.setup import Pool
 from engine.sim.layout import (
     CHANNEL,
@@ -27,6 +26,7 @@ from engine.sim.layout import (
     STEP,
     STOP,
 )
+from engine.sim.reports import Limits
 
 RUNS = 256
 TOKENS = 4096
@@ -42,16 +42,19 @@ def power_of_two(size: int) -> int:
 class Region:
     """An array that grows at its end: rings are never moved back, only replaced."""
 
-    def __init__(self, pool: Pool) -> None:
+    def __init__(self, pool: Pool, allow: Callable[[int], None]) -> None:
         self.used = pool.size
         self.array = pool.build()
+        self.allow = allow
 
     def extend(self, size: int) -> int:
         """Make room for ``size`` more elements; the offset of the first."""
         offset = self.used
         self.used += size
         if self.used > len(self.array):
-            larger = np.empty(self.used + self.used // 2, dtype=self.array.dtype)
+            spare = self.used // 2
+            self.allow((self.used + spare) * self.array.itemsize)  # both, while one is copied
+            larger = np.empty(self.used + spare, dtype=self.array.dtype)
             larger[:offset] = self.array[:offset]
             self.array = larger
         return offset
@@ -68,8 +71,8 @@ class Memory:
         One per channel; 0 is unbounded, -1 a void output.
     is_value : list of bool
         Whether each channel carries values.
-    limit : int
-        Bytes all arrays together may take.
+    limits : Limits
+        How many bytes all arrays together may take.
     ring : int
         Tokens the rings of channels hold at first, where their capacity is not less.
     whole : collection of int
@@ -82,11 +85,12 @@ class Memory:
         floats: Pool,
         capacities: list[int],
         is_value: list[bool],
-        limit: int,
+        limits: Limits,
         ring: int = TOKENS,
         whole: Collection[int] = (),
     ) -> None:
-        self.limit = limit
+        self.limits = limits
+        self.elsewhere = 0
         count = len(capacities)
         self.channels = np.zeros(count, CHANNEL)
         runs, credits = Pool(RUN), Pool(CREDIT)
@@ -113,23 +117,28 @@ class Memory:
                 q["tc"] = 1
         runs.reserve(1)
         credits.reserve(1)
-        self.runs, self.credits = Region(runs), Region(credits)
-        self.ints, self.floats = Region(ints), Region(floats)
-        self.check()
+        pools = (runs, credits, ints, floats)
+        limits.check_memory(sum(pool.size * pool.dtype.itemsize for pool in pools))
+        self.runs, self.credits, self.ints, self.floats = map(self._region, pools)
+
+    def _region(self, pool: Pool) -> Region:
+        return Region(pool, self.check)
 
     @property
     def bytes(self) -> int:
-        """Size of all arrays."""
+        """Size of all arrays, and of what was taken out of them and is kept elsewhere."""
         regions = (self.runs, self.credits, self.ints, self.floats)
-        return sum(region.array.nbytes for region in regions)
+        return self.elsewhere + sum(region.array.nbytes for region in regions)
 
-    def check(self) -> None:
-        """Refuse arrays larger than the limit."""
-        if self.bytes > self.limit:
-            raise SimulationError(
-                f"the simulation needs more than {self.limit / 2**20:,.0f} MiB",
-                hint="bound the channels or use smaller data",
-            )
+    def check(self, more: int) -> None:
+        """Refuse so many bytes more, where that is beyond the limit."""
+        self.limits.check_memory(self.bytes, more)
+
+    def keep(self, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """A copy of what is kept elsewhere until the end."""
+        self.check(array.nbytes)
+        self.elsewhere += array.nbytes
+        return array.copy()
 
     def artificially_full(self, c: int) -> bool:
         """Whether a producer that waits for this channel waits for its ring only."""
@@ -148,13 +157,11 @@ class Memory:
             q["ro"], q["rm"] = self._move_runs(self.runs, q["ro"], q["rm"], q["hr"], q["tr"])
         else:
             self._grow_data(q)
-        self.check()
 
     def grow_credits(self, c: int) -> None:
         """Double the ring of credits."""
         q = self.channels[c]
         q["co"], q["cm"] = self._move_runs(self.credits, q["co"], q["cm"], q["hc"], q["tc"])
-        self.check()
 
     @staticmethod
     def _move_runs(region: Region, offset: Any, mask: Any, head: Any, tail: Any) -> tuple[int, int]:

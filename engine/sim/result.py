@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -17,8 +17,6 @@ from engine.sim.tokens import Token
 
 Int64: TypeAlias = npt.NDArray[np.int64]
 Log: TypeAlias = Mapping[int, list[tuple[Token, int]]]
-Progress: TypeAlias = Callable[[int], bool | None]
-"""Called now and then with the number of tokens put so far; returning False cancels the run."""
 
 
 @dataclass(frozen=True)

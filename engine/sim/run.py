@@ -23,13 +23,17 @@ from engine.sim.machine import Machine
 from engine.sim.observe import Observe
 from engine.sim.output import output_tensor
 from engine.sim.ports import with_ports
+from engine.sim.reports import Limits
 from engine.sim.result import EngineResult
 from engine.sim.simulate import Engine, prepare, run_graph
 from engine.sim.trace import Trace
 from engine.sim.work import Work, measured_work
 
 Progress = Callable[[float, str], bool | None]
-"""Called with the share of regions done (0 to 1) and what runs now; False cancels."""
+"""Called with the share of the work done (0 to 1) and what runs now; False cancels.
+
+Every region counts the same, and inside it the share of its input that is consumed.
+"""
 
 TOLERANCE = 1e-5
 """Largest relative error of a float32 result that counts as equal to the reference."""
@@ -171,7 +175,7 @@ def simulate(
     engine: str | Engine = Engine.AUTO,
     observe: Observe | None = None,
     progress: Progress | None = None,
-    token_limit: int | None = None,
+    limits: Limits | None = None,
 ) -> Run:
     """Simulate a compiled program on data, region by region.
 
@@ -186,15 +190,15 @@ def simulate(
         What to observe in each region's run.
     progress : callable, optional
         See :data:`Progress`.
-    token_limit : int, optional
-        Most tokens one region may put.
+    limits : Limits, optional
+        What the run of one region may use.
 
     Raises
     ------
     DataError
         If the data do not fit the program (before anything runs).
     SimulationError
-        If a run deadlocks, exceeds the limit, or is cancelled.
+        If a run deadlocks, exceeds a limit, or is cancelled.
     """
     machine = machine or Machine.default()
     program = compilation.program
@@ -206,12 +210,14 @@ def simulate(
     _reshape(program, known, written)
     for k, compiled in enumerate(compilation.regions):
 
-        def tick(tokens: int, done: int = k, name: str = compiled.name) -> bool | None:
+        def tick(
+            tokens: int, share: float, done: int = k, name: str = compiled.name
+        ) -> bool | None:
             if progress is None:
                 return None
-            return progress(done / total, f"{name}: {tokens:,} tokens")
+            return progress((done + share) / total, f"{name}: {tokens:,} tokens")
 
-        if tick(0) is False:
+        if tick(0, 0.0) is False:
             raise SimulationError("the run was cancelled")
         bound = with_ports(bind(compiled.graph, known), machine)
 
@@ -220,9 +226,7 @@ def simulate(
 
         prepare(bound, machine, engine, say, observe)
         started = time.perf_counter()
-        result = run_graph(
-            bound, machine, engine, observe=observe, progress=tick, limit=token_limit
-        )
+        result = run_graph(bound, machine, engine, observe=observe, progress=tick, limits=limits)
         elapsed = time.perf_counter() - started
         path = None
         if observe is not None and observe.log:

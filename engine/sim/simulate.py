@@ -14,7 +14,8 @@ from engine.sim.machine import Machine
 from engine.sim.observe import Observe
 from engine.sim.ports import with_ports
 from engine.sim.primitives import implementation
-from engine.sim.result import EngineResult, Progress
+from engine.sim.reports import Limits, Progress
+from engine.sim.result import EngineResult
 
 SMALL = 20_000
 """Array elements up to which the interpreter is done before kernels could be compiled."""
@@ -36,7 +37,7 @@ def run_graph(
     log: bool = False,
     observe: Observe | None = None,
     progress: Progress | None = None,
-    limit: int | None = None,
+    limits: Limits | None = None,
     diagnose: bool = True,
 ) -> EngineResult:
     """Run a bound graph to its end.
@@ -52,9 +53,9 @@ def run_graph(
     observe : Observe, optional
         What to observe besides; the result's ``observed`` holds it.
     progress : callable, optional
-        Called now and then with the number of tokens so far; returning False cancels the run.
-    limit : int, optional
-        Most tokens the run may put.
+        See :data:`engine.sim.reports.Progress`.
+    limits : Limits, optional
+        What the run may use.
     diagnose : bool
         After a deadlock of a small run, or of one observed with a log, search the least
         capacities that end it, for the error's hint.
@@ -64,7 +65,7 @@ def run_graph(
     DeadlockError
         If nodes wait for each other in a circle; the message names it.
     SimulationError
-        If tokens contradict each other, the limit is reached or the run is cancelled.
+        If tokens contradict each other, a limit is reached or the run is cancelled.
     """
     try:
         chosen = Engine(engine)
@@ -79,13 +80,15 @@ def run_graph(
     engine_run = interpreter.run if kernels is None else kernels.run
     try:
         result: EngineResult = engine_run(
-            bound, machine, log=log, observe=observe, progress=progress, limit=limit
+            bound, machine, log=log, observe=observe, progress=progress, limits=limits
         )
     except DeadlockError as error:
         if not diagnose:
             raise
         search = import_module("engine.sim.diagnose")
-        most = limit if observe is not None and observe.log else search.SMALL_RUN
+        most = search.SMALL_RUN
+        if observe is not None and observe.log:
+            most = limits.tokens if limits is not None else None
         raise search.with_remedy(error, bound, machine, engine, most) from None
     return result
 

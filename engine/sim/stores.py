@@ -143,7 +143,6 @@ class Stores:
         new[[trees.KEYS, trees.SUMS, trees.TABLE]] = keys, sums, table
         new[[trees.ORDER, trees.SPARE]] = order, spare
         new[[trees.MASK, trees.ROOM, trees.REHASH]] = 4 * room - 1, 2 * room, 1
-        memory.check()
 
     @staticmethod
     def _grow_buffer(at: int, memory: Memory) -> None:
@@ -159,7 +158,6 @@ class Stores:
             new = region.extend(2 * room * width)
             region.array[new : new + room * width] = region.array[start : start + room * width]
             memory.ints.array[[at + where, at + where + 2]] = new, 2 * room
-        memory.check()
 
     def _collect(self, pool: TilePool, memory: Memory, nodes: npt.NDArray[Any]) -> None:
         """Free the slots that nothing holds; double the pool if most are held."""
@@ -172,7 +170,6 @@ class Stores:
             pool.handles = np.concatenate([pool.handles, more])
             free = np.concatenate([free, more])
             memory.ints.array[pool.record + 1] = memory.ints.extend(2 * count)
-            memory.check()
         ints = memory.ints.array
         start = int(ints[pool.record + 1])
         ints[start : start + len(free)] = free[::-1]

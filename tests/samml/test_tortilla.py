@@ -19,6 +19,7 @@ from engine.samml.exchange.schema import pb
 from engine.samml.graph import Graph, StreamKind
 from engine.sim.imported import ImportedRun, run_imported
 from engine.sim.machine import Machine
+from engine.sim.reports import Limits
 from engine.sim.run import simulate
 from tests.property.programs import make_case
 
@@ -337,7 +338,7 @@ def is_run(content: bytes) -> bool:
         made = import_tortilla(content, tensors)
         data = {n: tensors.load(made.imported.tensors[n], f) for n, f in made.files.items()}
         run_imported(made.imported, data, Machine.comal(), engine="interpreter",
-                     token_limit=30_000, lenient=True)  # fmt: skip
+                     limits=Limits(30_000), lenient=True)  # fmt: skip
     except FuseloomError:
         return False
     return True

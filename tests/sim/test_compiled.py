@@ -17,6 +17,7 @@ from engine.samml.graph import Graph, Node, Stream, StreamKind
 from engine.sim import cache, compiled, interpreter
 from engine.sim.bound import BoundGraph
 from engine.sim.machine import Machine
+from engine.sim.reports import Limits
 from engine.sim.result import EngineResult
 from engine.sim.run import simulate
 from engine.sim.tokens import encode, parse_tokens
@@ -99,19 +100,19 @@ def test_outputs_longer_than_a_writers_buffer() -> None:
 
 def test_memory_limit() -> None:
     with pytest.raises(SimulationError, match="MiB"):
-        compiled.Simulation(softmax(1, 1_000_000), OURS, memory_limit=10 << 20).run()
+        compiled.Simulation(softmax(1, 1_000_000), OURS, limits=Limits(memory=10 << 20)).run()
 
 
 def test_token_limit() -> None:
     with pytest.raises(SimulationError, match="more than 1,000 tokens"):
-        compiled.run(softmax(10, 100), OURS, limit=1000)
+        compiled.run(softmax(10, 100), OURS, limits=Limits(1000))
 
 
 def test_progress_and_cancel() -> None:
-    seen: list[int] = []
+    seen: list[tuple[int, float]] = []
 
-    def watch(count: int) -> bool:
-        seen.append(count)
+    def watch(count: int, share: float) -> bool:
+        seen.append((count, share))
         return len(seen) < 3
 
     with pytest.raises(SimulationError, match="cancelled"):

@@ -8,6 +8,7 @@ from engine.sim.bench import bench, bench_graph
 from engine.sim.bound import BoundGraph
 from engine.sim.deadlock import Blocked, Need, circle
 from engine.sim.machine import Machine
+from engine.sim.reports import Limits
 from engine.sim.simulate import run_graph
 from engine.sim.tokens import encode, parse_tokens
 
@@ -85,16 +86,17 @@ def test_a_circle_is_found_among_nodes_that_merely_follow() -> None:
 def test_token_limit() -> None:
     bound = bench_graph("dense_scan", "0 S0 D", params={"dim": 1000})
     with pytest.raises(SimulationError, match="more than 500 tokens"):
-        run_graph(bound, OURS, "interpreter", limit=500)
+        run_graph(bound, OURS, "interpreter", limits=Limits(500))
 
 
 def test_progress_can_cancel() -> None:
     bound = bench_graph("dense_scan", "0 S0 D", params={"dim": 20_000})
-    seen: list[int] = []
-    run_graph(bound, OURS, "interpreter", progress=seen.append)
+    seen: list[tuple[int, float]] = []
+    run_graph(bound, OURS, "interpreter", progress=lambda *report: seen.append(report))
     assert len(seen) >= 2
+    assert seen == sorted(seen)
     with pytest.raises(SimulationError, match="cancelled"):
-        run_graph(bound, OURS, "interpreter", progress=lambda _: False)
+        run_graph(bound, OURS, "interpreter", progress=lambda tokens, share: False)
 
 
 def test_unknown_engine() -> None:

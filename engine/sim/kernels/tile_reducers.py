@@ -11,7 +11,7 @@ from engine.sim.cache import kernel
 from engine.sim.kernels.reducers import register
 from engine.sim.kernels.rules import GUIDE_DISAGREES
 from engine.sim.kernels.setup import Setup
-from engine.sim.kernels.tiles import pool_of, spec_of
+from engine.sim.kernels.tiles import WORK_PER_VISIT, pool_of, spec_of
 from engine.sim.kernels.trees import address, tile, unused
 from engine.sim.layout import (
     DONE,
@@ -62,11 +62,11 @@ def _register(setup: Setup) -> dict[str, float]:
 
 
 @inline
-def _fold(s: State, nd: Any, i: Int, r: Int) -> None:
-    """Add the tiles of a run, one after the other."""
+def _fold(s: State, nd: Any, i: Int, r: Int, m: Int) -> None:
+    """Add the first ``m`` tiles of a run, one after the other."""
     size = nd.p6
     total = view(s.floats, nd.p4, size)
-    for e in range(s.run[r].n):
+    for e in range(m):
         given = view(s.floats, address(s, i, r, e, size), size)
         if not nd.s1:
             for k in range(size):
@@ -100,6 +100,7 @@ def tile_reduce(node: Int, table: Int) -> Int:
     g = s.ints[nd.ins + nd.n_in - 1]
     t, si, so = nd.clk, nd.si, nd.so
     zero = np.float32(0)
+    left_to_do = max(WORK_PER_VISIT // nd.p6, 1)
     while True:
         if guided and (nd.s0 == _GUIDE or nd.s0 == _CLOSING):
             if not has(s, g):
@@ -135,8 +136,13 @@ def tile_reduce(node: Int, table: Int) -> Int:
                 t = a
                 continue
             if in_fiber and k == LEAF:
+                if left_to_do == 0:
+                    nd.ready = 1
+                    return leave(nd, t, si, so, WAIT_INPUT, i)
+                m = min(m, left_to_do)
+                left_to_do -= m
                 si += a - t
-                _fold(s, nd, i, r)
+                _fold(s, nd, i, r, m)
                 take(s, i, m, a, a + 1, 1)
                 t = a + m
                 continue
