@@ -49,11 +49,15 @@ def part(m: Int, start: Int, count: Int) -> Int:
 
 def clock_of(m: Int, cycle: Int) -> Int:
     """First memory clock at which a request of that machine cycle is in the controller."""
+    if m[CYCLE_PS] == m[TCK_PS]:  # no division, which costs as much as a command
+        return cycle + m[FRONT]
     return ((cycle + m[FRONT]) * m[CYCLE_PS] + m[TCK_PS] - 1) // m[TCK_PS]
 
 
 def cycle_of(m: Int, clock: Int) -> Int:
     """First machine cycle at which data complete at that memory clock are back."""
+    if m[CYCLE_PS] == m[TCK_PS]:
+        return clock + m[BACK]
     return (clock * m[TCK_PS] + m[CYCLE_PS] - 1) // m[CYCLE_PS] + m[BACK]
 
 
