@@ -11,7 +11,7 @@ from engine.cost import Estimate, estimate
 from engine.fusion.directives import Materialise, Setting
 from engine.fusion.regions import partition
 from engine.fusion.schedule import Fuse, Order, Schedule
-from engine.models import DATASETS, MODELS, Kernel, Model, load, random_data
+from engine.models import DATASETS, MODELS, Kernel, Model, fitting, load, random_data
 from engine.program import Program, Statement, StoredTensor, parse
 from engine.program.printer import statement_text
 from engine.samml.compiler import Compilation, CompiledRegion, compile_program
@@ -131,8 +131,8 @@ def source(
 
 
 def fitting_data(model: str) -> tuple[str, ...]:
-    """Names of the data sets that fit a model."""
-    return tuple(n for n, d in DATASETS.items() if not d.models or model in d.models)
+    """Names of the data sets that fit a model and are small enough to work with."""
+    return tuple(name for name in fitting(model) if not DATASETS[name].large)
 
 
 def model_names() -> tuple[str, ...]:
