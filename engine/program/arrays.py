@@ -10,6 +10,8 @@ import zipfile
 from collections.abc import Mapping
 from math import prod
 from pathlib import Path
+from struct import error as struct_error
+from tokenize import TokenError
 from typing import Any, TypeAlias
 from zlib import error as zlib_error
 
@@ -47,8 +49,8 @@ def read_npz(path: str | Path) -> dict[str, npt.NDArray[Any]]:
                 _check_header(archive, entry)
         with np.load(path, allow_pickle=False) as arrays:
             return {name: arrays[name] for name in arrays.files}
-    except (OSError, ValueError, EOFError, KeyError, MemoryError, zipfile.BadZipFile,
-            zipfile.LargeZipFile, NotImplementedError, SyntaxError, RuntimeError,
+    except (OSError, ValueError, EOFError, TypeError, TokenError, struct_error, KeyError,
+            MemoryError, zipfile.BadZipFile, zipfile.LargeZipFile, NotImplementedError, SyntaxError, RuntimeError,
             zlib_error) as problem:  # fmt: skip
         what = problem.strerror if isinstance(problem, OSError) else problem
         raise DataError(

@@ -9,6 +9,7 @@ refused.  Source: the ``pickletools`` module of Python, which describes the oper
 from __future__ import annotations
 
 import pickletools
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
@@ -34,6 +35,7 @@ class Known(Enum):
     LIST = "list"
     INT = "int"
     OBJECT = "object"
+    BYTES = "bytes"
     ENCODE = "_codecs.encode"
     NEW = "copyreg._reconstructor"
 
@@ -53,7 +55,7 @@ _GLOBALS = MappingProxyType(
         ("copy_reg", "_reconstructor"): Known.NEW,
         ("copyreg", "_reconstructor"): Known.NEW,
         **{(b, k.value): k for b in ("__builtin__", "builtins") for k in
-           (Known.LIST, Known.INT, Known.OBJECT)},
+           (Known.LIST, Known.INT, Known.OBJECT, Known.BYTES)},
     }
 )  # fmt: skip
 
@@ -85,13 +87,15 @@ def parse_pickle(content: bytes, origin: str) -> Any:
     machine = _Machine()
     where: int | None = 0
     try:
-        for step, (operation, argument, position) in enumerate(pickletools.genops(content)):
-            where = position
-            if step > MAX_PICKLE_STEPS:
-                raise _RefusedError(f"more than {MAX_PICKLE_STEPS:,} operations")
-            if operation.name == "STOP":
-                return machine.pop()
-            machine.run(operation.name, argument)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of escapes in old strings
+            for step, (operation, argument, position) in enumerate(pickletools.genops(content)):
+                where = position
+                if step > MAX_PICKLE_STEPS:
+                    raise _RefusedError(f"more than {MAX_PICKLE_STEPS:,} operations")
+                if operation.name == "STOP":
+                    return machine.pop()
+                machine.run(operation.name, argument)
     except _RefusedError as problem:
         raise DataError(
             f"{origin}, byte {where}: {problem}",
@@ -278,6 +282,8 @@ def _called(function: Any, arguments: tuple[Any, ...]) -> Any:
     match function, arguments:
         case Known.ENCODE, (str(text), "latin1" | "latin-1"):
             return text.encode("latin-1")
+        case Known.BYTES, ():  # how the second protocol writes no bytes at all
+            return b""
         case Known.DEFAULTDICT, () | (Known.LIST | Known.INT,):
             return {}
         case Known.NEW, (Known.CSR, Known.OBJECT, None):
