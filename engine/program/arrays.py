@@ -50,8 +50,8 @@ def read_npz(path: str | Path) -> dict[str, npt.NDArray[Any]]:
         with np.load(path, allow_pickle=False) as arrays:
             return {name: arrays[name] for name in arrays.files}
     except (OSError, ValueError, EOFError, TypeError, TokenError, struct_error, KeyError,
-            MemoryError, zipfile.BadZipFile, zipfile.LargeZipFile, NotImplementedError, SyntaxError, RuntimeError,
-            zlib_error) as problem:  # fmt: skip
+            MemoryError, zipfile.BadZipFile, zipfile.LargeZipFile, NotImplementedError,
+            SyntaxError, RuntimeError, zlib_error) as problem:  # fmt: skip
         what = problem.strerror if isinstance(problem, OSError) else problem
         raise DataError(
             f"cannot read tensors from {path}: {what}",

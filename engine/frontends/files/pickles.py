@@ -102,8 +102,9 @@ def parse_pickle(content: bytes, origin: str) -> Any:
             hint="nothing was executed; only arrays, csr matrices, lists and dictionaries are read",
         ) from None
     except (ValueError, IndexError, KeyError, TypeError, OverflowError, RecursionError) as problem:
+        reason = " ".join(str(problem)[:120].split())
         raise DataError(
-            f"{origin}, byte {where}: no such pickle can be: {str(problem)[:120]}",
+            f"{origin}, byte {where}: no such pickle can be: {reason}",
             hint="the file may be cut short or damaged",
         ) from None
     raise DataError(f"{origin} does not end", hint="the file may be cut short")
