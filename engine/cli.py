@@ -70,6 +70,10 @@ def _parser() -> argparse.ArgumentParser:
     )
     estimating = command("estimate", _estimate, "Estimate cycles, FLOPs and bytes without a run.")
     program_options(estimating)
+    estimating.add_argument(
+        "--statistics", action="store_true",
+        help="show the statistics of the inputs that the estimate rests on, level by level",
+    )  # fmt: skip
     simulating = command("simulate", _simulate, "Simulate a program and check it.")
     program_options(simulating)
     _simulation_options(simulating)
@@ -202,6 +206,7 @@ def _compile(options: Any) -> int:
 
 
 def _estimate(options: Any) -> int:
+    from engine.cli_statistics import statistics_record, statistics_table
     from engine.cost import estimate
 
     given = inputs(options)
@@ -212,9 +217,12 @@ def _estimate(options: Any) -> int:
             for r in result.regions
         ]
         totals = {"cycles": result.cycles, "flops": result.flops, "bytes": result.bytes}
-        print(json.dumps({**totals, "regions": regions, **given.source}))
+        shown = {"statistics": statistics_record(given.data)} if options.statistics else {}
+        print(json.dumps({**totals, "regions": regions, **given.source, **shown}))
     else:
         print(f"{given.heading}{result}")
+        if options.statistics:
+            print(f"\n{statistics_table(given.data)}")
     return 0
 
 

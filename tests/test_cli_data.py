@@ -83,6 +83,17 @@ def test_data_without_a_graph_have_no_heading(capsys: pytest.CaptureFixture[str]
     assert shown["data"] == {"label": "karate", "origin": "", "standin": False}
 
 
+def test_statistics_of_the_inputs(folder: str, capsys: pytest.CaptureFixture[str]) -> None:
+    chosen = ("estimate", "--model", "gcn", "--data", "cora", "--data-dir", folder, "--statistics")
+    degrees = Citation().adjacency.sum(axis=1)
+    degrees = degrees[degrees > 0]
+    inner = record(capsys, *chosen)["statistics"]["A"][1]
+    assert inner["positions"] == degrees.sum()
+    assert inner["second_moment"] == pytest.approx((degrees**2).mean())
+    rows = [line.split() for line in output(capsys, *chosen).splitlines()]
+    assert ["A", "1", "9", str(len(degrees)), str(int(degrees.sum()))] in [row[:5] for row in rows]
+
+
 def test_single_tensors(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rng = np.random.default_rng(1)
     a = scipy.sparse.random_array((9, 7), density=0.4, rng=rng)
