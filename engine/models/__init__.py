@@ -58,13 +58,10 @@ class DataSet:
     build : callable or None
         ``build(model, seed)`` fits a model at its default sizes; None where a graph decides the
         sizes, as :func:`~engine.models.datasets.load_graph` knows it by this name.
-    large : bool
-        Too large to work with interactively.
     """
 
     build: Callable[[Model, int], dict[str, StoredTensor]] | None = None
     models: tuple[str, ...] = ()
-    large: bool = False
 
 
 @dataclass(frozen=True)
@@ -111,9 +108,7 @@ DATASETS: Mapping[str, DataSet] = MappingProxyType(
         "karate": DataSet(lambda model, seed: karate(seed), models=("gcn",)),
         "bigbird": DataSet(bigbird_data, models=("gpt3",)),
         "random": DataSet(random_data),
-        **{name: DataSet(models=tuple(ON_GRAPHS), large=name in ("collab", "mag"))
-           for name in GRAPHS},
-        **{name: DataSet(models=tuple(ON_GRAPHS)) for name in PATTERNS},
+        **{name: DataSet(models=tuple(ON_GRAPHS)) for name in (*GRAPHS, *PATTERNS)},
         "digits": DataSet(_digits, models=("autoencoder",)),
     }
 )  # fmt: skip
