@@ -12,17 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from engine import __version__
+from engine.cli_inputs import compilation as compiled_only
+from engine.cli_inputs import inputs, positive, program_options
 from engine.cli_limits import add_limits
 from engine.cli_machine import HELP as MACHINE_HELP
 from engine.cli_machine import show_machine
-from engine.errors import DataError, FuseloomError, ProgramError, ScheduleError
-from engine.fusion.schedule import Schedule
-from engine.models import DATASETS, MODELS, Model, load, load_model, random_data
-from engine.program import StoredTensor, check_data, parse
-from engine.program.arrays import read_npz, store_operand
-from engine.samml.compiler import Compilation, compile_program
-
-MAX_FILE = 64 << 20
+from engine.errors import FuseloomError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -55,7 +50,7 @@ def _parser() -> argparse.ArgumentParser:
         return made
 
     compiling = command("compile", _compile, "Compile a program and show what came of it.")
-    _program_options(compiling)
+    program_options(compiling)
     compiling.add_argument(
         "--show",
         choices=["summary", "regions", "table", "graph", "dot"],
@@ -75,15 +70,19 @@ def _parser() -> argparse.ArgumentParser:
         "--strict", action="store_true", help="refuse to export what other tools cannot run"
     )
     estimating = command("estimate", _estimate, "Estimate cycles, FLOPs and bytes without a run.")
-    _program_options(estimating)
+    program_options(estimating)
+    estimating.add_argument(
+        "--statistics", action="store_true",
+        help="show the statistics of the inputs that the estimate rests on, level by level",
+    )  # fmt: skip
     simulating = command("simulate", _simulate, "Simulate a program and check it.")
-    _program_options(simulating)
+    program_options(simulating)
     _simulation_options(simulating)
 
     exploring = command("explore", _explore, "Rank the dataflow orders of every region.")
-    _program_options(exploring)
+    program_options(exploring)
     exploring.add_argument(
-        "--limit", type=_positive, default=40,
+        "--limit", type=positive, default=40,
         help="distinct graphs to estimate per region (default: %(default)s)",
     )  # fmt: skip
 
@@ -92,7 +91,7 @@ def _parser() -> argparse.ArgumentParser:
     _engine_option(checking)
 
     serving = command("serve", _serve, "Serve the workbench.")
-    serving.add_argument("--port", type=_positive, default=5006, help="default: %(default)s")
+    serving.add_argument("--port", type=positive, default=5006, help="default: %(default)s")
     serving.add_argument("--no-browser", action="store_true", help="do not open a browser")
 
     showing = command(
@@ -106,26 +105,6 @@ def _parser() -> argparse.ArgumentParser:
     warming = command("warmup", _warmup, "Compile the simulator's kernels into the cache.")
     warming.add_argument("--json", action="store_true", help="print one JSON object")
     return parser
-
-
-def _program_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", nargs="?", type=Path, help="program file")
-    parser.add_argument("--model", help=f"ready-made model: {', '.join(MODELS)}")
-    parser.add_argument(
-        "--data",
-        help=f"data set: {', '.join(DATASETS)} (default: the first that is made for the model)",
-    )
-    parser.add_argument(
-        "--tensors",
-        type=Path,
-        metavar="FILE.npz",
-        help="arrays by tensor name, for a program file or a graph; a sparse tensor B may be given "
-        "by B_coords, B_vals and B_shape; a graph's result is compared with an array 'expected'",
-    )
-    parser.add_argument("--preset", help="schedule preset of a model: unfused, partial, full")
-    parser.add_argument("--schedule", type=Path, metavar="FILE", help="schedule file")
-    parser.add_argument("--seed", type=_natural, default=0, help="seed of random data (default: 0)")
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 def _simulation_options(parser: argparse.ArgumentParser) -> None:
@@ -176,122 +155,21 @@ def _engine_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _natural(text: str) -> int:
-    value = int(text)
-    if value < 0:
-        raise argparse.ArgumentTypeError("must not be negative")
-    return value
-
-
 def _capacity(text: str) -> int | str:
-    return text if text == "sized" else _positive(text)
-
-
-def _positive(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError("must be at least 1")
-    return value
-
-
-# Inputs ---------------------------------------------------------------------------------------
-
-
-def _read(path: Path, what: str) -> str:
-    try:
-        if path.stat().st_size > MAX_FILE:
-            raise ProgramError(f"{what} {path} is larger than {MAX_FILE >> 20} MiB")
-        return path.read_text(encoding="utf-8")
-    except OSError as problem:
-        raise ProgramError(f"cannot read the {what} {path}: {problem.strerror}") from None
-    except UnicodeDecodeError:
-        raise ProgramError(f"the {what} {path} is not UTF-8 text") from None
-
-
-def _model(options: Any) -> Model:
-    """The model or program file that the options name."""
-    if (options.file is None) == (options.model is None):
-        raise ProgramError(
-            "name a program file or a model, one of them",
-            hint="fuseloom simulate --model gcn --data karate --preset full",
-        )
-    if options.tensors is not None and options.model is not None:
-        raise DataError(
-            "--tensors goes with a program file", hint="choose a model's data by --data"
-        )
-    if options.tensors is not None and options.data is not None:
-        raise DataError("give --tensors or --data, not both")
-    if options.model is None:
-        return Model(parse(_read(options.file, "program"), source=str(options.file)), ())
-    return load_model(options.model)
-
-
-def _compilation(options: Any) -> Compilation:
-    """The compiled program; needs no data."""
-    model = _model(options)
-    return compile_program(model.program, _schedule(options, model))
-
-
-def _inputs(options: Any) -> tuple[Compilation, dict[str, StoredTensor]]:
-    """The compiled program and its data, as the options say."""
-    model = _model(options)
-    if options.model is None:
-        data = _file_data(options, model)
-    else:
-        fitting = [n for n, d in DATASETS.items() if options.model in (d.models or [options.model])]
-        dataset = options.data or fitting[0]
-        model, data = load(options.model, dataset, options.seed)
-    return compile_program(model.program, _schedule(options, model)), data
-
-
-def _file_data(options: Any, model: Model) -> dict[str, StoredTensor]:
-    if options.tensors is None:
-        if options.data not in (None, "random"):
-            raise DataError(
-                f"data set {options.data} does not fit a program file",
-                hint="give --tensors FILE.npz, or leave it out for random data",
-            )
-        return random_data(model, options.seed)
-    return check_data(model.program, _operands(model, read_npz(options.tensors)))
-
-
-def _operands(model: Model, arrays: dict[str, Any]) -> dict[str, Any]:
-    """Arrays by tensor name; tensors given by coordinates are stored."""
-    found = dict(arrays)
-    for name in model.program.inputs:
-        parts = [f"{name}_coords", f"{name}_vals", f"{name}_shape"]
-        if name not in arrays and all(part in arrays for part in parts):
-            found[name] = store_operand(model.program.tensor(name), arrays)
-            for part in parts:
-                del found[part]
-    return found
-
-
-def _schedule(options: Any, model: Model) -> Schedule:
-    if options.preset is not None and options.schedule is not None:
-        raise ScheduleError("give --preset or --schedule, not both")
-    if options.schedule is not None:
-        return Schedule.parse(_read(options.schedule, "schedule"), source=str(options.schedule))
-    if options.preset is None:
-        return Schedule()
-    if options.preset not in model.presets:
-        known = ", ".join(model.presets) or "none"
-        raise ScheduleError(f"no preset is called {options.preset!r}", hint=f"presets: {known}")
-    return Schedule.parse(model.presets[options.preset])
+    return text if text == "sized" else positive(text)
 
 
 # Commands -------------------------------------------------------------------------------------
 
 
 def _compile(options: Any) -> int:
+    with_data = options.data is not None or options.tensors is not None
+    given = inputs(options) if with_data else None
+    compilation = compiled_only(options) if given is None else given.compilation
     if options.export or options.output or options.strict:
         from engine.cli_files import export
 
-        with_data = options.data is not None or options.tensors is not None
-        if with_data:
-            return export(options, *_inputs(options))
-        return export(options, _compilation(options), {})
-    compilation = _compilation(options)
+        return export(options, compilation, {} if given is None else given.data)
     if options.json:
         regions = [
             {
@@ -304,8 +182,10 @@ def _compile(options: Any) -> int:
             }
             for r in compilation.regions
         ]
-        print(json.dumps({"schedule": str(compilation.schedule), "regions": regions}))
+        source = {} if given is None else given.source
+        print(json.dumps({"schedule": str(compilation.schedule), "regions": regions, **source}))
         return 0
+    print("" if given is None else given.heading, end="")
     for r in compilation.regions:
         match options.show:
             case "summary":
@@ -328,27 +208,32 @@ def _compile(options: Any) -> int:
 
 
 def _estimate(options: Any) -> int:
+    from engine.cli_statistics import statistics_record, statistics_table
     from engine.cost import estimate
 
-    compilation, data = _inputs(options)
-    result = estimate(compilation, data)
+    given = inputs(options)
+    result = estimate(given.compilation, given.data)
     if options.json:
         regions = [
             {"name": r.name, "cycles": r.cycles, "flops": r.flops, "bytes": r.bytes}
             for r in result.regions
         ]
         totals = {"cycles": result.cycles, "flops": result.flops, "bytes": result.bytes}
-        print(json.dumps({**totals, "regions": regions}))
+        shown = {"statistics": statistics_record(given.data)} if options.statistics else {}
+        print(json.dumps({**totals, "regions": regions, **given.source, **shown}))
     else:
-        print(result)
+        print(f"{given.heading}{result}")
+        if options.statistics:
+            print(f"\n{statistics_table(given.data)}")
     return 0
 
 
 def _explore(options: Any) -> int:
     from engine.cli_explore import explore
 
-    compilation, data = _inputs(options)
-    return explore(compilation, data, options.limit, options.json)
+    given = inputs(options)
+    print(given.heading, end="", file=sys.stderr if options.json else sys.stdout)
+    return explore(given.compilation, given.data, options.limit, options.json)
 
 
 def _simulate(options: Any) -> int:
@@ -358,7 +243,7 @@ def _simulate(options: Any) -> int:
         return simulate_file(options)
     from engine.cli_simulate import simulate_program
 
-    return simulate_program(options, *_inputs(options))
+    return simulate_program(options, inputs(options))
 
 
 def _conform(options: Any) -> int:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.cli_explain import as_json, explanation, observation, write_trace
+from engine.cli_inputs import only_file
 from engine.cli_limits import limits_of
 from engine.cli_machine import machine_of
 from engine.errors import DataError, GraphError, SimulationError
@@ -87,20 +88,22 @@ def _check_options(options: Any) -> None:
         )  # fmt: skip
     if options.block and not options.tortilla:
         raise GraphError("--block goes with --tortilla", hint="leave it out")
-    for name in ("file", "model", "data", "preset", "schedule"):
+    for name in ("file", "model", "data", "data_dir", "preset", "schedule"):
         if getattr(options, name) is not None:
+            option = "program file" if name == "file" else "--" + name.replace("_", "-")
             raise GraphError(
-                f"a graph from a file takes no {'program file' if name == 'file' else '--' + name}",
+                f"a graph from a file takes no {option}",
                 hint="fuseloom simulate --sam G.gv --tensors D.npz",
             )
 
 
 def _read(options: Any) -> tuple[Imported, Mapping[str, StoredTensor], Any]:
     """The imported graph, its data, and the dense result to expect, if the data hold one."""
+    tensors_file = only_file(options)
     if options.tortilla:
         path = options.tortilla / GRAPH_FILE if options.tortilla.is_dir() else options.tortilla
         content = _bytes(path)
-        folder = TensorFolder(options.tensors or path.parent)
+        folder = TensorFolder(tensors_file or path.parent)
         if not folder.path.is_dir():
             raise DataError(f"{folder.path} is no folder",
                             hint="--tensors names the folder of the graph's tensors")  # fmt: skip
@@ -108,11 +111,11 @@ def _read(options: Any) -> tuple[Imported, Mapping[str, StoredTensor], Any]:
         tensors = made.imported.tensors
         data = {name: folder.load(tensors[name], files) for name, files in made.files.items()}
         return made.imported, data, None
-    if options.tensors is None:
+    if tensors_file is None:
         raise DataError("the graph needs data", hint="give --tensors FILE.npz")
     path = options.sam or options.graph
     text = _text(path)
-    arrays = read_npz(options.tensors)
+    arrays = read_npz(tensors_file)
     shapes = operand_shapes(arrays)
     if options.sam:
         imported = import_sam_text(text, shapes, source=str(path))

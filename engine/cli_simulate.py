@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -11,18 +10,16 @@ from rich.console import Console
 from rich.progress import Progress
 
 from engine.cli_explain import as_json, explanation, observation, write_trace
+from engine.cli_inputs import Inputs
 from engine.cli_limits import limits_of
 from engine.cli_machine import machine_of, memory_lines
-from engine.program import StoredTensor
-from engine.samml.compiler import Compilation
 from engine.sim.perfetto import TracedRegion
 from engine.sim.run import simulate
 
 
-def simulate_program(
-    options: Any, compilation: Compilation, data: Mapping[str, StoredTensor]
-) -> int:
+def simulate_program(options: Any, given: Inputs) -> int:
     """Run a program, check it and print what came of it; 1 if the check fails."""
+    compilation, data = given.compilation, given.data
     machine = machine_of(options.machine)
     if options.capacity == "sized":
         compilation = compilation.sized()
@@ -70,6 +67,7 @@ def simulate_program(
                     "tokens": run.tokens,
                     "max_rel_error": check.max_rel_error,
                     "ok": check.ok,
+                    **given.source,
                     "machine": machine.name,
                     "seconds": run.seconds,
                     **explain,
@@ -77,6 +75,7 @@ def simulate_program(
             )
         )
     else:
+        print(given.heading, end="")
         print(f"{'region':24} {'cycles':>14} {'FLOPs':>14} {'bytes':>14}")
         for r in run.regions:
             print(f"{r.name:24} {r.cycles:14,} {r.work.flops:14,} {r.work.bytes:14,}")

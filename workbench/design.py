@@ -11,7 +11,8 @@ from engine.cost import Estimate, estimate
 from engine.fusion.directives import Materialise, Setting
 from engine.fusion.regions import partition
 from engine.fusion.schedule import Fuse, Order, Schedule
-from engine.models import DATASETS, MODELS, Kernel, Model, load, random_data
+from engine.models import MODELS, Kernel, Model, fitting, load, random_data
+from engine.models.datasets import GRAPHS
 from engine.program import Program, Statement, StoredTensor, parse
 from engine.program.printer import statement_text
 from engine.samml.compiler import Compilation, CompiledRegion, compile_program
@@ -131,8 +132,11 @@ def source(
 
 
 def fitting_data(model: str) -> tuple[str, ...]:
-    """Names of the data sets that fit a model."""
-    return tuple(n for n, d in DATASETS.items() if not d.models or model in d.models)
+    """Names of the data sets that fit a model.
+
+    Those that may be stand-ins are left out: the page has no place yet to say that they are.
+    """
+    return tuple(name for name in fitting(model) if name not in GRAPHS)
 
 
 def model_names() -> tuple[str, ...]:

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.program.levels import CompressedLevel, stored_shape
+from engine.program.statistics import TensorStatistics
 from engine.program.storage import StoredTensor
 from engine.program.types import Tensor
 
@@ -52,34 +53,22 @@ class Measured:
     """Statistics of a stored tensor, read off its levels."""
 
     def __init__(self, tensor: StoredTensor) -> None:
-        self.tensor = tensor
-        self.dims = stored_shape(tensor.tensor)
+        self.levels = TensorStatistics.of(tensor).levels
 
     def enter(self, level: int, parents: Floats) -> Entered:
-        stored = self.tensor.scanned[level]
-        if not isinstance(stored, CompressedLevel):
-            size = self.dims[level]
-            everywhere = np.full(size, float(parents.sum()))
-            return Entered(everywhere, np.repeat(parents, size))
-        weights = np.repeat(parents, np.diff(stored.seg))
-        counts = np.bincount(stored.crd, weights, minlength=self.dims[level])
+        stored = self.levels[level]
+        if not isinstance(stored.level, CompressedLevel):
+            everywhere = np.full(stored.size, float(parents.sum()))
+            return Entered(everywhere, np.repeat(parents, stored.size))
+        weights = np.repeat(parents, stored.lengths)
+        counts = np.bincount(stored.level.crd, weights, minlength=stored.size)
         return Entered(counts.astype(np.float64), weights)
 
     def coordinates(self, level: int) -> npt.NDArray[Any]:
-        stored = self.tensor.scanned[level]
-        if not isinstance(stored, CompressedLevel):
-            return np.tile(np.arange(self.dims[level]), self._positions(level))
-        return stored.crd
-
-    def _positions(self, level: int) -> int:
-        """How many positions the level outside this one has."""
-        positions = 1
-        for stored, size in zip(self.tensor.scanned[:level], self.dims, strict=False):
-            if isinstance(stored, CompressedLevel):
-                positions = len(stored.crd)
-            else:
-                positions *= size
-        return positions
+        stored = self.levels[level]
+        if not isinstance(stored.level, CompressedLevel):
+            return np.tile(np.arange(stored.size), stored.fibers)
+        return stored.level.crd
 
 
 @dataclass(frozen=True)

@@ -127,6 +127,19 @@ def random_data(
     }
 
 
+def random_tensor(tensor: Tensor, seed: int = 0, density: float = RANDOM_DENSITY) -> StoredTensor:
+    """One tensor as :func:`random_data` makes them.
+
+    Raises
+    ------
+    DataError
+        If it has more elements than the dense reference could check.
+    """
+    # Tensors of one seed differ by their names.
+    rng = np.random.default_rng([seed, *tensor.name.encode()])
+    return _random(tensor, rng, density, mask=False)
+
+
 def _random(tensor: Tensor, rng: np.random.Generator, density: float, mask: bool) -> StoredTensor:
     elements = prod(tensor.shape)
     if elements > MAX_REFERENCE_ELEMENTS:

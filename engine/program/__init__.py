@@ -4,8 +4,9 @@ from engine.program.blocking import Blocking, block_program, blocking
 from engine.program.levels import CompressedLevel, DenseLevel, SingletonLevel
 from engine.program.parser import parse
 from engine.program.printer import print_program
-from engine.program.reference import Masked, evaluate
+from engine.program.reference import evaluate
 from engine.program.serialize import program_from_json, program_to_json
+from engine.program.sparse_reference import Masked
 from engine.program.storage import StoredTensor, check_data
 from engine.program.stored_views import resolve_view, view_key
 from engine.program.types import (

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Mapping
+from math import prod
 from pathlib import Path
+from struct import error as struct_error
+from tokenize import TokenError
 from typing import Any, TypeAlias
 from zlib import error as zlib_error
 
@@ -37,21 +40,49 @@ def read_npz(path: str | Path) -> dict[str, npt.NDArray[Any]]:
                 raise ValueError("it holds one array without a name")
         with zipfile.ZipFile(path) as archive:
             size = sum(entry.file_size for entry in archive.infolist())
-        if size > MAX_STORED_BYTES:
-            raise DataError(
-                f"{path} unpacks to {size:,} bytes, the limit is {MAX_STORED_BYTES:,} bytes",
-                hint="use smaller tensors",
-            )
+            if size > MAX_STORED_BYTES:
+                raise DataError(
+                    f"{path} unpacks to {size:,} bytes, the limit is {MAX_STORED_BYTES:,} bytes",
+                    hint="use smaller tensors",
+                )
+            for entry in archive.infolist():
+                _check_header(archive, entry)
         with np.load(path, allow_pickle=False) as arrays:
             return {name: arrays[name] for name in arrays.files}
-    except (OSError, ValueError, EOFError, KeyError, MemoryError, zipfile.BadZipFile,
-            zipfile.LargeZipFile, NotImplementedError, SyntaxError, RuntimeError,
-            zlib_error) as problem:  # fmt: skip
+    except (OSError, ValueError, EOFError, TypeError, TokenError, struct_error, KeyError,
+            MemoryError, zipfile.BadZipFile, zipfile.LargeZipFile, NotImplementedError,
+            SyntaxError, RuntimeError, zlib_error) as problem:  # fmt: skip
         what = problem.strerror if isinstance(problem, OSError) else problem
         raise DataError(
             f"cannot read tensors from {path}: {what}",
             hint="write them with numpy.savez(file, A=..., X=...)",
         ) from None
+
+
+def _check_header(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> None:
+    """Refuse an array whose header claims more or less than its file holds, before loading it.
+
+    Raises
+    ------
+    ValueError
+        Names the array, and what its header says.
+    """
+    with archive.open(entry) as file:
+        version = np.lib.format.read_magic(file)
+        if version == (1, 0):
+            shape, _, dtype = np.lib.format.read_array_header_1_0(file)
+        elif version == (2, 0):
+            shape, _, dtype = np.lib.format.read_array_header_2_0(file)
+        else:
+            raise ValueError(f"{entry.filename} has a version of the format that holds no numbers")
+        held = entry.file_size - file.tell()
+    if dtype.hasobject or dtype.fields is not None:
+        raise ValueError(f"{entry.filename} holds {dtype}, not numbers")
+    if any(size < 0 for size in shape) or prod(shape) * dtype.itemsize != held:
+        raise ValueError(
+            f"the header of {entry.filename} claims shape {shape} of {dtype}, "
+            f"the file holds {held:,} bytes"
+        )
 
 
 def operand_shapes(arrays: Arrays) -> dict[str, tuple[int, ...]]:

@@ -1,6 +1,7 @@
 """The meaning of a program, computed densely in float64 with numpy.
 
-Every other level of the engine is tested against this one.  Values are *masked*: an element is
+Every other level of the engine is tested against this one.  Products of a sparse input and a dense
+matrix are computed by scipy.sparse, in float64 too.  Values are *masked*: an element is
 present or absent, and operations act on stored elements only (``fusion.md`` §1.1, rule i).
 Division by zero, logarithms of negative numbers and the like leave inf or nan behind, as on the
 machine.
@@ -9,16 +10,20 @@ machine.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from math import prod
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 from scipy.special import erf, expit
 
-from engine.errors import DataError
-from engine.program.limits import MAX_REFERENCE_ELEMENTS
+from engine.program.sparse_reference import (
+    Evaluated,
+    Masked,
+    check_space,
+    sparse_operand,
+    sparse_product,
+    spreads,
+)
 from engine.program.storage import StoredTensor, check_data
 from engine.program.types import Access, BroadcastAdd, Op, Program, Statement, Tensor
 
@@ -42,19 +47,7 @@ UNARY: Mapping[Op, Callable[[Floats], Floats]] = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class Masked:
-    """Values in logical order, and which of them are present; absent values are 0."""
-
-    values: Floats
-    present: Bools
-
-    def dense(self) -> Floats:
-        """Values where present, else 0."""
-        return np.where(self.present, self.values, 0.0)
-
-
-def evaluate(program: Program, data: Mapping[str, Any]) -> dict[str, Masked]:
+def evaluate(program: Program, data: Mapping[str, Any]) -> Evaluated:
     """Every tensor of a program.
 
     Parameters
@@ -64,8 +57,9 @@ def evaluate(program: Program, data: Mapping[str, Any]) -> dict[str, Masked]:
 
     Returns
     -------
-    dict
-        Inputs, intermediates and outputs by name; ``values`` in float64.
+    Evaluated
+        Inputs, intermediates and outputs by name; ``values`` in float64.  Inputs that take part
+        only in products of matrices stay sparse until they are asked for.
 
     Raises
     ------
@@ -81,19 +75,36 @@ def evaluate(program: Program, data: Mapping[str, Any]) -> dict[str, Masked]:
            [False, False]])
     """
     stored = check_data(program, data)
+    needed = {name for s in program.statements for name in spreads(s, stored)}
     for tensor in program.tensors:
-        _check_space(f"tensor {tensor.name}", tensor.shape)
-    known = {name: Masked(t.to_dense(), t.pattern()) for name, t in stored.items()}
+        if tensor.name not in stored or tensor.name in needed:
+            check_space(f"tensor {tensor.name}", tensor.shape)
+    known = Evaluated(stored)
     with np.errstate(all="ignore"):
         for statement, extents in zip(program.statements, program.extents, strict=True):
-            operands = [known[a.tensor] for a in statement.operands]
-            result = _statement(statement, operands, extents, program.broadcast_add)
+            result = _sparse(statement, known, stored)
+            if result is None:
+                operands = [known[a.tensor] for a in statement.operands]
+                result = _statement(statement, operands, extents, program.broadcast_add)
             # A scalar is stored always: nothing to sum is 0, and so is the maximum of nothing.
             present = result.present if statement.out.indices else np.asarray(True)
             if not statement.op.fuses:
                 present = _stored(program.tensor(statement.out.tensor), result)
             known[statement.out.tensor] = Masked(result.dense(), present)
     return known
+
+
+def _sparse(s: Statement, known: Evaluated, stored: Mapping[str, StoredTensor]) -> Masked | None:
+    """The product of a sparse input and a finite matrix; None if the statement is none."""
+    operands = sparse_operand(s, stored)
+    matrix = None if operands is None else known.matrix(operands[0].tensor)
+    if operands is None or matrix is None:
+        return None
+    sparse, dense = operands
+    operand = known[dense.tensor]
+    if not np.isfinite(operand.values).all():
+        return None
+    return sparse_product(s, sparse, dense, matrix, operand)
 
 
 def _stored(tensor: Tensor, m: Masked) -> Bools:
@@ -178,7 +189,7 @@ def _contract(s: Statement, operands: list[Masked]) -> Masked:
 def _intersection(s: Statement, operands: list[Masked], extents: dict[str, int]) -> Masked:
     """Product or quotient, present where both operands are, then summed."""
     space = _space(s)
-    _check_space(f"the iteration space of {s.out}", tuple(extents[x] for x in space))
+    check_space(f"the iteration space of {s.out}", tuple(extents[x] for x in space))
     first, *rest = (_aligned(m, a, space) for m, a in zip(operands, s.operands, strict=True))
     values, present = first.values, first.present
     for m in rest:
@@ -204,7 +215,7 @@ def _union(
     """Sum or difference where either operand is present, then summed over reduced indices."""
     space = _space(s)
     shape = tuple(extents[x] for x in space)
-    _check_space(f"the iteration space of {s.out}", shape)
+    check_space(f"the iteration space of {s.out}", shape)
     aligned = [_aligned(m, a, space) for m, a in zip(operands, s.operands, strict=True)]
     if broadcast_add is BroadcastAdd.DENSE:
         alive = [m.present for m in aligned]
@@ -243,12 +254,3 @@ def _co_iterate(
                 found = found | alive[k]
         exists = exists & found
     return alive, exists
-
-
-def _check_space(what: str, shape: tuple[int, ...]) -> None:
-    if prod(shape) > MAX_REFERENCE_ELEMENTS:
-        raise DataError(
-            f"{what} has {prod(shape):,} elements, the dense reference holds at most "
-            f"{MAX_REFERENCE_ELEMENTS:,}",
-            hint="check the result on a smaller instance of the program",
-        )

@@ -12,8 +12,9 @@ import numpy as np
 
 from engine.errors import SimulationError
 from engine.fusion.repair import traffic
-from engine.program.reference import Masked, evaluate
+from engine.program.reference import evaluate
 from engine.program.relayout import reshaped
+from engine.program.sparse_reference import Masked
 from engine.program.storage import StoredTensor, check_data
 from engine.program.types import Op, Program
 from engine.samml.compiler import Compilation, CompiledRegion
@@ -140,7 +141,7 @@ class Run:
         return tuple(r.trace for r in self.regions)
 
     @cached_property
-    def reference(self) -> dict[str, Masked]:
+    def reference(self) -> Mapping[str, Masked]:
         """The dense meaning of every tensor of the program."""
         return evaluate(self.compilation.program, self.data)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -74,3 +75,22 @@ def test_a_file_that_unpacks_to_too_much(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr("engine.program.arrays.MAX_STORED_BYTES", 100_000)
     with pytest.raises(DataError, match="unpacks to 800,128 bytes, the limit is 100,000 bytes"):
         read_npz(tmp_path / "bomb.npz")
+
+
+@pytest.mark.parametrize("shape", [(10**15,), (3, 3), (2**40, 2**40), (), (-1, -2)])
+def test_a_header_that_claims_what_is_not_there(tmp_path: Path, shape: tuple[int, ...]) -> None:
+    header = str({"descr": "<f8", "fortran_order": False, "shape": shape}).encode() + b"\n"
+    content = b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + bytes(16)
+    with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
+        archive.writestr("B.npy", content)
+    with pytest.raises(DataError, match=r"B.npy claims shape .* the file holds 16 bytes"):
+        read_npz(tmp_path / "a.npz")
+
+
+def test_a_header_that_no_tokenizer_ends(tmp_path: Path) -> None:
+    header = b"{'descr': '<f8', 'shape': (3L,), [\n"
+    content = b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header
+    with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
+        archive.writestr("B.npy", content)
+    with pytest.raises(DataError, match="cannot read tensors"):
+        read_npz(tmp_path / "a.npz")

@@ -1,0 +1,188 @@
+"""A tensor as files give it: coordinates and values, no storage format yet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from math import prod
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse
+
+from engine.errors import DataError
+from engine.frontends.files.limits import MAX_ENTRIES, MAX_NODES
+from engine.program.levels import Ints, shape_text, sorting
+from engine.program.limits import MAX_DIMENSION, MAX_RANK
+from engine.program.storage import StoredTensor
+from engine.program.types import Tensor
+
+Floats = npt.NDArray[np.float64]
+Place = Callable[[int, str, str], DataError]
+"""Makes the error of an element: its position in the file, message and hint."""
+
+
+class Duplicates(Enum):
+    """What becomes of an element that a file gives twice."""
+
+    REFUSE = "refuse"
+    FIRST = "first"
+    SUM = "sum"
+
+
+@dataclass(frozen=True, eq=False)
+class CoordinateTensor:
+    """A sparse tensor by coordinates (COO).
+
+    Attributes
+    ----------
+    coords : (nnz, rank) array of int64
+        Counted from 0, in lexicographic order, each once.
+    values : (nnz,) array of float64
+        Finite; explicit zeros stay.
+    shape : tuple of int
+    origin : str
+        The file it came from.
+    """
+
+    coords: Ints
+    values: Floats
+    shape: tuple[int, ...]
+    origin: str
+
+    @classmethod
+    def of(
+        cls,
+        coords: Ints,
+        values: Floats,
+        shape: tuple[int, ...],
+        origin: str,
+        *,
+        duplicates: Duplicates = Duplicates.REFUSE,
+        place: Place | None = None,
+    ) -> CoordinateTensor:
+        """Sort elements, and treat those given twice.
+
+        Parameters
+        ----------
+        place : callable, optional
+            See :data:`Place`; by default elements are named by their number, from 0.
+
+        Raises
+        ------
+        DataError
+            A shape beyond the limits, or an element that is out of range, not finite, or given
+            twice where that is refused.
+        """
+        place = place or _numbered(origin)
+        check_shape(shape, origin)
+        if len(values) > MAX_ENTRIES:
+            raise DataError(
+                f"{origin} has {len(values):,} elements, the limit is {MAX_ENTRIES:,}",
+                hint="use a smaller tensor",
+            )
+        outside = np.flatnonzero(((coords < 0) | (coords >= np.array(shape))).any(axis=1))
+        if len(outside):
+            at = ",".join(map(str, coords[outside[0]].tolist()))
+            raise place(
+                int(outside[0]),
+                f"coordinates [{at}], counted from 0, are outside {shape_text(shape)}",
+                "check the shape, and whether counting starts at 0 or at 1",
+            )
+        bad = np.flatnonzero(~np.isfinite(values))
+        if len(bad):
+            raise place(int(bad[0]), "the value is not finite", "remove NaN and infinite values")
+        order = sorting(coords, shape) if len(shape) else np.arange(len(values))
+        coords, values = coords[order], values[order]
+        again = (coords[1:] == coords[:-1]).all(axis=1)
+        if again.any():
+            if duplicates is Duplicates.REFUSE:
+                second = int(order[np.flatnonzero(again)[0] + 1])
+                at = ",".join(map(str, coords[np.flatnonzero(again)[0]].tolist()))
+                raise place(
+                    second,
+                    f"element [{at}], counted from 0, is given twice",
+                    "add or drop duplicates first",
+                )
+            first = np.concatenate([[True], ~again])
+            if duplicates is Duplicates.SUM:
+                values = np.add.reduceat(values, np.flatnonzero(first))
+            else:
+                values = values[first]
+            coords = coords[first]
+        return cls(coords, values, shape, origin)
+
+    @property
+    def nnz(self) -> int:
+        """Stored elements, explicit zeros included."""
+        return len(self.values)
+
+    @property
+    def density(self) -> float:
+        """Share of the elements that are stored."""
+        return self.nnz / max(prod(self.shape), 1)
+
+    def to_scipy(self) -> Any:
+        """A ``csr_array`` of float64.
+
+        Raises
+        ------
+        DataError
+            If it is no matrix, or has more rows than row pointers may take memory for.
+        """
+        if len(self.shape) != 2:
+            raise DataError(
+                f"{self.origin} holds a tensor of rank {len(self.shape)}, not a matrix",
+                hint="scipy.sparse knows matrices only",
+            )
+        if self.shape[0] > MAX_NODES:
+            raise DataError(
+                f"{self.origin} has {self.shape[0]:,} rows, the limit is {MAX_NODES:,}",
+                hint="drop empty rows",
+            )
+        return scipy.sparse.csr_array((self.values, tuple(self.coords.T)), shape=self.shape)
+
+    def store(self, tensor: Tensor) -> StoredTensor:
+        """The data of a declared tensor, in its format and in float32.
+
+        Raises
+        ------
+        DataError
+            If the shapes differ, or a value is too large for float32.
+        """
+        if self.shape != tensor.shape:
+            raise DataError(
+                f"tensor {tensor.name} has shape {shape_text(tensor.shape)}, "
+                f"{self.origin} has {shape_text(self.shape)}",
+                hint="transpose the data, or change the declaration",
+            )
+        return StoredTensor.from_coo(tensor, self.coords, self.values)
+
+
+def check_shape(shape: tuple[int, ...], origin: str) -> None:
+    """Refuse a shape that no machine's coordinates could name.
+
+    Raises
+    ------
+    DataError
+        More axes or longer ones than the limits.
+    """
+    if len(shape) > MAX_RANK:
+        raise DataError(
+            f"{origin} has {len(shape)} dimensions, the limit is {MAX_RANK}",
+            hint="use a tensor of lower rank",
+        )
+    if any(not 1 <= size <= MAX_DIMENSION for size in shape):
+        raise DataError(
+            f"{origin} has shape {shape_text(shape)}, every size is 1..{MAX_DIMENSION:,}",
+            hint="coordinates have 32 bits",
+        )
+
+
+def _numbered(origin: str) -> Place:
+    def place(element: int, message: str, hint: str) -> DataError:
+        return DataError(f"{origin}, element {element}: {message}", hint=hint)
+
+    return place

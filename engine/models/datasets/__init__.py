@@ -1,0 +1,88 @@
+"""Graphs by name: the real ones where their files are at hand, else stand-ins with a loud label."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import networkx as nx
+import numpy as np
+
+from engine.errors import DataError
+from engine.frontends.files import GraphData
+from engine.models.datasets.facts import GRAPHS, HIDDEN, Facts
+from engine.models.datasets.images import digits
+from engine.models.datasets.locate import LAYOUTS
+from engine.models.datasets.patterns import PATTERNS, pattern, pruned, synthetic
+from engine.models.datasets.standin import standin
+from engine.program.formats import suggestion
+
+__all__ = [
+    "GRAPHS",
+    "HIDDEN",
+    "PATTERNS",
+    "Facts",
+    "digits",
+    "karate_graph",
+    "load_graph",
+    "pattern",
+    "pruned",
+    "standin",
+    "synthetic",
+]
+
+VARIABLE = "FUSELOOM_DATA_DIR"
+"""Environment variable that names the folder of data where none is given."""
+
+
+def load_graph(name: str, data_dir: str | Path | None = None, seed: int = 0) -> GraphData:
+    """A graph of the evaluation.
+
+    Parameters
+    ----------
+    name : str
+        One of ``GRAPHS``, ``PATTERNS``, or ``karate``.
+    data_dir : path, optional
+        Folder with the files (``locate.LAYOUTS`` says where); by default what the environment
+        variable ``FUSELOOM_DATA_DIR`` names.
+    seed : int
+        Of a stand-in, or of a pattern.
+
+    Returns
+    -------
+    GraphData
+        ``standin`` is true, and ``label`` says so, where the files are not there.
+
+    Raises
+    ------
+    DataError
+        An unknown name, no such folder, or damaged files.
+    """
+    folder = data_dir or os.environ.get(VARIABLE) or None
+    if folder is not None and not Path(folder).is_dir():
+        raise DataError(f"there is no folder {folder}", hint="name a folder with data sets")
+    if name == "karate":
+        return karate_graph()
+    if name in PATTERNS:
+        return synthetic(name, seed=seed)
+    if name not in GRAPHS:
+        known = [*GRAPHS, *PATTERNS, "karate"]
+        raise DataError(f"no graph is called {name!r}", hint=suggestion(name, known))
+    facts, layout = GRAPHS[name], LAYOUTS[name]
+    place = None if folder is None else layout.find(Path(folder))
+    if place is None:
+        return standin(facts, seed)
+    read = layout.read(place)
+    return replace(read, name=facts.title, classes=read.classes or facts.classes)
+
+
+def karate_graph() -> GraphData:
+    """Zachary's karate club: 34 nodes, 156 directed edges of weight 1, identity features.
+
+    Source: W. W. Zachary, "An information flow model for conflict and fission in small groups",
+    1977, as shipped with networkx.
+    """
+    adjacency = nx.to_scipy_sparse_array(nx.karate_club_graph(), weight=None, dtype=np.float32)
+    eye = np.eye(adjacency.shape[0], dtype=np.float32)
+    return GraphData("Karate club", adjacency.tocsr(), eye, None, 4, "networkx")

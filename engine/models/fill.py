@@ -1,0 +1,92 @@
+"""Data of a model from a graph or from images; weights and biases are random."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+from engine.errors import DataError
+from engine.frontends.files import GraphData
+from engine.models.datasets import HIDDEN
+from engine.models.datasets.patterns import pruned
+from engine.models.model import Model
+from engine.program import StoredTensor, Tensor
+
+WEIGHT_DENSITY = 0.5
+
+
+def graph_model(build: Callable[..., Model], graph: GraphData) -> Model:
+    """A model of a graph's sizes.
+
+    Parameters
+    ----------
+    build : callable
+        ``gcn`` or ``graphsage``, or one that takes the same sizes.
+
+    Raises
+    ------
+    DataError
+        If the graph has no features.
+    """
+    if graph.features is None:
+        raise DataError(
+            f"{graph.label} has no features",
+            hint="give a graph whose nodes have some, e.g. x in an .npz file with edge_index",
+        )
+    return build(
+        nodes=graph.nodes,
+        features=int(graph.features.shape[1]),
+        hidden=HIDDEN,
+        classes=max(graph.classes, 2),
+    )
+
+
+def graph_data(model: Model, graph: GraphData, seed: int = 0) -> dict[str, StoredTensor]:
+    """Adjacency ``A`` and features ``X`` of a graph, and random weights for the rest.
+
+    Raises
+    ------
+    DataError
+        If the model has other sizes.
+    """
+    return filled(model, {"A": graph.adjacency, "X": graph.features}, seed)
+
+
+def filled(model: Model, given: Mapping[str, Any], seed: int = 0) -> dict[str, StoredTensor]:
+    """Some inputs as given, and random ones for the rest.
+
+    A matrix of weights has half its elements, those of the largest magnitude, scaled so that
+    sums over them keep their size; a dense one has all, and so have vectors.
+
+    Parameters
+    ----------
+    given : mapping
+        Arrays, or ``scipy.sparse`` matrices, by name.
+
+    Raises
+    ------
+    DataError
+        If a given one does not fit the model.
+    """
+    rng = np.random.default_rng(seed)
+    data: dict[str, StoredTensor] = {}
+    for name in model.program.inputs:
+        tensor = model.program.tensor(name)
+        if name not in given:
+            data[name] = _weights(tensor, rng)
+        elif scipy.sparse.issparse(given[name]):
+            data[name] = StoredTensor.from_scipy(tensor, given[name])
+        else:
+            data[name] = StoredTensor.from_dense(tensor, given[name])
+    return data
+
+
+def _weights(tensor: Tensor, rng: np.random.Generator) -> StoredTensor:
+    if tensor.rank < 2:
+        return StoredTensor.from_dense(tensor, rng.standard_normal(tensor.shape))
+    density = 1.0 if tensor.format.all_dense else WEIGHT_DENSITY
+    scale = np.sqrt(tensor.shape[0] * density)
+    return StoredTensor.from_dense(tensor, pruned(tensor.shape, density, rng) / scale)

@@ -1,0 +1,142 @@
+"""Data on the command line: graphs by name, folder and file, and single tensors."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.io
+import scipy.sparse
+
+from engine.cli import main
+from tests.frontends.files import Citation
+
+ENGINE = ("--engine", "interpreter")
+PRODUCT = "program p\nA: 9x7 dcsr\nX: 7x4 dense\nT[i,j] = A[i,k] * X[k,j]\n"
+
+
+def output(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """What a command that succeeds prints."""
+    assert main(arguments) == 0
+    return capsys.readouterr().out
+
+
+def record(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
+    return json.loads(output(capsys, *arguments, "--json"))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> str:
+    """A folder with a small graph in Cora's files."""
+    Citation().write(tmp_path, "cora")
+    return str(tmp_path)
+
+
+@pytest.mark.parametrize("model", ["gcn", "graphsage"])
+def test_real_files(folder: str, model: str, capsys: pytest.CaptureFixture[str]) -> None:
+    chosen = ("--model", model, "--data", "cora", "--data-dir", folder, "--preset", "partial")
+    lines = output(capsys, "simulate", *chosen, *ENGINE).splitlines()
+    assert lines[0] == "data: Cora"
+    assert "matches the dense reference" in lines[-1]
+    shown = record(capsys, "simulate", *chosen, *ENGINE)
+    assert shown["ok"]
+    assert shown["data"] == {
+        "label": "Cora", "origin": str(Path(folder) / "ind.cora"), "standin": False
+    }  # fmt: skip
+    by_path = record(capsys, "simulate", "--model", model, "--data", folder, "--preset",
+                     "partial", *ENGINE)  # fmt: skip
+    assert by_path["cycles"] == shown["cycles"]
+
+
+def test_standins_are_labelled(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    chosen = ("--model", "gcn", "--data", "cora", "--preset", "full", "--seed", "3")
+    label = "Cora (stand-in, seed 3)"
+    for place in ((), ("--data-dir", str(tmp_path))):
+        text = output(capsys, "estimate", *chosen, *place)
+        assert text.startswith(f"data: {label}: NOT the real graph")
+        shown = record(capsys, "estimate", *chosen, *place)
+        assert shown["data"]["label"] == label
+        assert shown["data"]["standin"] is True
+    # Two-hop paths times features bound a fully fused GCN (paper-results.md, finding 1).
+    assert shown["cycles"] == pytest.approx(115_158 * 1_433, rel=0.02)
+
+
+def test_compile_takes_the_sizes_of_a_graph(
+    folder: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    chosen = ("compile", "--model", "gcn", "--preset", "full")
+    shown = record(capsys, *chosen, "--data", "cora", "--data-dir", folder)
+    sizes = {index["name"]: index["size"] for index in shown["regions"][0]["region"]["indices"]}
+    assert (sizes["i"], sizes["p"], sizes["n"], sizes["m"]) == (9, 5, 16, 3)
+    assert shown["data"]["label"] == "Cora"
+    assert "data" not in record(capsys, *chosen)
+    text = output(capsys, *chosen, "--data", "cora", "--data-dir", folder)
+    assert text.startswith("data: Cora\n")
+
+
+def test_data_without_a_graph_have_no_heading(capsys: pytest.CaptureFixture[str]) -> None:
+    assert output(capsys, "estimate", "--model", "gcn").startswith("region")
+    shown = record(capsys, "estimate", "--model", "gcn")
+    assert shown["data"] == {"label": "karate", "origin": "", "standin": False}
+
+
+def test_statistics_of_the_inputs(folder: str, capsys: pytest.CaptureFixture[str]) -> None:
+    chosen = ("estimate", "--model", "gcn", "--data", "cora", "--data-dir", folder, "--statistics")
+    degrees = Citation().adjacency.sum(axis=1)
+    degrees = degrees[degrees > 0]
+    inner = record(capsys, *chosen)["statistics"]["A"][1]
+    assert inner["positions"] == degrees.sum()
+    assert inner["second_moment"] == pytest.approx((degrees**2).mean())
+    rows = [line.split() for line in output(capsys, *chosen).splitlines()]
+    assert ["A", "1", "9", str(len(degrees)), str(int(degrees.sum()))] in [row[:5] for row in rows]
+
+
+def test_single_tensors(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rng = np.random.default_rng(1)
+    a = scipy.sparse.random_array((9, 7), density=0.4, rng=rng)
+    x = rng.standard_normal((7, 4))
+    scipy.io.mmwrite(tmp_path / "a.mtx", a)
+    np.savez(tmp_path / "x.npz", X=x)
+    np.savez(tmp_path / "both.npz", A=a.toarray(), X=x)
+    program = tmp_path / "p.loom"
+    program.write_text(PRODUCT)
+    run = ("simulate", str(program), *ENGINE)
+    mixed = record(capsys, *run, "--tensors", f"A={tmp_path}/a.mtx", "--tensors",
+                   f"{tmp_path}/x.npz")  # fmt: skip
+    whole = record(capsys, *run, "--tensors", f"{tmp_path}/both.npz")
+    assert mixed["ok"]
+    assert (mixed["cycles"], mixed["flops"]) == (whole["cycles"], whole["flops"])
+    made_up = record(capsys, *run, "--tensors", f"A={tmp_path}/a.mtx", "--tensors", "X=random")
+    assert made_up["cycles"] == whole["cycles"]  # X is dense
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["{p}", "--tensors", "B={a}"], "no input is called 'B'"),
+        (["{p}", "--tensors", "A={a}"], "data of input X are missing"),
+        (["{p}", "--tensors", "A={a}", "--tensors", "A={a}"], "gives A twice"),
+        (["{p}", "--tensors", "X={a}", "--tensors", "A={a}"], "X has shape 7x4"),
+        (["{p}", "--tensors", "A={p}"], "format of"),
+        (["{p}", "--tensors", "A=none.mtx"], "no file none.mtx"),
+        (["{p}", "--data-dir", "{folder}"], "--data-dir goes with a model"),
+        (["--model", "gcn", "--data", "cora", "--data-dir", "{folder}/none"], "no folder"),
+        (["--model", "gcn", "--data", "corra"], "did you mean 'cora'"),
+        (["--model", "spmm", "--data", "cora"], "does not fit model spmm"),
+        (["--model", "gcn", "--data", "{a}"], "adjacency matrix of a is 9x7"),
+        (["--sam", "g.gv", "--data-dir", "{folder}"], "takes no --data-dir"),
+        (["--sam", "g.gv", "--tensors", "a", "--tensors", "b"], "given twice"),
+    ],
+)
+def test_errors(
+    arguments: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    scipy.io.mmwrite(tmp_path / "a.mtx", scipy.sparse.csr_array(np.ones((9, 7))))
+    (tmp_path / "p.loom").write_text(PRODUCT)
+    names = {"p": tmp_path / "p.loom", "a": tmp_path / "a.mtx", "folder": tmp_path}
+    assert main(["simulate", *(argument.format(**names) for argument in arguments)]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert message in line
