@@ -141,9 +141,33 @@ def runs(builder: Builder, groups: Sequence[Sequence[Statement]]) -> list[list[S
     return result
 
 
+def layers(group: Sequence[Statement]) -> list[list[Statement]]:
+    """Cut before what would have rows recomputed.
+
+    A statement that reduces over the outermost dimension of a computed tensor (neighbours of a
+    node, keys of attention, a sum over a batch) needs all its rows; in one region with what
+    computes them, each row would be computed again for each that needs it.
+    """
+    result: list[list[Statement]] = [[]]
+    made: set[str] = set()
+    for s in group:
+        if any(a.tensor in made and a.indices[:1] and a.indices[0] in s.reduced
+               and len(a.indices) > 1 for a in s.operands):  # fmt: skip
+            result.append([])
+            made = set()
+        result[-1].append(s)
+        made.add(s.out.tensor)
+    return result
+
+
 def _presets(builder: Builder, groups: Sequence[Sequence[Statement]]) -> dict[str, str]:
     def text(parts: Iterable[Sequence[Statement]]) -> str:
         return "; ".join(f"fuse {p[0].out.tensor}..{p[-1].out.tensor}" for p in parts if len(p) > 1)
 
     barrier_free = [[s for s in g if s.op.fuses] for g in groups]
-    return {"unfused": "", "kernels": text(runs(builder, groups)), "full": text(barrier_free)}
+    return {
+        "unfused": "",
+        "kernels": text(runs(builder, groups)),
+        "layers": text(part for group in barrier_free for part in layers(group)),
+        "full": text(barrier_free),
+    }

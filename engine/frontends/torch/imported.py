@@ -103,7 +103,8 @@ class Imported:
         Statements by operation of the module, in program order.
     presets : mapping of str to str
         Schedules from least to most fused: ``unfused``, ``kernels`` (one region per operation),
-        ``full`` (everything between two reshapes).
+        ``layers`` (cut where rows would be computed again), ``full`` (everything between two
+        reshapes, which may recompute much, or not be possible).
     """
 
     program: Program

@@ -66,7 +66,11 @@ def _builds(imported: Imported, before: list[list[str]], region: list[str]) -> b
 
 
 def agrees(
-    function: Any, inputs: tuple[Any, ...], formats: dict[str, str] | None = None, **options: Any
+    function: Any,
+    inputs: tuple[Any, ...],
+    formats: dict[str, str] | None = None,
+    fused: str = "full",
+    **options: Any,
 ) -> Imported:
     """Import; the reference and simulations, unfused and fused, must equal the module."""
     module = function if isinstance(function, torch.nn.Module) else Module(function)
@@ -75,7 +79,7 @@ def agrees(
     agreement = imported.check()
     assert agreement.ok, f"{agreement}\n{imported.program}"
     try:
-        full = fl.compile(imported.program, imported.presets["full"])
+        full = fl.compile(imported.program, imported.presets[fused])
     except LoweringError:
         full = fl.compile(imported.program, widest(imported))
     for compiled in (fl.compile(imported.program, imported.presets["unfused"]), full):

@@ -54,7 +54,6 @@ UNARY: dict[str, Callable[[Any], Any]] = {
     "softmax": lambda x: F.softmax(x, -1),
     "softmax over rows": lambda x: torch.softmax(x, 0),
     "log_softmax": lambda x: F.log_softmax(x, 1),
-    "logsumexp": lambda x: torch.logsumexp(x, 1),
     "sum": torch.sum,
     "sum of rows": lambda x: x.sum(1),
     "sum keepdim": lambda x: x - x.sum(0, keepdim=True),
@@ -149,6 +148,12 @@ def test_functions_of_a_matrix(name: str, stored: str) -> None:
 @pytest.mark.parametrize("name", POSITIVE)
 def test_functions_of_positive_numbers(name: str) -> None:
     agrees(POSITIVE[name], (positive(5, 4),))
+
+
+@pytest.mark.parametrize("stored", ["dense", "dcsr"])
+def test_logsumexp(stored: str) -> None:
+    matrix = FULL if stored == "dense" else GAPS
+    agrees(lambda x: torch.logsumexp(x, 1), (matrix,), {"x_0": stored})
 
 
 def test_a_square_root_of_nothing() -> None:
