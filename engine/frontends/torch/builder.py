@@ -57,15 +57,26 @@ class Builder:
     ----------
     full : callable
         Whether the storage of a feed holds every element.
+    mixed : bool
+        The program has masked softmaxes and broadcasts that add rows (``broadcast_add dense``),
+        so the former must not broadcast by sums.
+
+    Attributes
+    ----------
+    covers : set
+        Inputs and a dimension of theirs along which every fiber must have an element.
     """
 
-    def __init__(self, full: Callable[[Feed], bool]) -> None:
+    def __init__(self, full: Callable[[Feed], bool], mixed: bool = False) -> None:
         self.feeds: dict[str, Feed] = {}
         self.statements: list[Statement] = []
         self.shapes: dict[str, tuple[int, ...]] = {}
         self.supports: dict[str, Support] = {}
         self.owners: dict[str, Any] = {}
         self.dense_broadcast = False
+        self.masks = False
+        self.mixed = mixed
+        self.covers: set[tuple[str, int]] = set()
         self.node: Any = None
         self._full = full
         self._taken: set[str] = set(RESERVED)
@@ -294,6 +305,20 @@ class Builder:
         self.unmasked(a, "a quotient"), self.unmasked(b, "a quotient")
         return self.pointwise(part, Op.DIV, [a, self.filled(b)], a.support)
 
+    def pattern(self, value: Value) -> Value:
+        """Ones where a masked value has elements."""
+        if value.mask is not None:
+            return value.mask
+        return self.unary("ones", Op.EXP, self.unary("nothing", Op.SCALE, value, 0.0))
+
+    def less_fiber(self, value: Value, per_fiber: Value) -> Value:
+        """A masked value less a number per fiber, on the elements that it has."""
+        if self.mixed and value.support is Support.MASKED:
+            here = replace(self.pattern(value), support=Support.ZERO)
+            per_fiber = self.pointwise("spread", Op.MUL, [per_fiber, here], Support.ZERO)
+        result = self.pointwise("less", Op.SUB, [value, per_fiber], value.support)
+        return replace(result, mask=value.mask)
+
     def apply(self, op: Op, value: Value, part: str | None = None) -> Value:
         """One of the machine's functions."""
         part = part or op.value
@@ -350,6 +375,7 @@ class Builder:
             for label, size in zip(labels, value.shape, strict=True):
                 sizes[label] = max(sizes.get(label, 1), size)
         accesses, full = [], True
+        partial = [(v, labels) for v, labels in operands if v.support is not Support.FULL]
         for value, labels in operands:
             small = [d for d, x in enumerate(labels) if value.shape[d] == 1 != sizes[x]]
             shrunk = self.dropped(value, small)
@@ -361,6 +387,8 @@ class Builder:
         for label, size in sizes.items():
             repeats *= size if label not in used and label not in out else 1
         shape = tuple(sizes[x] for x in out)
+        if len(partial) == 1 and partial[0][0].covered is not None:
+            full = full or partial[0][1][partial[0][0].covered] not in out
         support = Support.FULL if full else Support.ZERO
         if len(accesses) == 1 and set(indices) == used:
             value = operands[0][0]

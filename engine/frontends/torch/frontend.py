@@ -78,9 +78,14 @@ def from_torch(
     with evaluating(module):
         capture = trace(module, inputs)
     annotations = dict(formats or {})
-    importer = Importer(capture, capture.placeholders(inputs), HANDLERS, annotations, infer_density)
-    importer.run()
-    outputs = _outputs(importer, capture)
+    for mixed in (False, True):
+        importer = Importer(
+            capture, capture.placeholders(inputs), HANDLERS, annotations, infer_density, mixed
+        )
+        importer.run()
+        outputs = _outputs(importer, capture)
+        if not (importer.builder.dense_broadcast and importer.builder.masks):
+            break
     wanted = tuple(dict.fromkeys(o.tensor for o in outputs))
     label = importer.builder.name(name or type(module).__name__)
     activations = {v.tensor: node for node, v in importer.values.items() if isinstance(v, Value)}
@@ -134,6 +139,13 @@ def _data(importer: Importer, program: Program, inputs: tuple[Any, ...]) -> dict
     for node in importer.known:
         env[node.name] = run_node(node, env)
     feeds = importer.builder.feeds
+    for feed, axis in sorted(importer.builder.covers):
+        if not importer.torch.as_tensor(feeds[feed].fetch(env)).bool().any(axis).all():
+            raise DataError(
+                f"the mask {feed} removes a whole fiber along dimension {axis}, the program was "
+                "made for masks that do not",
+                hint="import the module again with this mask",
+            )
     return {
         name: store(program.tensor(name), feeds[name].fetch(env), feeds[name].keep)
         for name in program.inputs

@@ -38,13 +38,14 @@ class Importer:
         handlers: Mapping[str, Handler],
         annotations: Mapping[str, str | Format],
         infer_density: float | None,
+        mixed: bool = False,
     ) -> None:
         self.torch = load_torch()
         self.capture = capture
         self.handlers = handlers
         self.env: dict[str, Any] = dict(placeholders)
         self.storage = Storage(annotations, infer_density, self.env)
-        self.builder = Builder(self._full)
+        self.builder = Builder(self._full, mixed)
         self.values: dict[str, Any] = {}
         self.raw: set[str] = set()
         self.origins: dict[str, tuple[str, ...]] = {}
@@ -234,11 +235,28 @@ class Importer:
 
     def apply_mask(self, value: Value, keep: Value) -> Value:
         """The value where ``keep``, a 0/1 tensor, has elements; minus infinity elsewhere."""
-        again = value.support is Support.MASKED
+        self.builder.masks = True
         if value.support is Support.ZERO:
             value = self.builder.filled(value)
         result = self.builder.pointwise("masked", Op.MUL, [value, keep], Support.MASKED)
-        return replace(result, mask=None if again else keep.expanded(result.shape))
+        mask = keep
+        if value.mask is not None:
+            mask = self.builder.pointwise("keep", Op.MUL, [value.mask, keep], Support.ZERO)
+        elif value.support is Support.MASKED:
+            return result
+        return replace(result, mask=mask.expanded(result.shape))
+
+    def covers(self, value: Value, dim: int) -> bool:
+        """Whether the mask keeps something along ``dim`` everywhere; then data must always."""
+        mask = value.mask
+        axis = None if mask is None else mask.axes[dim]
+        if mask is None or axis is None or mask.tensor not in self.builder.feeds:
+            return False
+        held = self.builder.feeds[mask.tensor].fetch(self.env)
+        if not bool(self.torch.as_tensor(held).bool().any(axis).all()):
+            return False
+        self.builder.covers.add((mask.tensor, axis))
+        return True
 
 
 def op_name(node: Any) -> str:

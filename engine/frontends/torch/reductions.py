@@ -131,9 +131,7 @@ def _shifted(m: Importer, x: Any, dim: int) -> tuple[Value, Value, list[int]]:
         value = b.filled(value)
     value = b.stored_dims(value, dims)
     top = b.reduce(Op.MAX, value, dims, "max")
-    # Equal patterns: the maximum exists wherever a logit does.
-    names = replace(value, support=Support.FULL, mask=None)
-    less = b.pointwise("less", Op.SUB, [names, replace(top, support=Support.FULL)], value.support)
+    less = b.less_fiber(value, top)
     return less, _exponentials(m, less, value.support), dims
 
 
@@ -145,9 +143,12 @@ def _exponentials(m: Importer, less: Value, support: Support) -> Value:
 def softmax(m: Importer, x: Any, dim: int, dtype: Any = None, half_to_float: Any = None) -> Value:
     """Over masked logits: over what the mask keeps; removed elements become 0."""
     b = m.builder
-    _, powers, dims = _shifted(m, x, dim)
+    less, powers, dims = _shifted(m, x, dim)
     total = b.reduce(Op.SUM, powers, dims, "sum")
-    return b.pointwise("share", Op.DIV, [powers, total], powers.support)
+    result = b.pointwise("share", Op.DIV, [powers, total], powers.support)
+    if less.support is Support.MASKED and m.covers(less, dims[0]):
+        return replace(result, covered=dims[0])
+    return result
 
 
 def log_softmax(
@@ -156,7 +157,7 @@ def log_softmax(
     b = m.builder
     less, powers, dims = _shifted(m, x, dim)
     total = b.unary("log", Op.LOG, b.reduce(Op.SUM, powers, dims, "sum"))
-    return b.pointwise("share", Op.SUB, [less, total], less.support)
+    return b.less_fiber(less, total)
 
 
 def logsumexp(m: Importer, x: Any, dim: Any, keepdim: bool = False) -> Value:

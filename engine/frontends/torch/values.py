@@ -36,6 +36,8 @@ class Value:
         What absent elements stand for.
     mask : Value, optional
         Of a MASKED value, the 0/1 tensor of the same ``shape`` whose elements it has.
+    covered : int, optional
+        A dimension along which every fiber has an element.
     """
 
     tensor: str
@@ -43,6 +45,7 @@ class Value:
     axes: tuple[int | None, ...]
     support: Support
     mask: Value | None = None
+    covered: int | None = None
 
     @property
     def rank(self) -> int:
@@ -68,6 +71,7 @@ class Value:
             shape=tuple(shape),
             axes=tuple(None if d is None else self.axes[d] for d in dims),
             mask=None if self.mask is None else self.mask.picked(dims, shape),
+            covered=None if self.covered is None else list(dims).index(self.covered),
         )
 
     def expanded(self, shape: Sequence[int]) -> Value:
