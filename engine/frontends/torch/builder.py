@@ -271,11 +271,7 @@ class Builder:
         support = Support.FULL if Support.FULL in (a.support, b.support) else Support.ZERO
         result = self.pointwise(part, op, [a, b], support)
         left, right = (set(x.indices) for x in self.statements[-1].operands)
-        covers = (left >= right and a.support is Support.FULL) or (
-            right >= left and b.support is Support.FULL
-        )
-        if left != right and not covers:
-            self.dense_broadcast = True
+        self.dense_broadcast = self.dense_broadcast or left != right
         return result
 
     def _masked_sum(self, a: Value, b: Value, part: str, op: Op) -> Value:

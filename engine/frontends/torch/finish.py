@@ -9,6 +9,7 @@ from engine.frontends.torch.builder import Builder
 from engine.frontends.torch.formats import Storage, compressed, format_of, spread_blocks
 from engine.frontends.torch.values import Support
 from engine.program import (
+    Access,
     BroadcastAdd,
     Format,
     Op,
@@ -124,7 +125,7 @@ def finished(
     add = BroadcastAdd.DENSE if builder.dense_broadcast else BroadcastAdd.SPARSE
     program = Program(name, tuple(tensors.values()), tuple(statements), tuple(outputs), add)
     verify(program)
-    return parse(print_program(program)), _presets(builder, groups)
+    return parse(print_program(program)), _presets(builder, groups, orders)
 
 
 def runs(builder: Builder, groups: Sequence[Sequence[Statement]]) -> list[list[Statement]]:
@@ -141,26 +142,60 @@ def runs(builder: Builder, groups: Sequence[Sequence[Statement]]) -> list[list[S
     return result
 
 
-def layers(group: Sequence[Statement]) -> list[list[Statement]]:
+def layers(
+    group: Sequence[Statement], orders: Mapping[str, tuple[int, ...]]
+) -> list[list[Statement]]:
     """Cut before what would have rows recomputed.
 
-    A statement that reduces over the outermost dimension of a computed tensor (neighbours of a
-    node, keys of attention, a sum over a batch) needs all its rows; in one region with what
-    computes them, each row would be computed again for each that needs it.
+    A statement needs all rows of a computed tensor if it reduces over an outer dimension of it
+    (neighbours of a node, keys of attention, a sum over a batch), reads it transposed, or pairs
+    its rows with another's.  In one region with what computes the rows, each would be computed
+    again for each that needs it.  A transposed read is a region of its own: what it reads is stored
+    in one order, and what it writes in another.
+
+    Parameters
+    ----------
+    orders : mapping
+        Mode orders of tensors that are not stored in the order of their dimensions.
     """
     result: list[list[Statement]] = [[]]
     made: set[str] = set()
+    assigned: set[str] = set()
     for s in group:
-        if any(a.tensor in made and a.indices[:1] and a.indices[0] in s.reduced
-               and len(a.indices) > 1 for a in s.operands):  # fmt: skip
+        order = orders.get(s.out.tensor, range(len(s.out.indices)))
+        out = [s.out.indices[axis] for axis in order]
+        computed = [a for a in s.operands if a.tensor in made and a.indices]
+        turned = any(a.tensor in assigned and _turned(a, out) for a in s.operands)
+        gathers = any(_gathers(a, out) for a in computed)
+        if turned or gathers or len({a.indices[0] for a in computed}) > 1:
             result.append([])
             made = set()
         result[-1].append(s)
         made.add(s.out.tensor)
+        assigned.add(s.out.tensor)
+        if turned:
+            result.append([])
+            made = set()
     return result
 
 
-def _presets(builder: Builder, groups: Sequence[Sequence[Statement]]) -> dict[str, str]:
+def _turned(read: Access, out: Sequence[str]) -> bool:
+    """Whether indices are read in another order than they are written."""
+    kept = [x for x in read.indices if x in out]
+    return kept != [x for x in out if x in kept]
+
+
+def _gathers(read: Access, out: Sequence[str]) -> bool:
+    """Whether an index that is reduced comes before one that is kept."""
+    kept = [x for x in read.indices if x in out]
+    return kept != list(read.indices[: len(kept)])
+
+
+def _presets(
+    builder: Builder,
+    groups: Sequence[Sequence[Statement]],
+    orders: Mapping[str, tuple[int, ...]],
+) -> dict[str, str]:
     def text(parts: Iterable[Sequence[Statement]]) -> str:
         return "; ".join(f"fuse {p[0].out.tensor}..{p[-1].out.tensor}" for p in parts if len(p) > 1)
 
@@ -168,6 +203,6 @@ def _presets(builder: Builder, groups: Sequence[Sequence[Statement]]) -> dict[st
     return {
         "unfused": "",
         "kernels": text(runs(builder, groups)),
-        "layers": text(part for group in barrier_free for part in layers(group)),
+        "layers": text(part for group in barrier_free for part in layers(group, orders)),
         "full": text(barrier_free),
     }
