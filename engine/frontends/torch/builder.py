@@ -307,9 +307,14 @@ class Builder:
             return value.mask
         return self.unary("ones", Op.EXP, self.unary("nothing", Op.SCALE, value, 0.0))
 
-    def less_fiber(self, value: Value, per_fiber: Value) -> Value:
-        """A masked value less a number per fiber, on the elements that it has."""
-        if self.mixed and value.support is Support.MASKED:
+    def less_fiber(self, value: Value, per_fiber: Value, dim: int) -> Value:
+        """A masked value less a number per fiber along ``dim``, on the elements that it has.
+
+        A sum that broadcasts keeps to the elements of the larger operand only in the sparse
+        mode, and only where the other lacks the innermost dimension.
+        """
+        inner = any(axis is not None for axis in value.axes[dim + 1 :])
+        if value.support is Support.MASKED and (self.mixed or inner):
             here = replace(self.pattern(value), support=Support.ZERO)
             per_fiber = self.pointwise("spread", Op.MUL, [per_fiber, here], Support.ZERO)
         result = self.pointwise("less", Op.SUB, [value, per_fiber], value.support)

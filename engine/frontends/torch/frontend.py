@@ -108,7 +108,8 @@ def from_torch(
 
 def _labels(importer: Importer, capture: Capture) -> set[str]:
     """Everything an annotation may name."""
-    names = set(capture.labels.values()) | set(importer.builder.shapes) | set(importer.env)
+    names = set(capture.labels.values()) | set(importer.builder.shapes)
+    names |= set(importer.env) | set(importer.values)
     return names | {feed.label for feed in importer.builder.feeds.values()}
 
 

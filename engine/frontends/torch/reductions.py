@@ -131,7 +131,7 @@ def _shifted(m: Importer, x: Any, dim: int) -> tuple[Value, Value, list[int]]:
         value = b.filled(value)
     value = b.stored_dims(value, dims)
     top = b.reduce(Op.MAX, value, dims, "max")
-    less = b.less_fiber(value, top)
+    less = b.less_fiber(value, top, dims[0])
     return less, _exponentials(m, less, value.support), dims
 
 
@@ -157,7 +157,7 @@ def log_softmax(
     b = m.builder
     less, powers, dims = _shifted(m, x, dim)
     total = b.unary("log", Op.LOG, b.reduce(Op.SUM, powers, dims, "sum"))
-    return b.less_fiber(less, total)
+    return b.less_fiber(less, total, dims[0])
 
 
 def logsumexp(m: Importer, x: Any, dim: Any, keepdim: bool = False) -> Value:

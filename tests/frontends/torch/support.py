@@ -72,7 +72,10 @@ def agrees(
     fused: str = "full",
     **options: Any,
 ) -> Imported:
-    """Import; the reference and simulations, unfused and fused, must equal the module."""
+    """Import; the reference and simulations, unfused and fused, must equal the module.
+
+    ``fused`` is the preset to simulate; where its regions cannot be built, what can.
+    """
     module = function if isinstance(function, torch.nn.Module) else Module(function)
     imported = fl.from_torch(module, inputs, formats, **options)
     assert fl.parse(str(imported.program)) == imported.program
