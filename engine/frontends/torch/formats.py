@@ -88,10 +88,12 @@ def store(tensor: Tensor, given: Any, keep: bool = False) -> StoredTensor:
     torch = load_torch()
     if not isinstance(given, torch.Tensor):
         return StoredTensor.from_dense(tensor, np.asarray(given, dtype=np.float64))
-    given = given.detach()
+    given = given.detach().cpu()
     if given.layout != torch.strided and not tensor.format.all_dense and given.dense_dim() == 0:
         coo = given.to_sparse_coo().coalesce()
-        return StoredTensor.from_coo(tensor, coo.indices().t().numpy(), coo.values().numpy())
+        return StoredTensor.from_coo(
+            tensor, coo.indices().t().numpy(), coo.values().double().numpy()
+        )
     array = dense(torch, given).to(torch.float64).numpy()
     stored = StoredTensor.from_dense(tensor, array.reshape(tensor.shape))
     if keep and not np.array_equal(stored.pattern(), array.reshape(tensor.shape) != 0):

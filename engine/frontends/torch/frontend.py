@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from engine.errors import DataError, ProgramError
-from engine.frontends.torch import pointwise, products, reductions
+from engine.frontends.torch import masks, pointwise, products, reductions
 from engine.frontends.torch.capture import (
     Capture,
     evaluating,
@@ -27,7 +27,12 @@ from engine.frontends.torch.messages import where
 from engine.frontends.torch.values import Support, Value
 from engine.program import Format, Op, Program, StoredTensor
 
-HANDLERS = {**pointwise.HANDLERS, **reductions.HANDLERS, **products.HANDLERS}
+HANDLERS = {
+    **pointwise.HANDLERS,
+    **masks.HANDLERS,
+    **reductions.HANDLERS,
+    **products.HANDLERS,
+}
 
 
 def from_torch(
@@ -115,7 +120,7 @@ def _labels(importer: Importer, capture: Capture) -> set[str]:
 
 def _expected(module: Any, inputs: tuple[Any, ...]) -> tuple[Array, ...]:
     outputs = own_outputs(module, inputs)
-    return tuple(np.asarray(o.double().numpy(), dtype=np.float64) for o in outputs)
+    return tuple(np.asarray(o.cpu().double().numpy(), dtype=np.float64) for o in outputs)
 
 
 def _data(importer: Importer, program: Program, inputs: tuple[Any, ...]) -> dict[str, StoredTensor]:

@@ -134,7 +134,7 @@ class Importer:
         value = self.value(source)
         if name in views.IDENTITIES:
             if name == "dropout" and len(args) > 1 and args[1]:
-                raise refusal(node, "dropout that trains", "call eval() on the module first")
+                raise refusal(node, "dropout that trains", "call module.eval() first")
             return (value, None) if name == "native_dropout" else value
         if name in views.PIECES:
             given = [*args, *node.kwargs.values()]

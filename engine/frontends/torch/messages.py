@@ -35,7 +35,7 @@ HINTS = {
     "ceil": "round outside the module",
     "sign": "multiply by a sign that is given as an input",
     "rand": "draw random numbers outside and give them as an input",
-    "dropout": "call eval() on the module first, dropout is then the identity",
+    "dropout": "call module.eval() first, dropout is then the identity",
     "gather": "index_select with one index tensor is supported",
     "scatter": "index_add with one index tensor is supported",
     "inverse": "multiply by the inverse, given as an input",

@@ -1,4 +1,4 @@
-"""Element by element: arithmetic, functions, masks."""
+"""Element by element: arithmetic and functions."""
 
 from __future__ import annotations
 
@@ -6,16 +6,12 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from engine.frontends.torch.masks import additive_mask, wide
 from engine.frontends.torch.values import Value
 from engine.program import Op
 
 if TYPE_CHECKING:
     from engine.frontends.torch.importer import Importer
-
-HUGE = 1e4
-"""A fill below minus this, right before a softmax, removes an element: its exp rounds to 0."""
-
-_SOFTMAX = frozenset({"softmax", "_softmax", "log_softmax", "_log_softmax"})
 
 
 def add(m: Importer, x: Any, other: Any, alpha: float = 1) -> Value:
@@ -24,53 +20,19 @@ def add(m: Importer, x: Any, other: Any, alpha: float = 1) -> Value:
         if (number := m.number(given)) is not None and not isinstance(rest, (int, float)):
             factor = alpha if given is other else 1
             if rest is x or alpha == 1:
-                return _wide(m, b.shift(m.value(rest), number * factor))
-    masked = _additive_mask(m, x, other) if alpha == 1 else None
+                return wide(m, b.shift(m.value(rest), number * factor))
+    masked = additive_mask(m, x, other) if alpha == 1 else None
     if masked is not None:
         return masked
     return b.add(m.value(x), b.scale(m.value(other), float(alpha)))
 
 
-def _additive_mask(m: Importer, x: Any, other: Any) -> Value | None:
-    """``logits + mask`` with a known mask of 0 and minus infinity (or hugely negative)."""
-    for logits, mask in ((x, other), (other, x)):
-        held = m.held(mask)
-        if held is None or not held.is_floating_point() or held.layout != m.torch.strided:
-            continue
-        removed = held == -math.inf
-        if not bool(removed.any()) and _feeds_softmax(m):
-            removed = held <= -HUGE
-            if bool(removed.all(-1).any()):
-                continue
-        if not bool(removed.any()):
-            continue
-        if bool((held[~removed] != 0).any()):
-            raise m.builder.refuse(
-                "a mask that also adds finite numbers to the logits",
-                "add the finite part first, then fill with -inf by masked_fill",
-            )
-        bound = -math.inf if bool((held == -math.inf).any()) else -HUGE
-        keep = m.derived(mask, f"{mask.name}_keep", _above(bound), keep=True)
-        return m.apply_mask(m.value(logits), keep)
-    return None
-
-
-def _above(bound: float) -> Callable[[Any], Any]:
-    return lambda held: held > bound
-
-
-def _wide(m: Importer, value: Value) -> Value:
-    """Broadcast to the shape of the traced node."""
-    shape = tuple(m.builder.node.meta["val"].shape)
-    return value if value.shape == shape else m.builder.aligned([value], shape)[0]
-
-
 def sub(m: Importer, x: Any, other: Any, alpha: float = 1) -> Value:
     b = m.builder
     if (number := m.number(other)) is not None:
-        return _wide(m, b.shift(m.value(x), -number * alpha))
+        return wide(m, b.shift(m.value(x), -number * alpha))
     if (number := m.number(x)) is not None and alpha == 1:
-        return _wide(m, b.shift(b.scale(m.value(other), -1.0, "negative"), number))
+        return wide(m, b.shift(b.scale(m.value(other), -1.0, "negative"), number))
     return b.add(m.value(x), b.scale(m.value(other), float(alpha)), "difference", Op.SUB)
 
 
@@ -81,7 +43,7 @@ def rsub(m: Importer, x: Any, other: Any, alpha: float = 1) -> Value:
 def mul(m: Importer, x: Any, other: Any) -> Value:
     for given, rest in ((x, other), (other, x)):
         if (number := m.number(given)) is not None and not isinstance(rest, (int, float)):
-            return _wide(m, m.builder.scale(m.value(rest), number))
+            return wide(m, m.builder.scale(m.value(rest), number))
     return m.builder.mul(m.value(x), m.value(other))
 
 
@@ -89,7 +51,7 @@ def div(m: Importer, x: Any, other: Any, rounding_mode: str | None = None) -> Va
     if rounding_mode is not None:
         raise m.builder.refuse(f"division that rounds ({rounding_mode})", "divide without rounding")
     if (number := m.number(other)) is not None and number != 0:
-        return _wide(m, m.builder.scale(m.value(x), 1.0 / number))
+        return wide(m, m.builder.scale(m.value(x), 1.0 / number))
     return m.builder.div(m.value(x), m.value(other))
 
 
@@ -298,91 +260,6 @@ def square(m: Importer, x: Any) -> Value:
     return power(m, x, 2)
 
 
-# Masks --------------------------------------------------------------------------------------------
-
-
-def _feeds_softmax(m: Importer) -> bool:
-    """Whether the traced node goes to softmaxes only (through what changes nothing)."""
-    from engine.frontends.torch.importer import op_name
-    from engine.frontends.torch.views import IDENTITIES
-
-    todo, found = [m.builder.node], False
-    while todo:
-        for user in todo.pop().users:
-            name = op_name(user) if user.op == "call_function" else user.op
-            if name in IDENTITIES:
-                todo.append(user)
-            elif name in _SOFTMAX:
-                found = True
-            else:
-                return False
-    return found
-
-
-def masked_fill(m: Importer, x: Any, mask: Any, value: Any) -> Value:
-    """Minus infinity: masked logits.  A finite number c: ``x keep + c (1 - keep)``."""
-    return _choose(m, mask, value, x)
-
-
-def where(m: Importer, condition: Any, x: Any, other: Any) -> Value:
-    return _choose(m, condition, x, other)
-
-
-def _choose(m: Importer, condition: Any, yes: Any, no: Any) -> Value:
-    """``yes`` where the condition holds, ``no`` elsewhere."""
-    b = m.builder
-    held = m.held(condition)
-    if held is None:
-        raise b.refuse("a choice by computed values", "masks must follow from inputs alone")
-    held = held.to_dense()
-    for given, rest, removes in ((yes, no, True), (no, yes, False)):
-        number = m.number(given)
-        if number is None or m.number(rest) is not None:
-            continue
-        removed = (held != 0) if removes else (held == 0)
-        if number == -math.inf or (
-            number <= -HUGE and _feeds_softmax(m) and not bool(removed.all(-1).any())
-        ):
-            return _wide(m, m.masked(m.value(rest), condition, removes, _label(condition)))
-    parts = []
-    for given, holds in ((yes, True), (no, False)):
-        number = m.number(given)
-        if number == 0:
-            continue
-        if number is not None and not math.isfinite(number):
-            raise b.refuse(f"filling with {number}", "only -inf, before a softmax, is supported")
-        label = f"{condition.name}_{'yes' if holds else 'no'}"
-        share = m.derived(condition, label, (lambda t: t != 0) if holds else (lambda t: t == 0))
-        parts.append(
-            b.scale(share, number, "filling")
-            if number is not None
-            else b.mul(m.value(given), share, "kept")
-        )
-    if not parts:
-        return b.aligned([b.constant(0.0)], tuple(b.node.meta["val"].shape))[0]
-    return _wide(m, parts[0] if len(parts) == 1 else b.add(parts[0], parts[1]))
-
-
-def _label(condition: Any) -> str:
-    return f"{condition.name}_keep"
-
-
-def triangle(lower: bool) -> Callable[..., Value]:
-    """``tril`` or ``triu`` of a computed matrix: times a triangle of ones."""
-
-    def handler(m: Importer, x: Any, diagonal: int = 0) -> Value:
-        value = m.value(x)
-        rows, columns = value.shape[-2:]
-        ones = m.torch.ones(rows, columns)
-        kept = ones.tril(diagonal) if lower else ones.triu(diagonal)
-        part = m.builder.feed(
-            f"{m.builder.node.name}_ones", kept.shape, lambda env: kept, keep=True
-        )
-        return m.builder.mul(value, part)
-
-    return handler
-
-
 HANDLERS: dict[str, Callable[..., Any]] = {
     "add": add, "sub": sub, "subtract": sub, "rsub": rsub, "mul": mul, "multiply": mul,
     "div": div, "divide": div, "true_divide": div, "neg": neg, "negative": neg,
@@ -394,5 +271,4 @@ HANDLERS: dict[str, Callable[..., Any]] = {
     "clamp": clamp, "clip": clamp, "clamp_min": clamp_min, "clamp_max": clamp_max,
     "hardtanh": hardtanh, "relu6": relu6, "hardsigmoid": hardsigmoid, "hardswish": hardswish,
     "maximum": maximum, "minimum": minimum, "pow": power, "square": square,
-    "masked_fill": masked_fill, "where": where, "tril": triangle(True), "triu": triangle(False),
 }  # fmt: skip

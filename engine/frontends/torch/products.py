@@ -187,7 +187,7 @@ def attention(
     if dropout_p or enable_gqa:
         raise b.refuse(
             "attention with dropout or grouped queries",
-            "call eval() and pass dropout_p=0; expand the keys and values to all heads",
+            "call module.eval() and pass dropout_p=0; expand the keys and values to all heads",
         )
     q, k, v = m.value(query), m.value(key), m.value(value)
     turned = k.picked([*range(k.rank - 2), k.rank - 1, k.rank - 2],

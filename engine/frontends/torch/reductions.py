@@ -157,6 +157,8 @@ def log_softmax(
     b = m.builder
     less, powers, dims = _shifted(m, x, dim)
     total = b.unary("log", Op.LOG, b.reduce(Op.SUM, powers, dims, "sum"))
+    if less.support is Support.MASKED:
+        m.covers(less, dims[0])
     return b.less_fiber(less, total, dims[0])
 
 

@@ -73,6 +73,8 @@ def test_a_finite_fill_is_no_mask() -> None:
     none[2] = False
     imported = agrees(SOFTMAX["hugely negative"], (SCORES, none), fused="layers")
     assert imported.expected[0][2] == pytest.approx(0.2)
+    agrees(lambda s, m: s.masked_fill(~m, -1e9).softmax(0), (SCORES, KEPT.t()), fused="layers")
+    agrees(lambda s, m: s.masked_fill(~m, -1e9).softmax(0), (SCORES, none.t()), fused="layers")
     agrees(lambda s, m: s.masked_fill(~m, -3.0).softmax(-1), (SCORES, KEPT), fused="layers")
     agrees(lambda s, m: s.masked_fill(~m, -1e5) * 2, (SCORES, KEPT), fused="layers")
 
