@@ -168,3 +168,30 @@ def test_functions_of_two_matrices(name: str, stored: tuple[str, str]) -> None:
     x = FULL if stored[0] == "dense" else GAPS
     y = normal(5, 4, seed=7) if stored[1] == "dense" else sparse(5, 4, seed=8)
     agrees(BINARY[name], (x, y), formats=dict(zip(("x_0", "x_1"), stored, strict=True)))
+
+
+BATCHES: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
+    "bmm": (torch.bmm, (normal(2, 3, 4), normal(2, 4, 3, seed=1))),
+    "matmul": (torch.matmul, (normal(2, 1, 3, 4), normal(5, 4, 2, seed=1))),
+    "matmul of a batch and a vector": (torch.matmul, (normal(2, 3, 4), normal(4, seed=1))),
+    "matmul of a vector and a batch": (torch.matmul, (normal(3), normal(2, 3, 4, seed=1))),
+    "baddbmm": (torch.baddbmm, (normal(3, 3), normal(2, 3, 4), normal(2, 4, 3, seed=1))),
+    "addmv": (torch.addmv, (normal(3), normal(3, 4), normal(4, seed=1))),
+    "bilinear": (F.bilinear, (normal(3, 4), normal(3, 2, seed=1), normal(5, 4, 2), normal(5))),
+    "linear": (F.linear, (normal(2, 3, 4), normal(5, 4, seed=1), normal(5))),
+    "layer_norm": (lambda x: F.layer_norm(x, (3, 4)), (normal(2, 3, 4),)),
+    "batch_norm": (lambda x: F.batch_norm(x, BIAS, SCALES), (normal(2, 4, 3),)),
+    "movedim": (lambda x: x.movedim(0, 2).exp(), (normal(2, 3, 4),)),
+    "permute": (lambda x: x.permute(2, 0, 1) * 2, (normal(2, 3, 4),)),
+    "narrow": (lambda x: x.relu().narrow(1, 1, 2), (normal(2, 3, 4),)),
+    "embedding": (F.embedding, (torch.tensor([[0, 2, 2], [1, 4, 0]]), normal(5, 3))),
+    "index_add": (
+        lambda x, y: x.index_add(0, ROWS, y, alpha=0.5),
+        (normal(5, 3), normal(4, 3, seed=1)),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BATCHES)
+def test_batches_and_what_is_no_matrix(name: str) -> None:
+    agrees(*BATCHES[name], fused="layers")
