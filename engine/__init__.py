@@ -31,6 +31,7 @@ _PUBLIC = {
     "simulate": ("engine.sim.run", "simulate"),
     "estimate": ("engine.cost", "estimate"),
     "load": ("engine.models", "load"),
+    "from_torch": ("engine.frontends.torch", "from_torch"),
     "import_sam": ("engine.samml.exchange", "import_sam_text"),
     "export_sam": ("engine.samml.exchange", "export_sam"),
     "import_tortilla": ("engine.samml.exchange", "import_tortilla"),

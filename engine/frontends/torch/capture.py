@@ -1,0 +1,159 @@
+"""Tracing a module with ``torch.export``, and what of it is known before the program runs.
+
+Inputs, parameters, buffers, and whatever follows from their shapes, masks and indices alone is
+*host* knowledge: it is computed with PyTorch and becomes data of the program.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from engine.errors import ProgramError
+
+Env: TypeAlias = Mapping[str, Any]
+"""Node name to what it holds, of the nodes known before the program runs."""
+
+
+def load_torch() -> Any:
+    """The torch module.
+
+    Raises
+    ------
+    ProgramError
+        It is not installed.
+    """
+    try:
+        import torch
+    except ImportError:
+        raise ProgramError(
+            "from_torch needs PyTorch, which is not installed",
+            hint="pip install 'fuseloom[torch]' (the CPU build suffices)",
+        ) from None
+    return torch
+
+
+@dataclass(frozen=True)
+class Capture:
+    """A traced module.
+
+    Attributes
+    ----------
+    nodes : tuple
+        Nodes of the graph, in order.
+    constants : mapping
+        Placeholder name to parameter, buffer or lifted constant.
+    arguments : tuple of str
+        Placeholder names of the inputs of ``forward``, flattened.
+    labels : mapping
+        Placeholder name to the name a user knows: an argument's or a dotted parameter.
+    returned : tuple
+        Nodes, or constants, that ``forward`` returns, flattened.
+    """
+
+    nodes: tuple[Any, ...]
+    constants: Mapping[str, Any]
+    arguments: tuple[str, ...]
+    labels: Mapping[str, str]
+    returned: tuple[Any, ...]
+
+    def placeholders(self, inputs: Sequence[Any]) -> dict[str, Any]:
+        """What each placeholder holds for a call of ``forward``."""
+        flat = flattened(inputs)
+        return {**self.constants, **dict(zip(self.arguments, flat, strict=True))}
+
+
+def flattened(inputs: Any) -> list[Any]:
+    """Leaves of nested tuples, lists and dictionaries."""
+    torch = load_torch()
+    return list(torch.utils._pytree.tree_leaves(inputs))
+
+
+def trace(module: Any, inputs: tuple[Any, ...]) -> Capture:
+    """Trace a module that is in eval mode.
+
+    Raises
+    ------
+    ProgramError
+        ``torch.export`` cannot trace it.
+    """
+    torch = load_torch()
+    try:
+        with torch.no_grad(), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            exported = torch.export.export(module, inputs)
+            if any(_mutates(node) for node in exported.graph.nodes):
+                exported = exported.run_decompositions({})
+    except Exception as problem:  # export raises errors of many kinds
+        first = (str(problem).strip().splitlines() or [type(problem).__name__])[0]
+        raise ProgramError(
+            f"torch.export cannot trace {type(module).__name__}: {first[:300]}",
+            hint="forward must take tensors and not branch on their values; "
+            "torch.export.export(module, inputs) shows the whole error",
+        ) from problem
+    return _capture(exported)
+
+
+def _mutates(node: Any) -> bool:
+    schema = getattr(node.target, "_schema", None)
+    return schema is not None and schema.is_mutable
+
+
+def _capture(exported: Any) -> Capture:
+    signature = exported.graph_signature
+    stored = {**exported.state_dict, **exported.constants}
+    labels, constants, arguments = {}, {}, []
+    for spec in signature.input_specs:
+        name = getattr(spec.arg, "name", None)
+        if name is None:
+            continue
+        if spec.kind.name == "USER_INPUT":
+            arguments.append(name)
+            labels[name] = name
+        elif spec.target is not None:
+            constants[name] = stored[spec.target]
+            labels[name] = spec.target
+    nodes = tuple(exported.graph.nodes)
+    returned = [
+        given
+        for given, spec in zip(nodes[-1].args[0], signature.output_specs, strict=True)
+        if spec.kind.name == "USER_OUTPUT"
+    ]
+    return Capture(nodes, constants, tuple(arguments), labels, tuple(returned))
+
+
+@contextmanager
+def evaluating(module: Any) -> Iterator[None]:
+    """Put a module and its parts in eval mode for a while."""
+    modes = [(part, part.training) for part in module.modules()]
+    module.eval()
+    try:
+        yield
+    finally:
+        for part, mode in modes:
+            part.training = mode
+
+
+def own_outputs(module: Any, inputs: tuple[Any, ...]) -> list[Any]:
+    """What the module itself returns, flattened and dense."""
+    torch = load_torch()
+    with torch.no_grad(), evaluating(module):
+        results = flattened(module(*inputs))
+    return [dense(torch, r) for r in results if isinstance(r, torch.Tensor)]
+
+
+def dense(torch: Any, tensor: Any) -> Any:
+    """A strided, detached tensor of the same elements."""
+    detached = tensor.detach()
+    return detached if detached.layout == torch.strided else detached.to_dense()
+
+
+def run_node(node: Any, env: Env) -> Any:
+    """Compute a node whose operands are all known."""
+    torch = load_torch()
+    args, kwargs = torch.fx.node.map_arg((node.args, node.kwargs), lambda n: env[n.name])
+    with torch.no_grad():
+        return node.target(*args, **kwargs)

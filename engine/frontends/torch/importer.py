@@ -1,0 +1,284 @@
+"""Walks the traced graph and writes a statement, or several, for each of its operations."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, TypeAlias
+
+from engine.frontends.torch import views
+from engine.frontends.torch.builder import Builder, Feed
+from engine.frontends.torch.capture import Capture, load_torch, run_node
+from engine.frontends.torch.formats import Storage
+from engine.frontends.torch.messages import refusal, unsupported
+from engine.frontends.torch.values import Support, Value
+from engine.program import Format, Op
+
+Handler: TypeAlias = Callable[..., Any]
+
+_LIKE = {"ones_like": 1.0, "zeros_like": 0.0, "full_like": None}
+
+
+class Importer:
+    """One module on its way to a program.
+
+    Attributes
+    ----------
+    env : dict
+        What the known nodes hold for the example inputs, by name.
+    values : dict
+        What the computed nodes are in the program; tuples for operations of several results.
+    """
+
+    def __init__(
+        self,
+        capture: Capture,
+        placeholders: Mapping[str, Any],
+        handlers: Mapping[str, Handler],
+        annotations: Mapping[str, str | Format],
+        infer_density: float | None,
+        mixed: bool = False,
+    ) -> None:
+        self.torch = load_torch()
+        self.capture = capture
+        self.handlers = handlers
+        self.env: dict[str, Any] = dict(placeholders)
+        self.storage = Storage(annotations, infer_density, self.env)
+        self.builder = Builder(self._full, mixed)
+        self.values: dict[str, Any] = {}
+        self.raw: set[str] = set()
+        self.origins: dict[str, tuple[str, ...]] = {}
+        self.known: list[Any] = []
+        self.kernels: list[tuple[Any, int]] = []
+
+    def _full(self, feed: Feed) -> bool:
+        return self.storage.format(feed).all_dense
+
+    def run(self) -> None:
+        """Translate every node.
+
+        Raises
+        ------
+        ProgramError
+            An operation that the program language cannot express, with its place.
+        """
+        for node in self.capture.nodes:
+            self.builder.node = node
+            if node.op == "placeholder":
+                self._placeholder(node)
+            elif node.op == "call_function":
+                self._call(node)
+            elif node.op not in ("output", "get_attr"):
+                raise refusal(node, f"a {node.op} in the traced graph", "call tensor operations")
+
+    def _placeholder(self, node: Any) -> None:
+        given = self.env.get(node.name)
+        self.origins[node.name] = (self.capture.labels.get(node.name, node.name),)
+        if isinstance(given, self.torch.Tensor) and given.is_floating_point():
+            self.raw.add(node.name)
+
+    def _call(self, node: Any) -> None:
+        name = op_name(node)
+        inputs = node.all_input_nodes
+        if name in _LIKE:
+            shape, dtype = tuple(node.meta["val"].shape), node.meta["val"].dtype
+            fill = _LIKE[name] if _LIKE[name] is not None else node.args[1]
+            self.env[node.name] = self.torch.full(shape, fill, dtype=dtype)
+            self.origins[node.name] = ()
+            return
+        if all(n.name in self.env for n in inputs):
+            raw = any(n.name in self.raw for n in inputs)
+            view = name in views.VIEWS
+            if not raw or view or not self._floating(node):
+                self.env[node.name] = run_node(node, self.env)
+                self.known.append(node)
+                found = [label for n in inputs for label in self.origins.get(n.name, ())]
+                self.origins[node.name] = tuple(dict.fromkeys(found))
+                if raw and view and self._floating(node):
+                    self.raw.add(node.name)
+                return
+        elif not self._floating(node) and name != "getitem":
+            if name in ("_assert_tensor_metadata", "sym_size", "_assert_scalar"):
+                return
+            if not name.startswith("arg"):
+                raise refusal(
+                    node,
+                    f"{node.target} makes a mask or an index from computed values",
+                    "masks and indices must follow from inputs and buffers alone; relu, clamp, "
+                    "maximum and minimum are supported",
+                )
+        since = len(self.builder.statements)
+        result = self._translated(node, name)
+        self.values[node.name] = self._named(node, result, since)
+
+    def _floating(self, node: Any) -> bool:
+        val = node.meta.get("val")
+        if isinstance(val, (list, tuple)):
+            val = val[0] if val else None
+        return bool(isinstance(val, self.torch.Tensor) and val.is_floating_point())
+
+    def _translated(self, node: Any, name: str) -> Any:
+        if node.target is operator.getitem:
+            parts = self.values[node.args[0].name]
+            return parts[node.args[1]]
+        if name in views.VIEWS:
+            return self._view(node, name)
+        handler = self.handlers.get(name)
+        if handler is None:
+            raise unsupported(node, name, [*self.handlers, *views.VIEWS])
+        return handler(self, **arguments(node))
+
+    def _view(self, node: Any, name: str) -> Any:
+        source, *args = node.args
+        value = self.value(source)
+        if name in views.IDENTITIES:
+            if name == "dropout" and len(args) > 1 and args[1]:
+                raise refusal(node, "dropout that trains", "call module.eval() first")
+            return (value, None) if name == "native_dropout" else value
+        if name in views.PIECES:
+            given = [*args, *node.kwargs.values()]
+            return views.pieces(self, name, value, given)
+        shape = tuple(node.meta["val"].shape)
+        renamed = views.rename(self, name, value, args, shape)
+        return views.reshape(self, value, shape) if renamed is None else renamed
+
+    def _named(self, node: Any, result: Any, since: int) -> Any:
+        """Name what a node computes after the node."""
+        if not isinstance(result, Value):
+            return result
+        made = {s.out.tensor for s in self.builder.statements[since:]}
+        if result.tensor not in made:
+            return result
+        wanted = node.name
+        support = self.builder.supports.pop(result.tensor, None)
+        new = self.builder.rename(result.tensor, wanted, since)
+        if support is not None:
+            self.builder.supports[new] = support
+        return replace(result, tensor=new)
+
+    # What operands are.
+
+    def value(self, given: Any) -> Value:
+        """An operand as a value of the program; what is known becomes an input of it."""
+        if isinstance(given, bool | int | float):
+            return self.builder.constant(float(given))
+        if isinstance(value := self.values.get(given.name), Value):
+            return value
+        if given.name not in self.env:
+            raise refusal(
+                given,
+                f"{where_from(given)} is an index, an auxiliary or a tuple",
+                "use the values it gives",
+            )
+        made = self._fed(given)
+        self.values[given.name] = made
+        return made
+
+    def _fed(self, node: Any) -> Value:
+        if node.op == "placeholder" and node.name in self.raw:
+            held = self.env[node.name]
+            label = self.capture.labels[node.name]
+            return self.builder.feed(label, held.shape, lambda env: env[node.name], (label,))
+        if node.name in self.raw and op_name(node) in views.IDENTITIES:
+            return self.value(node.args[0])
+        if node.name in self.raw and op_name(node) in views.RENAMES:
+            source, *args = node.args
+            same = views.rename(
+                self, op_name(node), self.value(source), args, tuple(self.env[node.name].shape)
+            )
+            if same is not None:
+                return same
+        return self.derived(node, node.name, lambda held: held)
+
+    def derived(
+        self, node: Any, label: str, function: Callable[[Any], Any], keep: bool = False
+    ) -> Value:
+        """An input that holds a function of a known node; dimensions of size 1 are left out."""
+        torch = self.torch
+
+        def fetch(env: Mapping[str, Any]) -> Any:
+            held = env[node.name]
+            held = held if held.layout == torch.strided else held.to_dense()
+            made = function(held).to(torch.float64)
+            return made.reshape([n for n in made.shape if n != 1])
+
+        shape = tuple(function(self.env[node.name].to_dense()).shape)
+        wide = [d for d, n in enumerate(shape) if n != 1]
+        made = self.builder.feed(
+            label, [shape[d] for d in wide], fetch, self.origins.get(node.name, ()), keep
+        )
+        return made.picked([wide.index(d) if d in wide else None for d in range(len(shape))], shape)
+
+    def held(self, given: Any) -> Any:
+        """What a known operand holds for the example inputs; None if it is computed."""
+        if isinstance(given, bool | int | float):
+            return self.torch.tensor(given)
+        return self.env.get(given.name) if hasattr(given, "name") else None
+
+    def number(self, given: Any) -> float | None:
+        """The number that a known operand holds in every element, if it is no user's tensor."""
+        if isinstance(given, bool | int | float):
+            return float(given)
+        if given.name in self.env and given.name not in self.raw and not self.origins[given.name]:
+            held = self.env[given.name]
+            if held.numel() and bool((held == held.reshape(-1)[0]).all()):
+                return float(held.reshape(-1)[0])
+        return None
+
+    def masked(self, value: Value, node: Any, removes: bool, label: str) -> Value:
+        """Fill with minus infinity where a known mask removes (or does not keep)."""
+        keep = self.derived(
+            node, label, (lambda m: m == 0) if removes else (lambda m: m != 0), keep=True
+        )
+        return self.apply_mask(value, keep)
+
+    def apply_mask(self, value: Value, keep: Value) -> Value:
+        """The value where ``keep``, a 0/1 tensor, has elements; minus infinity elsewhere."""
+        self.builder.masks = True
+        if value.support is Support.ZERO:
+            value = self.builder.filled(value)
+        result = self.builder.pointwise("masked", Op.MUL, [value, keep], Support.MASKED)
+        mask = keep
+        if value.mask is not None:
+            mask = self.builder.pointwise("keep", Op.MUL, [value.mask, keep], Support.ZERO)
+        elif value.support is Support.MASKED:
+            return result
+        return replace(result, mask=mask.expanded(result.shape))
+
+    def covers(self, value: Value, dim: int) -> bool:
+        """Whether the mask keeps something along ``dim`` everywhere; then data must always."""
+        mask = value.mask
+        axis = None if mask is None else mask.axes[dim]
+        if mask is None or axis is None or mask.tensor not in self.builder.feeds:
+            return False
+        held = self.builder.feeds[mask.tensor].fetch(self.env)
+        if not bool(self.torch.as_tensor(held).bool().any(axis).all()):
+            return False
+        self.builder.covers.add((mask.tensor, axis))
+        return True
+
+
+def op_name(node: Any) -> str:
+    """``linear`` of ``aten.linear.default``."""
+    if node.target is operator.getitem:
+        return "getitem"
+    schema = getattr(node.target, "_schema", None)
+    return str(schema.name).split("::")[-1] if schema is not None else str(node.target)
+
+
+def where_from(node: Any) -> str:
+    """``result 1 of max``, or the operation itself."""
+    if node.target is operator.getitem:
+        return f"result {node.args[1]} of {op_name(node.args[0])}"
+    return str(node.target)
+
+
+def arguments(node: Any) -> dict[str, Any]:
+    """Arguments by the names of the operation's schema; ``self`` is called ``x``."""
+    named = dict(node.kwargs)
+    for parameter, given in zip(node.target._schema.arguments, node.args, strict=False):
+        named[parameter.name] = given
+    if "self" in named:
+        named["x"] = named.pop("self")
+    return named

@@ -1,0 +1,147 @@
+"""Masks: filling, choosing by a condition, triangles.
+
+Minus infinity before a softmax is sparsity: the logits lose the elements that the mask removes.
+Everything else is arithmetic with a 0/1 tensor.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from engine.frontends.torch.values import Value
+from engine.frontends.torch.views import IDENTITIES
+
+if TYPE_CHECKING:
+    from engine.frontends.torch.importer import Importer
+
+HUGE = 1e4
+"""A fill below minus this, right before a softmax, removes an element: its exp rounds to 0."""
+
+_SOFTMAX = frozenset({"softmax", "_softmax", "log_softmax", "_log_softmax"})
+
+
+def additive_mask(m: Importer, x: Any, other: Any) -> Value | None:
+    """``logits + mask`` with a known mask of 0 and minus infinity (or hugely negative)."""
+    for logits, mask in ((x, other), (other, x)):
+        held = m.held(mask)
+        if held is None or not held.is_floating_point() or held.layout != m.torch.strided:
+            continue
+        removed = held == -math.inf
+        if not bool(removed.any()):
+            removed = held <= -HUGE
+            if not _only_softmaxes(m, removed):
+                continue
+        if not bool(removed.any()):
+            continue
+        if bool((held[~removed] != 0).any()):
+            raise m.builder.refuse(
+                "a mask that also adds finite numbers to the logits",
+                "add the finite part first, then fill with -inf by masked_fill",
+            )
+        bound = -math.inf if bool((held == -math.inf).any()) else -HUGE
+        keep = m.derived(mask, f"{mask.name}_keep", _above(bound), keep=True)
+        return m.apply_mask(m.value(logits), keep)
+    return None
+
+
+def _above(bound: float) -> Callable[[Any], Any]:
+    return lambda held: held > bound
+
+
+def wide(m: Importer, value: Value) -> Value:
+    """Broadcast to the shape of the traced node."""
+    shape = tuple(m.builder.node.meta["val"].shape)
+    return value if value.shape == shape else m.builder.aligned([value], shape)[0]
+
+
+def _only_softmaxes(m: Importer, removed: Any) -> bool:
+    """Whether hugely negative logits may count as removed.
+
+    The traced node must go to softmaxes only (through what changes nothing), and each of their
+    fibers keep something: one that keeps nothing is uniform, not empty.
+    """
+    from engine.frontends.torch.importer import arguments, op_name
+
+    shape = tuple(m.builder.node.meta["val"].shape)
+    todo, found = [m.builder.node], False
+    while todo:
+        for user in todo.pop().users:
+            name = op_name(user) if user.op == "call_function" else user.op
+            if name in IDENTITIES:
+                todo.append(user)
+                continue
+            if name not in _SOFTMAX:
+                return False
+            found = True
+            if bool(removed.expand(shape).all(arguments(user)["dim"]).any()):
+                return False
+    return found
+
+
+def masked_fill(m: Importer, x: Any, mask: Any, value: Any) -> Value:
+    """Minus infinity: masked logits.  A finite number c: ``x keep + c (1 - keep)``."""
+    return _choose(m, mask, value, x)
+
+
+def where(m: Importer, condition: Any, x: Any, other: Any) -> Value:
+    return _choose(m, condition, x, other)
+
+
+def _choose(m: Importer, condition: Any, yes: Any, no: Any) -> Value:
+    """``yes`` where the condition holds, ``no`` elsewhere."""
+    b = m.builder
+    held = m.held(condition)
+    if held is None:
+        raise b.refuse("a choice by computed values", "masks must follow from inputs alone")
+    held = held.to_dense()
+    for given, rest, removes in ((yes, no, True), (no, yes, False)):
+        number = m.number(given)
+        if number is None or m.number(rest) is not None:
+            continue
+        removed = (held != 0) if removes else (held == 0)
+        if number == -math.inf or (number <= -HUGE and _only_softmaxes(m, removed)):
+            return wide(m, m.masked(m.value(rest), condition, removes, _label(condition)))
+    parts = []
+    for given, holds in ((yes, True), (no, False)):
+        number = m.number(given)
+        if number == 0:
+            continue
+        if number is not None and not math.isfinite(number):
+            raise b.refuse(f"filling with {number}", "only -inf, before a softmax, is supported")
+        label = f"{condition.name}_{'yes' if holds else 'no'}"
+        share = m.derived(condition, label, (lambda t: t != 0) if holds else (lambda t: t == 0))
+        parts.append(
+            b.scale(share, number, "filling")
+            if number is not None
+            else b.mul(m.value(given), share, "kept")
+        )
+    if not parts:
+        return b.aligned([b.constant(0.0)], tuple(b.node.meta["val"].shape))[0]
+    return wide(m, parts[0] if len(parts) == 1 else b.add(parts[0], parts[1]))
+
+
+def _label(condition: Any) -> str:
+    return f"{condition.name}_keep"
+
+
+def triangle(lower: bool) -> Callable[..., Value]:
+    """``tril`` or ``triu`` of a computed matrix: times a triangle of ones."""
+
+    def handler(m: Importer, x: Any, diagonal: int = 0) -> Value:
+        value = m.value(x)
+        rows, columns = value.shape[-2:]
+        ones = m.torch.ones(rows, columns)
+        kept = ones.tril(diagonal) if lower else ones.triu(diagonal)
+        part = m.builder.feed(
+            f"{m.builder.node.name}_ones", kept.shape, lambda env: kept, keep=True
+        )
+        return m.builder.mul(value, part)
+
+    return handler
+
+
+HANDLERS: dict[str, Callable[..., Any]] = {
+    "masked_fill": masked_fill, "where": where, "tril": triangle(True), "triu": triangle(False),
+}  # fmt: skip

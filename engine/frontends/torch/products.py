@@ -1,0 +1,372 @@
+"""Products and what is made of them: linear layers, attention, selections, concatenation."""
+
+from __future__ import annotations
+
+import math
+import string
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from engine.frontends.torch import views
+from engine.frontends.torch.builder import LETTERS, broadcast_shape
+from engine.frontends.torch.reductions import softmax
+from engine.frontends.torch.values import Support, Value
+from engine.program import Access, Op
+
+if TYPE_CHECKING:
+    from engine.frontends.torch.importer import Importer
+
+
+def product(m: Importer, a: Value, b: Value, part: str = "product") -> Value:
+    """``matmul``: vectors, matrices, and batches of matrices that broadcast."""
+    if a.rank == 1 and b.rank == 1:
+        return m.builder.contract([(a, "k"), (b, "k")], "", part)
+    if a.rank == 1:
+        batch = [x for x in LETTERS if x not in "ky"][: b.rank - 2]
+        return m.builder.contract([(a, "k"), (b, [*batch, "k", "y"])], [*batch, "y"], part)
+    if b.rank == 1:
+        names = [x for x in LETTERS if x not in "k"][: a.rank - 1]
+        return m.builder.contract([(a, [*names, "k"]), (b, "k")], names, part)
+    shape = broadcast_shape(a.shape[:-2], b.shape[:-2])
+    names = [x for x in LETTERS if x != "k"][: len(shape) + 2]
+    batch, row, column = names[: len(shape)], names[-2], names[-1]
+    operands = []
+    for value, last in ((a, [row, "k"]), (b, ["k", column])):
+        own = batch[len(shape) - (value.rank - 2) :]
+        operands.append((value, [*own, *last]))
+    result = m.builder.contract(operands, [*batch, row, column], part)
+    want = (*shape, a.shape[-2], b.shape[-1])
+    return result if result.shape == want else result.expanded(want)
+
+
+def matmul(m: Importer, x: Any, other: Any) -> Value:
+    return product(m, m.value(x), m.value(other))
+
+
+def mm(m: Importer, x: Any, mat2: Any) -> Value:
+    return product(m, m.value(x), m.value(mat2))
+
+
+def mv(m: Importer, x: Any, vec: Any) -> Value:
+    return product(m, m.value(x), m.value(vec))
+
+
+def dot(m: Importer, x: Any, tensor: Any) -> Value:
+    return product(m, m.value(x), m.value(tensor))
+
+
+def sparse_mm(
+    m: Importer,
+    sparse: Any = None,
+    dense: Any = None,
+    x: Any = None,
+    other: Any = None,
+    mat2: Any = None,
+    reduce: str = "sum",
+) -> Value:
+    if reduce != "sum":
+        raise m.builder.refuse(f"a sparse product that reduces by {reduce}", "reduce by sum")
+    left = sparse if sparse is not None else x
+    right = next(g for g in (dense, other, mat2) if g is not None)
+    return product(m, m.value(left), m.value(right))
+
+
+def _added(m: Importer, x: Any, result: Value, beta: float, alpha: float) -> Value:
+    b = m.builder
+    result = b.scale(result, float(alpha))
+    return result if beta == 0 else b.add(result, b.scale(m.value(x), float(beta), "share"))
+
+
+def addmm(m: Importer, x: Any, mat1: Any, mat2: Any, beta: float = 1, alpha: float = 1) -> Value:
+    return _added(m, x, product(m, m.value(mat1), m.value(mat2)), beta, alpha)
+
+
+def baddbmm(
+    m: Importer, x: Any, batch1: Any, batch2: Any, beta: float = 1, alpha: float = 1
+) -> Value:
+    return _added(m, x, product(m, m.value(batch1), m.value(batch2)), beta, alpha)
+
+
+def addmv(m: Importer, x: Any, mat: Any, vec: Any, beta: float = 1, alpha: float = 1) -> Value:
+    return _added(m, x, product(m, m.value(mat), m.value(vec)), beta, alpha)
+
+
+def outer(m: Importer, x: Any, vec2: Any) -> Value:
+    return m.builder.contract([(m.value(x), "i"), (m.value(vec2), "j")], "ij", "product")
+
+
+def _linear(m: Importer, value: Value, weight: Value, bias: Value | None, part: str) -> Value:
+    names = [x for x in LETTERS if x != "k"][: value.rank]
+    rows = names[:-1]
+    if weight.rank == 1:
+        result = m.builder.contract([(value, [*rows, "k"]), (weight, "k")], rows, part)
+    else:
+        result = m.builder.contract(
+            [(value, [*rows, "k"]), (weight, [names[-1], "k"])], names, part
+        )
+    return result if bias is None else m.builder.add(result, bias, "biased")
+
+
+def linear(m: Importer, input: Any, weight: Any, bias: Any = None) -> Value:
+    given = None if bias is None else m.value(bias)
+    return _linear(m, m.value(input), m.value(weight), given, "product")
+
+
+def bilinear(m: Importer, input1: Any, input2: Any, weight: Any, bias: Any = None) -> Value:
+    b = m.builder
+    first, second, kernel = m.value(input1), m.value(input2), m.value(weight)
+    names = [x for x in LETTERS if x not in "kh"][: first.rank]
+    half = b.contract(
+        [(first, [*names[:-1], "k"]), (kernel, [names[-1], "k", "h"])], [*names, "h"], "half"
+    )
+    result = b.contract([(half, [*names, "h"]), (second, [*names[:-1], "h"])], names, "product")
+    return result if bias is None else b.add(result, m.value(bias), "biased")
+
+
+def einsum(m: Importer, equation: str, tensors: Sequence[Any], path: Any = None) -> Value:
+    """Two operands at a time; an index is summed as soon as nobody needs it any more."""
+    b = m.builder
+    values = [m.value(t) for t in tensors]
+    labels, out = _subscripts(equation, values)
+    for own in labels:
+        if len(set(own)) != len(own):
+            raise b.refuse(
+                f"einsum {equation!r} with an index twice in one operand",
+                "diagonals are not supported; multiply by an identity matrix and sum",
+            )
+    done, names = values[0], labels[0]
+    for n in range(1, len(values)):
+        later = {x for own in labels[n + 1 :] for x in own} | set(out)
+        last = n == len(values) - 1
+        both = list(dict.fromkeys([*names, *labels[n]]))
+        kept = out if last else [x for x in both if x in later]
+        done = b.contract([(done, names), (values[n], labels[n])], kept, "product")
+        names = list(kept)
+    if len(values) == 1:
+        done = b.contract([(done, names)], out, "total")
+    return done
+
+
+def _subscripts(equation: str, values: Sequence[Value]) -> tuple[list[list[str]], list[str]]:
+    """Index names per operand and of the result; an ellipsis gets names of its own."""
+    equation = equation.replace(" ", "")
+    left, arrow, right = equation.partition("->")
+    free = [x for x in string.ascii_letters if x not in equation]
+    wide = max(
+        (v.rank - len(t.replace("...", "")) for t, v in zip(left.split(","), values, strict=True)
+         if "..." in t),
+        default=0,
+    )  # fmt: skip
+    dots = free[:wide]
+    labels = []
+    for text, value in zip(left.split(","), values, strict=True):
+        before, found, after = text.partition("...")
+        count = value.rank - len(before) - len(after) if found else 0
+        labels.append([*before, *dots[wide - count :], *after])
+    if arrow:
+        before, found, after = right.partition("...")
+        return labels, [*before, *(dots if found else []), *after]
+    named = [x for own in labels for x in own if x not in dots]
+    return labels, [*dots, *sorted(x for x in set(named) if named.count(x) == 1)]
+
+
+def attention(
+    m: Importer,
+    query: Any,
+    key: Any,
+    value: Any,
+    attn_mask: Any = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> Value:
+    """``softmax(q k^T scale, where the mask keeps) v``."""
+    b = m.builder
+    if dropout_p or enable_gqa:
+        raise b.refuse(
+            "attention with dropout or grouped queries",
+            "call module.eval() and pass dropout_p=0; expand the keys and values to all heads",
+        )
+    q, k, v = m.value(query), m.value(key), m.value(value)
+    turned = k.picked([*range(k.rank - 2), k.rank - 1, k.rank - 2],
+                      [*k.shape[:-2], k.shape[-1], k.shape[-2]])  # fmt: skip
+    logits = b.scale(
+        product(m, q, turned, "logits"), q.shape[-1] ** -0.5 if scale is None else float(scale)
+    )
+    if is_causal:
+        kept = m.torch.ones(logits.shape[-2:]).tril()
+        keep = b.feed(f"{b.node.name}_causal", kept.shape, lambda env: kept, keep=True)
+        logits = m.apply_mask(logits, keep)
+    if attn_mask is not None:
+        logits = _masked_logits(m, logits, attn_mask)
+    weights = _softmax_of(m, logits)
+    return product(m, weights, v)
+
+
+def _masked_logits(m: Importer, logits: Value, mask: Any) -> Value:
+    held = m.held(mask)
+    if held is not None and held.dtype == m.torch.bool:
+        return m.masked(logits, mask, False, f"{mask.name}_keep")
+    if held is not None and bool((held == -math.inf).any()):
+        if bool((held[held != -math.inf] != 0).any()):
+            raise m.builder.refuse(
+                "a mask that also adds finite numbers to the logits",
+                "give a boolean mask, and add the finite part to the logits yourself",
+            )
+        keep = m.derived(mask, f"{mask.name}_keep", lambda t: t > -math.inf, keep=True)
+        return m.apply_mask(logits, keep)
+    return m.builder.add(logits, m.value(mask), "biased")
+
+
+def _softmax_of(m: Importer, value: Value) -> Value:
+    """Softmax over the last dimension of a value that has no node."""
+    name = "__softmax"
+    m.values[name] = value
+    try:
+        return softmax(m, _Named(name), -1)
+    finally:
+        del m.values[name]
+
+
+class _Named:
+    """Stands for a node where only its name counts."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+
+# Selections ---------------------------------------------------------------------------------------
+
+
+def _index(m: Importer, given: Any) -> Any:
+    held = m.held(given)
+    if held is None:
+        raise m.builder.refuse("an index that is computed", "give indices as inputs or buffers")
+    return held
+
+
+def index_select(m: Importer, x: Any, dim: int, index: Any) -> Value:
+    value, held = m.value(x), _index(m, index)
+    name = index.name
+    return views.selected(m, value, dim % value.rank, lambda env: env[name], held.numel(), "rows")
+
+
+def index(m: Importer, x: Any, indices: Sequence[Any]) -> Value:
+    """``x[:, index]`` with one vector of indices."""
+    given = [(d, i) for d, i in enumerate(indices) if i is not None]
+    if len(given) != 1 or _index(m, given[0][1]).dim() != 1:
+        raise m.builder.refuse(
+            "indexing by several tensors or by a matrix", "index one dimension by one vector"
+        )
+    if _index(m, given[0][1]).dtype == m.torch.bool:
+        raise m.builder.refuse(
+            "a selection by a mask, whose size depends on the mask",
+            "give the indices, or multiply by the mask",
+        )
+    return index_select(m, x, *given[0])
+
+
+def embedding(m: Importer, weight: Any, indices: Any, *_: Any, **__: Any) -> Value:
+    held, table = _index(m, indices), m.value(weight)
+    name = indices.name
+    chooser = views.one_hot(m, lambda env: env[name], tuple(held.shape), table.shape[0], "rows")
+    names = [x for x in LETTERS if x not in "ko"][: held.dim()]
+    result = m.builder.contract(
+        [(chooser, [*names, "k"]), (table, ["k", "o"])], [*names, "o"], "rows"
+    )
+    return replace(result, support=table.support)
+
+
+def index_add(m: Importer, x: Any, dim: int, index: Any, source: Any, alpha: float = 1) -> Value:
+    """Adds rows to where an index says: a product with the transposed selection."""
+    b, value = m.builder, m.value(source)
+    dim, name = dim % value.rank, index.name
+    size = tuple(b.node.meta["val"].shape)[dim]
+    chosen = views.one_hot(m, lambda env: env[name], (_index(m, index).numel(),), size, "targets")
+    names = list(LETTERS[: value.rank])
+    out = [*names[:dim], "o", *names[dim + 1 :]]
+    moved = b.scale(b.contract([(chosen, [names[dim], "o"]), (value, names)], out, "moved"),
+                    float(alpha))  # fmt: skip
+    return moved if m.number(x) == 0 else b.add(m.value(x), moved)
+
+
+# Concatenation ------------------------------------------------------------------------------------
+
+
+def cat(m: Importer, tensors: Sequence[Any], dim: int = 0) -> Value:
+    values = [m.value(t) for t in tensors]
+    return joined(m, values, dim % values[0].rank)
+
+
+def stack(m: Importer, tensors: Sequence[Any], dim: int = 0) -> Value:
+    values = [m.value(t) for t in tensors]
+    dim = dim % (values[0].rank + 1)
+    wider = []
+    for v in values:
+        dims: list[int | None] = [*range(dim), None, *range(dim, v.rank)]
+        shape = [*v.shape[:dim], 1, *v.shape[dim:]]
+        wider.append(v.picked(dims, shape))
+    return joined(m, wider, dim)
+
+
+def joined(m: Importer, values: Sequence[Value], dim: int) -> Value:
+    b = m.builder
+    if len(values) == 1:
+        return values[0]
+    needed = [
+        d for d in range(values[0].rank)
+        if d == dim or any(v.axes[d] is not None for v in values)
+    ]  # fmt: skip
+    values = [b.stored_dims(b.unmasked(v, "concatenation"), needed) for v in values]
+    names = LETTERS[: values[0].rank]
+    out = tuple(names[d] for d in needed)
+    result = values[0]
+    for other in values[1:]:
+        shape = tuple(n + other.shape[d] if d == dim else n for d, n in enumerate(result.shape))
+        accesses = [Access(v.tensor, v.accessed(names)) for v in (result, other)]
+        sizes = dict(zip(names, shape, strict=True))
+        name = b.emit("joined", Op.CONCAT, out, accesses, sizes, axis=names[dim])
+        full = result.support is Support.FULL and other.support is Support.FULL
+        axes = tuple(out.index(x) if x in out else None for x in names)
+        result = Value(name, shape, axes, Support.FULL if full else Support.ZERO)
+    return result
+
+
+def gru_cell(
+    m: Importer, input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None
+) -> Value:
+    """One step of a gated recurrent unit; the gates' weights are stored one by one."""
+    b = m.builder
+    x, h = m.value(input), m.value(hx)
+    width = h.shape[-1]
+
+    def gate(n: int, value: Value, weight: Any, bias: Any, side: str) -> Value:
+        part = slice(n * width, (n + 1) * width)
+        own = m.derived(weight, f"{weight.name}_{'rzn'[n]}", lambda t: t[part])
+        moved = None
+        if bias is not None:
+            moved = m.derived(bias, f"{bias.name}_{'rzn'[n]}", lambda t: t[part])
+        return _linear(m, value, own, moved, f"{'rzn'[n]}_{side}")
+
+    parts = [
+        (gate(n, x, w_ih, b_ih, "in"), gate(n, h, w_hh, b_hh, "state")) for n in range(3)
+    ]  # fmt: skip
+    reset = b.apply(Op.SIGMOID, b.add(*parts[0]), "reset")
+    update = b.apply(Op.SIGMOID, b.add(*parts[1]), "update")
+    inner = b.add(parts[2][0], b.mul(reset, parts[2][1], "remembered"))
+    from engine.frontends.torch.pointwise import tanh_of
+
+    new = b.on_stored(inner, lambda v: tanh_of(m, v))
+    return b.add(new, b.mul(update, b.add(h, new, "gap", Op.SUB), "moved"))
+
+
+HANDLERS: dict[str, Callable[..., Any]] = {
+    "linear": linear, "matmul": matmul, "mm": mm, "bmm": mm, "mv": mv, "dot": dot,
+    "_sparse_mm": sparse_mm, "_sparse_mm_reduce_impl": sparse_mm, "addmm": addmm,
+    "baddbmm": baddbmm, "addmv": addmv, "_sparse_addmm": addmm, "outer": outer, "ger": outer,
+    "bilinear": bilinear, "einsum": einsum, "scaled_dot_product_attention": attention,
+    "index_select": index_select, "index": index, "embedding": embedding, "index_add": index_add,
+    "cat": cat, "concat": cat, "stack": stack, "gru_cell": gru_cell,
+}  # fmt: skip

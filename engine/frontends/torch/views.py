@@ -1,0 +1,199 @@
+"""Views: what renames indices, and what moves elements.
+
+Permuting, inserting and expanding dimensions cost nothing.  A reshape that splits or merges
+dimensions is a statement of the language (a fusion barrier); a slice of a computed tensor is a
+product with a selection matrix, which is exact and runs on the machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from engine.frontends.torch.builder import LETTERS
+from engine.frontends.torch.values import Value
+from engine.program import Access, Op
+
+if TYPE_CHECKING:
+    from engine.frontends.torch.importer import Importer
+
+IDENTITIES = frozenset(
+    {
+        *("alias", "clone", "contiguous", "detach", "positive", "lift_fresh", "lift_fresh_copy"),
+        *("dropout", "feature_dropout", "alpha_dropout", "native_dropout"),
+        *("to", "_to_copy", "type_as", "to_dense", "_to_dense"),
+    }
+)
+RENAMES = frozenset(
+    {
+        *("permute", "transpose", "t", "numpy_T", "mT", "swapaxes", "movedim"),
+        *("unsqueeze", "squeeze", "expand", "expand_as", "broadcast_to"),
+        *("view", "_unsafe_view", "reshape", "flatten", "unflatten", "view_as", "reshape_as"),
+    }
+)
+PIECES = frozenset(
+    {
+        *("slice", "select", "narrow"),
+        *("chunk", "split", "split_with_sizes", "unbind", "getitem"),
+    }
+)
+VIEWS = IDENTITIES | RENAMES | PIECES
+
+
+def permutation(op: str, rank: int, args: Sequence[Any]) -> list[int] | None:
+    """Which dimension of the operand each dimension of the result is."""
+    order = list(range(rank))
+    match op:
+        case "permute":
+            return [d % rank for d in args[0]]
+        case "transpose" | "swapaxes":
+            a, b = args[0] % rank, args[1] % rank
+            order[a], order[b] = b, a
+            return order
+        case "t" | "numpy_T":
+            return order[::-1]
+        case "mT":
+            return [*order[:-2], rank - 1, rank - 2]
+        case "movedim":
+            source = [d % rank for d in _listed(args[0])]
+            target = [d % rank for d in _listed(args[1])]
+            rest = iter(d for d in order if d not in source)
+            at = dict(zip(target, source, strict=True))
+            return [at[n] if n in at else next(rest) for n in range(rank)]
+    return None
+
+
+def _listed(dims: Any) -> list[int]:
+    return [dims] if isinstance(dims, int) else list(dims)
+
+
+def rename(
+    m: Importer,
+    op: str,
+    value: Value,
+    args: Sequence[Any],
+    shape: Sequence[int],
+) -> Value | None:
+    """The value under other indices; None if elements must move."""
+    order = permutation(op, value.rank, args)
+    if order is not None:
+        return value.picked(order, shape)
+    if op in ("expand", "expand_as", "broadcast_to"):
+        return m.builder.aligned([value], shape)[0]
+    wide = [(d, n) for d, n in enumerate(value.shape) if n != 1]
+    target = [(d, n) for d, n in enumerate(shape) if n != 1]
+    if [n for _, n in wide] != [n for _, n in target]:
+        return None
+    ones = [d for d, n in enumerate(value.shape) if n == 1]
+    value = m.builder.dropped(value, ones)
+    dims: list[int | None] = [None] * len(shape)
+    for (old, _), (new, _) in zip(wide, target, strict=True):
+        dims[new] = old
+    return value.picked(dims, shape)
+
+
+def reshape(m: Importer, value: Value, shape: Sequence[int]) -> Value:
+    """Elements in row-major order in another shape: a barrier."""
+    b = m.builder
+    value = b.stored_dims(value, [d for d, n in enumerate(value.shape) if n != 1])
+    value = b.dropped(value, [d for d, n in enumerate(value.shape) if n == 1])
+    wide = [d for d, n in enumerate(value.shape) if n != 1]
+    value = value.picked(wide, [value.shape[d] for d in wide])
+    if not value.plain:
+        names = LETTERS[: value.rank]
+        sizes = dict(zip(names, value.shape, strict=True))
+        operand = Access(value.tensor, value.accessed(names))
+        name = b.emit("order", Op.SUM, tuple(names), [operand], sizes)
+        value = replace(value, tensor=name, axes=tuple(range(value.rank)))
+    target = [d for d, n in enumerate(shape) if n != 1]
+    names, old = LETTERS[: len(target)], LETTERS[len(target) :][: value.rank]
+    sizes = {x: shape[d] for x, d in zip(names, target, strict=True)}
+    name = b.emit("shape", Op.RESHAPE, tuple(names), [Access(value.tensor, tuple(old))], sizes)
+    b.supports[name] = value.support
+    axes = tuple(target.index(d) if d in target else None for d in range(len(shape)))
+    return Value(name, tuple(shape), axes, value.support)
+
+
+def selected(
+    m: Importer, value: Value, dim: int, indices: Callable[[Any], Any], count: int, part: str
+) -> Value:
+    """``index_select``: element ``n`` along ``dim`` is element ``indices(env)[n]``."""
+    b = m.builder
+    b.unmasked(value, "a part")
+    size = value.shape[dim]
+    if value.axes[dim] is None:
+        shape = tuple(count if d == dim else n for d, n in enumerate(value.shape))
+        return value.picked(list(range(value.rank)), shape)
+    chooser = one_hot(m, indices, (count,), size, part)
+    names = list(LETTERS[: value.rank])
+    out = [*names[:dim], "o", *names[dim + 1 :]]
+    result = b.contract([(chooser, ["o", names[dim]]), (value, names)], out, part)
+    return replace(result, support=value.support)
+
+
+def one_hot(
+    m: Importer, indices: Callable[[Any], Any], shape: Sequence[int], size: int, part: str
+) -> Value:
+    """A 0/1 tensor with one element per index: 1 at ``(place, indices[place])``."""
+    torch = m.torch
+
+    def fetch(env: Any) -> Any:
+        flat = torch.as_tensor(indices(env)).reshape(-1) % size
+        return torch.nn.functional.one_hot(flat, size).reshape(*shape, size)
+
+    return m.builder.feed(f"{m.builder.node.name}_{part}", (*shape, size), fetch, keep=True)
+
+
+def pieces(m: Importer, op: str, value: Value, args: Sequence[Any]) -> Any:
+    """Slices of a computed tensor."""
+    first = args[0] if args else None
+    if op == "select":
+        dim, at = args[0] % value.rank, args[1]
+        part = selected(m, value, dim, lambda env: [at], 1, "chosen")
+        rest = [d for d in range(value.rank) if d != dim]
+        part = m.builder.dropped(part, [dim])
+        return part.picked(rest, [part.shape[d] for d in rest])
+    if op in ("slice", "narrow"):
+        dim = (first or 0) % value.rank
+        size = value.shape[dim]
+        if op == "narrow":
+            start, stop, step = args[1] % size, args[1] % size + args[2], 1
+        else:
+            start, stop, step = (*args[1:], *[None] * (4 - len(args)))[:3]
+        chosen = list(range(size))[slice(start, stop, step)]
+        if chosen == list(range(size)):
+            return value
+        return selected(m, value, dim, lambda env: chosen, len(chosen), "part")
+    dim = _piece_dim(op, args) % value.rank
+    size = value.shape[dim]
+    parts = []
+    start = 0
+    for n, length in enumerate(_lengths(op, first, size)):
+        chosen = list(range(start, start + length))
+        start += length
+        piece = selected(m, value, dim, _fixed(chosen), length, f"part{n}")
+        if op == "unbind":
+            piece = m.builder.dropped(piece, [dim])
+            rest = [d for d in range(value.rank) if d != dim]
+            piece = piece.picked(rest, [piece.shape[d] for d in rest])
+        parts.append(piece)
+    return tuple(parts)
+
+
+def _fixed(chosen: list[int]) -> Callable[[Any], list[int]]:
+    return lambda env: chosen
+
+
+def _piece_dim(op: str, args: Sequence[Any]) -> int:
+    given = args[:1] if op == "unbind" else args[1:2]
+    return int(given[0]) if given else 0
+
+
+def _lengths(op: str, first: Any, size: int) -> list[int]:
+    if op == "unbind":
+        return [1] * size
+    if isinstance(first, (list, tuple)):
+        return list(first)
+    step = -(-size // first) if op == "chunk" else first
+    return [min(step, size - start) for start in range(0, size, step)]
