@@ -190,6 +190,8 @@ class _Builder:
             reduced = []
             for x in statement.reduced:
                 u = self.shared.get((name, indices, x)) or self.fresh(x, sizes[x])
+                self.extents.setdefault(u, sizes[x])  # a shared name may not be there yet
+                self.taken.add(u)
                 rename[x] = u
                 reduced.append(u)
             operands = tuple(

@@ -9,6 +9,7 @@ from engine.fusion import views
 from engine.fusion.views import Instance, Leaf, build_views, instances, walk
 from engine.models import attention, gcn
 from engine.program import Program, parse
+from engine.samml.compiler import compile_program
 
 SQUARES = parse(
     """
@@ -158,3 +159,29 @@ def test_views_without_number_are_refused(monkeypatch: pytest.MonkeyPatch) -> No
     with pytest.raises(LoweringError, match="makes more than 100 views") as caught:
         built(program)
     assert "fuse fewer statements" in (caught.value.hint or "")
+
+
+def test_an_index_named_in_one_outputs_tree_is_known_where_it_is_first_used() -> None:
+    """Of two outputs, m shares the reduction index that the other's tree gave it."""
+    program = parse(
+        """
+        A: 5x4 csc
+        z: scalar
+        option broadcast_add dense
+        F[i,j] = A[i,j] + z
+        m[i] = max[j] F[i,j]
+        D[i,j] = F[i,j] - m[i]
+        E[i,j] = exp(D[i,j])
+        s[i] = E[i,j]
+        t[i] = s[i] + m[i]
+        output t
+        """
+    )
+    for outputs in (("m", "s"), ("s", "m")):
+        for reuse_names in (True, False):
+            roots, extents = build_views(
+                program, program.statements[:5], outputs, reuse_names=reuse_names
+            )
+            assert {x for v in walk(*roots) for x in v.indices} <= extents.keys()
+    compilation = compile_program(program, "fuse F..s")
+    assert [r.name for r in compilation.regions] == ["F..s", "t"]
