@@ -118,6 +118,8 @@ class StreamLog:
         That latency: cycles from put to timestamp.
     capacity : int or None
         Slots of the channel.
+    peeked : bool
+        Whether its reader may look at a token without taking it.
     """
 
     puts: Events
@@ -125,6 +127,7 @@ class StreamLog:
     late: npt.NDArray[np.bool_]
     latency: int
     capacity: int | None
+    peeked: bool
 
 
 @dataclass(frozen=True)
@@ -216,8 +219,10 @@ def value_latency(node: Node, machine: Machine) -> int:
             return binary_timing(node, machine).latency
         case "unary":
             return unary_timing(node, machine).latency
-        case "reduce" | "tilefold":
-            return tile_latency(node)
+        case "reduce":
+            return tile_latency(node, machine.blocks)
+        case "tilefold":
+            return tile_latency(node, machine.blocks) * machine.alu_latency
     return 1
 
 

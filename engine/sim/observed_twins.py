@@ -24,6 +24,7 @@ from engine.sim.observe import (
     most_at_once,
     with_idle,
 )
+from engine.sim.peeking import peeked_streams
 from engine.sim.process import Channel, ChannelWatch, Process
 
 
@@ -57,8 +58,9 @@ def observed(
     )
     if not observe.log:
         return seen
+    peeked = peeked_streams(graph.nodes, machine)
     logs = tuple(
-        _log(watch, latency, channel.capacity)
+        _log(watch, latency, channel.capacity, channel.id in peeked)
         for watch, latency, channel in zip(
             watches, latencies(graph, machine), channels, strict=True
         )
@@ -100,6 +102,8 @@ def _spread(row: Int64, start: int, stop: int, width: int) -> None:
         start = end
 
 
-def _log(watch: ChannelWatch, latency: int, capacity: int | None) -> StreamLog:
+def _log(watch: ChannelWatch, latency: int, capacity: int | None, peeked: bool) -> StreamLog:
     late = np.asarray(watch.stamps, np.int64) > np.asarray(watch.puts, np.int64) + 1
-    return StreamLog(Events.of(watch.stamps), Events.of(watch.takes), late, latency, capacity)
+    return StreamLog(
+        Events.of(watch.stamps), Events.of(watch.takes), late, latency, capacity, peeked
+    )

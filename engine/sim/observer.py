@@ -42,6 +42,7 @@ from engine.sim.layout import SLOPE
 from engine.sim.machine import Machine
 from engine.sim.memory import Memory
 from engine.sim.observe import Events, Int64, Observe, Observed, StreamLog, latencies, with_idle
+from engine.sim.peeking import peeked_streams
 
 QUEUE = 1024
 """Events a queue holds at first; a power of two."""
@@ -179,6 +180,7 @@ class Observer:
         order = np.argsort(records[:, 0] >> 2, kind="stable")
         records = records[order]
         bounds = np.searchsorted(records[:, 0] >> 2, np.arange(len(self.graph.streams) + 1))
+        peeked = peeked_streams(self.graph.nodes, self.machine)
         logs = []
         for stream in self.graph.streams:
             mine = records[bounds[stream.id] : bounds[stream.id + 1]]
@@ -191,6 +193,7 @@ class Observer:
                     late,
                     self.latencies[stream.id],
                     self.machine.capacity_of(stream),
+                    stream.id in peeked,
                 )
             )
         return tuple(logs)
