@@ -44,7 +44,7 @@ def measured_buffers(
     """
     free = replace(bound, graph=bound.graph.with_capacity(None))
     unbounded = replace(machine, channel_capacity=None)
-    result = run_graph(free, unbounded, engine, observe=Observe(), limit=limit)
+    result = run_graph(free, unbounded, engine, observe=Observe(peaks=True), limit=limit)
     assert result.observed is not None
     occupancy = result.observed.occupancy_max
     assert occupancy is not None

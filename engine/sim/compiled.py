@@ -139,7 +139,7 @@ class Simulation:
         self.nodes = np.zeros(len(graph.nodes), NODE)
         ports = ports_of(graph, machine)
         # Credits tell when a token was taken, so observed channels all have them.
-        unbounded = FOREVER if observe is not None and observe.channels else 0
+        unbounded = FOREVER if observe is not None and observe.events else 0
         capacities = [machine.capacity_of(stream) or unbounded for stream in graph.streams]
         ends: list[tuple[int, int]] = [(0, 0)] * len(graph.streams)
         for stream in graph.streams:

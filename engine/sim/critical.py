@@ -176,7 +176,7 @@ def critical_path(result: EngineResult) -> CriticalPath:
         raise SimulationError(
             "the critical path needs a log of the run", hint="observe=Observe(log=True)"
         )
-    walk = _Walk(result, causes_of(result.graph, observed))
+    walk = Walk(result, causes_of(result.graph, observed))
     walk.follow()
     return walk.path()
 
@@ -198,7 +198,7 @@ def explained(
     observed = result.observed
     if observed is None or observed.log is None:
         return critical_path(result)
-    walk = _Walk(result, causes_of(result.graph, observed))
+    walk = Walk(result, causes_of(result.graph, observed))
     walk.follow()
     end = observed.logged
     for _ in range(passes - 1):
@@ -214,7 +214,7 @@ def explained(
     return walk.path()
 
 
-class _Walk:
+class Walk:
     """The walk backwards and where it has come to."""
 
     def __init__(self, result: EngineResult, causes: Causes) -> None:

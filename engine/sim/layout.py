@@ -71,6 +71,7 @@ CHANNEL = _layout(
     " cap hc tc co cm"  # capacity (0: unbounded, -1: nobody reads); credits: as for runs
     " val prod cons"  # carries values; producing and consuming node
     " ft fp"  # clock at the first take, and at the first put; -1 before
+    " rs"  # cycles from timestamp to take, summed over the tokens taken
 )
 
 NODE = _layout(

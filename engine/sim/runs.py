@@ -111,6 +111,10 @@ def take(s: State, c: Int, m: Int, a: Int, b: Int, d: Int) -> None:
     p = s.run[q.ro + (q.hr & q.rm)]
     if q.ht == 0:
         q.ft = a
+    q.rs += a - p.t
+    if m > 1:
+        steps = m * (m - 1) // 2  # 1 + 2 + ... + m - 1
+        q.rs += (m - 1) * (b - p.t) + d * (steps - m + 1) - (steps if p.x & SLOPE else 0)
     if p.n == m:
         q.hr += 1
     else:

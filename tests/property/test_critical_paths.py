@@ -13,7 +13,7 @@ from engine.errors import SimulationError
 from engine.sim import compiled, interpreter
 from engine.sim.bound import BoundGraph
 from engine.sim.causes import LoggedCauses
-from engine.sim.critical import CriticalPath, Why, _Walk, critical_path
+from engine.sim.critical import CriticalPath, Walk, Why, critical_path
 from engine.sim.machine import Machine
 from engine.sim.observe import Observe
 from engine.sim.primitives.values import binary_timing, load_timing, unary_timing
@@ -29,7 +29,7 @@ LOGGED = Observe(log=True)
 def from_log(result: EngineResult) -> CriticalPath:
     """The path as the log alone tells it, although the waits were noted."""
     assert result.observed is not None
-    walk = _Walk(result, LoggedCauses(result.graph, result.observed))
+    walk = Walk(result, LoggedCauses(result.graph, result.observed))
     walk.follow()
     return walk.path()
 
