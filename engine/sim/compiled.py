@@ -171,6 +171,7 @@ class Simulation:
         asked = {s for n in ports for s in graph.nodes[n].outputs if s is not None}
         self.memory = Memory(ints, floats, capacities, is_value, memory_limit, ring, asked)
         self.memory.channels["prod"], self.memory.channels["cons"] = np.array(ends).T
+        self.memory.channels["rs"] = -1 if observe is None else 0
         self.observer: Observer | None = None
         self.table = np.zeros(CTL_SIZE, np.int64)
         if observe is not None:

@@ -41,9 +41,9 @@ class Observe:
         run allows.
     peaks : bool
         Compare the puts of every channel with its takes: the most tokens at once, and tokens
-        per bin.  With it a run of the compiled engine takes about three times as long; what is
-        observed without it, timelines of nodes and mean occupancies of channels, costs hardly
-        anything (``benchmarks/observation.py`` measures both).
+        per bin.  With it a run of the compiled engine takes up to three times as long; what is
+        observed without it, timelines of nodes and mean occupancies of channels, costs about
+        a tenth (``benchmarks/observation.py`` measures both).
     log : bool
         Keep the times of every put and take, for the critical path; implies ``peaks``.
     log_limit : int
