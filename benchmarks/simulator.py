@@ -24,7 +24,6 @@ from engine.samml.graph import Graph, Node, Stream, StreamKind
 from engine.sim import compiled, interpreter
 from engine.sim.bound import BoundGraph
 from engine.sim.machine import Machine
-from engine.sim.observe import Observe
 
 CRD, REF, VAL, SIG = StreamKind.CRD, StreamKind.REF, StreamKind.VAL, StreamKind.SIG
 
@@ -179,29 +178,6 @@ def against_interpreter(name: str, graph: BoundGraph, capacity: int | None, repe
     )
 
 
-LEVELS = (
-    ("timelines of nodes", Observe(streams=False)),
-    ("and channels", Observe()),
-    ("and the log", Observe(log=True)),
-)
-
-
-def observed(name: str, graph: BoundGraph, repeat: int) -> str:
-    """CPU time of a run, and of observed runs in terms of it; one after another, the best of each.
-
-    Packing the graph is left out, reading the observation from memory is not.
-    """
-    times = [float("inf")] * (1 + len(LEVELS))
-    for _ in range(2 * repeat):
-        for k, observe in enumerate((None, *(level for _, level in LEVELS))):
-            simulation = compiled.Simulation(graph, Machine.default(), observe=observe)
-            start = time.process_time()
-            simulation.run()
-            times[k] = min(times[k], time.process_time() - start)
-    ratios = "".join(f"{t / times[0]:{len(LEVELS[k][0]) + 2}.2f}" for k, t in enumerate(times[1:]))
-    return f"{name:34} {1e3 * times[0]:8.2f}{ratios}"
-
-
 _WARM = """
 from benchmarks.simulator import *
 a = matrix(40, 150)
@@ -247,10 +223,6 @@ def main() -> None:
     print(f"{'Mtok/s':>10} {'loop':>10} {'target':>7}")
     for case in cases:
         print(measure(case, options.repeat), flush=True)
-    heads = "".join(f"  {level}" for level, _ in LEVELS)
-    print(f"\n{'observed, relative to the plain loop':34}     ms{heads}")
-    for case in cases[:2]:
-        print(observed(case.name, case.graph, options.repeat), flush=True)
     small = spmm_ikj(matrix(200, 800), x[:200])
     print(f"\n{'against the interpreter':34} {'slots':>6} {'twins':>10} {'kernels':>10}  (Mtok/s)")
     print(against_interpreter("SpMM i-k-j, 200², 128 columns", small, None, options.repeat))

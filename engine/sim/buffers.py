@@ -45,7 +45,7 @@ def measured_buffers(
     """
     free = replace(bound, graph=bound.graph.with_capacity(None))
     unbounded = replace(machine, channel_capacity=None)
-    result = run_graph(free, unbounded, engine, observe=Observe(), limits=Limits(limit))
+    result = run_graph(free, unbounded, engine, observe=Observe(peaks=True), limits=Limits(limit))
     assert result.observed is not None
     occupancy = result.observed.occupancy_max
     assert occupancy is not None

@@ -142,7 +142,7 @@ class Simulation:
         self.nodes = np.zeros(len(graph.nodes), NODE)
         ports = ports_of(graph, machine)
         # Credits tell when a token was taken, so observed channels all have them.
-        unbounded = FOREVER if observe is not None and observe.channels else 0
+        unbounded = FOREVER if observe is not None and observe.events else 0
         capacities = [machine.capacity_of(stream) or unbounded for stream in graph.streams]
         ends: list[tuple[int, int]] = [(0, 0)] * len(graph.streams)
         for stream in graph.streams:
@@ -174,6 +174,7 @@ class Simulation:
         asked = {s for n in ports for s in graph.nodes[n].outputs if s is not None}
         self.memory = Memory(ints, floats, capacities, is_value, self.limits, ring, asked)
         self.memory.channels["prod"], self.memory.channels["cons"] = np.array(ends).T
+        self.memory.channels["rs"] = -1 if observe is None else 0
         self.observer: Observer | None = None
         self.table = np.zeros(CTL_SIZE, np.int64)
         if observe is not None:

@@ -16,7 +16,7 @@ from engine.errors import SimulationError
 from engine.samml.catalogue import primitive
 from engine.samml.graph import Graph
 from engine.sim.bound import BoundGraph
-from engine.sim.causes import Causes, causes_of
+from engine.sim.causes import Causes, Via, causes_of
 from engine.sim.machine import Machine
 from engine.sim.observe import Observe
 from engine.sim.ports import READ, WRITE
@@ -176,7 +176,7 @@ def critical_path(result: EngineResult) -> CriticalPath:
         raise SimulationError(
             "the critical path needs a log of the run", hint="observe=Observe(log=True)"
         )
-    walk = _Walk(result, causes_of(result.graph, observed))
+    walk = Walk(result, causes_of(result.graph, observed))
     walk.follow()
     return walk.path()
 
@@ -198,7 +198,7 @@ def explained(
     observed = result.observed
     if observed is None or observed.log is None:
         return critical_path(result)
-    walk = _Walk(result, causes_of(result.graph, observed))
+    walk = Walk(result, causes_of(result.graph, observed))
     walk.follow()
     end = observed.logged
     for _ in range(passes - 1):
@@ -214,7 +214,7 @@ def explained(
     return walk.path()
 
 
-class _Walk:
+class Walk:
     """The walk backwards and where it has come to."""
 
     def __init__(self, result: EngineResult, causes: Causes) -> None:
@@ -227,14 +227,14 @@ class _Walk:
         self.cycles = result.cycles
         self.node = max(counted, key=lambda n: int(result.clocks[n]), default=0)
         self.clock = self.cycles
-        self.taken: int | None = None  # the token whose take leads on
+        self.via: Via | None = None
         self.segments: list[Segment] = []
         self.ended = self.clock == 0
 
     def follow(self) -> None:
         """Walk until cycle 0, or to what is not known."""
         while not self.ended:
-            wait = self.causes.last_wait(self.node, self.clock, self.taken)
+            wait = self.causes.last_wait(self.node, self.clock, self.via)
             since = 0 if wait is None else wait.until
             if since <= self.causes.known_from:
                 return
@@ -247,7 +247,7 @@ class _Walk:
                 self.clock, self.ended = 0, True
             elif wait.stream < 0:
                 self.segments.append(Segment(self.node, wait.since, wait.until, Why.MEMORY))
-                self.clock, self.taken = wait.since, None
+                self.clock, self.via = wait.since, None
             elif wait.room:
                 self._room(wait.stream, wait.token, since)
             else:
@@ -263,19 +263,19 @@ class _Walk:
             made = Segment(producer, clock, stamp, Why.LATENCY, stream, self.node)
         else:
             made = Segment(self.node, clock, stamp, Why.TOKEN, stream, producer)
-        self._go(made, producer, clock, token if late else None)
+        self._go(made, producer, clock, Via(stream, token, take=late))
 
     def _room(self, stream: int, token: int, free: int) -> None:
         """Go on where the token that had the slot before was taken."""
         consumer = self.graph.consumer[stream]
         made = Segment(self.node, free - 1, free, Why.ROOM, stream, consumer)
         capacity = self.capacities[stream]
-        self._go(made, consumer, free - 1, token - capacity)
+        self._go(made, consumer, free - 1, Via(stream, token - capacity, take=True))
 
-    def _go(self, segment: Segment, node: int, clock: int, taken: int | None) -> None:
+    def _go(self, segment: Segment, node: int, clock: int, via: Via) -> None:
         assert clock < segment.stop
         self.segments.append(segment)
-        self.node, self.clock, self.taken = node, clock, taken
+        self.node, self.clock, self.via = node, clock, via
 
     def path(self) -> CriticalPath:
         return CriticalPath(self.graph, self.cycles, self.clock, tuple(reversed(self.segments)))

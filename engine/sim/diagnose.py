@@ -175,7 +175,7 @@ class _Search:
             replace(self.bound, graph=replace(graph, streams=streams)),
             replace(machine, channel_capacity=None),
             self.engine,
-            observe=Observe() if observe else None,
+            observe=Observe(peaks=True) if observe else None,
             limits=Limits(self.limit),
             diagnose=False,
         )

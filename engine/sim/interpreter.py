@@ -82,7 +82,7 @@ class Interpreter:
                 stream.id,
                 machine.capacity_of(stream),
                 log=log,
-                watch=observe is not None and observe.channels,
+                watch=observe is not None,
             )
             for stream in graph.streams
         ]

@@ -66,9 +66,12 @@ CREDIT = _layout("t n d")
 
 CHANNEL = _layout(
     "hr tr ro rm"  # runs: head and tail count, offset and mask of their ring
-    " ht tt vo vm"  # tokens: taken and put; offset and mask of the ring their data lie in
+    " ht tt"  # tokens taken and put
+    " rs"  # cycles from timestamp to take, summed over the tokens taken; -1: nobody asks
+    " cap"  # capacity (0: unbounded, -1: nobody reads)
+    " vo vm"  # offset and mask of the ring the tokens' data lie in
     " tv"  # values among the tokens put
-    " cap hc tc co cm"  # capacity (0: unbounded, -1: nobody reads); credits: as for runs
+    " hc tc co cm"  # credits: as for runs
     " val prod cons"  # carries values; producing and consuming node
     " ft fp"  # clock at the first take, and at the first put; -1 before
 )

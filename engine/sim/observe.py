@@ -39,12 +39,13 @@ class Observe:
     bins : int
         Most bins of a timeline; even.  A bin is a power of two of cycles wide, as few as the
         run allows.
-    streams : bool
-        Observe channels too: their occupancy, and their tokens per bin.  With it a run of the
-        compiled engine takes about three times as long; timelines alone cost nothing to
-        speak of (``benchmarks/simulator.py`` measures both).
+    peaks : bool
+        Compare the puts of every channel with its takes: the most tokens at once, and tokens
+        per bin.  With it a run of the compiled engine takes up to three times as long; what is
+        observed without it, timelines of nodes and mean occupancies of channels, costs about
+        a tenth (``benchmarks/observation.py`` measures both).
     log : bool
-        Keep the times of every put and take, for the critical path; implies ``streams``.
+        Keep the times of every put and take, for the critical path; implies ``peaks``.
     log_limit : int
         Records the compiled engine keeps, the newest; one stands for a run of tokens.
     log_end : int, optional
@@ -53,7 +54,7 @@ class Observe:
     """
 
     bins: int = 256
-    streams: bool = True
+    peaks: bool = False
     log: bool = False
     log_limit: int = LOG_LIMIT
     log_end: int | None = None
@@ -65,9 +66,9 @@ class Observe:
             raise SimulationError(f"a log of {self.log_limit} records", hint="at least 1")
 
     @property
-    def channels(self) -> bool:
-        """Whether channels are observed."""
-        return self.streams or self.log
+    def events(self) -> bool:
+        """Whether every put and take is looked at."""
+        return self.peaks or self.log
 
 
 @dataclass(frozen=True)
@@ -118,6 +119,8 @@ class StreamLog:
         That latency: cycles from put to timestamp.
     capacity : int or None
         Slots of the channel.
+    peeked : bool
+        Whether its reader may look at a token without taking it.
     """
 
     puts: Events
@@ -125,6 +128,7 @@ class StreamLog:
     late: npt.NDArray[np.bool_]
     latency: int
     capacity: int | None
+    peeked: bool
 
 
 @dataclass(frozen=True)
@@ -153,10 +157,10 @@ class Observed:
     nodes : ndarray of int64, (nodes, 5, bins)
         Cycles per bin of each of :data:`ACTIVITIES`.  A node is idle after its last cycle;
         until its first token it waits for input.
+    residence : ndarray of int64, per stream
+        Cycles from timestamp to take, summed over the tokens taken.
     tokens : ndarray of int64, (streams, bins), or None
         Tokens per bin, by their timestamps.
-    residence : ndarray of int64, per stream, or None
-        Cycles from timestamp to take, summed over the tokens taken.
     occupancy_max : ndarray of int64, per stream, or None
         Slots with which no put would have waited: the most tokens put and not yet taken, at
         the clocks of puts, where a slot is free from the cycle after its token is taken.
@@ -172,8 +176,8 @@ class Observed:
 
     width: int
     nodes: Int64
+    residence: Int64
     tokens: Int64 | None = None
-    residence: Int64 | None = None
     occupancy_max: Int64 | None = None
     log: tuple[StreamLog, ...] | None = None
     waits: tuple[tuple[Wait, ...], ...] | None = None
@@ -186,8 +190,6 @@ class Observed:
         Tokens that nobody takes are left out.  That it is the residence over the elapsed cycles
         is Little's law.
         """
-        if self.residence is None:
-            raise SimulationError("channels were not observed", hint="Observe(streams=True)")
         return self.residence / max(cycles, 1)
 
 
@@ -216,8 +218,10 @@ def value_latency(node: Node, machine: Machine) -> int:
             return binary_timing(node, machine).latency
         case "unary":
             return unary_timing(node, machine).latency
-        case "reduce" | "tilefold":
-            return tile_latency(node)
+        case "reduce":
+            return tile_latency(node, machine.blocks)
+        case "tilefold":
+            return tile_latency(node, machine.blocks) * machine.alu_latency
     return 1
 
 

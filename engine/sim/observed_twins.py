@@ -24,6 +24,7 @@ from engine.sim.observe import (
     most_at_once,
     with_idle,
 )
+from engine.sim.peeking import peeked_streams
 from engine.sim.process import Channel, ChannelWatch, Process
 
 
@@ -37,28 +38,29 @@ def observed(
     """What a finished run of the twins is to say, exactly."""
     watches = [channel.watch for channel in channels if channel.watch is not None]
     end = max((p.clock for p in processes), default=0)
-    last = max([end - 1, *(max(w.stamps, default=0) for w in watches if observe.channels)])
+    last = max([end - 1, *(max(w.stamps, default=0) for w in watches if observe.events)])
     width = bin_width(observe.bins, last)
     rows = np.zeros((len(processes), 4, observe.bins), np.int64)
     for number, process in enumerate(processes):
         _fill(rows[number], process, width)
     nodes = with_idle(rows, width, end)
-    if not observe.channels:
-        return Observed(width, nodes)
+    residence = np.array([sum(w.takes) - sum(w.stamps[: len(w.takes)]) for w in watches], np.int64)
+    if not observe.events:
+        return Observed(width, nodes, residence)
     tokens = [np.bincount(_array(w.stamps) // width, minlength=observe.bins) for w in watches]
-    residence = [sum(w.takes) - sum(w.stamps[: len(w.takes)]) for w in watches]
     most = [most_at_once(_array(w.puts), _array(w.takes) + 1) for w in watches]
     seen = Observed(
         width,
         nodes,
+        residence,
         tokens=np.array(tokens, np.int64).reshape(-1, observe.bins),
-        residence=np.array(residence, np.int64),
         occupancy_max=np.array(most, np.int64),
     )
     if not observe.log:
         return seen
+    peeked = peeked_streams(graph.nodes, machine)
     logs = tuple(
-        _log(watch, latency, channel.capacity)
+        _log(watch, latency, channel.capacity, channel.id in peeked)
         for watch, latency, channel in zip(
             watches, latencies(graph, machine), channels, strict=True
         )
@@ -68,8 +70,8 @@ def observed(
     return Observed(
         seen.width,
         seen.nodes,
-        seen.tokens,
         seen.residence,
+        seen.tokens,
         seen.occupancy_max,
         logs,
         waits,
@@ -100,6 +102,8 @@ def _spread(row: Int64, start: int, stop: int, width: int) -> None:
         start = end
 
 
-def _log(watch: ChannelWatch, latency: int, capacity: int | None) -> StreamLog:
+def _log(watch: ChannelWatch, latency: int, capacity: int | None, peeked: bool) -> StreamLog:
     late = np.asarray(watch.stamps, np.int64) > np.asarray(watch.puts, np.int64) + 1
-    return StreamLog(Events.of(watch.stamps), Events.of(watch.takes), late, latency, capacity)
+    return StreamLog(
+        Events.of(watch.stamps), Events.of(watch.takes), late, latency, capacity, peeked
+    )

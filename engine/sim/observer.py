@@ -33,15 +33,13 @@ from engine.sim.kernels.observer import (
     OBS_STREAMS,
     PUT_HEAD,
     PUT_QUEUE,
-    PUT_SUM,
     ROWS,
     TAKE_QUEUE,
-    TAKE_SUM,
 )
-from engine.sim.layout import SLOPE
 from engine.sim.machine import Machine
 from engine.sim.memory import Memory
 from engine.sim.observe import Events, Int64, Observe, Observed, StreamLog, latencies, with_idle
+from engine.sim.peeking import peeked_streams
 
 QUEUE = 1024
 """Events a queue holds at first; a power of two."""
@@ -64,24 +62,24 @@ class Observer:
         self.machine = machine
         self.latencies = latencies(graph, machine)
         nodes, streams = len(graph.nodes), len(graph.streams)
-        observed = channels if observe.channels else 0
-        rows = ROWS * nodes + (streams if observe.channels else 0)
+        observed = channels if observe.events else 0
+        rows = ROWS * nodes + (streams if observe.events else 0)
         sizes = {
             OBS_NODES: NODE_WORDS * nodes,
             OBS_CHANNELS: CHANNEL_WORDS * observed,
             OBS_ROWS: rows * observe.bins,
             OBS_LOG: LOG_WORDS * observe.log_limit if observe.log else 0,
         }
-        queues = 2 * EVENT_WORDS * QUEUE * streams if observe.channels else 0
+        queues = 2 * EVENT_WORDS * QUEUE * streams if observe.events else 0
         self.used = OBS_START
         self.table = np.zeros(OBS_START + sum(sizes.values()) + queues, np.int64)
         for field, size in sizes.items():
             self.table[field] = self._reserve(size)
         self.table[OBS_BINS], self.table[OBS_DROPPED] = observe.bins, -1
         self.table[OBS_ROW_COUNT], self.table[OBS_NODE_COUNT] = rows, nodes
-        self.table[OBS_STREAMS] = observe.channels
+        self.table[OBS_STREAMS] = observe.events
         self.table[OBS_LIMIT] = observe.log_limit if observe.log else 0
-        for stream in range(streams if observe.channels else 0):
+        for stream in range(streams if observe.events else 0):
             self._channel(stream)[LATENCY] = self.latencies[stream]
             for queue in (PUT_QUEUE, TAKE_QUEUE):
                 fields = self._channel(stream)[queue:]
@@ -131,30 +129,22 @@ class Observer:
         rows = table[start : start + int(table[OBS_ROW_COUNT]) * bins].reshape(-1, bins)
         count = ROWS * len(self.graph.nodes)
         nodes = with_idle(rows[:count].reshape(-1, ROWS, bins), width, end)
-        if not self.observe.channels:
-            return Observed(width, nodes)
+        residence = memory.channels["rs"][: len(self.graph.streams)].copy()
+        if not self.observe.events:
+            return Observed(width, nodes, residence)
         streams = range(len(self.graph.streams))
         return Observed(
             width,
             nodes,
+            residence,
             tokens=rows[count:].copy(),
-            residence=np.array([self._residence(memory, c) for c in streams], np.int64),
-            occupancy_max=np.array([self._most(memory, c) for c in streams], np.int64),
+            occupancy_max=np.array([self._most(c) for c in streams], np.int64),
             log=self._log() if self.observe.log else None,
             logged=self.logged,
             forgotten=int(table[OBS_DROPPED]),
         )
 
-    def _residence(self, memory: Memory, stream: int) -> int:
-        fields, q = self._channel(stream), memory.channels[stream]
-        left = memory.runs.array[int(q["ro"]) + (np.arange(q["hr"], q["tr"]) & int(q["rm"]))]
-        n = left["n"]
-        slope = (left["x"] & SLOPE) != 0
-        unread = int((n * left["t"] + slope * (n * (n - 1) // 2)).sum())
-        # Sums may wrap around, their difference does not.
-        return int(fields[TAKE_SUM] - (fields[PUT_SUM] - np.int64(unread)))
-
-    def _most(self, memory: Memory, stream: int) -> int:
+    def _most(self, stream: int) -> int:
         """The most tokens at once: the puts after the last take come on top.
 
         A put into a full channel that has its result's latency is compared by the clock at
@@ -179,6 +169,7 @@ class Observer:
         order = np.argsort(records[:, 0] >> 2, kind="stable")
         records = records[order]
         bounds = np.searchsorted(records[:, 0] >> 2, np.arange(len(self.graph.streams) + 1))
+        peeked = peeked_streams(self.graph.nodes, self.machine)
         logs = []
         for stream in self.graph.streams:
             mine = records[bounds[stream.id] : bounds[stream.id + 1]]
@@ -191,6 +182,7 @@ class Observer:
                     late,
                     self.latencies[stream.id],
                     self.machine.capacity_of(stream),
+                    stream.id in peeked,
                 )
             )
         return tuple(logs)

@@ -18,8 +18,8 @@ import numpy as np
 
 from engine.errors import SimulationError
 from engine.samml.graph import Graph, Node
-from engine.sim.causes import tokens_until
 from engine.sim.critical import CriticalPath, Segment, Why
+from engine.sim.moments import tokens_until
 from engine.sim.observe import ACTIVITIES, IDLE, Observed
 from engine.sim.result import EngineResult
 

@@ -105,12 +105,23 @@ def give_back(s: State, c: Int, m: Int, t: Int, d: Int) -> None:
 
 
 @inline
+def _residence(m: Int, a: Int, b: Int, d: Int, slope: Int) -> Int:
+    """Cycles from timestamp to take of ``m`` tokens, the first stamped 0, summed up."""
+    if m == 1:
+        return a
+    steps = m * (m - 1) >> 1  # 1 + 2 + ... + m - 1
+    return a + (m - 1) * b + d * (steps - m + 1) - (steps if slope else 0)
+
+
+@inline
 def take(s: State, c: Int, m: Int, a: Int, b: Int, d: Int) -> None:
     """Remove ``m`` tokens of the first run: one at clock ``a``, the others from ``b`` by ``d``."""
     q = s.ch[c]
     p = s.run[q.ro + (q.hr & q.rm)]
     if q.ht == 0:
         q.ft = a
+    if q.rs >= 0:
+        q.rs += _residence(m, a - p.t, b - p.t, d, p.x & SLOPE)
     if p.n == m:
         q.hr += 1
     else:

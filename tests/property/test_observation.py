@@ -11,7 +11,7 @@ import pytest
 from engine.errors import SimulationError
 from engine.sim import compiled, interpreter, observer
 from engine.sim.machine import Machine
-from engine.sim.observe import BUSY, IDLE, INPUT, ROOM, Observe, Observed, StreamLog
+from engine.sim.observe import BUSY, IDLE, INPUT, ROOM, Observe, Observed, StreamLog, latencies
 from engine.sim.result import EngineResult
 from tests.property.random_graphs import random_graph
 from tests.property.test_twins_equal_kernels import difference, outcome
@@ -95,3 +95,20 @@ def test_small_rings_observe_the_same(seed: int, monkeypatch: pytest.MonkeyPatch
     assert kernel.observed is not None
     for name in ("tokens", "residence", "occupancy_max"):
         assert np.array_equal(getattr(twin.observed, name), getattr(kernel.observed, name))
+
+
+def test_latencies_are_those_of_the_run() -> None:
+    """Where no put waits, a token is stamped one cycle or the result's latency after it."""
+    late = 0
+    for seed in range(SEED, SEED + 200):
+        bound = random_graph(seed)
+        on = (SLOW, replace(Machine.comal(), alu_latency=3))[seed % 2]
+        engine = interpreter.Interpreter(bound, on, observe=LOGGED)
+        if isinstance(outcome(engine.run), SimulationError):
+            continue
+        for channel, latency in zip(engine.channels, latencies(bound.graph, on), strict=True):
+            assert channel.watch is not None
+            delays = np.subtract(channel.watch.stamps, channel.watch.puts)
+            assert set(delays.tolist()) <= {1, latency}, f"graph {seed}, stream {channel.id}"
+            late += latency > 1
+    assert late > 100

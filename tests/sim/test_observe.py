@@ -27,10 +27,9 @@ def slow_alu() -> Sketch:
 
 @pytest.mark.parametrize("engine", ["interpreter", "compiled"])
 def test_occupancy_by_hand(engine: str) -> None:
-    result = run_graph(slow_alu().bound(), OURS, engine, observe=Observe(bins=4))
+    result = run_graph(slow_alu().bound(), OURS, engine, observe=Observe(bins=4, peaks=True))
     seen = result.observed
     assert seen is not None
-    assert seen.residence is not None
     assert seen.residence.tolist() == [(1 + 5 + 9 + 13 + 17) - (1 + 2 + 3 + 4 + 5), 0]
     assert seen.occupancy_mean(result.cycles).tolist() == [30 / 19, 0]
     assert seen.occupancy_max is not None
@@ -51,13 +50,15 @@ def test_timelines_by_hand() -> None:
 
 
 @pytest.mark.parametrize("engine", ["interpreter", "compiled"])
-def test_timelines_without_channels(engine: str) -> None:
-    result = run_graph(slow_alu().bound(), OURS, engine, observe=Observe(streams=False))
-    assert result.observed is not None
-    assert result.observed.tokens is None
-    assert np.array_equal(result.observed.nodes[:, BUSY].sum(axis=1), result.busy)
-    with pytest.raises(SimulationError, match="channels were not observed"):
-        result.observed.occupancy_mean(result.cycles)
+def test_what_is_observed_unless_told_otherwise(engine: str) -> None:
+    result = run_graph(slow_alu().bound(), OURS, engine, observe=Observe())
+    seen = result.observed
+    assert seen is not None
+    assert seen.occupancy_mean(result.cycles).tolist() == [30 / 19, 0]
+    assert np.array_equal(seen.nodes[:, BUSY].sum(axis=1), result.busy)
+    assert seen.tokens is None
+    assert seen.occupancy_max is None
+    assert seen.log is None
 
 
 def test_most_at_once() -> None:

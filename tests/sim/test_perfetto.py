@@ -130,7 +130,7 @@ def test_what_is_too_long_is_left_out_and_said() -> None:
 
 
 def test_timelines_alone_are_enough() -> None:
-    check_format(trace_json(traced("compiled", Observe(streams=False))))
+    check_format(trace_json(traced("compiled", Observe())))
 
 
 def test_a_plain_run_has_no_trace() -> None:

@@ -1,6 +1,7 @@
 """Observation of a run: what each visit of a node did, harvested right after the visit.
 
-The kernels know nothing of it.  After a visit the runs a node has put are still in their rings,
+The kernels know nothing of it; they only sum up how long tokens lie in a channel
+(:func:`engine.sim.runs.take`).  After a visit the runs a node has put are still in their rings,
 and the credits of what it has taken are at the end of theirs; an observed run gives credits to
 unbounded channels too.  Both are turned into *events*, runs ``t, t + d, ...`` of clocks without
 data, and those into sums, bins and, if asked for, a log.
@@ -35,7 +36,7 @@ from engine.sim.runs import has
     OBS_ROWS,  # where the timelines are: ROWS per node, then one per channel
     OBS_ROW_COUNT,
     OBS_NODE_COUNT,
-    OBS_STREAMS,  # whether channels are observed
+    OBS_STREAMS,  # whether puts and takes are observed
     OBS_LOG,  # where the ring of log records is
     OBS_LIMIT,  # records it holds; 0: no log
     OBS_LOGGED,  # records written so far,
@@ -53,13 +54,12 @@ NODE_WORDS = 4  # clock, stalls for input, for output and for memory at the last
 (
     SEEN_RUNS, SEEN_TAKES,  # of the channel, at the last harvest
     LATENCY,  # cycles from the put of a number to its timestamp
-    PUT_SUM, TAKE_SUM,  # of timestamps, and of clocks of takes
     PUT_COUNT, TAKE_COUNT,  # tokens harvested
     LEVEL, MOST,  # tokens present at the clock the harvest has reached; most at once
     PUT_QUEUE, PUT_MASK, PUT_HEAD, PUT_TAIL,  # events not yet compared
     TAKE_QUEUE, TAKE_MASK, TAKE_HEAD, TAKE_TAIL,
-) = range(17)  # fmt: skip
-CHANNEL_WORDS = 17
+) = range(15)  # fmt: skip
+CHANNEL_WORDS = 15
 
 EVENT_WORDS = 3  # first clock, count, step
 LOG_WORDS = 5  # 4 * channel + 2 * has the channel's latency + is a take; first token; t, n, d
@@ -164,7 +164,6 @@ def _log(s: State, what: Int, first: Int, t: Int, n: Int, d: Int) -> None:
 def _put_event(s: State, c: Int, q: Int, late: Int, t: Int, n: Int, d: Int) -> None:
     """``n`` tokens stamped ``t``, ``t + d``, ... were put."""
     f = s.ctl
-    f[q + PUT_SUM] += n * t + d * (n * (n - 1) // 2)
     _count_tokens(s, ROWS * f[OBS_NODE_COUNT] + c, t, n, d)
     _log(s, 4 * c + 2 * late, f[q + PUT_COUNT], t, n, d)
     f[q + PUT_COUNT] += n
@@ -175,7 +174,6 @@ def _put_event(s: State, c: Int, q: Int, late: Int, t: Int, n: Int, d: Int) -> N
 def _take_event(s: State, c: Int, q: Int, t: Int, n: Int, d: Int) -> None:
     """``n`` tokens were taken at clocks ``t``, ``t + d``, ..."""
     f = s.ctl
-    f[q + TAKE_SUM] += n * t + d * (n * (n - 1) // 2)
     _log(s, 4 * c + 1, f[q + TAKE_COUNT], t, n, d)
     f[q + TAKE_COUNT] += n
     _push(s, q, TAKE_QUEUE, t + 1, n, d)

@@ -175,7 +175,7 @@ def _scan(s: State, nd: Any, compressed: Int) -> Int:
     return leave(nd, t, si, so, wait, c)
 
 
-def _stored_level(setup: Setup) -> dict[str, float]:
+def stored_level_setup(setup: Setup) -> dict[str, float]:
     seg, crd = setup.array("seg"), setup.array("crd")
     fits = len(seg) == 0 or (int(seg[0]) >= 0 and int(seg[-1]) <= len(crd))
     setup.require(
@@ -189,7 +189,7 @@ def _stored_level(setup: Setup) -> dict[str, float]:
     }
 
 
-@kernel("scan", _stored_level)
+@kernel("scan", stored_level_setup)
 def scan(node: Int, table: Int) -> Int:
     """Compressed level: the stored coordinates and their positions."""
     s = state_of(table)

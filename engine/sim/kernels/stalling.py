@@ -12,10 +12,10 @@ import numpy as np
 from engine.sim.cache import kernel
 from engine.sim.kernels.asking import answer, ask, base_of, stand_still
 from engine.sim.kernels.rules import BAD_FIBER, BAD_VALUE_REFERENCE
-from engine.sim.kernels.scanners import _stored_level
+from engine.sim.kernels.scanners import stored_level_setup
 from engine.sim.kernels.setup import Setup
-from engine.sim.kernels.values import _load
-from engine.sim.kernels.writers import _level, _values
+from engine.sim.kernels.values import load_setup
+from engine.sim.kernels.writers import level_setup, values_setup
 from engine.sim.layout import (
     DONE,
     EMPTY,
@@ -62,7 +62,7 @@ _REFS, _SEGMENTS, _FIBER, _COORDINATES, _CRD, _REF, _AHEAD, _CLOSE, _CLOSE_REF =
 
 def _scanner(setup: Setup) -> dict[str, float]:
     segments, coordinates = setup.ports
-    return {**_stored_level(setup), "p4": segments.number, "p5": coordinates.number}
+    return {**stored_level_setup(setup), "p4": segments.number, "p5": coordinates.number}
 
 
 @kernel("stalling_scan", _scanner)
@@ -152,7 +152,7 @@ _GATHER, _ANSWER, _PUT, _PASS = range(4)
 
 def _loader(setup: Setup) -> dict[str, float]:
     gathered = setup.ints.reserve(BUNDLE)
-    return {**_load(setup), "p5": setup.ports[0].number, "p6": gathered}
+    return {**load_setup(setup), "p5": setup.ports[0].number, "p6": gathered}
 
 
 @kernel("stalling_array", _loader)
@@ -233,7 +233,7 @@ _TAKE, _STALLED, _LAST_CRD, _LAST_SEG = range(4)
 
 def _level_writer(setup: Setup) -> dict[str, float]:
     coordinates, segments = setup.ports
-    return {**_level(setup), "p3": coordinates.number, "p4": segments.number}
+    return {**level_setup(setup), "p3": coordinates.number, "p4": segments.number}
 
 
 @inline
@@ -325,7 +325,7 @@ def stalling_crdwrite(node: Int, table: Int) -> Int:
 
 
 def _value_writer(setup: Setup) -> dict[str, float]:
-    return {**_values(setup), "p3": setup.ports[0].number}
+    return {**values_setup(setup), "p3": setup.ports[0].number}
 
 
 @kernel("stalling_valwrite", _value_writer)

@@ -75,7 +75,7 @@ from engine.sim.runs import (
 # All kernels here: p0 latency of a value, p1 clocks from token to token.
 
 
-def _load(setup: Setup) -> dict[str, float]:
+def load_setup(setup: Setup) -> dict[str, float]:
     values = setup.array("vals")
     timing = load_timing(setup.node, setup.machine)
     return {
@@ -99,7 +99,7 @@ def _gather(o: Any, refs: Any, values: Any, size: Int) -> Int:
     return good
 
 
-@kernel("array", _load)
+@kernel("array", load_setup)
 def array(node: Int, table: Int) -> Int:
     """The value at each reference; ``s0``: the held token waits for room."""
     s = state_of(table)

@@ -35,7 +35,7 @@ from engine.sim.runs import (
 BUFFER = 1 << 15
 
 
-def _level(setup: Setup) -> dict[str, float]:
+def level_setup(setup: Setup) -> dict[str, float]:
     return {
         "p0": setup.ints.reserve(BUFFER),
         "p1": setup.ints.reserve(BUFFER),
@@ -44,7 +44,7 @@ def _level(setup: Setup) -> dict[str, float]:
     }
 
 
-@kernel("crdwrite", _level)
+@kernel("crdwrite", level_setup)
 def crdwrite(node: Int, table: Int) -> Int:
     """Coordinates and segments.
 
@@ -101,11 +101,11 @@ def crdwrite(node: Int, table: Int) -> Int:
     return leave(nd, t, si, 0, WAIT_INPUT, i)
 
 
-def _values(setup: Setup) -> dict[str, float]:
+def values_setup(setup: Setup) -> dict[str, float]:
     return {"p0": setup.floats.reserve(BUFFER), "p2": BUFFER}
 
 
-@kernel("valwrite", _values)
+@kernel("valwrite", values_setup)
 def valwrite(node: Int, table: Int) -> Int:
     """Values; ``s0`` of them are in the buffer ``p0``."""
     s = state_of(table)
