@@ -32,6 +32,8 @@ _PUBLIC = {
     "estimate": ("engine.cost", "estimate"),
     "load": ("engine.models", "load"),
     "from_torch": ("engine.frontends.torch", "from_torch"),
+    "from_mlir": ("engine.frontends.mlir", "from_mlir"),
+    "to_mlir": ("engine.frontends.mlir", "to_mlir"),
     "import_sam": ("engine.samml.exchange", "import_sam_text"),
     "export_sam": ("engine.samml.exchange", "export_sam"),
     "import_tortilla": ("engine.samml.exchange", "import_tortilla"),

@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from engine.errors import DataError, ProgramError, ScheduleError
 from engine.frontends.files import read_tensor
+from engine.frontends.mlir import from_mlir
 from engine.fusion.schedule import Schedule
 from engine.models import (
     DATASETS,
@@ -25,12 +26,28 @@ from engine.models import (
 from engine.models.data import random_tensor
 from engine.models.datasets import VARIABLE
 from engine.program import StoredTensor, check_data, parse
-from engine.program.arrays import read_npz, store_operand
+from engine.program.arrays import operand_shapes, read_npz, store_operand
 from engine.samml.compiler import Compilation, compile_program
 
 MAX_FILE = 64 << 20
 ONE = re.compile(r"([A-Za-z_][A-Za-z0-9_']*)=(.*)", re.DOTALL)
 """One tensor of ``--tensors``: its name and its file."""
+
+
+@dataclass(frozen=True)
+class MlirModel(Model):
+    """A program from an MLIR file.
+
+    Attributes
+    ----------
+    schedule : str
+        One region per function; used where no schedule is given.
+    constants : mapping
+        Inputs whose values the file holds.
+    """
+
+    schedule: str = ""
+    constants: Mapping[str, StoredTensor] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -181,8 +198,32 @@ def _model(options: Any) -> Model:
     if options.data_dir is not None and options.model is None:
         raise DataError("--data-dir goes with a model", hint="give a program's data by --tensors")
     if options.model is None:
-        return Model(parse(_read(options.file, "program"), source=str(options.file)), ())
+        text = _read(options.file, "program")
+        if options.file.suffix.lower() == ".mlir":
+            return _mlir(options, text)
+        return Model(parse(text, source=str(options.file)), ())
     return load_model(options.model)
+
+
+def _mlir(options: Any, text: str) -> MlirModel:
+    shapes = _shapes(options.tensors or []) if "?" in text else {}
+    imported = from_mlir(text, source=str(options.file), shapes=shapes)
+    presets = {"unfused": "", "functions": imported.schedule}
+    return MlirModel(
+        imported.program, (), presets, schedule=imported.schedule, constants=imported.data
+    )
+
+
+def _shapes(tensors: list[str]) -> dict[str, tuple[int, ...]]:
+    """Shapes of the tensors that ``--tensors`` gives, for dimensions that a file leaves open."""
+    found: dict[str, tuple[int, ...]] = {}
+    for given in tensors:
+        one = ONE.fullmatch(given)
+        if one is None:
+            found.update(operand_shapes(read_npz(given)))
+        elif one[2] != "random":
+            found[one[1]] = read_tensor(one[2]).shape
+    return found
 
 
 def _file_data(options: Any, model: Model) -> dict[str, StoredTensor]:
@@ -192,7 +233,7 @@ def _file_data(options: Any, model: Model) -> dict[str, StoredTensor]:
                 f"data set {options.data} does not fit a program file",
                 hint="give --tensors FILE.npz, or leave it out for random data",
             )
-        return random_data(model, options.seed)
+        return {**random_data(model, options.seed), **_constants(model)}
     found: dict[str, Any] = {}
     for given in options.tensors:
         one = ONE.fullmatch(given)
@@ -201,7 +242,11 @@ def _file_data(options: Any, model: Model) -> dict[str, StoredTensor]:
         if twice is not None:
             raise DataError(f"--tensors gives {twice} twice", hint="leave one out")
         found.update(named)
-    return check_data(model.program, _operands(model, found))
+    return check_data(model.program, {**_constants(model), **_operands(model, found)})
+
+
+def _constants(model: Model) -> Mapping[str, StoredTensor]:
+    return model.constants if isinstance(model, MlirModel) else {}
 
 
 def _one(model: Model, name: str, file: str, seed: int) -> dict[str, Any]:
@@ -234,7 +279,7 @@ def _schedule(options: Any, model: Model) -> Schedule:
     if options.schedule is not None:
         return Schedule.parse(_read(options.schedule, "schedule"), source=str(options.schedule))
     if options.preset is None:
-        return Schedule()
+        return Schedule.parse(model.schedule if isinstance(model, MlirModel) else "")
     if options.preset not in model.presets:
         known = ", ".join(model.presets) or "none"
         raise ScheduleError(f"no preset is called {options.preset!r}", hint=f"presets: {known}")

@@ -1,0 +1,291 @@
+"""Collecting inputs and statements, and what becomes of them: a program and a schedule."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from engine.errors import ProgramError
+from engine.frontends.mlir.expressions import refuse_meaning
+from engine.frontends.mlir.imported import ImportedMlir
+from engine.frontends.mlir.values import Data, Size, View
+from engine.program.formats import suggestion
+from engine.program.limits import MAX_NAME_CHARS, MAX_STATEMENTS
+from engine.program.storage import StoredTensor
+from engine.program.syntax import Place
+from engine.program.types import (
+    Access,
+    BroadcastAdd,
+    Format,
+    Op,
+    Program,
+    Statement,
+    Tensor,
+)
+from engine.program.verify import RESERVED, Checker
+
+
+@dataclass(frozen=True)
+class _Input:
+    sizes: tuple[Size, ...]
+    format: Format
+    place: Place
+    argument: tuple[str, int] | None = None
+    data: Data | None = None
+
+
+@dataclass(frozen=True)
+class _Made:
+    """A statement, the region it belongs to, its dataflow order, and what it assigns."""
+
+    statement: Statement
+    region: int
+    order: tuple[str, ...]
+    sizes: tuple[Size, ...]
+    format: Format | None
+    place: Place
+
+    @property
+    def wish(self) -> tuple[str, ...]:
+        """The dataflow order, where it is not the one in which the statement reads anyway."""
+        return () if self.order == self.statement.indices else self.order
+
+
+class Builder:
+    """Inputs and statements in the order in which they are met."""
+
+    def __init__(self) -> None:
+        self.inputs: dict[str, _Input] = {}
+        self.made: list[_Made] = []
+        self.region = 0
+        self._taken: set[str] = set()
+        self._counts: dict[str, int] = {}
+        self._views: dict[int, tuple[Data, View]] = {}
+
+    def name(self, wanted: str) -> str:
+        """A name of the text language for a value, used by nothing else."""
+        base = re.sub(r"[^A-Za-z0-9_]", "_", wanted)[: MAX_NAME_CHARS - 10] or "t"
+        if base[0].isdigit():
+            base = f"t{base}"
+        if base in RESERVED:
+            base += "_"
+        found = base
+        while found in self._taken:
+            self._counts[base] = self._counts.get(base, 1) + 1
+            found = f"{base}_{self._counts[base]}"
+        self._taken.add(found)
+        return found
+
+    def argument(
+        self,
+        name: str,
+        sizes: tuple[Size, ...],
+        fmt: Format | None,
+        place: Place,
+        origin: tuple[str, int],
+    ) -> View:
+        """The input that an argument of a function is."""
+        made = self.name(name)
+        fmt = fmt or Format.dense(len(sizes))
+        self.inputs[made] = _Input(sizes, fmt, place, argument=origin)
+        return View(made, tuple(range(len(sizes))), sizes)
+
+    def constant(self, data: Data) -> View:
+        """The input that a constant tensor is."""
+        if id(data) not in self._views:
+            name = self.name(data.name)
+            fmt = data.format or Format.dense(data.rank)
+            self.inputs[name] = _Input(data.sizes, fmt, data.place, data=data)
+            view = View(name, tuple(range(data.rank)), data.sizes)
+            self._views[id(data)] = (data, view)
+        return self._views[id(data)][1]
+
+    def assign(
+        self,
+        name: str,
+        op: Op,
+        operands: Sequence[Access],
+        indices: tuple[str, ...],
+        sizes: tuple[Size, ...],
+        place: Place,
+        *,
+        constant: float | None = None,
+        axis: str | None = None,
+        order: tuple[str, ...] = (),
+        format: Format | None = None,
+    ) -> View:
+        """Add a statement; ``name`` is what it would like to assign."""
+        if len(self.made) >= 4 * MAX_STATEMENTS:
+            raise refuse_meaning(
+                f"the file has more than {4 * MAX_STATEMENTS:,} statements", "split it", place
+            )
+        made = self.name(name)
+        statement = Statement(
+            Access(made, indices), op, tuple(operands), constant, axis, place[0], place[1]
+        )
+        wish = tuple(x for x in order if x in statement.indices)
+        self.made.append(_Made(statement, self.region, wish, sizes, format, place))
+        return View(made, tuple(range(len(indices))), sizes)
+
+    def finish(
+        self,
+        name: str,
+        outputs: tuple[str, ...],
+        broadcast_add: BroadcastAdd,
+        shapes: Mapping[str, Sequence[int]],
+    ) -> ImportedMlir:
+        """The verified program of what the outputs need.
+
+        Raises
+        ------
+        ProgramError
+            A size that nothing gives, or a program without meaning.
+        """
+        live = self._live(outputs)
+        read = {access.tensor for m in live for access in m.statement.operands}
+        inputs = {n: i for n, i in self.inputs.items() if n in read}
+        # Arguments first: constants may be printed anywhere.
+        names = sorted(inputs, key=lambda n: inputs[n].argument is None)
+        self._given(shapes, inputs)
+        places: dict[tuple[str | int, ...], Place] = {}
+        tensors = [
+            Tensor(n, self._shape(n, inputs[n].sizes, inputs[n].place), inputs[n].format)
+            for n in names
+        ]
+        for n, tensor in enumerate(tensors):
+            places.update(_tensor_places(n, inputs[tensor.name].place))
+        for m in live:
+            made = self._declaration(m, m.statement.out.tensor in read)
+            if made is not None:
+                places.update(_tensor_places(len(tensors), m.place))
+                tensors.append(made)
+        statements = tuple(m.statement for m in live)
+        if statements:
+            places["program",] = live[0].place
+        checked = Checker(name, tensors, statements, broadcast_add, places).run(outputs)
+        rank = {n: k for k, n in enumerate((*names, *(s.out.tensor for s in statements)))}
+        ordered = tuple(sorted(checked, key=lambda t: rank[t.name]))
+        program = Program(name, ordered, statements, outputs, broadcast_add)
+        return ImportedMlir(
+            program,
+            _schedule(live, program),
+            MappingProxyType(self._data(program, inputs)),
+            MappingProxyType({n: i.argument for n in names if (i := inputs[n]).argument}),
+            MappingProxyType(_resources(names, inputs)),
+        )
+
+    def _live(self, outputs: tuple[str, ...]) -> list[_Made]:
+        needed = set(outputs)
+        live: list[_Made] = []
+        for m in reversed(self.made):
+            if m.statement.out.tensor in needed:
+                live.append(m)
+                needed.update(access.tensor for access in m.statement.operands)
+        return live[::-1]
+
+    def _given(self, shapes: Mapping[str, Sequence[int]], inputs: Mapping[str, _Input]) -> None:
+        for name, shape in shapes.items():
+            found = inputs.get(name)
+            if found is None:
+                continue
+            if len(shape) != len(found.sizes):
+                raise refuse_meaning(
+                    f"{name} has {len(found.sizes)} dimensions, its shape is given as {len(shape)}",
+                    "give one size per dimension",
+                    found.place,
+                )
+            for axis, (size, n) in enumerate(zip(found.sizes, shape, strict=True)):
+                if not size.equate(Size(int(n))):
+                    raise refuse_meaning(
+                        f"dimension {axis} of {name} is {size.value}, the shape given for it "
+                        f"says {n}",
+                        "give data of the sizes in the file",
+                        found.place,
+                    )
+
+    def _shape(self, name: str, sizes: tuple[Size, ...], place: Place) -> tuple[int, ...]:
+        for axis, size in enumerate(sizes):
+            if size.value is None:
+                raise refuse_meaning(
+                    f"dimension {axis} of {name} is '?', and nothing says its size",
+                    f"give shapes={{{name!r}: (...)}}, on the command line --tensors, or write "
+                    "the size",
+                    place,
+                )
+        return tuple(size.value or 0 for size in sizes)
+
+    def _declaration(self, m: _Made, read: bool) -> Tensor | None:
+        """What must be said of an assigned tensor; None where its statement says all.
+
+        What a later statement reads is compressed, whatever the file says: the statement decides
+        which elements it has (``docs/language.md``).  Its mode order is kept; a dense tensor has
+        none, so it is stored as the statement wishes to run.
+        """
+        name, rank = m.statement.out.tensor, len(m.statement.out.indices)
+        barrier = m.statement.op is Op.RESHAPE
+        fmt = m.format or Format.dense(rank)
+        if read and not barrier:
+            order: tuple[int, ...] | None = fmt.mode_order
+            if fmt.all_dense:
+                indices = m.statement.out.indices
+                order = tuple(indices.index(x) for x in m.wish if x in indices) or None
+            fmt = Format.compressed(rank, order)
+            if fmt == Format.compressed(rank):
+                return None
+        return Tensor(name, self._shape(name, m.sizes, m.place), fmt)
+
+    def _data(self, program: Program, inputs: Mapping[str, _Input]) -> dict[str, StoredTensor]:
+        found: dict[str, StoredTensor] = {}
+        for name in program.inputs:
+            data = inputs[name].data
+            values = None if data is None else data.array()
+            if values is not None:
+                found[name] = StoredTensor.from_dense(program.tensor(name), values)
+        return found
+
+
+def _tensor_places(n: int, place: Place) -> dict[tuple[str | int, ...], Place]:
+    return {("tensor", n, part): place for part in ("name", "shape", "format", "order")}
+
+
+def _resources(names: Sequence[str], inputs: Mapping[str, _Input]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for name in names:
+        data = inputs[name].data
+        if data is not None and data.resource is not None:
+            found[name] = data.resource
+    return found
+
+
+def _schedule(live: Sequence[_Made], program: Program) -> str:
+    """Directives: a region per run of statements of one function, and every statement's order."""
+    lines: list[str] = []
+    first = 0
+    for k, m in enumerate(live):
+        last = k + 1 == len(live)
+        if m.statement.op is Op.RESHAPE:
+            first = k + 1
+        elif last or live[k + 1].region != m.region or live[k + 1].statement.op is Op.RESHAPE:
+            if first < k:
+                lines.append(f"fuse {live[first].statement.out.tensor}..{m.statement.out.tensor}")
+            first = k + 1
+    regions = {m.statement.out.tensor: m.region for m in live}
+    for m in live:
+        name, indices = m.statement.out.tensor, m.statement.out.indices
+        readers = {regions[reader] for reader in program.readers.get(name, ())}
+        tensor = program.tensor(name)
+        stored = [indices[mode] for mode in tensor.format.mode_order]
+        written = name in program.outputs or readers - {m.region}
+        free = not written or tensor.format.all_dense
+        # A wish cannot change the order in which memory holds a result.
+        if m.wish and (free or [x for x in m.wish if x in indices] == stored):
+            lines.append(f"order {name}: {','.join(m.wish)}")
+    return "\n".join(lines)
+
+
+def unknown(what: str, name: str, known: Sequence[str], place: Place) -> ProgramError:
+    """The error for a name that nothing defines."""
+    hint = suggestion(name, list(known)) if known else "define it first"
+    return refuse_meaning(f"{what} is not defined", hint, place)

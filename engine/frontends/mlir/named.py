@@ -1,0 +1,114 @@
+"""Named operations as what they abbreviate: maps, and a tree."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from engine.frontends.mlir.expressions import Arg, Node, apply
+from engine.frontends.mlir.syntax import AffineMap
+from engine.program.syntax import Place
+
+
+@dataclass(frozen=True)
+class Computation:
+    """What a structured operation does at each point of its iteration space.
+
+    Attributes
+    ----------
+    dims : tuple of str
+        Names of the dimensions, outermost first: the dataflow order that the user asks for.
+    maps : tuple of AffineMap
+        Of the inputs, then of the outputs.
+    reduced : frozenset of str
+    trees : tuple
+        Per result what is yielded; None for a result that has no meaning here.
+    """
+
+    dims: tuple[str, ...]
+    maps: tuple[AffineMap, ...]
+    reduced: frozenset[str]
+    trees: tuple[Node | None, ...]
+    place: Place
+
+
+_CONTRACTIONS: Mapping[str, tuple[str, str, str, str]] = {
+    # dims in dataflow order, indices of the two inputs and of the output
+    "linalg.matmul": ("ikj", "ik", "kj", "ij"),
+    "linalg.matmul_transpose_a": ("ikj", "ki", "kj", "ij"),
+    "linalg.matmul_transpose_b": ("ijk", "ik", "jk", "ij"),
+    "linalg.batch_matmul": ("bikj", "bik", "bkj", "bij"),
+    "linalg.matvec": ("ij", "ij", "j", "i"),
+    "linalg.vecmat": ("ij", "i", "ij", "j"),
+    "linalg.dot": ("i", "i", "i", ""),
+}
+_ELEMENTWISE: Mapping[str, tuple[str, int]] = {
+    "linalg.add": ("arith.addf", 2),
+    "linalg.sub": ("arith.subf", 2),
+    "linalg.mul": ("arith.mulf", 2),
+    "linalg.div": ("arith.divf", 2),
+    "linalg.exp": ("math.exp", 1),
+    "linalg.log": ("math.log", 1),
+    "linalg.rsqrt": ("math.rsqrt", 1),
+    "linalg.negf": ("arith.negf", 1),
+}
+_MOVES = ("linalg.copy", "linalg.transpose", "linalg.broadcast")
+NAMED = (*_CONTRACTIONS, *_ELEMENTWISE, *_MOVES, "linalg.fill")
+
+
+def inputs_of(op: str) -> int:
+    """How many inputs a named operation takes."""
+    if op in _CONTRACTIONS:
+        return 2
+    return _ELEMENTWISE[op][1] if op in _ELEMENTWISE else 1
+
+
+def named(
+    op: str,
+    rank: int,
+    maps: tuple[AffineMap, ...] | None,
+    dimensions: tuple[int, ...] | None,
+    place: Place,
+) -> Computation | None:
+    """The meaning of a named operation; None if its dimensions are no permutation or subset.
+
+    Parameters
+    ----------
+    rank : int
+        Of the output.
+    maps : tuple of AffineMap, optional
+        Given by the text; of a contraction they replace its own.
+    dimensions : tuple of int, optional
+        The permutation of a transpose, the new dimensions of a broadcast.
+    """
+    if op in _CONTRACTIONS:
+        return _contraction(op, maps, place)
+    dims = tuple(f"d{n}" for n in range(rank))
+    whole = AffineMap(dims, dims)
+    if op in _ELEMENTWISE:
+        word, count = _ELEMENTWISE[op]
+        tree = apply(word, tuple(Arg(n) for n in range(count)), None)
+        return Computation(dims, (whole,) * (count + 1), frozenset(), (tree,), place)
+    source = dims
+    if op == "linalg.transpose":
+        if dimensions is None or sorted(dimensions) != list(range(rank)):
+            return None
+        by_input = {axis: dims[n] for n, axis in enumerate(dimensions)}
+        source = tuple(by_input[n] for n in range(rank))
+    elif op == "linalg.broadcast":
+        if dimensions is None or not set(dimensions) <= set(range(rank)):
+            return None
+        source = tuple(x for n, x in enumerate(dims) if n not in dimensions)
+    return Computation(dims, (AffineMap(dims, source), whole), frozenset(), (Arg(0),), place)
+
+
+def _contraction(op: str, maps: tuple[AffineMap, ...] | None, place: Place) -> Computation:
+    order, *accesses = _CONTRACTIONS[op]
+    dims = tuple(order)
+    given = maps or tuple(AffineMap(dims, tuple(access)) for access in accesses)
+    dims = given[0].dims
+    kept = given[-1].results
+    product = apply("arith.mulf", (Arg(0), Arg(1)), None)
+    tree = apply("arith.addf", (Arg(2), product), None)
+    reduced = frozenset(x for x in dims if x not in kept)
+    return Computation(dims, given, reduced, (tree,), place)

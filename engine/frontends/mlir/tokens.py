@@ -1,0 +1,83 @@
+"""Tokens of MLIR text, each with its place."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from engine.errors import ParseError
+from engine.program.limits import MAX_TEXT_CHARS
+from engine.program.syntax import Place
+
+_PATTERNS = (
+    ("skip", r"[ \t\r\n\f]+|//[^\n]*|\{-#.*?#-\}"),
+    # Dimensions stick to each other and to the element type, so they are part of this token.
+    ("tensor", r"tensor\s*<\s*(?:(?:\?|-?\d+)\s*x\s*)*"),
+    ("string", r'"(?:[^"\\\n]|\\.)*"'),
+    ("arrow", r"->"),
+    ("hex", r"0x[0-9A-Fa-f]+"),
+    ("float", r"[-+]?\d+\.\d*(?:[eE][-+]?\d+)?"),
+    ("int", r"-?\d+"),
+    ("ssa", r"%(?:[\w$.]|-(?!>))+"),
+    ("symbol", r'@(?:"[^"\n]*"|[\w$.-]+)'),
+    ("block", r"\^[\w$.]+"),
+    ("hash", r"#[\w$.]+"),
+    ("type", r"![\w$.]+"),
+    ("word", r"[A-Za-z_][\w$.]*"),
+    ("punct", r"[(){}\[\]<>,:=?*+-]"),
+)
+_TOKEN = re.compile("|".join(f"(?P<{kind}>{pattern})" for kind, pattern in _PATTERNS), re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """``kind`` is one of the patterns' names or ``end``."""
+
+    kind: str
+    text: str
+    place: Place
+
+    def __str__(self) -> str:
+        if self.kind == "end":
+            return "the end of the text"
+        return repr(self.text if len(self.text) <= 40 else self.text[:37] + "...")
+
+
+def tokenize(text: str) -> list[Token]:
+    """All tokens of a text and a last one of kind ``end``.
+
+    Raises
+    ------
+    ParseError
+        A character without meaning, or a text longer than the limit.
+    """
+    if len(text) > MAX_TEXT_CHARS:
+        raise ParseError(
+            f"the MLIR text has {len(text):,} characters, the limit is {MAX_TEXT_CHARS:,}",
+            hint="large constants belong in dense_resource<...>, their data in a file",
+            line=1,
+            column=1,
+        )
+    tokens: list[Token] = []
+    at, line, start = 0, 1, 0
+    text = text.removeprefix("\ufeff")
+    while at < len(text):
+        match = _TOKEN.match(text, at)
+        place = (line, at - start + 1)
+        if match is None:
+            raise ParseError(
+                f"the character {text[at]!r} has no meaning here",
+                hint="a string ends on its line" if text[at] == '"' else "see docs/mlir.md",
+                line=place[0],
+                column=place[1],
+            )
+        found = match.group()
+        if match.lastgroup != "skip":
+            tokens.append(Token(str(match.lastgroup), found, place))
+        newlines = found.count("\n")
+        if newlines:
+            line += newlines
+            start = at + found.rindex("\n") + 1
+        at = match.end()
+    tokens.append(Token("end", "", (line, at - start + 1)))
+    return tokens
