@@ -197,19 +197,12 @@ def _gelu(node: Node) -> Node:
                 factors.append(other)
         if len(factors) > 2:
             return node
-    for x, bell in (factors, factors[::-1]) if len(factors) == 2 else ():
+    if len(factors) != 2 or abs(factor - 0.5) > _CLOSE:
+        return node
+    for x, bell in (factors, factors[::-1]):
         match bell:
-            case Apply(
-                Op.SHIFT,
-                (
-                    Raw(
-                        "erf",
-                        (Apply(Op.SCALE, (same,), float() as root)),
-                    )
-                ),
-                1.0,
-            ):
-                if same == x and abs(root - ROOT_HALF) < _CLOSE and abs(factor - 0.5) < _CLOSE:
+            case Apply(Op.SHIFT, (Raw("erf", (Apply(Op.SCALE, (same,), float() as root),)),), 1.0):
+                if same == x and abs(root - ROOT_HALF) < _CLOSE:
                     return _made(Op.GELU, x)
     return node
 

@@ -133,14 +133,15 @@ class _Parser(Reader):
             raise refuse(f"function @{name} is defined twice", "remove one of them", symbol.place)
         self.need("(")
         arguments: list[Argument] = []
-        declared: list[Type] = []
+        unnamed: list[Place] = []
         while not self.take(")"):
-            if arguments or declared:
+            if arguments or unnamed:
                 self.need(",", "',' or ')'")
             if self.token.kind == "ssa":
                 arguments.append(self._argument())
             else:
-                declared.append(self.type())
+                unnamed.append(self.place)
+                self.skip_value()
             self.skip_dictionary()
             self.skip_location()
         if self.take("->"):
@@ -149,8 +150,8 @@ class _Parser(Reader):
             self.skip_dictionary()
         operations = None
         if self.sees("{"):
-            if declared:
-                raise refuse("an argument has no name", "write %name: type", declared[0].place)
+            if unnamed:
+                raise refuse("an argument has no name", "write %name: type", unnamed[0])
             operations = self._operations()
         self.skip_location()
         self.functions.append(Function(name, tuple(arguments), operations, symbol.place))

@@ -75,7 +75,7 @@ def _leaf(k: int, value: Value, is_output: bool, reduces: bool) -> Node:
     match value:
         case Constant(value=x):
             return Num(x)
-        case Data(rank=0) if value.splat is not None:
+        case Data(rank=0) if value.splat is not None and not (is_output and reduces):
             return Num(value.splat)
         case Blank(fill=float() as x) if not (is_output and reduces) and (
             is_output or value.rank == 0

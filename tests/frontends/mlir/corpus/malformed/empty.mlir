@@ -1,0 +1,2 @@
+// 1:1 the file has no function
+// Nothing.

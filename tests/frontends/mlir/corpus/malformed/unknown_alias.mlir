@@ -1,0 +1,2 @@
+// 1:34 #csr is not defined
+func.func @f(%A: tensor<4x4xf32, #csr>) { return }

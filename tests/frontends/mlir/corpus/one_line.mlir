@@ -1,0 +1,1 @@
+#m=affine_map<(i)->(i)> module{func.func @f(%a:tensor<3xf32>)->tensor<3xf32>{%e=tensor.empty():tensor<3xf32> %y=linalg.generic{indexing_maps=[#m,#m],iterator_types=["parallel"]}ins(%a:tensor<3xf32>)outs(%e:tensor<3xf32>){^bb0(%x:f32,%o:f32): %z=math.exp %x:f32 linalg.yield %z:f32}->tensor<3xf32> return %y:tensor<3xf32>}}
