@@ -1,35 +1,29 @@
-"""Reading types, maps, encodings, traits and literals."""
+"""Reading types, maps, encodings and traits."""
 
 from __future__ import annotations
 
 import re
 from typing import TypeAlias
 
-from engine.errors import ParseError
+from engine.frontends.mlir.cursor import integer, refuse
+from engine.frontends.mlir.literals import NUMBERS, LiteralReader
 from engine.frontends.mlir.syntax import (
     FLOATS,
     INTEGERS,
     AffineMap,
-    Dense,
     Encoding,
-    Literal,
-    Number,
-    Resource,
-    Sparse,
     Trait,
     Type,
 )
-from engine.frontends.mlir.tokens import Token, tokenize
+from engine.frontends.mlir.tokens import Token
 from engine.program.formats import suggestion
-from engine.program.limits import MAX_DIMENSION, MAX_NESTING, MAX_RANK
+from engine.program.limits import MAX_RANK
 from engine.program.syntax import Place
 from engine.program.types import Format, LevelFormat
 
 Alias: TypeAlias = AffineMap | Encoding | Trait | None
 """What a ``#name`` stands for; None for an attribute the subset has no use for."""
 
-_OPEN, _CLOSE = {"(": ")", "[": "]", "{": "}", "<": ">"}, frozenset(")]}>")
-_NUMBERS = ("int", "float", "hex")
 _LEVELS = {level.value: level for level in LevelFormat}
 _OLD_LEVEL = re.compile(r"(\w+?)((?:-n[uo])*)")
 _ENCODING_KEYS = ("map", "lvlTypes", "dimToLvl", "posWidth", "crdWidth")
@@ -38,108 +32,13 @@ _OLD_MAPS = ("dimToLvl", "dimOrdering")
 _WIDTHS = ("posWidth", "crdWidth", "pointerBitWidth", "indexBitWidth")
 
 
-def refuse(message: str, hint: str, place: Place) -> ParseError:
-    """A ParseError at a place."""
-    return ParseError(message, hint=hint, line=place[0], column=place[1])
-
-
-def integer(digits: str) -> int:
-    """A whole number; one that is too long for a dimension becomes one that is too large."""
-    return int(digits) if len(digits) <= 12 else (-1 if digits[0] == "-" else MAX_DIMENSION + 1)
-
-
-class Reader:
-    """A position in the tokens of a text, and the aliases defined so far."""
+class Reader(LiteralReader):
+    """Reads attributes and types, and knows the aliases defined so far."""
 
     def __init__(self, text: str) -> None:
-        self.tokens = tokenize(text)
-        self.at = 0
+        super().__init__(text)
         self.aliases: dict[str, Alias] = {}
         self.types: dict[str, Type] = {}
-
-    # Tokens.
-
-    @property
-    def token(self) -> Token:
-        return self.tokens[self.at]
-
-    @property
-    def place(self) -> Place:
-        return self.token.place
-
-    def advance(self) -> Token:
-        token = self.token
-        if token.kind != "end":
-            self.at += 1
-        return token
-
-    def sees(self, *texts: str) -> bool:
-        """Whether the next token is one of these words or signs."""
-        return self.token.kind not in ("string", "end") and self.token.text in texts
-
-    def take(self, *texts: str) -> Token | None:
-        return self.advance() if self.sees(*texts) else None
-
-    def unexpected(self, wanted: str) -> ParseError:
-        return refuse(f"{self.token} is not expected here", f"here can stand {wanted}", self.place)
-
-    def need(self, text: str, wanted: str | None = None) -> Token:
-        token = self.take(text)
-        if token is None:
-            raise self.unexpected(wanted or f"'{text}'")
-        return token
-
-    def kind(self, kind: str, wanted: str) -> Token:
-        if self.token.kind != kind:
-            raise self.unexpected(wanted)
-        return self.advance()
-
-    def words(self, close: str, wanted: str) -> tuple[Token, ...]:
-        """Names separated by commas, up to a closing sign."""
-        found: list[Token] = []
-        while not self.take(close):
-            if found:
-                self.need(",", f"',' or '{close}'")
-            found.append(self.kind("word", wanted))
-        return tuple(found)
-
-    def skip_group(self) -> None:
-        """Skip from an opening bracket to the one that closes it."""
-        opened = [self.advance()]
-        while opened:
-            token = self.token
-            if token.kind == "end":
-                raise refuse(
-                    f"{opened[-1]} is not closed", "the text ends before that", opened[-1].place
-                )
-            self.advance()
-            if token.kind == "tensor" or (token.kind == "punct" and token.text in _OPEN):
-                opened.append(token)
-            elif token.kind == "punct" and token.text in _CLOSE:
-                last = opened.pop()
-                if token.text != (">" if last.kind == "tensor" else _OPEN[last.text]):
-                    raise refuse(
-                        f"{token} does not close {last}", "brackets come in pairs", token.place
-                    )
-
-    def skip_value(self) -> None:
-        """Skip an attribute's value: all up to a comma, or to what closes the dictionary."""
-        while not self.sees(",", "}", ">", ")", "]"):
-            if self.token.kind == "end":
-                raise self.unexpected("an attribute's value")
-            if self.token.kind == "tensor" or self.sees(*_OPEN):
-                self.skip_group()
-            else:
-                self.advance()
-
-    def skip_location(self) -> None:
-        if self.sees("loc") and self.tokens[self.at + 1].text == "(":
-            self.advance()
-            self.skip_group()
-
-    def skip_dictionary(self) -> None:
-        if self.sees("{"):
-            self.skip_group()
 
     # Aliases.
 
@@ -165,7 +64,7 @@ class Reader:
 
     def _foreign(self) -> None:
         """Skip an attribute of another kind, e.g. a location."""
-        if self.token.kind not in ("hash", "word", "string", "type", *_NUMBERS):
+        if self.token.kind not in ("hash", "word", "string", "type", *NUMBERS):
             raise self.unexpected("affine_map<...>, #sparse_tensor.encoding<...> or a dictionary")
         self.advance()
         while self.sees("(", "<", "["):
@@ -443,71 +342,6 @@ class Reader:
             found.append(self.type())
             self.skip_dictionary()
         return tuple(found)
-
-    # Literals.
-
-    def literal(self) -> Literal:
-        token = self.token
-        if token.kind in _NUMBERS or self.sees("true", "false"):
-            self.advance()
-            return Number(token.text, token.place)
-        if self.take("dense"):
-            self.need("<")
-            if self.take(">"):
-                return Dense((), (0,), None, token.place)
-            value = self._values()
-            self.need(">")
-            return value
-        if self.take("sparse"):
-            self.need("<")
-            coordinates = self._values()
-            self.need(",")
-            values = self._values()
-            self.need(">")
-            return Sparse(coordinates, values, token.place)
-        if self.take("dense_resource"):
-            self.need("<")
-            name = self.advance()
-            if name.kind not in ("word", "string"):
-                raise refuse(f"{name} is no name of a resource", "dense_resource<name>", name.place)
-            self.need(">")
-            return Resource(name.text.strip('"'), token.place)
-        raise self.unexpected("a number, dense<...> or dense_resource<...>")
-
-    def _values(self) -> Dense:
-        start = self.token
-        if start.kind == "string":
-            self.advance()
-            return Dense((), None, start.text[1:-1], start.place)
-        numbers: list[Number] = []
-        shape = self._nested(numbers, 0)
-        return Dense(tuple(numbers), shape or None, None, start.place)
-
-    def _nested(self, numbers: list[Number], depth: int) -> tuple[int, ...]:
-        """Read a number, or a list of equally long lists; the shape."""
-        token = self.token
-        if not self.take("["):
-            if token.kind not in _NUMBERS and not self.sees("true", "false"):
-                raise self.unexpected("a number or a list of numbers")
-            self.advance()
-            numbers.append(Number(token.text, token.place))
-            return ()
-        if depth == min(MAX_NESTING, MAX_RANK):
-            raise refuse(f"lists are nested more than {depth} deep", "one list per dimension",
-                   token.place)  # fmt: skip
-        count, inner = 0, None
-        while not self.take("]"):
-            if count:
-                self.need(",", "',' or ']'")
-            place = self.place
-            found = self._nested(numbers, depth + 1)
-            if inner is not None and found != inner:
-                raise refuse(
-                    "the lists of a constant differ in length", "rows are equally long", place
-                )
-            inner = found
-            count += 1
-        return (count, *(inner or ()))
 
 
 def _format(levels: list[LevelFormat], modes: list[int], rank: int, place: Place) -> Format:

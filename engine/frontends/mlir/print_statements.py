@@ -68,15 +68,15 @@ class StatementPrinter:
         kinds = ", ".join('"reduction"' if x in s.reduced else '"parallel"' for x in order)
         ins = ", ".join(self.ssa[a.tensor] for a in s.operands)
         types = ", ".join(self.type(a.tensor) for a in s.operands)
-        arguments = [f"%in{n}: f32" for n in range(len(s.operands))]
+        arguments = [f"{name}.in{n}: f32" for n in range(len(s.operands))]
         lines, start = self._start(s, name, type_)
         return [
             *lines,
             f"{name} = linalg.generic {{indexing_maps = [{', '.join(maps)}], "
             f"iterator_types = [{kinds}]}}",
             f"  ins({ins} : {types}) outs({start} : {type_}) {{",
-            f"^bb0({', '.join([*arguments, '%out: f32'])}):",
-            *(f"  {line}" for line in _body(s)),
+            f"^bb0({', '.join([*arguments, f'{name}.out: f32'])}):",
+            *(f"  {line}" for line in _body(s, name)),
             f"}} -> {type_}",
         ]
 
@@ -98,8 +98,9 @@ class StatementPrinter:
         return (*wished, *(x for x in s.indices if x not in wished))
 
     def _map(self, order: tuple[str, ...], access: Access) -> str:
-        dims = ", ".join(map(_index, order))
-        results = ", ".join(map(_index, access.indices))
+        names = _index_names(order)
+        dims = ", ".join(names.values())
+        results = ", ".join(names[x] for x in access.indices)
         text = f"affine_map<({dims}) -> ({results})>"
         return self._maps.setdefault(text, f"#map{len(self._maps)}")
 
@@ -119,7 +120,7 @@ class StatementPrinter:
                 )
                 shape = "".join(f"{sizes[x]}x" for x in s.out.indices)
                 type_ = f"tensor<{shape}f32>"
-                name = f"{self.ssa[s.out.tensor]}_{n + 1}"
+                name = f"{self.ssa[s.out.tensor]}.part{n + 1}"
                 lines += self._generic(Statement(copy, Op.SUM, (operand,)), name, type_)
             names.append(name)
             types.append(type_)
@@ -154,25 +155,25 @@ class StatementPrinter:
         ]
 
 
-def _body(s: Statement) -> list[str]:
-    """The region of a statement."""
+def _body(s: Statement, name: str) -> list[str]:
+    """The region of a statement; its names begin with ``name``, so that they are nobody else's."""
     lines: list[str] = []
     count = 0
 
     def add(text: str) -> str:
         nonlocal count
-        lines.append(f"%{count} = {text} : f32")
+        lines.append(f"{name}.{count} = {text} : f32")
         count += 1
-        return f"%{count - 1}"
+        return f"{name}.{count - 1}"
 
     def number(value: float) -> str:
         return add(f"arith.constant {float_text(value)}")
 
-    x = "%in0"
+    x = f"{name}.in0"
     match s.op:
         case Op.MUL | Op.ADD | Op.SUB | Op.DIV:
             for n in range(1, len(s.operands)):
-                x = add(f"{_BINARY[s.op]} {x}, %in{n}")
+                x = add(f"{_BINARY[s.op]} {x}, {name}.in{n}")
         case Op.SCALE:
             x = add(f"arith.mulf {x}, {number(s.constant or 0.0)}")
         case Op.SHIFT:
@@ -193,7 +194,7 @@ def _body(s: Statement) -> list[str]:
         case _:
             pass
     if s.reduced:
-        x = add(f"{'arith.maximumf' if s.op is Op.MAX else 'arith.addf'} %out, {x}")
+        x = add(f"{'arith.maximumf' if s.op is Op.MAX else 'arith.addf'} {name}.out, {x}")
     return [*lines, f"linalg.yield {x} : f32"]
 
 
@@ -236,8 +237,15 @@ def _encoding(fmt: Format) -> str:
     return f"#sparse_tensor.encoding<{{ map = ({', '.join(dims)}) -> ({', '.join(levels)}) }}>"
 
 
-def _index(name: str) -> str:
-    return name.replace("'", "_p")
+def _index_names(order: tuple[str, ...]) -> dict[str, str]:
+    """Names of dimensions for indices; a prime becomes ``_p``."""
+    made: dict[str, str] = {}
+    for x in order:
+        name = x.replace("'", "_p")
+        while name in made.values() or (name != x and name in order):
+            name += "_"
+        made[x] = name
+    return made
 
 
 def _ssa_names(program: Program) -> dict[str, str]:

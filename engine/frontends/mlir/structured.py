@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from engine.errors import ProgramError
 from engine.frontends.mlir.builder import Builder
 from engine.frontends.mlir.expressions import (
     Apply,
@@ -14,9 +13,9 @@ from engine.frontends.mlir.expressions import (
     Num,
     Raw,
     arguments,
-    refuse_meaning,
 )
 from engine.frontends.mlir.named import Computation
+from engine.frontends.mlir.operands import Operands, Read, sizes_of
 from engine.frontends.mlir.syntax import Type
 from engine.frontends.mlir.values import Blank, Constant, Data, Ignored, Size, Value, View
 from engine.program.types import Access, Op
@@ -25,29 +24,8 @@ LOWEST = -65504.0
 """A maximum may start here or below; the smallest number of half precision."""
 
 
-@dataclass(frozen=True)
-class _Read:
-    """A use of a tensor and the dimensions it has."""
-
-    access: Access
-
-    @property
-    def dims(self) -> tuple[str, ...]:
-        return self.access.indices
-
-
-class Structured:
-    """Adds the statements of one structured operation.
-
-    Parameters
-    ----------
-    operands : sequence of Value
-        Inputs, then outputs, one per map of the computation.
-    captured : sequence of View
-        Scalars from outside the region.
-    names, types
-        Per result.
-    """
+class Structured(Operands):
+    """Adds the statements of one structured operation."""
 
     def __init__(
         self,
@@ -58,19 +36,8 @@ class Structured:
         names: Sequence[str],
         types: Sequence[Type],
     ) -> None:
-        self.builder = builder
-        self.computation = computation
-        self.place = computation.place
-        self.operands = list(operands)
-        self.captured = captured
-        self.names = names
-        self.types = types
-        self.inputs = len(operands) - len(names)
-        self.sizes = {x: Size() for x in computation.dims}
-        self.index = _index_names(computation.dims)
-        self.reads: dict[int, _Read] = {}
-        self.done: dict[Node, _Read] = {}
-        self._equate()
+        super().__init__(builder, computation, operands, captured, names, types)
+        self.done: dict[Node, Read] = {}
 
     def results(self) -> tuple[Value, ...]:
         trees = zip(self.computation.trees, range(len(self.names)), strict=True)
@@ -81,124 +48,15 @@ class Structured:
             for tree, n in trees
         )
 
-    def _refuse(self, message: str, hint: str) -> ProgramError:
-        return refuse_meaning(message, hint, self.place)
-
-    # Sizes.
-
-    def _equate(self) -> None:
-        maps = self.computation.maps
-        if len(maps) != len(self.operands):
-            raise self._refuse(
-                f"{len(maps)} indexing maps for {len(self.operands)} operands",
-                "one map per input and output, in their order",
-            )
-        for k, (value, map_) in enumerate(zip(self.operands, maps, strict=True)):
-            if len(map_.dims) != len(self.computation.dims):
-                raise self._refuse(
-                    f"the maps have {len(self.computation.dims)} and {len(map_.dims)} dimensions",
-                    "all maps of an operation have the same dimensions",
-                )
-            sizes = _sizes(value)
-            if sizes is None:
-                continue
-            if len(map_.results) != len(sizes):
-                raise self._refuse(
-                    f"operand {k} has {len(sizes)} dimensions, its map {len(map_.results)} results",
-                    "a map has one result per dimension",
-                )
-            for axis, (x, size) in enumerate(zip(self._results_of(k), sizes, strict=True)):
-                mine = Size(1) if x is None else self.sizes[x]
-                if not mine.equate(size):
-                    what = "the constant 0 stands for" if x is None else f"index {x} has size"
-                    raise self._refuse(
-                        f"{what} {mine.value}, but dimension {axis} of operand {k} is {size.value}",
-                        "make the dimensions agree",
-                    )
-
-    def _results_of(self, k: int) -> tuple[str | None, ...]:
-        """Results of a map in the first map's names: those of a position are the same index."""
-        map_, dims = self.computation.maps[k], self.computation.dims
-        return tuple(None if r is None else dims[map_.dims.index(r)] for r in map_.results)
-
-    # Operands.
-
-    def _read(self, number: int) -> _Read:
-        if number not in self.reads:
-            self.reads[number] = self._read_new(number)
-        return self.reads[number]
-
-    def _read_new(self, number: int) -> _Read:
-        if number < 0:
-            return _Read(Access(self.captured[-1 - number].tensor, ()))
-        value = self.operands[number]
-        view = self._view(value, number)
-        results = self._results_of(number)
-        zeros = [p for p, x in enumerate(results) if x is None and view.axes[p] is not None]
-        if zeros:
-            view = self._squeezed(view, zeros)
-        at = {axis: p for p, axis in enumerate(view.axes) if axis is not None}
-        names = [results[at[axis]] for axis in range(len(at))]
-        for n, x in enumerate(names):
-            if x in names[:n]:
-                raise self._refuse(
-                    f"operand {number} is read along a diagonal: two of its dimensions are {x}",
-                    "diagonals are outside the subset; use two indices",
-                )
-        return _Read(Access(view.tensor, tuple(self.index[x] for x in names if x is not None)))
-
-    def _view(self, value: Value, number: int) -> View:
-        match value:
-            case View():
-                return value
-            case Data():
-                return self.builder.constant(value)
-            case Blank(fill=None):
-                raise self._refuse(
-                    f"operand {number} is read, but tensor.empty gives no elements",
-                    "fill it with linalg.fill, or read another value",
-                )
-            case Ignored(reason=reason):
-                raise self._refuse(f"operand {number} cannot be read: {reason}", "leave it out")
-        raise self._refuse(
-            f"operand {number} is a filled tensor that no pattern of the subset takes",
-            "use the number itself in the region",
-        )
-
-    def _squeezed(self, view: View, zeros: Sequence[int]) -> View:
-        """The tensor without dimensions of size 1 that a map reads at the constant 0."""
-        gone = {view.axes[p] for p in zeros}
-        kept = [axis for axis in view.axes if axis is not None]
-        names = {axis: f"d{n}" for n, axis in enumerate(sorted(kept))}
-        left = [axis for axis in sorted(kept) if axis not in gone]
-        sizes = {axis: view.sizes[p] for p, axis in enumerate(view.axes)}
-        made = self.builder.assign(
-            f"{view.tensor}_flat",
-            Op.SUM,
-            [Access(view.tensor, tuple(names.values()))],
-            tuple(names[axis] for axis in left),
-            tuple(sizes[axis] for axis in left),
-            self.place,
-        )
-        axes = tuple(
-            left.index(axis) if axis is not None and axis in left else None for axis in view.axes
-        )
-        return View(made.tensor, axes, view.sizes)
-
     # Trees.
 
-    def _free(self, node: Node) -> tuple[str, ...]:
-        """Indices of a tree, in dataflow order."""
-        found = {x for number in arguments(node) for x in self._read(number).dims}
-        return tuple(x for x in self.index.values() if x in found)
-
-    def _emit(self, node: Node, target: str) -> _Read:
+    def _emit(self, node: Node, target: str) -> Read:
         """A use of what a tree computes, over all its indices."""
         if isinstance(node, Arg):
-            return self._read(node.number)
+            return self.read(node.number)
         if node not in self.done:
-            free = self._free(node)
-            self.done[node] = _Read(self._assign(node, target, free, None))
+            free = self.free(node)
+            self.done[node] = Read(self._assign(node, target, free, None))
         return self.done[node]
 
     def _assign(
@@ -209,7 +67,7 @@ class Structured:
         constant: float | None = None
         match node:
             case Arg():
-                op, operands = Op.SUM, [self._read(node.number).access]
+                op, operands = Op.SUM, [self.read(node.number).access]
             case Apply():
                 op, constant = node.op, node.constant
                 names = [f"{target}_{n + 1}" for n in range(len(node.operands))]
@@ -217,11 +75,11 @@ class Structured:
                     self._emit(x, name).access for x, name in zip(node.operands, names, strict=True)
                 ]
             case Raw(name=name):
-                raise self._refuse(
+                raise self.refuse(
                     _RAW.get(name, (name, ""))[0], _RAW.get(name, ("", "leave it out"))[1]
                 )
             case Num():
-                raise self._refuse(
+                raise self.refuse(
                     "a number is where a tensor is wanted",
                     "arithmetic of numbers alone has no statement",
                 )
@@ -254,9 +112,9 @@ class Structured:
 
     def _result(self, tree: Node, n: int) -> Value:
         number = self.inputs + n
-        out = self._results_of(number)
+        out = self.results_of(number)
         start = self.operands[number]
-        sizes = _sizes(start) or ()
+        sizes = sizes_of(start) or ()
         type_ = self.types[n]
         self._check_output(out)
         if isinstance(tree, Num):
@@ -265,11 +123,11 @@ class Structured:
             return self._reduced(tree, number, out, sizes, type_)
         if isinstance(tree, Arg) and (moved := self._moved(tree, out, type_, n)) is not None:
             return moved
-        free = self._free(tree)
+        free = self.free(tree)
         indices = self._kept(out, free)
         left = [x for x in free if x not in indices]
         if left:
-            raise self._refuse(
+            raise self.refuse(
                 f"index {left[0]} is parallel, but the output's map lacks it",
                 "mark it as reduction and accumulate, or give the output the index",
             )
@@ -279,11 +137,11 @@ class Structured:
     def _check_output(self, out: tuple[str | None, ...]) -> None:
         for n, x in enumerate(out):
             if x is not None and x in out[:n]:
-                raise self._refuse(
+                raise self.refuse(
                     f"the output has the index {x} twice", "diagonals are outside the subset"
                 )
             if x in self.computation.reduced:
-                raise self._refuse(
+                raise self.refuse(
                     f"the output has the index {x}, which is a reduction",
                     "mark it as parallel, or take it out of the output's map",
                 )
@@ -317,7 +175,7 @@ class Structured:
     def _moved(self, tree: Arg, out: tuple[str | None, ...], type_: Type, n: int) -> Value | None:
         """A bare yield that needs no statement: of a constant, or a broadcast."""
         value = self.operands[tree.number] if tree.number >= 0 else None
-        source = self._results_of(tree.number) if tree.number >= 0 else ()
+        source = self.results_of(tree.number) if tree.number >= 0 else ()
         if (
             isinstance(value, Data)
             and None not in source
@@ -325,11 +183,11 @@ class Structured:
         ):
             permutation = tuple(value.permutation[source.index(x)] for x in out)
             return replace(value, name=self.names[n], permutation=permutation, format=type_.format)
-        free = self._free(tree)
+        free = self.free(tree)
         if all(x is not None and self.index[x] in free for x in out):
             return None
-        sizes = _sizes(self.operands[self.inputs + n]) or ()
-        return self._viewed(self._read(tree.number).access, out, sizes)
+        sizes = sizes_of(self.operands[self.inputs + n]) or ()
+        return self._viewed(self.read(tree.number).access, out, sizes)
 
     def _reduced(
         self,
@@ -342,7 +200,7 @@ class Structured:
         op, inner = self._accumulated(tree, number)
         target = self.names[number - self.inputs]
         start = self.operands[number]
-        free = self._free(inner)
+        free = self.free(inner)
         indices = self._kept(out, free)
         self._check_reduced(free, indices)
         also = self._start(op, start)
@@ -359,7 +217,7 @@ class Structured:
             operand = self._emit(inner, f"{target}_1").access
             made = self._statement(Op.SUM, [operand], name, indices, final)
         if also is not None:
-            read = self._read(number).access
+            read = self.read(number).access
             both = tuple(self.index[x] for x in out if x is not None)
             kept = tuple(x for x in both if x in (*made.indices, *read.indices))
             made = self._statement(
@@ -380,7 +238,7 @@ class Structured:
             inner = operands[1] if operands[0] == out else operands[0]
             if number not in arguments(inner):
                 return op, inner
-        raise self._refuse(
+        raise self.refuse(
             "the region of a reduction must yield the accumulated output",
             "yield addf(%out, x) for a sum, maximumf(%out, x) for a maximum",
         )
@@ -389,13 +247,13 @@ class Structured:
         reduced = {self.index[x]: x for x in self.computation.dims if x in self.computation.reduced}
         for name, x in reduced.items():
             if name not in free and self.sizes[x].value != 1:
-                raise self._refuse(
+                raise self.refuse(
                     f"index {x} is reduced, but no operand has it",
                     "multiply by a tensor of ones that has it",
                 )
         for name in free:
             if name not in indices and name not in reduced:
-                raise self._refuse(
+                raise self.refuse(
                     f"index {name} is parallel, but the output's map lacks it",
                     "mark it as reduction, or give the output the index",
                 )
@@ -417,9 +275,9 @@ class Structured:
                     return start
                 fill = float("nan")
         if op is Op.SUM and fill not in (None, 0.0):
-            raise self._refuse(f"the sum starts at {fill}", "fill its output with 0.0")
+            raise self.refuse(f"the sum starts at {fill}", "fill its output with 0.0")
         if op is Op.MAX and fill is not None and not fill <= LOWEST:
-            raise self._refuse(
+            raise self.refuse(
                 "the maximum does not start at minus infinity",
                 "fill its output with 0xFF800000 : f32",
             )
@@ -437,21 +295,3 @@ _RAW = {
     "greater": ("a comparison is no value of a program", "use it in arith.select as a relu"),
     "less": ("a comparison is no value of a program", "use it in arith.select as a relu"),
 }
-
-
-def _sizes(value: Value) -> tuple[Size, ...] | None:
-    """Sizes under the text's dimensions; None for what is no tensor."""
-    if isinstance(value, View | Data | Blank):
-        return value.sizes
-    return () if isinstance(value, Constant) else None
-
-
-def _index_names(dims: Sequence[str]) -> dict[str, str]:
-    """Names of the text language for the dimensions of a map."""
-    made: dict[str, str] = {}
-    for x in dims:
-        name = x.replace(".", "_").replace("$", "_")
-        while name in made.values():
-            name += "_"
-        made[x] = name
-    return made

@@ -24,13 +24,17 @@ WORDS = (
 )  # fmt: skip
 
 
+def placed(problem: FuseloomError) -> None:
+    assert problem.line
+    assert problem.hint, problem
+
+
 def read(text: str) -> None:
     """A program that verifies, with a schedule that reads and a text that reads; or our error."""
     try:
         given = from_mlir(text)
     except FuseloomError as problem:
-        assert problem.line
-        assert problem.hint, problem
+        placed(problem)
         return
     verify(given.program)
     schedule = Schedule.parse(given.schedule)

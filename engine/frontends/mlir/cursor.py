@@ -1,0 +1,121 @@
+"""A position in the tokens of a text."""
+
+from __future__ import annotations
+
+from engine.errors import ParseError
+from engine.frontends.mlir.tokens import Token, tokenize
+from engine.program.limits import MAX_DIMENSION
+from engine.program.syntax import Place
+
+_OPEN, _CLOSE = {"(": ")", "[": "]", "{": "}", "<": ">"}, frozenset(")]}>")
+
+
+def refuse(message: str, hint: str, place: Place) -> ParseError:
+    """A ParseError at a place."""
+    return ParseError(message, hint=hint, line=place[0], column=place[1])
+
+
+def generic_form(place: Place) -> ParseError:
+    """The error for an operation in quotes."""
+    return refuse(
+        "the generic form of an operation",
+        "print the file in its own form, without --mlir-print-op-generic",
+        place,
+    )
+
+
+def integer(digits: str) -> int:
+    """A whole number; one that is too long for a dimension becomes one that is too large."""
+    return int(digits) if len(digits) <= 12 else (-1 if digits[0] == "-" else MAX_DIMENSION + 1)
+
+
+class Cursor:
+    """Takes one token after another, or says what it wanted instead."""
+
+    def __init__(self, text: str) -> None:
+        self.tokens = tokenize(text)
+        self.at = 0
+
+    # Tokens.
+
+    @property
+    def token(self) -> Token:
+        return self.tokens[self.at]
+
+    @property
+    def place(self) -> Place:
+        return self.token.place
+
+    def advance(self) -> Token:
+        token = self.token
+        if token.kind != "end":
+            self.at += 1
+        return token
+
+    def sees(self, *texts: str) -> bool:
+        """Whether the next token is one of these words or signs."""
+        return self.token.kind not in ("string", "end") and self.token.text in texts
+
+    def take(self, *texts: str) -> Token | None:
+        return self.advance() if self.sees(*texts) else None
+
+    def unexpected(self, wanted: str) -> ParseError:
+        return refuse(f"{self.token} is not expected here", f"here can stand {wanted}", self.place)
+
+    def need(self, text: str, wanted: str | None = None) -> Token:
+        token = self.take(text)
+        if token is None:
+            raise self.unexpected(wanted or f"'{text}'")
+        return token
+
+    def kind(self, kind: str, wanted: str) -> Token:
+        if self.token.kind != kind:
+            raise self.unexpected(wanted)
+        return self.advance()
+
+    def words(self, close: str, wanted: str) -> tuple[Token, ...]:
+        """Names separated by commas, up to a closing sign."""
+        found: list[Token] = []
+        while not self.take(close):
+            if found:
+                self.need(",", f"',' or '{close}'")
+            found.append(self.kind("word", wanted))
+        return tuple(found)
+
+    def skip_group(self) -> None:
+        """Skip from an opening bracket to the one that closes it."""
+        opened = [self.advance()]
+        while opened:
+            token = self.token
+            if token.kind == "end":
+                raise refuse(
+                    f"{opened[-1]} is not closed", "the text ends before that", opened[-1].place
+                )
+            self.advance()
+            if token.kind == "tensor" or (token.kind == "punct" and token.text in _OPEN):
+                opened.append(token)
+            elif token.kind == "punct" and token.text in _CLOSE:
+                last = opened.pop()
+                if token.text != (">" if last.kind == "tensor" else _OPEN[last.text]):
+                    raise refuse(
+                        f"{token} does not close {last}", "brackets come in pairs", token.place
+                    )
+
+    def skip_value(self) -> None:
+        """Skip an attribute's value: all up to a comma, or to what closes the dictionary."""
+        while not self.sees(",", "}", ">", ")", "]"):
+            if self.token.kind == "end":
+                raise self.unexpected("an attribute's value")
+            if self.token.kind == "tensor" or self.sees(*_OPEN):
+                self.skip_group()
+            else:
+                self.advance()
+
+    def skip_location(self) -> None:
+        if self.sees("loc") and self.tokens[self.at + 1].text == "(":
+            self.advance()
+            self.skip_group()
+
+    def skip_dictionary(self) -> None:
+        if self.sees("{"):
+            self.skip_group()

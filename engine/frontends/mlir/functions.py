@@ -1,0 +1,347 @@
+"""One function: its values and operations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Protocol
+
+from engine.frontends.mlir.builder import Builder, unknown
+from engine.frontends.mlir.expressions import refuse_meaning
+from engine.frontends.mlir.named import Computation, inputs_of, named
+from engine.frontends.mlir.regions import region_trees
+from engine.frontends.mlir.reshapes import concat, reshape
+from engine.frontends.mlir.structured import Structured
+from engine.frontends.mlir.syntax import (
+    Call,
+    Cast,
+    Concat,
+    Dim,
+    Empty,
+    Function,
+    Linalg,
+    Number,
+    Operation,
+    Reshape,
+    Return,
+    Type,
+    Typed,
+    Use,
+)
+from engine.frontends.mlir.syntax import Constant as ConstantSyntax
+from engine.frontends.mlir.values import (
+    Blank,
+    Constant,
+    Data,
+    Extent,
+    Ignored,
+    Size,
+    Value,
+    View,
+    number,
+    stated,
+)
+from engine.program.syntax import Place
+
+
+class Caller(Protocol):
+    """What translates the functions that a function calls."""
+
+    builder: Builder
+    functions: dict[str, Function]
+
+    def call(
+        self, function: Function, arguments: Sequence[Value], stack: tuple[str, ...]
+    ) -> list[tuple[Value, Place]]: ...
+
+
+class Body:
+    """One function under one set of arguments."""
+
+    def __init__(self, caller: Caller, function: Function, stack: tuple[str, ...]) -> None:
+        self.caller = caller
+        self.builder = caller.builder
+        self.function = function
+        self.stack = stack
+        self.values: dict[tuple[str, int], Value] = {}
+
+    def run(self) -> list[tuple[Value, Place]]:
+        operations = self.function.operations or ()
+        for operation in operations:
+            if isinstance(operation.body, Return):
+                if operation is not operations[-1]:
+                    raise refuse_meaning("operations after return", "remove them", operation.place)
+                return [(self.typed(t), t.use.place) for t in operation.body.operands]
+            self._operation(operation)
+        return []
+
+    # Values.
+
+    def define(self, name: str, number: int, value: Value, place: Place) -> None:
+        if (name, number) in self.values:
+            raise refuse_meaning(f"%{name} is defined twice", "give each value its own name", place)
+        self.values[name, number] = value
+
+    def value(self, use: Use) -> Value:
+        found = self.values.get((use.name, use.number))
+        if found is None:
+            raise unknown(str(use), use.name, [name for name, _ in self.values], use.place)
+        return found
+
+    def typed(self, typed: Typed) -> Value:
+        """A value that the text gives a type, which must have its sizes."""
+        value = self.value(typed.use)
+        self._agree(value, typed.type, str(typed.use))
+        return value
+
+    def _agree(self, value: Value, type_: Type, what: str) -> None:
+        if not isinstance(value, View | Data | Blank):
+            return
+        if len(value.sizes) != type_.rank:
+            raise refuse_meaning(
+                f"{what} has {len(value.sizes)} dimensions, its type {type_.rank}",
+                "a use repeats the type of the value",
+                type_.place,
+            )
+        for axis, (size, other) in enumerate(zip(value.sizes, stated(type_), strict=True)):
+            if not size.equate(other):
+                raise refuse_meaning(
+                    f"dimension {axis} of {what} is {size.value}, its type says {other.value}",
+                    "a use repeats the type of the value",
+                    type_.place,
+                )
+
+    # Operations.
+
+    def _operation(self, operation: Operation) -> None:
+        names = [
+            (results.name, k, results.place)
+            for results in operation.results
+            for k in range(results.count)
+        ]
+        wanted = [name if k == 0 else f"{name}_{k}" for name, k, _ in names]
+        made = self._made(operation, wanted or ["t"])
+        if len(made) != len(names):
+            raise refuse_meaning(
+                f"the operation has {len(made)} results, {len(names)} names are given",
+                "name all of them: %0:2 = ...",
+                operation.place,
+            )
+        for (name, k, place), value in zip(names, made, strict=True):
+            self.define(name, k, value, place)
+
+    def _made(self, operation: Operation, names: list[str]) -> Sequence[Value]:
+        place = operation.place
+        match operation.body:
+            case ConstantSyntax() as body:
+                return [self._constant(body, names[0], place)]
+            case Empty() as body:
+                return [self._empty(body, place)]
+            case Linalg() as body:
+                return self._linalg(body, names, place)
+            case Concat() as body:
+                values = [self._view(t) for t in body.operands]
+                return [concat(self.builder, body, values, names[0], place)]
+            case Reshape() as body:
+                view = self._view(body.operand)
+                return [reshape(self.builder, body, view, names[0], place)]
+            case Cast() as body:
+                return [self._cast(body)]
+            case Dim() as body:
+                return [self._dim(body, place)]
+            case Call() as body:
+                return self._call(body, place)
+        raise AssertionError(operation.body)
+
+    def _view(self, typed: Typed) -> View:
+        value = self.typed(typed)
+        if isinstance(value, Data):
+            return self.builder.constant(value)
+        if isinstance(value, Blank) and value.fill is not None:
+            return self.builder.constant(_filled(value, typed.use.name, typed.use.place))
+        if not isinstance(value, View):
+            reason = value.reason if isinstance(value, Ignored) else "it has no elements"
+            raise refuse_meaning(
+                f"{typed.use} cannot be read: {reason}", "leave it out", typed.use.place
+            )
+        return value
+
+    def _constant(self, body: ConstantSyntax, name: str, place: Place) -> Value:
+        if body.type.shape is None:
+            if not isinstance(body.literal, Number):
+                raise refuse_meaning(
+                    "a list of numbers needs the type of a tensor",
+                    "e.g. dense<0.0> : tensor<4xf32>",
+                    place,
+                )
+            return Constant(number(body.literal, body.type.element))
+        if isinstance(body.literal, Number):
+            raise refuse_meaning("a tensor is more than a number", "write dense<...>", place)
+        sizes = stated(body.type)
+        if any(size.value is None for size in sizes):
+            raise refuse_meaning("a constant with a size '?'", "write the size", body.type.place)
+        data = Data(name, body.literal, body.type.element, sizes, tuple(range(len(sizes))),
+                    body.type.format, place)  # fmt: skip
+        if data.splat is None and data.resource is None:
+            data.array()  # refuse what does not fit, even where nothing reads it
+        return data
+
+    def _empty(self, body: Empty, place: Place) -> Blank:
+        sizes = stated(body.type)
+        open_ = [size for size in sizes if size.value is None]
+        if body.type.shape is None:
+            raise refuse_meaning("tensor.empty of a number", "its type is a tensor", place)
+        for use, size in zip(body.sizes, open_, strict=False):
+            match self.value(use):
+                case Extent(size=other):
+                    size.equate(other)
+                case Constant(value=n):
+                    size.equate(Size(int(n) if 0 <= n < 2**40 else 2**40))
+                case _:
+                    raise refuse_meaning(
+                        f"{use} is no size", "use tensor.dim or a constant", use.place
+                    )
+        return Blank(sizes, body.type.format)
+
+    def _cast(self, body: Cast) -> Value:
+        value = self.typed(body.operand)
+        if isinstance(value, Ignored | Extent | Constant):
+            raise refuse_meaning(f"{body.operand.use} is no tensor", "leave it out",
+                           body.operand.use.place)  # fmt: skip
+        self._agree(value, body.type, str(body.operand.use))
+        if isinstance(value, Data | Blank):
+            return replace(value, format=body.type.format)
+        return value
+
+    def _dim(self, body: Dim, place: Place) -> Extent:
+        value, axis = self.value(body.operand), self.value(body.number)
+        sizes = value.sizes if isinstance(value, View | Data | Blank) else ()
+        if isinstance(axis, Constant) and axis.value in range(len(sizes)):
+            return Extent(sizes[int(axis.value)])
+        raise refuse_meaning("this dimension is not known", "tensor.dim %tensor, %constant", place)
+
+    def _call(self, body: Call, place: Place) -> Sequence[Value]:
+        function = self.caller.functions.get(body.callee)
+        if function is None or function.operations is None:
+            known = [f"@{f.name}" for f in self.caller.functions.values() if f.operations]
+            raise unknown(f"function @{body.callee}", f"@{body.callee}", known, place)
+        if body.callee in self.stack:
+            raise refuse_meaning(
+                f"@{body.callee} calls itself", "recursion is outside the subset", place
+            )
+        values = [self.value(use) for use in body.operands]
+        if len(values) != len(function.arguments):
+            raise refuse_meaning(
+                f"@{body.callee} takes {len(function.arguments)} arguments, not {len(values)}",
+                "give all of them",
+                place,
+            )
+        for use, value, argument in zip(body.operands, values, function.arguments, strict=True):
+            self._agree(value, argument.type, str(use))
+        returned = [value for value, _ in self.caller.call(function, values, self.stack)]
+        for value, type_ in zip(returned, body.types, strict=False):
+            self._agree(value, type_, f"the result of @{body.callee}")
+        return returned
+
+    # Structured operations.
+
+    def _linalg(self, body: Linalg, names: list[str], place: Place) -> Sequence[Value]:
+        ins = [self.typed(t) for t in body.ins]
+        outs = [self.typed(t) for t in body.outs]
+        types = [t.type for t in body.outs]
+        if body.types:
+            if len(body.types) != len(outs):
+                raise refuse_meaning(
+                    f"{len(outs)} outputs but {len(body.types)} result types",
+                    "one type per output",
+                    place,
+                )
+            types = list(body.types)
+            for value, type_, out in zip(outs, types, body.outs, strict=True):
+                self._agree(value, type_, str(out.use))
+        if body.op == "linalg.fill":
+            return [self._fill(ins, outs, types, place)]
+        names = names[: len(outs)]
+        captured: list[View] = []
+        if body.region is None:
+            computation = self._named(body, ins, outs, place)
+        else:
+            computation, captured = self._generic(body, ins, outs, place)
+        if len(names) < len(outs):
+            names = [f"{names[0]}_{k}" if k else names[0] for k in range(len(outs))]
+        operands: list[Value] = [*_filled_inputs(ins, body.ins), *outs]
+        return Structured(self.builder, computation, operands, captured, names, types).results()
+
+    def _fill(self, ins: list[Value], outs: list[Value], types: list[Type], place: Place) -> Blank:
+        fill = ins[0] if len(ins) == 1 else None
+        if isinstance(fill, Data) and fill.rank == 0 and fill.splat is not None:
+            fill = Constant(fill.splat)
+        if not isinstance(fill, Constant) or len(outs) != 1:
+            raise refuse_meaning(
+                "linalg.fill takes one constant and one output",
+                "linalg.fill ins(%cst : f32) outs(%0 : tensor<...>)",
+                place,
+            )
+        sizes = outs[0].sizes if isinstance(outs[0], View | Data | Blank) else ()
+        return Blank(sizes, types[0].format, fill.value)
+
+    def _named(
+        self, body: Linalg, ins: list[Value], outs: list[Value], place: Place
+    ) -> Computation:
+        if len(ins) != inputs_of(body.op) or len(outs) != 1:
+            raise refuse_meaning(
+                f"{body.op} takes {inputs_of(body.op)} inputs and one output, "
+                f"not {len(ins)} and {len(outs)}",
+                "see docs/mlir.md",
+                place,
+            )
+        if body.trait.maps is not None and len(body.trait.maps) != len(ins) + 1:
+            raise refuse_meaning("one map per input and output", "three maps for a product", place)
+        rank = body.outs[0].type.rank
+        found = named(body.op, rank, body.trait.maps, body.permutation, place)
+        if found is None:
+            raise refuse_meaning(
+                f"{body.op} needs dimensions of its output, each at most once",
+                "permutation = [1, 0] or dimensions = [1]",
+                place,
+            )
+        return found
+
+    def _generic(
+        self, body: Linalg, ins: list[Value], outs: list[Value], place: Place
+    ) -> tuple[Computation, list[View]]:
+        maps, iterators = body.trait.maps, body.trait.iterators
+        if not maps or iterators is None:
+            raise refuse_meaning(
+                "linalg.generic needs indexing_maps and iterator_types",
+                "{indexing_maps = [...], iterator_types = [...]}",
+                place,
+            )
+        dims = maps[0].dims
+        if len(iterators) != len(dims):
+            raise refuse_meaning(
+                f"{len(iterators)} iterator types for maps of {len(dims)} dimensions",
+                "one iterator type per dimension",
+                place,
+            )
+        reduced = frozenset(x for x, kind in zip(dims, iterators, strict=True)
+                            if kind == "reduction")  # fmt: skip
+        assert body.region is not None
+        trees, captured = region_trees(body.region, ins, outs, bool(reduced), self.value, place)
+        return Computation(dims, maps, reduced, trees, place), captured
+
+
+def _filled(blank: Blank, name: str, place: Place) -> Data:
+    """A filled tensor as the constant it is."""
+    literal = Number(repr(blank.fill), place)
+    axes = tuple(range(blank.rank))
+    return Data(name, literal, "f64", blank.sizes, axes, blank.format, place)
+
+
+def _filled_inputs(ins: Sequence[Value], typed: Sequence[Typed]) -> list[Value]:
+    return [
+        _filled(value, t.use.name, t.use.place)
+        if isinstance(value, Blank) and value.fill is not None
+        else value
+        for value, t in zip(ins, typed, strict=True)
+    ]
