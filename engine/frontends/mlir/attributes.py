@@ -17,7 +17,7 @@ from engine.frontends.mlir.syntax import (
 )
 from engine.frontends.mlir.tokens import Token
 from engine.program.formats import suggestion
-from engine.program.limits import MAX_RANK
+from engine.program.limits import MAX_NESTING, MAX_RANK
 from engine.program.syntax import Place
 from engine.program.types import Format, LevelFormat
 
@@ -108,6 +108,12 @@ class Reader(LiteralReader):
         self.need("(")
         names = self.words(")", "the name of a dimension")
         dims = tuple(name.text for name in names)
+        if len(dims) > MAX_NESTING:
+            raise refuse(
+                f"a map of {len(dims):,} dimensions, the limit is {MAX_NESTING}",
+                "split the operation",
+                names[0].place,
+            )
         for n, name in enumerate(names):
             if name.text in dims[:n]:
                 raise refuse(f"dimension {name.text} is named twice", "name it once", name.place)

@@ -8,10 +8,13 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from engine.errors import ProgramError
+from engine.program.limits import MAX_NESTING
 from engine.program.syntax import Place
 from engine.program.types import Op
 
 MAX_NODES = 1_000
+CAST = "cast"
+"""Raw tree of a region that does nothing but change the type of an element."""
 ROOT_HALF = 1.0 / math.sqrt(2.0)
 _CLOSE = 1e-6
 
@@ -22,12 +25,14 @@ class Arg:
 
     number: int
     size: int = 1
+    depth: int = 1
 
 
 @dataclass(frozen=True)
 class Num:
     value: float
     size: int = 1
+    depth: int = 1
 
 
 @dataclass(frozen=True)
@@ -38,6 +43,7 @@ class Apply:
     operands: tuple[Node, ...]
     constant: float | None = None
     size: int = field(default=1, compare=False)
+    depth: int = field(default=1, compare=False)
 
 
 @dataclass(frozen=True)
@@ -47,6 +53,7 @@ class Raw:
     name: str
     operands: tuple[Node, ...]
     size: int = field(default=1, compare=False)
+    depth: int = field(default=1, compare=False)
 
 
 Node: TypeAlias = Arg | Num | Apply | Raw
@@ -68,11 +75,21 @@ def arguments(node: Node) -> tuple[int, ...]:
 
 
 def _made(op: Op, *operands: Node, constant: float | None = None) -> Node:
-    return Apply(op, operands, constant, 1 + sum(n.size for n in operands))
+    return Apply(op, operands, constant, *_measures(operands))
+
+
+def cast_of(node: Node) -> Node:
+    """A region that yields an element in another type."""
+    return _raw(CAST, node)
 
 
 def _raw(name: str, *operands: Node) -> Node:
-    return Raw(name, operands, 1 + sum(n.size for n in operands))
+    return Raw(name, operands, *_measures(operands))
+
+
+def _measures(operands: tuple[Node, ...]) -> tuple[int, int]:
+    """Size and depth of a tree over these."""
+    return 1 + sum(n.size for n in operands), 1 + max(n.depth for n in operands)
 
 
 def _scaled(node: Node, factor: float) -> Node:
@@ -257,6 +274,8 @@ def apply(op: str, operands: tuple[Node, ...], predicate: str | None) -> Node:
         made = _select(*operands)
     if made.size > MAX_NODES:
         raise Unsupported(f"the region computes more than {MAX_NODES:,} operations", "split it")
+    if made.depth > MAX_NESTING:
+        raise Unsupported(f"the region nests more than {MAX_NESTING} operations", "split it")
     if isinstance(made, Num) and not math.isfinite(made.value) and not _all_infinite(operands):
         raise Unsupported("a constant is too large for a number", "constants are finite")
     return made

@@ -34,7 +34,8 @@ from engine.program.syntax import Place
 _CASTS = ("tensor.cast", "sparse_tensor.convert", "sparse_tensor.reinterpret_map")
 _RESHAPES = ("tensor.expand_shape", "tensor.collapse_shape")
 OPERATIONS = (
-    "arith.constant", "tensor.empty", "tensor.concat", "tensor.reshape", "tensor.dim",
+    "arith.constant", "tensor.empty", "bufferization.alloc_tensor", "tensor.concat",
+    "tensor.reshape", "tensor.dim",
     "linalg.generic", *NAMED, *_RESHAPES, *_CASTS, "call", "func.call", "return", "func.return",
 )  # fmt: skip
 
@@ -88,7 +89,7 @@ class OperationReader(Reader):
                 self.skip_dictionary()
                 literal, type_ = self._typed_literal()
                 return Constant(literal, type_)
-            case "tensor.empty":
+            case "tensor.empty" | "bufferization.alloc_tensor":
                 sizes = self._uses("(", ")")
                 self.need(":", "':' and a type")
                 return Empty(sizes, self.type())

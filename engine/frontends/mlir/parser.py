@@ -31,6 +31,7 @@ class _Parser(OperationReader):
         self.name: str | None = None
         self.settings: list[tuple[str, str, Place]] = []
         self.functions: list[Function] = []
+        self._defined: set[str] = set()
 
     # Files.
 
@@ -94,8 +95,9 @@ class _Parser(OperationReader):
         self.take("private", "public", "nested")
         symbol = self.kind("symbol", "the function's name, e.g. @main")
         name = symbol.text[1:].strip('"')
-        if any(f.name == name for f in self.functions):
+        if name in self._defined:
             raise refuse(f"function @{name} is defined twice", "remove one of them", symbol.place)
+        self._defined.add(name)
         self.need("(")
         arguments: list[Argument] = []
         unnamed: list[Place] = []

@@ -7,7 +7,15 @@ from dataclasses import dataclass
 
 from engine.errors import ProgramError
 from engine.frontends.mlir.builder import unknown
-from engine.frontends.mlir.expressions import Arg, Node, Num, Unsupported, apply, refuse_meaning
+from engine.frontends.mlir.expressions import (
+    Arg,
+    Node,
+    Num,
+    Unsupported,
+    apply,
+    cast_of,
+    refuse_meaning,
+)
 from engine.frontends.mlir.syntax import Line, Number, Region, Use
 from engine.frontends.mlir.values import Blank, Constant, Data, Value, View, number
 from engine.program.syntax import Place
@@ -65,6 +73,8 @@ def region_trees(
             trees.append(None)
         elif isinstance(found, _Bad):
             raise refuse_meaning(found.message, found.hint, found.place)
+        elif isinstance(found, Arg) and use.name not in {a.name for a in region.arguments}:
+            trees.append(cast_of(found))
         else:
             trees.append(found)
     return tuple(trees), reader.captured

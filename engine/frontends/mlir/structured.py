@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from engine.frontends.mlir.builder import Builder
 from engine.frontends.mlir.expressions import (
+    CAST,
     Apply,
     Arg,
     Node,
@@ -121,7 +122,10 @@ class Structured(Operands):
             return Blank(sizes, type_.format, tree.value)
         if self.computation.reduced:
             return self._reduced(tree, number, out, sizes, type_)
-        if isinstance(tree, Arg) and (moved := self._moved(tree, out, type_, n)) is not None:
+        cast = isinstance(tree, Raw) and tree.name == CAST
+        if isinstance(tree, Raw) and cast:
+            tree = tree.operands[0]
+        if isinstance(tree, Arg) and (moved := self._moved(tree, out, n, cast)) is not None:
             return moved
         free = self.free(tree)
         indices = self._kept(out, free)
@@ -172,8 +176,8 @@ class Structured(Operands):
         )
         return View(made.tensor, axes, sizes)
 
-    def _moved(self, tree: Arg, out: tuple[str | None, ...], type_: Type, n: int) -> Value | None:
-        """A bare yield that needs no statement: of a constant, or a broadcast."""
+    def _moved(self, tree: Arg, out: tuple[str | None, ...], n: int, cast: bool) -> Value | None:
+        """A bare yield that needs no statement: of a constant, a broadcast, a change of type."""
         value = self.operands[tree.number] if tree.number >= 0 else None
         source = self.results_of(tree.number) if tree.number >= 0 else ()
         if (
@@ -182,12 +186,16 @@ class Structured(Operands):
             and sorted(map(str, source)) == sorted(map(str, out))
         ):
             permutation = tuple(value.permutation[source.index(x)] for x in out)
-            return replace(value, name=self.names[n], permutation=permutation, format=type_.format)
-        free = self.free(tree)
-        if all(x is not None and self.index[x] in free for x in out):
+            fmt = self.types[n].format
+            return replace(value, name=self.names[n], permutation=permutation, format=fmt)
+        access = self.read(tree.number).access
+        names = tuple(None if x is None else self.index[x] for x in out)
+        broadcast = any(x not in access.indices for x in names)
+        if not set(access.indices) <= set(names):
             return None
-        sizes = sizes_of(self.operands[self.inputs + n]) or ()
-        return self._viewed(self.read(tree.number).access, out, sizes)
+        if not broadcast and not (cast and access.indices == names):
+            return None
+        return self._viewed(access, out, sizes_of(self.operands[self.inputs + n]) or ())
 
     def _reduced(
         self,

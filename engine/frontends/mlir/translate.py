@@ -28,6 +28,8 @@ from engine.program.types import BroadcastAdd
 SETTING = "fuseloom.broadcast_add"
 """Attribute of a module: how broadcast sums mean their rows (``docs/language.md``)."""
 _DEFAULT_NAME = "unnamed"
+MAX_CALLS = MAX_NESTING // 2
+"""Functions that may stand inside each other."""
 
 
 def from_mlir(
@@ -163,11 +165,11 @@ class _Translator:
         self, function: Function, arguments: Sequence[Value], stack: tuple[str, ...]
     ) -> list[tuple[Value, Place]]:
         self.calls += 1
-        if len(stack) >= MAX_NESTING or self.calls > MAX_STATEMENTS:
+        if len(stack) >= MAX_CALLS or self.calls > MAX_STATEMENTS:
             raise refuse_meaning(
-                f"calls are nested more than {MAX_NESTING} deep"
-                if len(stack) >= MAX_NESTING
-                else f"the file makes more than {MAX_STATEMENTS:,} calls",
+                f"calls are nested more than {MAX_CALLS} deep"
+                if len(stack) >= MAX_CALLS
+                else f"the file has more than {MAX_STATEMENTS:,} functions and calls",
                 "functions are put in place where they are called",
                 function.place,
             )

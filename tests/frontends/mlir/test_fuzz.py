@@ -130,5 +130,47 @@ def test_doubling() -> None:
         for n in range(40)
     )
     last = """func.func @f40(%a: tensor<4xf32>) -> tensor<4xf32> { return %a : tensor<4xf32> }"""
-    with pytest.raises(FuseloomError, match="calls"):
+    with pytest.raises(FuseloomError, match="more than 1,000 functions and calls"):
         from_mlir(functions + last)
+
+
+def test_depth() -> None:
+    """Long chains, in a region and of calls, are refused before Python's stack ends."""
+    region = "\n".join(f"%{n + 1} = math.exp %{n} : f32" for n in range(400))
+    with pytest.raises(FuseloomError, match="nests more than 100"):
+        from_mlir(
+            f"""#m = affine_map<(i) -> (i)>
+            func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {{
+              %y = linalg.generic {{indexing_maps = [#m, #m], iterator_types = ["parallel"]}}
+                ins(%a : tensor<4xf32>) outs(%a : tensor<4xf32>) {{
+              ^bb0(%0: f32, %o: f32):
+                {region}
+                linalg.yield %400 : f32
+              }} -> tensor<4xf32>
+              return %y : tensor<4xf32>
+            }}"""
+        )
+    functions = "\n".join(
+        f"func.func @f{n}() {{ call @f{n + 1}() : () -> () return }}" for n in range(200)
+    )
+    with pytest.raises(FuseloomError, match="calls are nested more than 50 deep"):
+        from_mlir(functions + "func.func @f200() { return }")
+
+
+def test_many_of_everything() -> None:
+    """Files near the limit of the text are read or refused in reasonable time."""
+    functions = "\n".join(f"func.func @f{n}() {{ return }}" for n in range(20_000))
+    with pytest.raises(FuseloomError, match="more than 1,000 functions"):
+        from_mlir(functions)
+    lines = "\n".join(
+        f"%{n + 1} = linalg.exp ins(%{n} : tensor<4xf32>) outs(%e : tensor<4xf32>)"
+        for n in range(1_100)
+    )
+    with pytest.raises(FuseloomError, match="the limit is 1,000"):
+        from_mlir(
+            f"""func.func @f(%0: tensor<4xf32>) -> tensor<4xf32> {{
+            %e = tensor.empty() : tensor<4xf32>
+            {lines}
+            return %1100 : tensor<4xf32>
+            }}"""
+        )

@@ -109,6 +109,7 @@ def test_statements_of_regions() -> None:
     ]
     assert statements("accumulate") == ["t0_sum[i] = A[i,j] * x[j]", "t0[i] = t0_sum[i] + y[i]"]
     assert statements("broadcast_bias") == ["t3[d0,d1] = A[d0,d1] + b[d1]"]
+    assert statements("casts") == ["t3[d0] = x[d0,d1]", "y[d0] = exp(t3[d0])"]
     assert statements("relu_select") == ["t1[d0,d1] = relu(A[d0,d1])"]
 
 
