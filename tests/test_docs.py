@@ -89,6 +89,22 @@ def test_the_readme_in_python() -> None:
     assert str(run.trace[0])
 
 
+def test_the_simulators_page() -> None:
+    (code,) = blocks("docs/simulator.md", "python")
+    model = spmm()
+    names = {
+        "fl": fl,
+        "compiled": fl.compile(model.program),
+        "data": random_data(model),
+        "print": lambda text: told.append(text),
+    }
+    told: list[str] = []
+    exec(compile(code, "docs/simulator.md", "exec"), names)
+    assert names["run"].check().ok
+    assert names["run"].regions[0].result.observed is not None
+    assert told[-1] == "100% done"
+
+
 def test_the_cycles_in_lanes() -> None:
     """The table of docs/passes.md, up to two lanes."""
     text = (ROOT / "docs/passes.md").read_text(encoding="utf-8")
