@@ -28,6 +28,7 @@ _PUBLIC = {
     "to_dot": ("engine.samml.dot", "to_dot"),
     "Limits": ("engine.sim.reports", "Limits"),
     "Machine": ("engine.sim.machine", "Machine"),
+    "Observe": ("engine.sim.observe", "Observe"),
     "simulate": ("engine.sim.run", "simulate"),
     "estimate": ("engine.cost", "estimate"),
     "load": ("engine.models", "load"),

@@ -9,6 +9,7 @@ from typing import Any
 
 import networkx as nx
 import numpy as np
+import pytest
 
 import engine as fl
 from engine.cli import main
@@ -39,17 +40,40 @@ def test_the_language_reference() -> None:
     assert fl.parse(blocked_text).tensor("T").format.tile == (16, 16)
 
 
+def shown(language: str) -> list[tuple[str, str]]:
+    """The commands of the README in blocks of that kind, with what it says they print."""
+    text = "\n".join(blocks("README.md", language))
+    commands = re.split(r"^\$ fuseloom ", text, flags=re.MULTILINE)[1:]
+    return [(command, out.strip()) for command, _, out in (t.partition("\n") for t in commands)]
+
+
+def without_times(text: str) -> str:
+    return re.sub(r"\d\.\de-\d\d|\d+\.\d\d s", "#", text.strip())
+
+
 def test_the_readme_prints_what_the_commands_print(capsys, monkeypatch) -> None:
     monkeypatch.chdir(ROOT)
-    console = "\n".join(blocks("README.md", "console"))
-    shown = re.split(r"^\$ fuseloom ", console, flags=re.MULTILINE)[1:]
-    assert len(shown) == 7
-    for text in shown:
-        command, _, expected = text.partition("\n")
+    commands = shown("console")
+    assert len(commands) == 8
+    for command, expected in commands:
         assert main(command.split()) == 0
-        printed = capsys.readouterr().out
-        figures = [re.sub(r"\d\.\de-\d\d|\d\.\d\d s", "#", t.strip()) for t in (printed, expected)]
-        assert figures[0] == figures[1]
+        assert without_times(capsys.readouterr().out) == without_times(expected)
+
+
+def test_the_readme_on_real_data(capsys, monkeypatch) -> None:
+    monkeypatch.chdir(ROOT)
+    ((command, expected),) = shown("console real data")
+    folder = ROOT / command.split()[command.split().index("--data-dir") + 1]
+    if not (folder / "planetoid").is_dir():
+        pytest.skip(f"the real Cora is not in {folder}")
+    assert main([*command.split(), "--engine", "compiled"]) == 0
+    assert without_times(capsys.readouterr().out) == without_times(expected)
+
+
+def test_the_readme_in_pytorch(capsys) -> None:
+    (code,), (printed,) = blocks("README.md", "python torch"), blocks("README.md", "text torch")
+    exec(compile(code, "README.md", "exec"), {"__name__": "readme"})
+    assert without_times(capsys.readouterr().out) == without_times(printed)
 
 
 def test_the_readme_in_python() -> None:
@@ -63,6 +87,22 @@ def test_the_readme_in_python() -> None:
     assert fl.estimate(compiled, data).cycles > 0
     assert fl.to_dot(compiled.regions[0].graph).source
     assert str(run.trace[0])
+
+
+def test_the_simulators_page() -> None:
+    (code,) = blocks("docs/simulator.md", "python")
+    model = spmm()
+    names = {
+        "fl": fl,
+        "compiled": fl.compile(model.program),
+        "data": random_data(model),
+        "print": lambda text: told.append(text),
+    }
+    told: list[str] = []
+    exec(compile(code, "docs/simulator.md", "exec"), names)
+    assert names["run"].check().ok
+    assert names["run"].regions[0].result.observed is not None
+    assert told[-1] == "100% done"
 
 
 def test_the_cycles_in_lanes() -> None:

@@ -3,11 +3,15 @@
 What a traversal costs depends on more than the number of elements: entering every neighbour of
 every node meets ``sum of deg²`` elements, not ``nnz * mean degree``.  Source: ``fusion.md`` §6.
 
-Nothing is kept between tensors: a pass over the levels costs less than a hash of the content.
+Tensors stored alike share their statistics, whatever their names and values: they are kept by a
+hash of the levels, those used last up to a size.
 """
 
 from __future__ import annotations
 
+import hashlib
+import threading
+from collections import OrderedDict
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -111,13 +115,61 @@ class TensorStatistics:
 
     @classmethod
     def of(cls, stored: StoredTensor) -> TensorStatistics:
-        """Statistics of a tensor, none of them computed yet."""
+        """Statistics of a tensor; each figure is computed when it is first asked for."""
+        return _KEPT.of(stored)
+
+    @classmethod
+    def _new(cls, stored: StoredTensor) -> TensorStatistics:
         made: list[LevelStatistics] = []
         fibers = 1
         for level, size in zip(stored.scanned, stored_shape(stored.tensor), strict=True):
             made.append(LevelStatistics(size, fibers, level))
             fibers = made[-1].positions
         return cls(tuple(made))
+
+
+def content_hash(stored: StoredTensor) -> bytes:
+    """Hash of which coordinates a tensor stores and how; its name and values do not count."""
+    made = hashlib.blake2b(digest_size=16)
+    for level, size in zip(stored.scanned, stored_shape(stored.tensor), strict=True):
+        made.update(f"{type(level).__name__} {size};".encode())
+        if isinstance(level, CompressedLevel):
+            for array in (level.seg, level.crd):
+                made.update(f"{array.dtype} {array.size}:".encode())
+                made.update(np.ascontiguousarray(array).data)
+    return made.digest()
+
+
+class _Kept:
+    """Statistics by content, those used last up to so many bytes of levels."""
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self.held = 0
+        self.entries: OrderedDict[bytes, TensorStatistics] = OrderedDict()
+        self.lock = threading.Lock()
+
+    def of(self, stored: StoredTensor) -> TensorStatistics:
+        key = content_hash(stored)
+        with self.lock:
+            if key in self.entries:
+                self.entries.move_to_end(key)
+                return self.entries[key]
+            made = TensorStatistics._new(stored)
+            self.entries[key] = made
+            self.held += _bytes(made)
+            while self.held > self.limit:
+                _, gone = self.entries.popitem(last=False)
+                self.held -= _bytes(gone)
+            return made
+
+
+def _bytes(statistics: TensorStatistics) -> int:
+    """What a tensor's levels and their figures take, roughly."""
+    return sum(16 * level.positions + 32 * level.fibers for level in statistics.levels) + 1000
+
+
+_KEPT = _Kept(256 << 20)
 
 
 def join_rate(a: LevelStatistics, b: LevelStatistics) -> float:

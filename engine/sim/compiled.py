@@ -15,12 +15,12 @@ import numpy.typing as npt
 
 from engine.errors import SimulationError
 from engine.samml.catalogue import primitive
-from engine.samml.graph import Graph, Node, StreamKind
-from engine.samml.tiles import tile_of
+from engine.samml.graph import Node, StreamKind
 from engine.sim.bound import BoundGraph
+from engine.sim.choice import kernel_of, scheduler_name
 from engine.sim.deadlock import Blocked, Need, stuck_error
 from engine.sim.dram import MemoryStats, build
-from engine.sim.kernels import KERNELS, Kernel
+from engine.sim.kernels import KERNELS
 from engine.sim.kernels.rules import RULES
 from engine.sim.kernels.setup import Pool, Setup
 from engine.sim.layout import (
@@ -51,7 +51,7 @@ from engine.sim.machine import Machine
 from engine.sim.memory import TOKENS, Memory, power_of_two
 from engine.sim.observe import Observe, Observed
 from engine.sim.observer import Observer
-from engine.sim.ports import ports_of, variant
+from engine.sim.ports import ports_of
 from engine.sim.process import Port
 from engine.sim.reports import Limits, Progress, Reports
 from engine.sim.result import EngineResult, Int64
@@ -62,55 +62,6 @@ FIRST_VISITS = 16
 MOST_VISITS = 1 << 16
 VISITS_PER_LOOK = 16  # at the length of a log that is to end somewhere
 _SCHEDULER = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)
-
-
-_ON_TILES = {
-    "array": "tile_array",
-    "binary": "tile_binary",
-    "unary": "tile_unary",
-    "tilefold": "tile_unary",
-    "reduce": "tile_reduce",
-    "spacc1": "spacc",
-    "valwrite": "tile_valwrite",
-}
-
-
-def kernel_name(node: Node, machine: Machine) -> str:
-    """Name of the kernel that runs a node: its op, or the variant for its values or inputs."""
-    spec = tile_of(node)
-    if node.op in _ON_TILES and spec is not None and any((*spec.operands, spec.result)):
-        return _ON_TILES[node.op]
-    if node.op.startswith("spacc") and node.op != "spacc1":
-        return "spacc"
-    if node.op == "reduce" and len(node.inputs) == 2:
-        return "guided_reduce"
-    return variant(node, machine)
-
-
-def kernels_of(graph: Graph, machine: Machine, *, observed: bool = False) -> set[str]:
-    """Names of the kernels that a graph needs, the scheduler among them."""
-    return {kernel_name(node, machine) for node in graph.nodes} | {_scheduler(observed)}
-
-
-def _scheduler(observed: bool) -> str:
-    return "observed_scheduler" if observed else "scheduler"
-
-
-def kernel_of(node: Node, machine: Machine) -> Kernel:
-    """The kernel that runs a node.
-
-    Raises
-    ------
-    SimulationError
-        If there is none.
-    """
-    try:
-        return KERNELS[kernel_name(node, machine)]
-    except KeyError:
-        raise SimulationError(
-            f"the compiled engine cannot run the primitive {node.op!r}",
-            hint="use the interpreter",
-        ) from None
 
 
 class Simulation:
@@ -242,7 +193,7 @@ class Simulation:
         SimulationError
             If tokens contradict each other, a limit is reached or the run cancelled.
         """
-        scheduler = _SCHEDULER(KERNELS[_scheduler(self.observer is not None)].address)
+        scheduler = _SCHEDULER(KERNELS[scheduler_name(self.observer is not None)].address)
         most = 1 if self.log is not None else MOST_VISITS
         if self.observer is not None and self.observer.observe.log_end is not None:
             most = VISITS_PER_LOOK

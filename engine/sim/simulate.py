@@ -115,8 +115,8 @@ def worthwhile(bound: BoundGraph, machine: Machine, observe: Observe | None = No
 
 
 def _needed(bound: BoundGraph, machine: Machine, observe: Observe | None) -> set[str]:
-    compiled = import_module("engine.sim.compiled")
-    names: set[str] = compiled.kernels_of(bound.graph, machine, observed=observe is not None)
+    choice = import_module("engine.sim.choice")
+    names: set[str] = choice.kernels_of(bound.graph, machine, observed=observe is not None)
     return names
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from engine.program import StoredTensor, parse
+from engine.program import StoredTensor, parse, statistics
 from engine.program.statistics import TensorStatistics, join_rate, visits
 
 
@@ -85,3 +85,30 @@ def test_visits_are_two_hop_paths(fmt: str) -> None:
     assert visits(made.levels[1], made) == paths
     with pytest.raises(ValueError, match="rows of a matrix"):
         visits(TensorStatistics.of(stored(array(1))).levels[1], made)
+
+
+def test_tensors_stored_alike_share_their_statistics() -> None:
+    program = parse("A: 3x4 csr\nB: 3x4 csr\nC: 4x3 csr\ny[i] = A[i,j] * B[i,j]\nz[i] = C[i,j]")
+    array = np.array([[1, 0, 1, 1], [0, 0, 0, 0], [0, 0, 2, 0]])
+
+    def of(name: str, given: npt.NDArray[np.int64]) -> TensorStatistics:
+        return TensorStatistics.of(StoredTensor.from_dense(program.tensor(name), given))
+
+    first = of("A", array)
+    assert of("A", array) is first
+    assert of("B", 7 * array) is first  # names and values do not count
+    assert of("A", array[::-1]) is not first
+    assert of("C", array.T) is not first
+
+
+def test_statistics_are_kept_up_to_a_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = statistics._Kept(20_000)
+    monkeypatch.setattr(statistics, "_KEPT", kept)
+    tensor = parse("A: 40x40 csr\ny[i] = A[i,j]").tensor("A")
+    rng = np.random.default_rng(0)
+    arrays = [rng.random((40, 40)) < 0.2 for _ in range(8)]
+    made = [TensorStatistics.of(StoredTensor.from_dense(tensor, a)) for a in arrays]
+    assert 0 < kept.held <= kept.limit
+    assert 0 < len(kept.entries) < 8
+    assert TensorStatistics.of(StoredTensor.from_dense(tensor, arrays[-1])) is made[-1]
+    assert TensorStatistics.of(StoredTensor.from_dense(tensor, arrays[0])) is not made[0]

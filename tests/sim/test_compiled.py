@@ -14,7 +14,7 @@ from engine.errors import DeadlockError, SimulationError
 from engine.models import load
 from engine.samml.compiler import compile_program
 from engine.samml.graph import Graph, Node, Stream, StreamKind
-from engine.sim import cache, compiled, interpreter
+from engine.sim import cache, choice, compiled, interpreter
 from engine.sim.bound import BoundGraph
 from engine.sim.machine import Machine
 from engine.sim.reports import Limits
@@ -259,10 +259,10 @@ def test_the_kernels_of_a_graph_are_all_it_needs() -> None:
     graphs = [r.graph for r in compile_program(model.program, model.presets["full"]).regions]
     assert {node.op for graph in graphs for node in graph.nodes} >= {"reduce", "spacc1"}
     for graph in graphs:
-        names = compiled.kernels_of(graph, Machine.default())
+        names = choice.kernels_of(graph, Machine.default())
         assert names >= {"scheduler", "guided_reduce"}
         assert names <= set(cache.KERNELS)
-        assert {compiled.kernel_of(node, Machine.default()).name for node in graph.nodes} <= names
+        assert {choice.kernel_of(node, Machine.default()).name for node in graph.nodes} <= names
 
 
 def test_a_run_can_be_cancelled_before_its_kernels_are_compiled(

@@ -4,11 +4,12 @@
 functions that run it, :mod:`engine.sim.dram.compiled` the same as machine code.
 """
 
-from engine.sim.dram.config import Config, Dram, Ideal, Queues, Timing, from_dict, peak_bandwidth
+from engine.sim.dram.config import Config, Dram, Ideal, Queues, from_dict, peak_bandwidth
 from engine.sim.dram.mapping import Mapping, Place
 from engine.sim.dram.presets import PRESETS, ddr4_3200, hbm2, preset
 from engine.sim.dram.state import Command, Memory, build, trace
 from engine.sim.dram.stats import ChannelStats, MemoryStats
+from engine.sim.dram.timing import Timing
 
 __all__ = [
     "PRESETS",

@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from engine.errors import SimulationError
-from engine.sim.dram.config import Config, Dram, Ideal, Queues, Timing
+from engine.sim.dram.config import Config, Dram, Ideal, Queues
+from engine.sim.dram.timing import Timing
 
 
 def hbm2(**changes: Any) -> Dram:

@@ -22,7 +22,7 @@ from engine.samml.compiler import Compilation
 from engine.samml.graph import Graph
 from engine.samml.passes.parallelise import parallelise
 from engine.samml.verify import verify
-from engine.sim import compiled
+from engine.sim.kernels import KERNELS
 
 SMALL = {
     "gcn": gcn(8, 6, 5, 3),
@@ -69,5 +69,5 @@ def in_lanes(compilation: Compilation, index: str, factor: int) -> Compilation:
 def engines(compilation: Compilation) -> list[str]:
     """The interpreter, and the compiled engine where it has every primitive."""
     nodes = [n for region in compilation.regions for n in region.graph.nodes]
-    known = all(n.op in compiled.KERNELS for n in nodes)
+    known = all(n.op in KERNELS for n in nodes)
     return ["interpreter", "compiled"] if known else ["interpreter"]
