@@ -54,7 +54,7 @@ def without_times(text: str) -> str:
 def test_the_readme_prints_what_the_commands_print(capsys, monkeypatch) -> None:
     monkeypatch.chdir(ROOT)
     commands = shown("console")
-    assert len(commands) == 8
+    assert len(commands) == 10
     for command, expected in commands:
         assert main(command.split()) == 0
         assert without_times(capsys.readouterr().out) == without_times(expected)
