@@ -8,7 +8,15 @@ from typing import Any
 
 import numpy as np
 import panel as pn
-from bokeh.models import ColumnDataSource, FactorRange, HoverTool, SaveTool, Span
+from bokeh.models import (
+    ColumnDataSource,
+    FactorRange,
+    HoverTool,
+    NumeralTickFormatter,
+    Range1d,
+    SaveTool,
+    Span,
+)
 from bokeh.plotting import figure
 
 from workbench.assets import style
@@ -34,6 +42,7 @@ class MemoryPanel(pn.viewable.Viewer):
         self.latencies = ColumnDataSource({"bin": [], "reads": [], "writes": []})
         self.channels = ColumnDataSource({"channel": [], "rate": [], "share": [], "hits": []})
         self._bins, self._numbers = FactorRange(), FactorRange()
+        self._counts, self._rates = Range1d(0, 1), Range1d(0, 1)
         self._peak = Span(
             location=0, dimension="width", line_dash="dashed", line_color="#7b8694", line_width=2
         )
@@ -42,8 +51,12 @@ class MemoryPanel(pn.viewable.Viewer):
         )
         self._plots = pn.FlexBox(
             *(
-                pn.pane.Bokeh(p, height=HEIGHT, styles={"flex": "1 1 400px", "min-width": "0"})
-                for p in (self._latency_plot(), self._channel_plot())
+                pn.Column(
+                    pn.pane.Bokeh(plot, height=HEIGHT, sizing_mode="stretch_width"),
+                    sizing_mode="stretch_width",
+                    styles={"flex": "1 1 400px", "min-width": "0"},
+                )
+                for plot in (self._latency_plot(), self._rate_plot())
             ),
             gap="12px",
             sizing_mode="stretch_width",
@@ -59,6 +72,7 @@ class MemoryPanel(pn.viewable.Viewer):
         plot = figure(
             title="Latency of requests",
             x_range=self._bins,
+            y_range=self._counts,
             x_axis_label="machine cycles from request to answer",
             y_axis_label="requests",
             tools=[SaveTool(filename="fuseloom-latency")],
@@ -82,14 +96,14 @@ class MemoryPanel(pn.viewable.Viewer):
                 ]
             )
         )
-        plot.legend.location = "top_left"
         plot.legend.background_fill_alpha = 0.6
         return _plain(plot)
 
-    def _channel_plot(self) -> Any:
+    def _rate_plot(self) -> Any:
         plot = figure(
-            title="Bandwidth by channel of the memory (dashed: peak)",
+            title="Bandwidth by channel",
             x_range=self._numbers,
+            y_range=self._rates,
             x_axis_label="channel",
             y_axis_label="GB/s",
             tools=[SaveTool(filename="fuseloom-bandwidth")],
@@ -107,8 +121,7 @@ class MemoryPanel(pn.viewable.Viewer):
                 ]
             )
         )
-        self._rates = plot.y_range
-        plot.y_range.start = 0
+        self._title = plot.title
         return _plain(plot)
 
     def refresh(self) -> None:
@@ -127,6 +140,8 @@ class MemoryPanel(pn.viewable.Viewer):
         reads, writes = ([*h, *[0] * (bins - len(h))] for h in histograms)
         used = [k for k in range(bins) if reads[k] or writes[k]]
         kept = range(min(used, default=0), bins)
+        most = max((r + w for r, w in zip(reads, writes, strict=True)), default=0)
+        self._counts.end = 1.1 * max(most, 1)
         self._bins.factors = [names[k] for k in kept]
         self.latencies.data = {
             "bin": [names[k] for k in kept],
@@ -138,8 +153,11 @@ class MemoryPanel(pn.viewable.Viewer):
         self._numbers.factors = [str(k) for k in range(len(channels))]
         limited = bool(np.isfinite(peak))
         self._peak.update(location=peak if limited else 0, visible=limited)
+        each = f"peak {peak:,.1f} GB/s each" if limited else "no limit"
+        self._title.text = f"Bandwidth by channel ({each})"
         fastest = max((c["bandwidth"] / GIGA for c in channels), default=0.0)
-        self._rates.end = 1.08 * max(fastest, peak if limited else 0.0, 1e-9)
+        # a peak far above all bars would leave nothing to see of them
+        self._rates.end = 1.15 * max(fastest, 1e-9)
         self.channels.data = {
             "channel": [str(k) for k in range(len(channels))],
             "rate": [c["bandwidth"] / GIGA for c in channels],
@@ -153,7 +171,10 @@ class MemoryPanel(pn.viewable.Viewer):
 def _plain(plot: Any) -> Any:
     plot.toolbar.logo = None
     plot.xgrid.visible = False
-    plot.yaxis.formatter.use_scientific = False
+    plot.yaxis.formatter = NumeralTickFormatter(format="0,0.[00]")
+    if plot.legend:
+        plot.legend.label_text_font_size = "12px"
+        plot.legend.location = "top_right"
     return plot
 
 

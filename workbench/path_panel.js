@@ -9,7 +9,7 @@ export function render({ model, el }) {
   const figures = (...texts) => texts.map(text => h('td', { class: 'figure' }, text))
   const table = (label, heads, rows) => h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': label }, h('table', {}, h('caption', {}, label),
     h('thead', {}, h('tr', {}, heads.map(([text, figure]) => h('th', { scope: 'col', class: figure && 'figure' }, text)))), h('tbody', {}, rows)))
-  const line = (row, ...cells) => h('tr', { class: row.node === model.view.node ? 'current' : null, 'data-node': row.node }, cells)
+  const line = (row, ...cells) => h('tr', { class: row.node === model.view.node ? 'current' : null, 'data-node': row.node }, ...cells.flat())
   const bar = share => h('td', {}, h('div', { class: 'share', 'aria-hidden': 'true' }, h('i', { style: `width:${Math.max(1, 100 * share)}%` })), h('span', {}, `${(100 * share).toFixed(1)} %`))
   const more = (key, title, content) => {
     const part = h('details', { open: open.has(key), on: { toggle: () => part.open ? open.add(key) : open.delete(key) } }, h('summary', {}, title), content)

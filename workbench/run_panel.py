@@ -113,7 +113,10 @@ class RunPanel(SessionComponent):
     def explain(self) -> None:
         """Simulate the current configuration once more, with a log of every wait."""
         self._asked = ""
-        pn.state.execute(lambda: self.run(explain=True))
+        pn.state.execute(self._run_explained)
+
+    async def _run_explained(self) -> None:
+        await self.run(explain=True)
 
     async def run(self, explain: bool = False) -> None:
         """Simulate the current configuration and keep the record; small ones are explained too."""

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import panel as pn
+import panel_material_ui as pmui
 from bokeh.models import (
     ColorBar,
     ColumnDataSource,
@@ -19,6 +20,7 @@ from bokeh.models import (
 from bokeh.plotting import figure
 
 from workbench.assets import style
+from workbench.quantities import count
 from workbench.records import RegionRecord
 from workbench.session import Session
 
@@ -35,8 +37,8 @@ NOTHING = (
     "<p class='quiet'>No run of this configuration yet. Press Run to see what each node does.</p>"
 )
 _COLUMNS = ("x", "width", "node", "share", "cycles", "from", "to")
-_RAMP = [f"#{round(250 - 58 * t):02x}{round(246 - 190 * t):02x}{round(214 - 185 * t):02x}"
-         for t in np.linspace(0, 1, 64)]  # fmt: skip
+_RAMP = [f"#d9480f{round(255 * t):02x}" for t in np.linspace(0, 1, 64)]
+"""From nothing to orange-red, on the ground of either theme."""
 
 
 class Utilisation(pn.viewable.Viewer):
@@ -49,11 +51,14 @@ class Utilisation(pn.viewable.Viewer):
         self._note = pn.pane.HTML(
             "", stylesheets=[style("memory_panel")], sizing_mode="stretch_width", margin=0
         )
-        self.choice = pn.widgets.RadioButtonGroup(
-            name="Activity",
+        self.choice = pmui.RadioButtonGroup(
+            label="Activity",
+            size="small",
             options={text: key for key, text in ACTIVITIES.items()},
             value="busy",
             margin=(0, 0, 6, 0),
+            sizing_mode="stretch_width",
+            max_width=900,
         )
         self._x, self._y = Range1d(0, 1), FactorRange()
         self._plot = self._figure()
@@ -129,9 +134,11 @@ class Utilisation(pn.viewable.Viewer):
             return
         names, rows = self._rows(region)
         width = region.timeline["width"]
+        ports = sum("owner" in row for row in region.nodes.values())
         self._note.object = (
-            f"<p class='quiet'>{len(names)} nodes in the order of the graph; each bin is "
-            f"{width:,} cycles of {region.cycles:,} cycles.</p>"
+            f"<p class='quiet'>{count(len(names) - ports, 'nodes')} in the order of the graph"
+            + (f", then {count(ports, 'memory ports')}" if ports else "")
+            + f"; each bin is {width:,} of {count(region.cycles, 'cycles')}.</p>"
         )
         self._y.factors = list(reversed(names))
         self._x.update(start=0, end=max(region.cycles, 1), bounds=(0, max(region.cycles, 1)))
