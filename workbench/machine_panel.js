@@ -18,6 +18,7 @@ export function render({ model, el }) {
     preset.replaceChildren(...v.presets.map(name => h('option', { value: name, selected: name === v.chosen }, name)),
       ...v.chosen ? [] : [h('option', { value: '', selected: true }, v.label)])
     capacity.value = v.capacity
+    capacity.setAttribute('aria-invalid', false)
     about.textContent = v.about
     area.value = v.text
   }
@@ -26,6 +27,7 @@ export function render({ model, el }) {
   model.on('status', () => {
     status.show(model.status)
     if (model.status.ok === false) preset.value = model.view.chosen
+    capacity.setAttribute('aria-invalid', model.status.ok === false && capacity.value !== model.view.capacity)
   })
   draw()
 }
