@@ -117,7 +117,7 @@ def test_a_stand_in_says_so_and_long_runs_ask_first(page, session, monkeypatch):
     monkeypatch.setattr(machines, "_RATES", dict.fromkeys(machines._RATES, 1e6))
     expect(page.locator(".data-label .label")).to_have_count(0)
     page.get_by_label("Data", exact=True).click()
-    page.get_by_role("option", name="cora", exact=True).click()
+    page.get_by_role("menuitem", name="cora", exact=True).click()
     label = page.locator(".data-label .label")
     expect(label).to_contain_text("stand-in: NOT the real graph, Cora", timeout=2 * PATIENCE)
     page.locator("[data-action=run]").click()
@@ -134,13 +134,12 @@ def test_a_stand_in_says_so_and_long_runs_ask_first(page, session, monkeypatch):
     expect(page.locator("tr[data-run='0'] .badge.standin")).to_be_visible()
 
 
-def test_progress_moves_inside_a_region(page, session):
+def test_progress_moves_inside_a_region(page, session, monkeypatch):
+    monkeypatch.setattr(run_panel, "PATIENCE", float("inf"))
     assert session.choose("gcn", "cora_ml"), session.message
     assert session.preset("full"), session.message
     expect(page.locator(".region")).to_have_count(1)
     page.locator("[data-action=run]").click()
-    if page.locator("[data-action=anyway]").is_visible():
-        page.locator("[data-action=anyway]").click()
     progress = page.get_by_label("Simulation progress")
     page.wait_for_function(
         """bar => bar.hasAttribute('value') && bar.value > 0 && bar.value < 1""",
