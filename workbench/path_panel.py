@@ -71,12 +71,16 @@ class PathPanel(SessionComponent):
         """The bottleneck in a sentence."""
         if not path["what_if"]:
             return f"{count(path['cycles'], 'cycles')}; no node works on the path."
-        first = path["what_if"][0]
+        first, most = path["what_if"][0], path["summary"][0]
         share = first["own"] / max(path["cycles"], 1)
+        largest = ""
+        if most["cycles"] > first["own"]:
+            part = most["cycles"] / max(path["cycles"], 1)
+            largest = f" But most of the path, {part:.0%}: {most['what']}."
         return (
             f"Bottleneck: {first['name']} works for {count(first['own'], 'cycles')} of "
             f"{count(path['cycles'], 'cycles')} ({share:.0%}). Twice as fast, it would save at "
-            f"most {count(first['gain'], 'cycles')}."
+            f"most {count(first['gain'], 'cycles')}.{largest}"
         )
 
     def _start(self, path: Mapping[str, Any]) -> str:

@@ -31,7 +31,7 @@ export function render({ model, el }) {
       r.standin && h('span', { class: 'badge standin' }, '⚠ ' + r.standin), ' ',
       r.stale ? h('span', { class: 'badge old', title: 'The configuration has changed since; press Run to simulate it' }, 'stale: another configuration')
         : h('span', { class: r.ok ? 'badge good' : 'badge wrong' }, (r.ok ? '✓ ' : '✕ ') + r.badge),
-      h('div', { class: 'quiet' }, [r.speedup && `${r.speedup} the speed of unfused`, r.work, `simulated in ${r.took}`].filter(Boolean).join(' · '))].filter(Boolean))
+      h('div', { class: 'quiet' }, [r.speedup && `${r.speedup} the speed of unfused`, r.work, r.note, `simulated in ${r.took}`].filter(Boolean).join(' · '))].filter(Boolean))
     if (mine === run && run.disabled) cancel.focus()
     if ((mine === cancel && cancel.hidden) || ((mine === anyway || mine === leave) && anyway.hidden)) (v.running ? cancel : run).focus()
     if (mine === run && run.hidden) anyway.focus()

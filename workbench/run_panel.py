@@ -59,6 +59,7 @@ class RunPanel(SessionComponent):
                 "took": seconds(shown.seconds),
                 "speedup": ratio(base.cycles / shown.cycles) if base and shown.cycles else "",
                 "work": f"{count(shown.flops, 'FLOPs')} · {count(shown.bytes, 'bytes')}",
+                "note": "the estimate knows no memory" if shown.design.machine.memory else "",
                 "machine": shown.machine,
                 "standin": standin_text(shown.data) if shown.standin else "",
             }
