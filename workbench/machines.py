@@ -11,11 +11,13 @@ from engine.sim.machine_text import UNBOUNDED
 
 SMALL = 2e6
 """Expected tokens up to which every run is explained at once."""
+LONG = 50e6
+"""Expected tokens from which the log of an explained run may hold its end only."""
 PATIENCE = 10.0
 """Seconds of expected wall time from which Run asks first."""
 MAX_DIGITS = 18
 _RATES = {
-    (False, False): 150e6,
+    (False, False): 300e6,
     (False, True): 10e6,
     (True, False): 14e6,
     (True, True): 3e6,

@@ -21,8 +21,8 @@ export function render({ model, el }) {
     if (!p.rows) {
       frame.replaceChildren(!v.ready
         ? h('p', { class: 'quiet' }, v.at_once ? 'No run of this configuration yet. Press Run; a run of this size is explained at once.' : 'No run of this configuration yet. Press Run first.')
-        : h('div', { class: 'ask' }, h('button', { class: 'button primary', 'data-action': 'explain', disabled: v.running, on: { click: explain } }, 'Explain'),
-          h('span', { class: 'quiet' }, `simulates once more with a log of every wait, ${v.takes}; the path then shows which nodes determine the last cycle`)))
+        : h('div', { class: 'ask' }, h('button', { class: 'button primary', 'data-action': 'explain', disabled: v.running || v.too_long, on: { click: explain } }, 'Explain'),
+          h('span', { class: 'quiet' }, v.takes)))
       return
     }
     frame.replaceChildren(

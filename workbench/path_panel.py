@@ -7,7 +7,7 @@ from typing import Any
 
 from workbench.assets import script, style
 from workbench.component import SessionComponent
-from workbench.machines import SMALL
+from workbench.machines import LONG, SMALL
 from workbench.quantities import about, count
 from workbench.run_panel import RunPanel
 from workbench.session import Session
@@ -44,7 +44,8 @@ class PathPanel(SessionComponent):
             "running": self.run.runner.running,
             "ready": bool(record),
             "at_once": session.built.tokens <= SMALL,
-            "takes": about(self.run.expect(explain=True)),
+            "takes": self._takes(),
+            "too_long": self.run.expect(explain=True) > self.run.runner.limit,
             "node": session.node,
             "path": {},
             "channels": [],
@@ -66,6 +67,24 @@ class PathPanel(SessionComponent):
         view["channels"] = [_channel(row) for row in region.channels[:CHANNELS]]
         view["more"] = max(0, len(region.channels) - CHANNELS)
         return view
+
+    def _takes(self) -> str:
+        """How long Explain may take, and what it may miss."""
+        expected, limit = self.run.expect(explain=True), self.run.runner.limit
+        if expected > limit:
+            return (
+                f"may take {about(expected)}, more than the limit of {about(limit)} for a run "
+                "here; use smaller data, or fuseloom simulate --explain"
+            )
+        part = "; of so long a run only the end may be known" if self._long else ""
+        return (
+            f"simulates once more with a log of every wait, {about(expected)}; the path then "
+            f"shows which nodes determine the last cycle{part}"
+        )
+
+    @property
+    def _long(self) -> bool:
+        return self.session.built.tokens > LONG
 
     def _head(self, path: Mapping[str, Any]) -> str:
         """The bottleneck in a sentence."""
@@ -95,7 +114,7 @@ class PathPanel(SessionComponent):
 
     def handle(self, request: Mapping[str, Any]) -> None:
         match request:
-            case {"kind": "explain"} if self.session.record is not None:
+            case {"kind": "explain"} if self.session.record and not self.view["too_long"]:
                 self.run.explain()
             case {"kind": "select", "node": int(node)}:
                 self.session.select_node(node)

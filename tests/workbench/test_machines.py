@@ -212,6 +212,19 @@ def test_a_run_that_was_not_explained_can_be(session):
     assert panel.view["path"] == {}
 
 
+def test_what_takes_too_long_to_explain_is_not_started(session, monkeypatch):
+    session.finish(session.built, outcome(session=session))
+    panel = PathPanel(session)
+    assert "a log of every wait, less than a second" in panel.view["takes"]
+    assert not panel.view["too_long"]
+    monkeypatch.setattr("workbench.run_panel.expected_seconds", lambda *_: 1e4)
+    panel.refresh()
+    assert "about 167 minutes, more than the limit of about 15 minutes" in panel.view["takes"]
+    panel.handle({"kind": "explain"})
+    assert not panel.run.runner.running
+    assert panel.run.runner.status == ""
+
+
 def test_a_later_run_keeps_what_was_explained(explained):
     parts = outcome(explained.record.cycles, session=explained)
     other = Session("gcn", "karate", machine=Machine.preset("hbm2"))
