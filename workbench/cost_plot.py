@@ -9,10 +9,20 @@ from bokeh.models import ColumnDataSource, HoverTool, NumeralTickFormatter, Rang
 from bokeh.plotting import figure
 
 from workbench.palette import MARKERS, OKABE_ITO
+from workbench.records import standin_text
 from workbench.runs_table import RunsTable, series
 from workbench.session import Session
 
-_COLUMNS = ("estimated", "simulated", "name", "problem", "schedule", "check", "regions")
+_COLUMNS = (
+    "estimated",
+    "simulated",
+    "name",
+    "problem",
+    "machine",
+    "schedule",
+    "check",
+    "regions",
+)
 _EMPTY_RANGE = (1e3, 1e6)
 HEIGHT = 340
 
@@ -74,6 +84,7 @@ class CostPlot(pn.viewable.Viewer):
                 tooltips=[
                     ("configuration", "@name"),
                     ("model", "@problem"),
+                    ("machine", "@machine"),
                     ("regions", "@regions"),
                     ("estimated", "@estimated{0,0} cycles"),
                     ("simulated", "@simulated{0,0} cycles"),
@@ -100,7 +111,9 @@ class CostPlot(pn.viewable.Viewer):
                 max(record.estimated, 1.0),
                 max(record.cycles, 1),
                 record.name,
-                f"{record.design.model} · {record.design.data}",
+                f"{record.design.model} · "
+                + (standin_text(record.data) if record.standin else record.data),
+                record.machine,
                 record.schedule or "every statement alone",
                 record.check,
                 len(record.regions),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
@@ -11,14 +12,17 @@ from engine.cost import Estimate, estimate
 from engine.fusion.directives import Materialise, Setting
 from engine.fusion.regions import partition
 from engine.fusion.schedule import Fuse, Order, Schedule
-from engine.models import MODELS, Kernel, Model, fitting, load, random_data
-from engine.models.datasets import GRAPHS
+from engine.models import MODELS, Kernel, Loaded, Model, fitting, load_labelled, random_data
+from engine.models.datasets import GRAPHS, VARIABLE
 from engine.program import Program, Statement, StoredTensor, parse
 from engine.program.printer import statement_text
 from engine.samml.compiler import Compilation, CompiledRegion, compile_program
 from engine.sim.machine import Machine
 
 Orders = Mapping[str, tuple[str, ...]]
+
+LARGEST = 20_000
+"""Nodes of the largest graph offered; larger ones take longer than a page should wait."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +42,8 @@ class Design:
         The program's text once edited; None is the model's own.
     settings : tuple
         Further directives of the schedule: lanes, blocks, locators, copies and the like.
+    machine : Machine
+        What it is simulated on; estimates do not depend on it.
     """
 
     model: str
@@ -48,10 +54,17 @@ class Design:
     wishes: tuple[Order, ...] = ()
     text: str | None = None
     settings: tuple[Setting, ...] = ()
+    machine: Machine = field(default_factory=Machine.default)
 
     @classmethod
     def scheduled(
-        cls, model: str, data: str, seed: int, schedule: Schedule, text: str | None = None
+        cls,
+        model: str,
+        data: str,
+        seed: int,
+        schedule: Schedule,
+        text: str | None = None,
+        machine: Machine | None = None,
     ) -> Design:
         """The design that a schedule's text describes.
 
@@ -60,10 +73,10 @@ class Design:
         FuseloomError
             If the schedule does not fit the program.
         """
-        program, _ = source(model, data, seed, text)
-        live = program.program.live
+        program = source(model, data, seed, text).model.program
+        live = program.live
         place = {s.out.tensor: k for k, s in enumerate(live)}
-        spans = partition(program.program, schedule)
+        spans = partition(program, schedule)
         cuts = {place[span.statements[0].out.tensor] for span in spans}
         cuts |= {
             k for k in range(1, len(live)) if live[k].op.fuses != live[k - 1].op.fuses
@@ -74,7 +87,8 @@ class Design:
         wishes = tuple(o for o in schedule.orders if o.last is None)
         # What is materialised has become a cut.
         settings = tuple(s for s in schedule.settings if not isinstance(s, Materialise))
-        return cls(model, data, seed, frozenset(cuts - {0}), named, wishes, text, settings)
+        machine = machine or Machine.default()
+        return cls(model, data, seed, frozenset(cuts - {0}), named, wishes, text, settings, machine)
 
 
 def region_name(first: str, last: str) -> str:
@@ -102,24 +116,30 @@ class Unit:
 
 
 @lru_cache(maxsize=8)
-def _loaded(model: str, data: str, seed: int) -> tuple[Model, dict[str, StoredTensor]]:
-    return load(model, data, seed)
+def _loaded(model: str, data: str, seed: int, folder: str | None) -> Loaded:
+    return load_labelled(model, data, seed, folder)
 
 
-@lru_cache(maxsize=32)
-def source(
-    model: str, data: str, seed: int, text: str | None
-) -> tuple[Model, Mapping[str, StoredTensor]]:
+def source(model: str, data: str, seed: int, text: str | None) -> Loaded:
     """A model with its data; an edited program keeps the data of inputs it left alone.
+
+    Graphs come from the folder that ``FUSELOOM_DATA_DIR`` names, if they are there; otherwise
+    they are stand-ins, and labelled so.
 
     Raises
     ------
     FuseloomError
         If the text is no program, or the names are unknown.
     """
-    known, data_set = _loaded(model, data, seed)
+    return _edited(model, data, seed, text, os.environ.get(VARIABLE) or None)
+
+
+@lru_cache(maxsize=32)
+def _edited(model: str, data: str, seed: int, text: str | None, folder: str | None) -> Loaded:
+    loaded = _loaded(model, data, seed, folder)
     if text is None:
-        return known, data_set
+        return loaded
+    known, data_set = loaded.model, loaded.data
     program = parse(text)
     edited = Model(program, known.kernels, {}, known.masks & set(program.inputs))
     fresh = random_data(edited, seed)
@@ -128,15 +148,12 @@ def source(
         for name in program.inputs
         if name in data_set and known.program.tensor(name) == program.tensor(name)
     }
-    return edited, {**fresh, **kept}
+    return replace(loaded, model=edited, data={**fresh, **kept})
 
 
 def fitting_data(model: str) -> tuple[str, ...]:
-    """Names of the data sets that fit a model.
-
-    Those that may be stand-ins are left out: the page has no place yet to say that they are.
-    """
-    return tuple(name for name in fitting(model) if name not in GRAPHS)
+    """Names of the data sets that fit a model, the largest graphs left out."""
+    return tuple(n for n in fitting(model) if n not in GRAPHS or GRAPHS[n].nodes <= LARGEST)
 
 
 def model_names() -> tuple[str, ...]:
@@ -148,10 +165,17 @@ class Built:
     """A design, compiled and estimated; :func:`build` makes it."""
 
     design: Design
-    model: Model
-    data: Mapping[str, StoredTensor] = field(repr=False)
+    loaded: Loaded
     compilation: Compilation = field(repr=False)
     estimate: Estimate = field(repr=False)
+
+    @property
+    def model(self) -> Model:
+        return self.loaded.model
+
+    @property
+    def data(self) -> Mapping[str, StoredTensor]:
+        return self.loaded.data
 
     @property
     def program(self) -> Program:
@@ -233,14 +257,23 @@ class Built:
                 return name
         return ""
 
-    def problem(self, machine: Machine) -> str:
+    @property
+    def problem(self) -> str:
         """Program, data and machine: what configurations share that can be compared."""
         d = self.design
-        return f"{d.model}, {d.data}, seed {d.seed}\n{machine}\n{d.text or ''}"
+        machine = f"{d.machine.name} {d.machine.fingerprint}"
+        data = f"{d.data} ({self.loaded.label}), seed {d.seed}"
+        return f"{d.model}, {data}\n{machine}\n{d.text or ''}"
 
-    def configuration(self, machine: Machine) -> str:
+    @property
+    def configuration(self) -> str:
         """What identifies a run: two designs with the same one give the same cycles."""
-        return f"{self.problem(machine)}\n{self.resolved}"
+        return f"{self.problem}\n{self.resolved}"
+
+    @cached_property
+    def tokens(self) -> float:
+        """Tokens that a simulation is expected to move, which is what takes its time."""
+        return sum(node.tokens for region in self.estimate.regions for node in region.nodes)
 
 
 def _unit(name: str, start: int, statements: list[Statement]) -> Unit:
@@ -273,17 +306,45 @@ def schedule_of(program: Program, design: Design) -> Schedule:
     return Schedule(tuple(fusions), (*design.wishes, *orders), design.settings)
 
 
-def build(design: Design) -> Built:
-    """Compile and estimate a design.
+def build(design: Design, before: Built | None = None) -> Built:
+    """Compile and estimate a design; if it differs from ``before`` in its machine only, reuse that.
 
     Raises
     ------
     FuseloomError
         The engine's reason why it cannot be.
     """
-    model, data = source(design.model, design.data, design.seed, design.text)
-    compilation = compile_program(model.program, schedule_of(model.program, design))
-    return Built(design, model, data, compilation, estimate(compilation, data))
+    if before is not None and replace(design, machine=before.design.machine) == before.design:
+        return Built(design, before.loaded, before.compilation, before.estimate)
+    loaded = source(design.model, design.data, design.seed, design.text)
+    program = loaded.model.program
+    compilation = compile_program(program, schedule_of(program, design))
+    return Built(design, loaded, compilation, estimate(compilation, loaded.data))
+
+
+def with_program(built: Built, text: str) -> Design:
+    """The design with edited program text; cuts and orders stay where statements are the same.
+
+    Raises
+    ------
+    FuseloomError
+        If the text is no program.
+    """
+    d = built.design
+    own = source(d.model, d.data, d.seed, None).model.program
+    edited = None if text.strip() == str(own).strip() else text
+    program = source(d.model, d.data, d.seed, edited).model.program
+    heads = {built.live[c].out.tensor for c in d.cuts}
+    cuts = {k for k, s in enumerate(program.live) if k and s.out.tensor in heads}
+    same = program == built.program
+    return replace(
+        d,
+        text=edited,
+        cuts=frozenset(cuts),
+        orders=d.orders if same else {},
+        wishes=d.wishes if same else (),
+        settings=d.settings if same else (),
+    )
 
 
 def with_order(design: Design, region: str, order: tuple[str, ...] | None) -> Design:

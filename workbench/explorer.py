@@ -12,15 +12,20 @@ from panel.util import edit_readonly
 from workbench import layout
 from workbench.assets import style
 from workbench.cost_plot import CostPlot
+from workbench.data_label import DataLabel
 from workbench.design import fitting_data, model_names
 from workbench.fusion_chain import FusionChain
 from workbench.graph_view import GraphView
+from workbench.machine_panel import MachinePanel
+from workbench.memory_panel import MemoryPanel
 from workbench.node_details import NodeDetails
 from workbench.orders_panel import OrdersPanel
+from workbench.path_panel import PathPanel
 from workbench.run_panel import RunPanel
 from workbench.session import Session
 from workbench.table_grid import FusionTableGrid
 from workbench.text_editor import TextEditor
+from workbench.utilisation import Utilisation
 
 TITLE = "Fuseloom · fusion explorer"
 HINT = """
@@ -30,7 +35,8 @@ HINT = """
 <li><b>Fuse.</b> Drag a red bar to change which kernels are fused; click between two kernels to
 cut there.</li>
 <li><b>Order.</b> Choose a dataflow order, or drag a row of the fusion table.</li>
-<li><b>Run.</b> Press Run: the simulator counts cycles and checks the result.</li>
+<li><b>Run.</b> Choose a machine and press Run: the simulator counts cycles, checks the result
+and shows below where the cycles went.</li>
 </ol>
 </details>
 """
@@ -39,6 +45,7 @@ CAPTIONS = {
     "through memory.",
     "table": "One row per index, outermost first; one column per use of a tensor. Each cell "
     "becomes a primitive of the machine.",
+    "why": "Of the region shown, in the last run of this configuration.",
 }
 OWN = "yours"
 """What the choice of presets shows for a design that is none."""
@@ -79,6 +86,13 @@ def explorer(session: Session | None = None) -> pmui.Page:
         dynamic=False,
         sizing_mode="stretch_width",
     )
+    why = pmui.Tabs(
+        ("Critical path", PathPanel(session, run)),
+        ("Utilisation over time", Utilisation(session)),
+        ("Memory", MemoryPanel(session)),
+        dynamic=False,
+        sizing_mode="stretch_width",
+    )
     left = pn.Column(
         _card("2  Order and fusion table", CAPTIONS["table"], FusionTableGrid(session)),
         _card("Details", None, NodeDetails(session)),
@@ -92,6 +106,8 @@ def explorer(session: Session | None = None) -> pmui.Page:
             pn.Column(
                 _hint(),
                 _toolbar(session, run),
+                DataLabel(session),
+                MachinePanel(session),
                 _card("1  Kernels and fusion", CAPTIONS["chain"], FusionChain(session)),
                 pn.FlexBox(
                     left,
@@ -102,6 +118,7 @@ def explorer(session: Session | None = None) -> pmui.Page:
                     sizing_mode="stretch_width",
                 ),
                 _card("3  Graph, costs and texts", None, tabs),
+                _card("4  Where the cycles went", CAPTIONS["why"], why),
                 sizing_mode="stretch_width",
                 styles={"gap": "12px", "padding": "12px 16px"},
             )

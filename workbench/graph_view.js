@@ -1,6 +1,7 @@
 /** A Graphviz drawing to move about in: pan, zoom, search, paths, heat, minimap. */
 export function render({ model, el }) {
   const READABLE = 0.85
+  const MEASURED = { busy: 'Heat: busy', stall_input: 'Heat: waiting for input', stall_output: 'Heat: waiting for space', stall_memory: 'Heat: waiting for memory', path: 'Heat: critical path' }
   const NS = 'http://www.w3.org/2000/svg'
   const bar = h('div', { class: 'bar', role: 'toolbar', 'aria-label': 'Graph' })
   const box = h('div', { class: 'box', tabindex: 0, role: 'application', 'aria-label': 'Dataflow graph. Arrow keys pan, plus and minus zoom, 0 fits, n and p go from node to node.' })
@@ -25,11 +26,13 @@ export function render({ model, el }) {
   const search = h('input', { type: 'search', placeholder: 'Find a node…', 'aria-label': 'Find a node', list: 'names', on: { keydown: event => { if (event.key === 'Enter') find() }, change: () => find() } })
   const names = h('datalist', { id: 'names' })
   const heat = h('select', { 'aria-label': 'Colour by', on: { change: () => { mode = heat.value; paint() } } },
-    h('option', { value: 'none' }, 'Colour: kind'), h('option', { value: 'expected' }, 'Heat: estimated cycles'), h('option', { value: 'busy' }, 'Heat: simulated busy share'))
+    h('option', { value: 'none' }, 'Colour: kind'), h('option', { value: 'expected' }, 'Heat: estimated cycles'), Object.entries(MEASURED).map(([value, text]) => h('option', { value }, text)))
+  const trail = h('input', { type: 'checkbox', checked: true, on: { change: () => critical() } })
+  const trailLabel = h('label', { title: 'Outline what determines the last cycle' }, trail, ' critical path')
   const frames = h('input', { type: 'checkbox', on: { change: () => model.send_msg({ kind: 'clusters', on: frames.checked }) } })
   const turn = h('button', { class: 'button', title: 'Left to right, or top to bottom', on: { click: () => model.send_msg({ kind: 'direction', to: model.direction === 'LR' ? 'TB' : 'LR' }) } }, '⤡ Turn')
   const tool = (text, label, f) => h('button', { class: 'button', 'aria-label': label, title: label, on: { click: f } }, text)
-  bar.append(search, names, heat, h('label', {}, frames, ' frame table columns'), turn,
+  bar.append(search, names, heat, h('label', {}, frames, ' frame table columns'), trailLabel, turn,
     tool('−', 'Zoom out', () => zoom(1 / 1.25)), tool('+', 'Zoom in', () => zoom(1.25)), tool('Fit', 'Fit the whole graph', fit), tool('1:1', 'Readable size', () => home()),
     h('span', { class: 'hint' }, 'drag to pan · Ctrl+wheel zooms · click a node for its path'))
 
@@ -88,7 +91,7 @@ export function render({ model, el }) {
     if (shown === place) apply()
     else home()
     shown = place
-    paint(); path()
+    paint(); critical(); path()
   }
 
   const pane = () => [box.clientWidth || 800, box.clientHeight || 400]
@@ -181,12 +184,14 @@ export function render({ model, el }) {
   const ramp = share => `hsl(${Math.round(52 - 40 * share)} 95% ${Math.round(93 - 33 * share)}%)`
 
   function paint() {
-    const shares = mode === 'none' ? null : model.heat[mode] || {}
-    const simulated = Object.keys(model.heat.busy || {}).length > 0
-    const option = heat.querySelector('[value=busy]')
-    option.disabled = !simulated
-    option.textContent = simulated ? 'Heat: simulated busy share' : 'Heat: busy share (run first)'
-    if (mode === 'busy' && !simulated) { mode = heat.value = 'none'; return paint() }
+    const known = kind => kind === 'path' ? model.critical.nodes || {} : model.heat[kind] || {}
+    for (const [kind, text] of Object.entries(MEASURED)) {
+      const option = heat.querySelector(`[value=${kind}]`)
+      option.disabled = !Object.keys(known(kind)).length
+      option.textContent = option.disabled ? `${text} (${kind === 'path' ? 'explain' : 'run'} first)` : text
+    }
+    if (mode in MEASURED && heat.querySelector(`[value=${mode}]`).disabled) { mode = heat.value = 'none'; return paint() }
+    const shares = mode === 'none' ? null : known(mode)
     for (const [key, { g, shapes }] of nodes) {
       const copy = g.classList.contains('copy')
       for (const [shape, fill] of shapes)
@@ -196,11 +201,23 @@ export function render({ model, el }) {
   }
 
   const kinds = () => (model.view.legend || []).map(k => h('span', {}, h('i', { class: 'swatch', style: `background:${k.colour}` }), k.text))
-  const scale = () => [h('span', {}, mode === 'busy' ? 'busy 0 %' : 'no cycles', ' ',
+  const scale = () => [h('span', {}, mode in MEASURED ? '0 %' : 'no cycles', ' ',
     h('i', { class: 'scale', style: `background:linear-gradient(90deg, ${[0, .25, .5, .75, 1].map(ramp).join(',')})` }),
-    mode === 'busy' ? ' 100 % of the elapsed cycles' : ' most estimated cycles of a node')]
+    mode in MEASURED ? ' 100 % of the elapsed cycles' : ' most estimated cycles of a node')]
   const streams = () => [['crd', 'coordinates'], ['ref', 'references'], ['val', 'values'], ['sig', 'repeat signal']].map(([name, text]) =>
-    h('span', { class: 'stream' }, h('i', { class: `line ${name}` }), text))
+    h('span', { class: 'stream' }, h('i', { class: `line ${name}` }), text)).concat(!trail.disabled && trail.checked ? h('span', { class: 'stream' }, h('i', { class: 'line trail' }), 'critical path') : [])
+
+  /** Outline the nodes and streams of the critical path. */
+  function critical() {
+    const { nodes: on = {}, edges = [] } = model.critical
+    const there = Object.keys(on).length > 0
+    trail.disabled = !there
+    trailLabel.classList.toggle('off', !there)
+    port?.querySelectorAll('.critical').forEach(e => e.classList.remove('critical'))
+    if (!there || !trail.checked) return paint()
+    for (const id of [...Object.keys(on), ...edges]) port?.querySelector(`#${CSS.escape(id)}`)?.classList.add('critical')
+    paint()
+  }
 
   function path() {
     box.querySelectorAll('.on, .selected').forEach(e => e.classList.remove('on', 'selected'))
@@ -259,6 +276,7 @@ export function render({ model, el }) {
 
   model.on('view', load)
   model.on('heat', paint)
+  model.on('critical', critical)
   model.on('selected', path)
   model.on('busy', () => box.classList.toggle('busy', model.busy))
   new ResizeObserver(() => { if (waiting && box.clientWidth) load(); else if (port && box.clientWidth) apply() }).observe(box)

@@ -15,6 +15,20 @@ from workbench.assets import script, style
 from workbench.child import ChildError
 from workbench.component import SessionComponent
 from workbench.drawing import edge_list, legend, node_key
+from workbench.records import RegionRecord
+
+MEASURED = ("busy", "stall_input", "stall_output", "stall_memory")
+"""Kinds of heat that a run measures."""
+
+
+def measured_shares(region: RegionRecord, node: int) -> dict[str, float]:
+    """What a node spent the elapsed cycles on; what its memory ports wait is added, up to all."""
+    row = region.nodes.get(node)
+    if row is None:
+        return {}
+    waits = row["stall_memory"] + sum(p["stall_memory"] for p in region.ports_of(node))
+    cycles = {kind: row[kind] for kind in MEASURED} | {"stall_memory": waits}
+    return {kind: min(1.0, c / max(region.cycles, 1)) for kind, c in cycles.items()}
 
 
 class GraphView(SessionComponent):
@@ -28,6 +42,7 @@ class GraphView(SessionComponent):
     _stylesheets = [style("graph_view")]
 
     heat = param.Dict({}, doc="Node key to share (0 to 1), by kind of heat.")
+    critical = param.Dict({}, doc="Node key to share of the critical path, and its edges.")
     selected = param.String("", doc="Key of the selected node.")
     busy = param.Boolean(False, doc="Whether a drawing is under way.")
     clusters = param.Boolean(False, doc="Whether nodes of one table column are framed.")
@@ -67,7 +82,7 @@ class GraphView(SessionComponent):
             picture, problem = "", str(end)
         if turn != self._turn:
             return
-        self.heat = self._heat()
+        self.param.update(heat=self._heat(), critical=self._critical())
         self.view = {
             "svg": picture,
             "problem": problem,
@@ -84,7 +99,7 @@ class GraphView(SessionComponent):
 
     def _show_heat(self) -> None:
         if not self.busy:
-            self.heat = self._heat()
+            self.param.update(heat=self._heat(), critical=self._critical())
 
     def _heat(self) -> dict[str, Any]:
         session = self.session
@@ -95,11 +110,25 @@ class GraphView(SessionComponent):
             node_key(n.id): nodes[n.id].cycles / most if most else 0.0
             for n in session.current.graph.nodes
         }
-        busy = {}
+        heat: dict[str, dict[str, float]] = {"expected": expected, **{k: {} for k in MEASURED}}
         if record is not None:
-            rows = record.regions[session.region].nodes
-            busy = {node_key(n): row["busy_share"] for n, row in rows.items()}
-        return {"expected": expected, "busy": busy}
+            region = record.regions[session.region]
+            for node in session.current.graph.nodes:
+                parts = measured_shares(region, node.id)
+                for kind, share in parts.items():
+                    heat[kind][node_key(node.id)] = share
+        return heat
+
+    def _critical(self) -> dict[str, Any]:
+        session = self.session
+        path = session.record.regions[session.region].path if session.record else None
+        if path is None:
+            return {}
+        streams = {s.id for s in session.current.graph.streams}
+        return {
+            "nodes": {node_key(int(node)): share for node, share in path["shares"].items()},
+            "edges": [f"e{s}" for s in path["streams"] if s in streams],
+        }
 
     def _select(self, event: Any) -> None:
         self.selected = node_key(event.new) if event.new >= 0 else ""

@@ -103,7 +103,12 @@ class NodeDetails(pn.viewable.Viewer):
         session = self.session
         expected = session.estimate.regions[session.region].nodes[node.id]
         record = session.record
-        row = record.regions[session.region].nodes.get(node.id) if record else None
+        region = record.regions[session.region] if record else None
+        row = region.nodes.get(node.id) if region else None
+        asked = region.ports_of(node.id) if region else []
+        ports = sum(port["stall_memory"] for port in asked) if asked else None
+        path = region.path if region else None
+        on_path = path and round(path["shares"].get(str(node.id), 0.0) * path["cycles"])
         lines = [
             ("busiest port", expected.tokens, row and row["tokens"], "tokens"),
             ("put, all ports", None, row and row["tokens_out"], "tokens"),
@@ -111,6 +116,10 @@ class NodeDetails(pn.viewable.Viewer):
             ("cycles busy", expected.cycles, row and row["busy"], "cycles"),
             ("waits for input", None, row and row["stall_input"], "cycles"),
             ("waits for space", None, row and row["stall_output"], "cycles"),
+            ("waits for memory", None, row and row["stall_memory"], "cycles"),
+            ("its memory ports wait", None, row and ports, "cycles"),
+            ("idle after its end", None, row and row["idle"], "cycles"),
+            ("on the critical path", None, on_path, "cycles"),
             ("arithmetic", expected.flops, None, "FLOPs"),
             ("memory traffic", expected.bytes, None, "bytes"),
         ]

@@ -30,6 +30,16 @@ def seconds(value: float) -> str:
     return f"{value * 1e3:.0f} ms" if value < 1 else f"{value:.1f} s"
 
 
+def about(value: float) -> str:
+    """A rough duration in words, e.g. ``about 40 seconds``."""
+    if value < 1:
+        return "less than a second"
+    if value < 90:
+        rounded = round(value, -1) if value > 10 else round(value)
+        return f"about {rounded:.0f} second{'s' * (rounded != 1)}"
+    return f"about {value / 60:.0f} minutes"
+
+
 def signed(share: float) -> str:
     """A deviation, e.g. ``+12 %`` or ``−5 %``."""
     return f"{share * 100:+.0f} %".replace("-", "−")

@@ -10,19 +10,25 @@ import panel as pn
 from workbench.assets import script, style
 from workbench.component import SessionComponent
 from workbench.design import Built
-from workbench.quantities import count, ratio, scientific, seconds, signed
+from workbench.machines import PATIENCE, SMALL, expected_seconds
+from workbench.quantities import about, count, ratio, scientific, seconds, short, signed
+from workbench.records import standin_text
 from workbench.session import Session
 from workbench.worker import Job, Runner, warm_up
 
 
 class RunPanel(SessionComponent):
-    """A Run button with progress, and the result with its check against the dense reference."""
+    """A Run button with progress, and the result with its check against the dense reference.
+
+    What is expected to take long is asked about first.
+    """
 
     _esm = script("run_panel")
     _stylesheets = [style("run_panel")]
 
     def __init__(self, session: Session | None = None, **params: Any) -> None:
         self.runner = Runner()
+        self._asked = ""  # the configuration whose run waits for a yes
         super().__init__(session, **params)
 
     def _follow(self) -> None:
@@ -53,11 +59,15 @@ class RunPanel(SessionComponent):
                 "took": seconds(shown.seconds),
                 "speedup": ratio(base.cycles / shown.cycles) if base and shown.cycles else "",
                 "work": f"{count(shown.flops, 'FLOPs')} · {count(shown.bytes, 'bytes')}",
+                "note": "the estimate knows no memory" if shown.design.machine.memory else "",
+                "machine": shown.machine,
+                "standin": standin_text(shown.data) if shown.standin else "",
             }
         return {
             "running": runner.running,
             "share": runner.share,
-            "status": runner.status if runner.running or runner.failed else "",
+            "status": self._status(),
+            "asking": self._question() if self._asked == session.configuration else "",
             "failed": runner.failed,
             "done": record is not None,
             "cancelled": runner.status == "cancelled" and not runner.running,
@@ -67,15 +77,53 @@ class RunPanel(SessionComponent):
 
     def handle(self, request: Mapping[str, Any]) -> None:
         match request["kind"]:
+            case "run" if self.expected > PATIENCE and not request.get("sure"):
+                self._asked = self.session.configuration
+                self.refresh()
             case "run":
+                self._asked = ""
                 pn.state.execute(self.run)
+            case "leave":
+                self._asked = ""
+                self.refresh()
             case "cancel":
                 self.runner.cancel()
 
-    async def run(self) -> None:
-        """Simulate the current configuration and keep the record."""
+    @property
+    def expected(self) -> float:
+        """Seconds that a run of the current configuration may take, very roughly."""
+        return self.expect(self.session.built.tokens <= SMALL)
+
+    def expect(self, explain: bool) -> float:
+        """The same, with or without the log that explains it."""
+        return expected_seconds(self.session.built.tokens, self.session.machine, explain)
+
+    def _question(self) -> str:
+        takes = about(self.expected)
+        if self.expected > self.runner.limit:
+            takes += f", more than the limit of {about(self.runner.limit)} for a run here"
+        tokens = short(self.session.built.tokens, "tokens")
+        return f"This may take {takes}: the estimate expects {tokens} to simulate."
+
+    def _status(self) -> str:
+        runner = self.runner
+        if not runner.running:
+            return runner.status if runner.failed else ""
+        return f"{runner.share:.0%} · {runner.status}" if runner.share else runner.status
+
+    def explain(self) -> None:
+        """Simulate the current configuration once more, with a log of every wait."""
+        self._asked = ""
+        pn.state.execute(self._run_explained)
+
+    async def _run_explained(self) -> None:
+        await self.run(explain=True)
+
+    async def run(self, explain: bool = False) -> None:
+        """Simulate the current configuration and keep the record; small ones are explained too."""
         built = self.session.built
-        job = Job(built.compilation, built.data, self.session.machine)
+        explain = explain or built.tokens <= SMALL
+        job = Job(built.compilation, built.data, built.design.machine, explain)
         outcome = await self.runner.run(job)
         warm_up()
         if outcome is not None:

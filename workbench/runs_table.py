@@ -9,7 +9,7 @@ from workbench.assets import script, style
 from workbench.component import SessionComponent
 from workbench.palette import MARKERS, OKABE_ITO
 from workbench.quantities import ratio
-from workbench.records import RunRecord
+from workbench.records import RunRecord, standin_text
 
 _SIGNS = {"square": "■", "diamond": "◆", "triangle": "▲", "hex": "⬢", "circle": "●"}
 
@@ -51,6 +51,8 @@ class RunsTable(SessionComponent):
             "sign": _SIGNS[MARKERS[kind]],
             "colour": OKABE_ITO[kind],
             "model": f"{record.design.model} · {record.design.data}",
+            "standin": standin_text(record.data) if record.standin else "",
+            "machine": record.machine,
             "schedule": record.schedule or "every statement alone",
             "estimated": f"{round(record.estimated):,}",
             "cycles": f"{record.cycles:,}",

@@ -16,6 +16,7 @@ from engine.samml.catalogue import primitive
 from engine.samml.compiler import Compilation, CompiledRegion, compile_region
 from engine.samml.primitive import Family
 from engine.sim.machine import Machine
+from engine.sim.machine_text import read_machine
 from workbench.design import (
     Built,
     Design,
@@ -23,7 +24,9 @@ from workbench.design import (
     fitting_data,
     source,
     with_order,
+    with_program,
 )
+from workbench.machines import tokens_of
 from workbench.quantities import count
 from workbench.records import RunRecord
 
@@ -62,7 +65,7 @@ class Session(param.Parameterized):
     ok = param.Boolean(True, doc="Whether the last request was granted.")
     answers = param.Integer(0, doc="Counts answers, so that a refusal is an event too.")
     topic = param.Selector(
-        default="fusion", objects=["fusion", "order", "text"], doc="What was asked last."
+        default="fusion", objects=["fusion", "order", "text", "machine"], doc="What was asked last."
     )
     place = param.Tuple((0, 0), doc="Line and column of the last refusal; 0 is none.")
     region = param.Integer(0, doc="The region shown, counted from 0.")
@@ -81,16 +84,19 @@ class Session(param.Parameterized):
         **params: Any,
     ) -> None:
         super().__init__(**params)
-        self.machine = machine or Machine.default()
         self._past: list[Design] = []
         self._future: list[Design] = []
-        self._show(build(self._start(model, data, seed, schedule)))
+        self._show(build(self._start(model, data, seed, schedule, machine)))
 
     # What there is ------------------------------------------------------------------------
 
     @property
     def design(self) -> Design:
         return self.built.design
+
+    @property
+    def machine(self) -> Machine:
+        return self.design.machine
 
     @property
     def compilation(self) -> Compilation:
@@ -128,7 +134,7 @@ class Session(param.Parameterized):
 
     @property
     def configuration(self) -> str:
-        return self.built.configuration(self.machine)
+        return self.built.configuration
 
     @property
     def record(self) -> RunRecord | None:
@@ -143,7 +149,7 @@ class Session(param.Parameterized):
     @property
     def baseline(self) -> RunRecord | None:
         """The unfused run that speed-ups refer to."""
-        return self.baseline_of(self.built.problem(self.machine))
+        return self.baseline_of(self.built.problem)
 
     def baseline_of(self, problem: str) -> RunRecord | None:
         runs = (r for r in self.records.values() if r.problem == problem)
@@ -161,7 +167,7 @@ class Session(param.Parameterized):
                     data=data or self.design.data,
                     seed=self.design.seed if seed is None else seed,
                 )
-            return self._start(model, data, seed or 0, None)
+            return self._start(model, data, seed or 0, None, self.machine)
 
         return self._try(change)
 
@@ -180,24 +186,22 @@ class Session(param.Parameterized):
     def set_program(self, text: str) -> bool:
         """Take over program text; cuts and orders stay where the statements are the same."""
 
-        def change() -> Design:
-            d = self.design
-            own = source(d.model, d.data, d.seed, None)[0].program
-            edited = None if text.strip() == str(own).strip() else text
-            program = source(d.model, d.data, d.seed, edited)[0].program
-            heads = {self.built.live[c].out.tensor for c in d.cuts}
-            cuts = {k for k, s in enumerate(program.live) if k and s.out.tensor in heads}
-            same = program == self.built.program
-            return replace(
-                d,
-                text=edited,
-                cuts=frozenset(cuts),
-                orders=d.orders if same else {},
-                wishes=d.wishes if same else (),
-                settings=d.settings if same else (),
-            )
+        return self._try(lambda: with_program(self.built, text), "text")
 
-        return self._try(change, "text")
+    def set_machine(self, name_or_text: str) -> bool:
+        """Simulate on another machine: a preset by name, or one described in TOML."""
+        return self._try(
+            lambda: replace(self.design, machine=read_machine(name_or_text)), "machine"
+        )
+
+    def set_capacity(self, text: str) -> bool:
+        """Let every channel of the machine hold so many tokens, or be unbounded."""
+
+        def change() -> Design:
+            machine = replace(self.machine, channel_capacity=tokens_of(text))
+            return replace(self.design, machine=machine)
+
+        return self._try(change, "machine")
 
     def set_cuts(self, gaps: Iterable[int]) -> bool:
         """Cut exactly at these gaps between boxes."""
@@ -314,11 +318,11 @@ class Session(param.Parameterized):
 
     def finish(self, built: Built, outcome: Mapping[str, Any]) -> RunRecord:
         """Keep what a worker sent back about a design, and show it."""
-        configuration = built.configuration(self.machine)
+        configuration = built.configuration
         own = sum(not r.preset for r in self.records.values())
         known = self.records.get(configuration)
         name = built.preset_name or (known.name if known else f"yours {own + 1}")
-        record = RunRecord.of(built, self.machine, name, outcome)
+        record = RunRecord.of(built, name, outcome).with_paths_of(known)
         self.param.update(records={**self.records, configuration: record}, latest=record)
         return record
 
@@ -331,19 +335,26 @@ class Session(param.Parameterized):
 
     def _scheduled(self, text: str) -> Design:
         d = self.design
-        return Design.scheduled(d.model, d.data, d.seed, Schedule.parse(text), d.text)
+        return Design.scheduled(d.model, d.data, d.seed, Schedule.parse(text), d.text, d.machine)
 
-    def _start(self, model: str, data: str | None, seed: int, schedule: str | None) -> Design:
+    def _start(
+        self,
+        model: str,
+        data: str | None,
+        seed: int,
+        schedule: str | None,
+        machine: Machine | None,
+    ) -> Design:
         if data is None:
             data = fitting_data(model)[0] if model in MODELS else "random"
         if schedule is None:
-            presets = source(model, data, seed, None)[0].presets
+            presets = source(model, data, seed, None).model.presets
             schedule = presets.get("partial", next(iter(presets.values()), ""))
-        return Design.scheduled(model, data, seed, Schedule.parse(schedule))
+        return Design.scheduled(model, data, seed, Schedule.parse(schedule), machine=machine)
 
     def _try(self, change: Callable[[], Design], topic: str = "fusion") -> bool:
         try:
-            built = build(change())
+            built = build(change(), self.built)
         except FuseloomError as reason:
             return self._refuse(reason, topic)
         if built.design != self.design:
@@ -356,16 +367,17 @@ class Session(param.Parameterized):
         if not here:
             return self._refuse(FuseloomError(otherwise))
         there.append(self.design)
-        self._show(build(here.pop()))
+        self._show(build(here.pop(), self.built))
         return True
 
     def _show(self, built: Built, topic: str = "fusion") -> None:
         number = self._region_after(built)
+        same = self.built is not None and built.compilation is self.built.compilation
         self.param.update(
             built=built,
-            region=number,
-            cell=("", ""),
-            node=-1,
+            region=self.region if same else number,
+            cell=self.cell if same else ("", ""),
+            node=self.node if same else -1,
             ok=True,
             topic=topic,
             place=(0, 0),

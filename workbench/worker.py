@@ -28,11 +28,12 @@ INTERVAL = 0.1
 
 @dataclass(frozen=True)
 class Job:
-    """What a worker needs to know."""
+    """What a worker needs to know; ``explain`` asks for critical paths and channels too."""
 
     compilation: Compilation
     data: Mapping[str, StoredTensor]
     machine: Machine
+    explain: bool = False
 
 
 def work(job: Job, send: Send) -> None:
@@ -41,7 +42,9 @@ def work(job: Job, send: Send) -> None:
     Sends ``("progress", share, text)`` now and then, and at the end ``("done", outcome)`` with
     plain data or ``("refused", text)`` with the engine's reason.
     """
-    from engine.sim.run import simulate  # the server shall not load the simulator's kernels
+    # the server shall not load the simulator's kernels
+    from engine.sim.run import simulate
+    from workbench.analysis import observation, region_data
 
     last = time.monotonic()
 
@@ -53,8 +56,15 @@ def work(job: Job, send: Send) -> None:
 
     try:
         started = time.perf_counter()
-        run = simulate(job.compilation, job.data, job.machine, progress=progress)
+        run = simulate(
+            job.compilation,
+            job.data,
+            job.machine,
+            observe=observation(job.explain),
+            progress=progress,
+        )
         seconds = time.perf_counter() - started
+        send(("progress", 1.0, "comparing with the dense reference"))
         check = run.check()
     except FuseloomError as reason:
         send(("refused", str(reason)))
@@ -70,10 +80,7 @@ def work(job: Job, send: Send) -> None:
                 "max_rel_error": float(check.max_rel_error),
                 "check": str(check),
                 "seconds": seconds,
-                "regions": [
-                    {"name": r.name, "cycles": int(r.cycles), "nodes": list(r.trace.rows())}
-                    for r in run.regions
-                ],
+                "regions": [region_data(r, job.machine) for r in run.regions],
             },
         )
     )
@@ -82,6 +89,7 @@ def work(job: Job, send: Send) -> None:
 def prepare() -> None:
     """Load the simulator before the first job comes; runs inside the worker."""
     import_module("engine.sim.run")
+    import_module("workbench.analysis")
 
 
 class _Spare:
@@ -146,7 +154,7 @@ class Runner(param.Parameterized):
     """
 
     running = param.Boolean(False)
-    share = param.Number(0.0, bounds=(0, 1), doc="Part of the regions that are done.")
+    share = param.Number(0.0, bounds=(0, 1), doc="Part of the simulation that is done.")
     status = param.String("", doc="What runs now, or how the last run ended.")
     failed = param.Boolean(False, doc="Whether the last run ended without a result.")
 

@@ -8,6 +8,10 @@ from collections.abc import Iterator
 
 import panel as pn
 import pytest
+from panel.tests.util import serve_component
+
+from workbench.explorer import explorer
+from workbench.session import Session
 
 ARGUMENTS = (
     "--no-sandbox",
@@ -18,6 +22,8 @@ ARGUMENTS = (
     "--disable-component-update",
     "--disable-sync",
 )
+PATIENCE = 30_000
+"""Milliseconds to wait for a condition; a loaded machine takes long for everything."""
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 LOCAL = ("http://localhost:", "http://127.0.0.1:", "ws://localhost:", "data:", "blob:")
 
@@ -32,9 +38,10 @@ def _missing(reason: str) -> None:
 @pytest.fixture(scope="session")
 def browser() -> Iterator:
     try:
-        from playwright.sync_api import Error, sync_playwright
+        from playwright.sync_api import Error, expect, sync_playwright
     except ImportError:
         _missing("playwright is not installed")
+    expect.set_options(timeout=PATIENCE)
     path = os.environ.get("FUSELOOM_CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
     with sync_playwright() as playwright:
         try:
@@ -69,6 +76,15 @@ def page(browser, viewport) -> Iterator:
     context.close()
     assert not external, f"the page asked the network for {external}"
     assert not errors, errors
+
+
+@pytest.fixture
+def session(page) -> Session:
+    """A session whose page is open and drawn."""
+    session = Session("gcn", "karate")
+    serve_component(page, lambda: explorer(session))
+    page.locator("g.node").first.wait_for(timeout=2 * PATIENCE)
+    return session
 
 
 @pytest.fixture(autouse=True)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-import time
 
 import pytest
-from panel.tests.util import serve_component, wait_until
+from panel.tests.util import wait_until
 
-from workbench.explorer import explorer
-from workbench.session import Session
+from .conftest import PATIENCE
 
 try:
     from playwright.sync_api import expect
@@ -17,17 +15,6 @@ except ImportError:  # the fixtures say so, and decide whether that is a failure
     expect = None
 
 pytestmark = pytest.mark.browser
-GENEROUS = 5.0
-"""Seconds that a change may take on a slow machine; the measured time is printed."""
-
-
-@pytest.fixture
-def session(page):
-    """A session whose page is open and drawn."""
-    session = Session("gcn", "karate")
-    serve_component(page, lambda: explorer(session))
-    expect(page.locator("g.node").first).to_be_visible(timeout=20_000)
-    return session
 
 
 def seen(page):
@@ -55,7 +42,8 @@ def drag(page, what, where):
 def run_and_wait(page, press):
     press()
     badge = page.locator(".badge.good").first
-    expect(badge).to_contain_text("matches the dense reference", timeout=40_000)
+    expect(badge).to_contain_text("matches the dense reference", timeout=2 * PATIENCE)
+    expect(page.locator("[data-action=run]")).to_be_enabled()
 
 
 def test_drag_a_boundary_run_and_be_refused(page, session):
@@ -63,7 +51,6 @@ def test_drag_a_boundary_run_and_be_refused(page, session):
     bar, goal = page.locator("button.bar[data-gap='4']"), page.locator(".gap[data-gap='3']")
     start, end = centre(bar), centre(goal)
     drag(page, start, end)
-    started = time.perf_counter()
     expect(page.locator("button.bar[data-gap='3']")).to_be_visible()
     expect(page.locator(".caption").first).to_contain_text("T1..T3")
     page.wait_for_function(
@@ -75,9 +62,6 @@ def test_drag_a_boundary_run_and_be_refused(page, session):
         arg=before[1],
         polling=20,
     )
-    took = time.perf_counter() - started
-    print(f"boundary moved: table, graph and estimate changed after {took * 1e3:.0f} ms")
-    assert took < GENEROUS
     after = seen(page)
     assert all(a != b for a, b in zip(before, after, strict=True))
     assert session.cuts == (3,)
@@ -98,7 +82,7 @@ def test_drag_a_boundary_run_and_be_refused(page, session):
     assert tuple(rows) == session.current.table.rows
 
     page.get_by_role("button", name="Undo").click()
-    wait_until(lambda: session.cuts == (4,), page)
+    wait_until(lambda: session.cuts == (4,), page, timeout=PATIENCE)
     expect(page.locator(".badge.old")).to_contain_text("stale")
 
 
@@ -112,11 +96,11 @@ def test_the_keyboard_can_do_the_same(page, session):
     expect(page.locator("button.seam[data-gap='4']")).to_be_focused()
     page.keyboard.press("Enter")
     expect(page.locator("button.bar[data-gap='4']")).to_be_focused()
-    wait_until(lambda: session.cuts == (4,), page)
+    wait_until(lambda: session.cuts == (4,), page, timeout=PATIENCE)
 
     page.locator("tr[data-row='k'] .handle").focus()
     page.keyboard.press("Alt+ArrowDown")
-    wait_until(lambda: session.current.order == ("i", "p", "k", "n"), page)
+    wait_until(lambda: session.current.order == ("i", "p", "k", "n"), page, timeout=PATIENCE)
     expect(page.locator("tr[data-row='k'] .handle")).to_be_focused()
     page.locator("tr[data-row='n'] .handle").focus()
     page.keyboard.press("Alt+ArrowUp")
@@ -150,10 +134,8 @@ def test_cancel_ends_a_run_at_once(page, session):
     page.locator("[data-action=run]").click()
     cancel = page.locator("[data-action=cancel]")
     expect(cancel).to_be_visible()
-    started = time.perf_counter()
     cancel.click()
     expect(page.locator(".said").first).to_have_text("cancelled")
-    print(f"cancelled after {(time.perf_counter() - started) * 1e3:.0f} ms")
     assert session.record is None
     expect(page.locator("[data-action=run]")).to_be_enabled()
 
@@ -168,7 +150,7 @@ def test_references_steps_orders_and_graph(page, session):
 
     expect(page.locator(".head")).to_contain_text("5 legal orders")
     page.locator("[data-order='i,p,k,n']").click()
-    wait_until(lambda: session.current.order == ("i", "p", "k", "n"), page)
+    wait_until(lambda: session.current.order == ("i", "p", "k", "n"), page, timeout=PATIENCE)
     expect(page.locator("[data-order='i,p,k,n']")).to_have_attribute("aria-checked", "true")
 
     expect(page.locator(".box.busy")).to_have_count(0)
@@ -205,7 +187,7 @@ def test_texts_show_errors_in_place(page, session):
     expect(page.locator(".numbers .wrong")).to_have_text("✕ 2")
     area.fill("fuse T1..Y")
     area.press("Control+Enter")
-    wait_until(lambda: session.cuts == (), page)
+    wait_until(lambda: session.cuts == (), page, timeout=PATIENCE)
     expect(page.locator("section.region")).to_have_count(1)
 
 

@@ -27,6 +27,9 @@ def outcome(cycles=100, ok=True, session=None):
                     "busy_share": 0.5,
                     "stall_input": 0,
                     "stall_output": 0,
+                    "stall_memory": 0,
+                    "idle": 0,
+                    "label": n.label,
                 }
                 for n in r.graph.nodes
             ],

@@ -4,23 +4,37 @@ from __future__ import annotations
 
 import asyncio
 import io
+import itertools
+import json
 import os
 import pickle
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from engine.errors import SimulationError
 from engine.program import Op
-from workbench import layout
+from engine.sim.machine import Machine
+from engine.sim.run import simulate
+from workbench import analysis, layout
 from workbench.child import Child, ChildError, _Requests
 from workbench.run_panel import RunPanel
 from workbench.session import Session
 from workbench.worker import Job, Runner
 
 
-def job(session):
-    return Job(session.compilation, session.built.data, session.machine)
+def job(session, explain=False):
+    return Job(session.compilation, session.built.data, session.machine, explain)
+
+
+def alone(work):
+    """Run a coroutine, or call a function, in a thread of its own.
+
+    Where browser tests ran before in the same process, this thread has a running event loop.
+    """
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(work if callable(work) else lambda: asyncio.run(work)).result()
 
 
 def echo(request, send):
@@ -67,7 +81,7 @@ def test_a_run_gives_plain_data_and_a_check():
     shares = []
     runner = Runner()
     runner.param.watch(lambda event: shares.append(event.new), "share")
-    result = asyncio.run(runner.run(job(session)))
+    result = alone(runner.run(job(session)))
     assert result is not None
     assert result["ok"]
     assert result["cycles"] > 0
@@ -89,7 +103,7 @@ def test_a_run_gives_plain_data_and_a_check():
 def test_a_run_that_fails_says_why(target, text):
     runner = Runner()
     runner.target = f"tests.workbench.test_worker:{target}"
-    assert asyncio.run(runner.run(job(Session("spmv")))) is None
+    assert alone(runner.run(job(Session("spmv")))) is None
     assert runner.failed
     assert runner.status == text
     assert not runner.running
@@ -108,7 +122,7 @@ def test_cancel_is_quick_and_leaves_no_process():
         assert await asyncio.wait_for(task, 5) is None
         return runner, process
 
-    runner, process = asyncio.run(scenario())
+    runner, process = alone(scenario())
     assert runner.status == "cancelled"
     assert not runner.failed
     assert process.wait(5) != 0
@@ -117,7 +131,7 @@ def test_cancel_is_quick_and_leaves_no_process():
 def test_a_run_has_a_limit():
     runner = Runner(limit=0.5)
     runner.target = "tests.workbench.test_worker:sleep"
-    assert asyncio.run(runner.run(job(Session("spmv")))) is None
+    assert alone(runner.run(job(Session("spmv")))) is None
     assert runner.failed
     assert "stopped after 0.5 s" in runner.status
 
@@ -125,10 +139,79 @@ def test_a_run_has_a_limit():
 def test_the_panel_keeps_the_record():
     session = Session("spmm", "random")
     panel = RunPanel(session)
-    panel.handle({"kind": "run"})
-    assert session.record is not None
+    alone(lambda: panel.handle({"kind": "run"}))
+    assert session.record is not None, panel.runner.status
     assert session.record.ok
     assert panel.view["result"]["cycles"].endswith(" cycles")
+
+
+def test_a_run_on_a_memory_tells_what_it_did():
+    session = Session("spmm", "random", machine=Machine.preset("hbm2"))
+    result = alone(Runner().run(job(session)))
+    direct = simulate(session.compilation, session.built.data, session.machine)
+    (region,), (expected,) = result["regions"], direct.regions
+    assert region["memory"] == json.loads(json.dumps(expected.result.memory.to_dict()))
+    assert region["memory"]["bytes"] > 0
+    assert region["path"] is None
+    own = {n.id for n in session.current.graph.nodes}
+    ports = [row for row in region["nodes"] if row["node"] not in own]
+    assert ports
+    for row in ports:  # each serves the node its label begins with
+        served = session.current.graph.nodes[row["owner"]]
+        assert row["label"].startswith(served.label)
+    assert all("owner" not in row for row in region["nodes"] if row["node"] in own)
+
+
+@pytest.mark.parametrize("machine", ["default", "hbm2"])
+def test_timelines_add_up_to_the_counters(machine):
+    session = Session("gcn", "karate", machine=Machine.preset(machine))
+    result = alone(Runner().run(job(session)))
+    for region in result["regions"]:
+        for name, cycles in region["timeline"]["cycles"].items():
+            for row, bins in zip(region["nodes"], cycles, strict=True):
+                if name != "idle":
+                    assert sum(bins) == row[name]
+
+
+@pytest.mark.parametrize("machine", ["default", "hbm2"])
+def test_an_explained_run_accounts_for_every_cycle(machine):
+    session = Session("gcn", "karate", machine=Machine.preset(machine))
+    result = alone(Runner().run(job(session, explain=True)))
+    for compiled, region in zip(session.regions, result["regions"], strict=True):
+        path = region["path"]
+        assert path["start"] == 0
+        assert sum(row["cycles"] for row in path["summary"]) == region["cycles"]
+        assert sum(path["shares"].values()) == pytest.approx(1)
+        assert {int(n) for n in path["shares"]} <= {n.id for n in compiled.graph.nodes}
+        ends = [(s["from"], s["to"]) for s in path["segments"]]
+        assert ends[0][0] == 0
+        assert ends[-1][1] == region["cycles"]
+        assert all(a[1] == b[0] for a, b in itertools.pairwise(ends))
+        assert path["what_if"][0]["gain"] == path["what_if"][0]["own"] // 2
+        assert len(region["channels"]) >= len(compiled.graph.streams)
+
+
+def test_a_long_path_is_cut_to_its_longest_segments(monkeypatch):
+    monkeypatch.setattr(analysis, "LISTED", 5)
+    session = Session("gcn", "karate")
+    observe = analysis.observation(explain=True)
+    run = simulate(session.compilation, session.built.data, observe=observe)
+    path = run.regions[0].path
+    data = analysis.path_data(path)
+    assert data["pieces"] == len(path.segments) > 5
+    kept = sorted((s["cycles"] for s in data["segments"]), reverse=True)
+    assert kept == sorted((s.cycles for s in path.segments), reverse=True)[:5]
+    starts = [s["from"] for s in data["segments"]]
+    assert starts == sorted(starts)
+
+
+def test_a_memory_of_queues_refuses_tiles():
+    session = Session("gpt3", "bigbird", machine=Machine.preset("comal-hbm"))
+    assert session.set_schedule("block 2"), session.message
+    runner = Runner()
+    assert alone(runner.run(job(session))) is None
+    assert runner.failed
+    assert "a memory of queues moves words, not tiles (hint:" in runner.status
 
 
 def test_layout_survives_its_worker():
