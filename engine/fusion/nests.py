@@ -133,6 +133,45 @@ def _check_realisable(
         )
 
 
+def unrealisable(
+    roots: Sequence[Instance], order: Sequence[str]
+) -> frozenset[tuple[str, str]] | None:
+    """Why :func:`place` refuses an order: pairs of indices, outer ones first; None if it does not.
+
+    Every order that has these pairs is refused.
+    """
+    rank = {x: k for k, x in enumerate(order)}
+    seen: set[tuple[int, tuple[str, ...]]] = set()
+
+    def visit(
+        view: Instance, consumer: dict[str, frozenset[tuple[str, str]]]
+    ) -> frozenset[tuple[str, str]] | None:
+        """``consumer`` says of each index of the consumer's nest which pairs put it there."""
+        last = max(view.local, key=rank.__getitem__, default=None)
+        foreign = {
+            x: why | {(x, last)}
+            for x, why in consumer.items()
+            if last is not None and x not in view.local and rank[x] < rank[last]
+        }
+        for r in view.reduced:
+            for x, why in foreign.items():
+                if rank[x] > rank[r]:
+                    return why | {(r, x)}
+            for x in view.indices if r in consumer else ():
+                if rank[x] > rank[r]:
+                    return consumer[r] | {(r, x)}
+        nest = {**dict.fromkeys(view.local, frozenset()), **foreign}
+        key = (id(view), tuple(sorted(nest)))
+        if key in seen:
+            return None
+        seen.add(key)
+        inside = (visit(v, nest) for v in view.operands if isinstance(v, Instance))
+        return next((found for found in inside if found is not None), None)
+
+    found = (visit(root, {}) for root in roots)
+    return next((pairs for pairs in found if pairs is not None), None)
+
+
 def walk_placed(roots: Sequence[Placed]) -> tuple[Placed, ...]:
     """Every placed instance once, producers before consumers."""
     seen: dict[int, Placed] = {}

@@ -161,6 +161,17 @@ class PartialOrderGraph:
                 added[outer, inner] = Edge(outer, inner, Origin.USER, "as the statement reads")
         return PartialOrderGraph(self.indices, (*self.edges, *added.values()))
 
+    def ancestors(self) -> dict[str, frozenset[str]]:
+        """Per index, in order of first appearance, those that every order puts outside it.
+
+        Raises
+        ------
+        OrderError
+            If the edges form a cycle.
+        """
+        self.verify()
+        return {x: frozenset(nx.ancestors(self._network, x)) for x in self.indices}
+
     def count(self) -> int:
         """The exact number of linear extensions, by dynamic programming over down-sets.
 

@@ -88,7 +88,22 @@ class FusedRegion:
         return tuple(view for view in found if isinstance(view, Leaf))
 
     def orders(self, limit: int | None = None) -> Iterator[tuple[str, ...]]:
-        """Yield legal orders: first those in which every statement runs as it reads.
+        """Yield legal orders: first those in which every statement runs as it reads."""
+        natural = self.natural
+
+        def both() -> Iterator[tuple[str, ...]]:
+            yield from natural.orders()
+            place: dict[str, int]
+            for order in self.pog.orders():
+                place = {x: k for k, x in enumerate(order)}
+                if any(place[e.outer] > place[e.inner] for e in natural.edges):
+                    yield order
+
+        yield from islice(both(), limit)
+
+    @cached_property
+    def natural(self) -> PartialOrderGraph:
+        """The constraints, and that every statement runs as it reads where they allow it.
 
         A statement reads its indices in order of first appearance, operands first, so that
         ``T[i,j] = A[i,k] * X[k,j]`` runs i, k, j unless something speaks against it.  Where that
@@ -103,17 +118,7 @@ class FusedRegion:
             for operand in (v for v in view.operands if isinstance(v, Instance)):
                 foreign = [x for x in view.local if x not in operand.local]
                 chains += [[x, y] for x in operand.local for y in foreign]
-        natural = self.pog.preferring(chains)
-
-        def both() -> Iterator[tuple[str, ...]]:
-            yield from natural.orders()
-            place: dict[str, int]
-            for order in self.pog.orders():
-                place = {x: k for k, x in enumerate(order)}
-                if any(place[e.outer] > place[e.inner] for e in natural.edges):
-                    yield order
-
-        yield from islice(both(), limit)
+        return self.pog.preferring(chains)
 
     def default_order(self) -> tuple[str, ...]:
         """The order the schedule asks for, else the first of :meth:`orders`."""

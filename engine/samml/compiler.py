@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import islice
 
 from engine.errors import FuseloomError, LoweringError, OrderError
 from engine.fusion.fuse import fuse
@@ -12,6 +13,7 @@ from engine.fusion.pog import PartialOrderGraph
 from engine.fusion.prepare import prepare
 from engine.fusion.region import FusedRegion
 from engine.fusion.schedule import Schedule
+from engine.fusion.search import OrderSearch, reason_for
 from engine.program.types import Program
 from engine.samml.graph import Graph
 from engine.samml.lowering import lower
@@ -98,20 +100,23 @@ def compile_region(region: FusedRegion, order: Sequence[str] | None = None) -> C
         table = build_table(region, order)
         return _finish(region, table)
     reason: FuseloomError | None = None
-    for candidate in region.orders(MAX_ORDERS_TRIED):
+    search = OrderSearch(region, MAX_ORDERS_TRIED * len(region.indices))
+    tried = 0
+    for tried, candidate in enumerate(islice(search, MAX_ORDERS_TRIED), 1):  # noqa: B007
         try:
             table = build_table(region, candidate)
         except (OrderError, LoweringError) as problem:
             reason = reason or problem
+            search.refuse(reason_for(region, candidate))
             continue
         return _finish(region, table)
     assert reason is not None
     count = region.pog.count()
-    tried = f"the first {MAX_ORDERS_TRIED:,} of {count:,} legal orders"
-    if count <= MAX_ORDERS_TRIED:
-        tried = f"its {count:,} legal orders" if count > 1 else "its legal orders (one)"
+    which = f"its {count:,} legal orders" if count > 1 else "its legal orders (one)"
+    if not search.exhausted:
+        which = f"the {tried:,} kinds tried of {count:,} legal orders"
     raise LoweringError(
-        f"region {region.name}: none of {tried} can be built; "
+        f"region {region.name}: none of {which} can be built; "
         f"the first fails with: {reason.message}",
         hint=reason.hint,
     )

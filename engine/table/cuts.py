@@ -6,6 +6,7 @@ that reductions inside the producer still see every coordinate.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from engine.errors import LoweringError
@@ -14,7 +15,16 @@ from engine.fusion.region import FusedRegion
 from engine.fusion.views import Cut, Instance, Leaf, View, walk
 from engine.program.types import Access, BroadcastAdd, Op, Statement
 from engine.table.emptiness import Emptiness
-from engine.table.joins import Combine, DenseAtom, Joins, ScanAtom, ambiguous_atoms, atoms, implies
+from engine.table.joins import (
+    Atom,
+    Combine,
+    DenseAtom,
+    Joins,
+    ScanAtom,
+    ambiguous_atoms,
+    atoms,
+    implies,
+)
 
 MAX_CUTS = 64
 
@@ -41,6 +51,7 @@ def arrange(
     trees = []
     for root in region.roots:
         unshared: frozenset[int] = frozenset()
+        stuck = False
         for _ in range(MAX_CUTS):
             joins = Joins(region.program, place([root], order, unshared)[0], order)
             emptiness = Emptiness(joins)
@@ -58,10 +69,17 @@ def arrange(
                 or _inexact_broadcast(joins, emptiness)
             )
             if found is None:
-                clash = _ambiguous_sharing(joins)
+                clash = _ambiguous_sharing(joins, joins.always if stuck else None)
                 if not clash:
                     break
-                unshared |= clash
+                if not clash <= unshared:
+                    unshared |= clash
+                    continue
+                if stuck:
+                    raise _inseparable(joins, clash)
+                # Every reader has copies of its own.  What always has every coordinate is no
+                # clash, and without that nothing may be left to split.
+                stuck, unshared = True, frozenset()
                 continue
             reader, producer, index = found
             alias = _fresh(index, extents)
@@ -80,6 +98,16 @@ def arrange(
     return tuple(final), order, extents
 
 
+def _inseparable(joins: Joins, clash: frozenset[int]) -> LoweringError:
+    """Copies for every reader do not help: some reader itself is computed under both filters."""
+    name = next(p.tensor for p in joins.placed if id(p.view) in clash)
+    return LoweringError(
+        f"{name} is used several times, under filters of which none contains the others, "
+        f"and one level would have to serve them all",
+        hint=f"cut the region after {name}",
+    )
+
+
 def _fresh(index: str, extents: dict[str, int]) -> str:
     alias = index + "*"
     while alias in extents:
@@ -87,27 +115,45 @@ def _fresh(index: str, extents: dict[str, int]) -> str:
     return alias
 
 
+Always = Callable[[Atom], bool]
 Found = tuple[Instance, Instance, str]
 
 
-def _ambiguous_sharing(joins: Joins) -> frozenset[int]:
+def _ambiguous_sharing(joins: Joins, always: Always | None = None) -> frozenset[int]:
     """Shared views that one level would need under two different filters: split them."""
     readers: dict[int, set[int]] = {}
     for placed in joins.placed:
         for operand in placed.operands:
             readers.setdefault(id(operand), set()).add(id(placed))
-    clashing: set[int] = set()
-    for placed in joins.placed:
-        for k in range(len(placed.nest)):
-            prefix = placed.nest[: k + 1]
-            if not any(prefix[-1] in v.indices for v in placed.operands):
-                continue
-            for atom in ambiguous_atoms(joins.tree(prefix)):
-                source = atom.consumer if isinstance(atom, ScanAtom) else atom.placed
-                for shared in joins.placed:
-                    if len(readers.get(id(shared), ())) > 1 and source in walk_placed([shared]):
-                        clashing.add(id(shared.view))
-    return frozenset(clashing)
+    shared = [p for p in joins.placed if len(readers.get(id(p), ())) > 1]
+    above = _containing(shared)
+    sources: dict[int, Placed] = {}
+    for prefix in _prefixes(joins):
+        for atom in ambiguous_atoms(joins.tree(prefix), always):
+            source = atom.consumer if isinstance(atom, ScanAtom) else atom.placed
+            sources[id(source)] = source
+    return frozenset(id(p.view) for source in sources for p in above.get(source, ()))
+
+
+def _containing(roots: Sequence[Placed]) -> dict[int, list[Placed]]:
+    """By the id of a placed instance, those of the roots that it is a part of."""
+    found: dict[int, list[Placed]] = {}
+    for root in roots:
+        for placed in walk_placed([root]):
+            found.setdefault(id(placed), []).append(root)
+    return found
+
+
+def _prefixes(joins: Joins) -> tuple[tuple[str, ...], ...]:
+    """The nest prefixes that some instance reads an operand at, each once."""
+    return tuple(
+        dict.fromkeys(
+            placed.nest[: k + 1]
+            for placed in joins.placed
+            for k, index in enumerate(placed.nest)
+            if any(index in v.indices for v in placed.operands)
+        )
+    )
 
 
 def _outside_its_level(joins: Joins) -> tuple[Instance, str] | None:
@@ -117,12 +163,15 @@ def _outside_its_level(joins: Joins) -> tuple[Instance, str] | None:
     splits the views that they were to share, that level lacks what the reduction reads, so the
     reduction gets an index of its own again.
     """
+    levels: dict[tuple[str, ...], frozenset[Atom]] = {}
     for placed in joins.placed:
         for k, index in enumerate(placed.nest):
             if not any(index in v.indices for v in placed.operands):
                 continue
-            level = atoms(joins.tree(placed.nest[: k + 1]))
-            if not all(atom in level for atom in atoms(joins.jin(placed, index))):
+            prefix = placed.nest[: k + 1]
+            if prefix not in levels:
+                levels[prefix] = frozenset(atoms(joins.tree(prefix)))
+            if not levels[prefix].issuperset(atoms(joins.jin(placed, index))):
                 return _reducer(joins, placed, index)
     # What an accumulator of the output emits is a level of its own, too.
     root = joins.root

@@ -6,15 +6,12 @@ conservative: "may be" is always right, "never" is a promise.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from itertools import product
 
 from engine.fusion.nests import Placed, PlacedLeaf, PlacedView
 from engine.fusion.views import Cut
 from engine.program.types import LevelFormat
 from engine.table.joins import (
-    MAX_ATOMS,
     AccAtom,
     Atom,
     Combine,
@@ -27,6 +24,7 @@ from engine.table.joins import (
     implies,
     presence,
 )
+from engine.table.monotone import NOTHING, TRUE, Formula, Implications, given, joined
 
 Prefix = tuple[str, ...]
 
@@ -46,10 +44,6 @@ class Folded:
     placed: Placed
 
 
-Symbol = Carried | Folded
-Presence = Callable[[Mapping[Symbol, bool]], bool]
-
-
 class Emptiness:
     """Answers for one output's placed views."""
 
@@ -57,6 +51,7 @@ class Emptiness:
         self.joins = joins
         self._empty: dict[Prefix, bool] = {}
         self._absent: dict[int, bool] = {}
+        self._null: dict[ScanAtom, bool] = {}
 
     def level(self, prefix: Prefix) -> bool:
         """Whether fibers of this level may be empty."""
@@ -99,6 +94,11 @@ class Emptiness:
 
     def null(self, atom: ScanAtom) -> bool:
         """Whether a scan may be entered by the empty reference."""
+        if atom not in self._null:
+            self._null[atom] = self._null_now(atom)
+        return self._null[atom]
+
+    def _null_now(self, atom: ScanAtom) -> bool:
         at = self.position(atom)
         if not at:
             return False
@@ -177,34 +177,27 @@ class Emptiness:
         return self._absent[key]
 
     def _absent_now(self, placed: Placed) -> bool:
-        symbols: dict[Symbol, None] = {}
+        symbols: dict[Carried, None] = {}
         present = self._computed(placed, symbols)
-        trees = {s.prefix: self.joins.tree(s.prefix) for s in symbols if isinstance(s, Carried)}
+        trees = {s.prefix: self.joins.tree(s.prefix) for s in symbols}
         for prefix, tree in trees.items():
             symbols.update({Carried(prefix, a): None for a in atoms(tree)})
-        full = {n: True for n in symbols if isinstance(n, Carried) and self.always(n.atom)}
-        names = [n for n in symbols if n not in full]
-        if len(names) > MAX_ATOMS:
-            return True
-        for bits in product((False, True), repeat=len(names)):
-            world = full | dict(zip(names, bits, strict=True))
-            if all(_holds(t, p, world) for p, t in trees.items()) and not present(world):
-                return True
-        return False
+        full = frozenset(s for s in symbols if self.always(s.atom))
+        met = joined(False, (_carried(tree, prefix) for prefix, tree in trees.items()))
+        have, want = (given(f, full, NOTHING) for f in (met, present))
+        return not Implications().implies(have, want)
 
-    def _computed(self, placed: Placed, symbols: dict[Symbol, None]) -> Presence:
+    def _computed(self, placed: Placed, symbols: dict[Carried, None]) -> Formula:
         parts = [self._operand(v, placed, symbols) for v in placed.operands]
         if (needed := self.joins.needed(placed)) is not None:
             return parts[needed]
-        if placed.view.statement.op.joins_by_union:
-            return lambda world: any(part(world) for part in parts)
-        return lambda world: all(part(world) for part in parts)
+        return joined(placed.view.statement.op.joins_by_union, parts)
 
-    def _operand(self, view: PlacedView, reader: Placed, symbols: dict[Symbol, None]) -> Presence:
+    def _operand(self, view: PlacedView, reader: Placed, symbols: dict[Carried, None]) -> Formula:
         rank = self.joins.rank
         if isinstance(view, PlacedLeaf):
             if not view.indices:
-                return _always
+                return TRUE
             last = max(view.indices, key=rank.__getitem__)
             return self._rides(
                 ScanAtom(view, reader, last), self.joins.prefix(reader, last), symbols
@@ -213,33 +206,27 @@ class Emptiness:
             return self._computed(view, symbols)
         if self.folds_last(view):
             if not self.fold_absent(view) or self._reads_what_it_folded(view, reader):
-                return _always
-            symbol = Folded(view)
-            symbols[symbol] = None
-            return lambda world: world[symbol]
+                return TRUE
+            return Folded(view)
         return self._rides(AccAtom(view, view.outer_nest[-1]), view.outer_nest, symbols)
 
     def _rides(
-        self, atom: ScanAtom | AccAtom, prefix: Prefix, symbols: dict[Symbol, None]
-    ) -> Presence:
+        self, atom: ScanAtom | AccAtom, prefix: Prefix, symbols: dict[Carried, None]
+    ) -> Formula:
         """When an atom's payload is there on its level's stream."""
         when = presence(self.joins.tree(prefix), atom) or atom
         symbols.update({Carried(prefix, a): None for a in atoms(when)})
-        return lambda world: _holds(when, prefix, world)
+        return _carried(when, prefix)
 
     def _reads_what_it_folded(self, view: Placed, reader: Placed) -> bool:
         """The reader iterates the very fiber that was folded, so it was not empty."""
         return reader.nest[: len(view.nest)] == view.nest and not self.absent_inside(view)
 
 
-def _always(_: Mapping[Symbol, bool]) -> bool:
-    return True
-
-
-def _holds(tree: Tree, prefix: Prefix, world: Mapping[Symbol, bool]) -> bool:
+def _carried(tree: Tree, prefix: Prefix) -> Formula:
+    """Whether a tree has the coordinate at hand, in terms of its atoms at a prefix."""
     if isinstance(tree, Shift):
-        return _holds(tree.child, prefix, world)
+        return _carried(tree.child, prefix)
     if not isinstance(tree, Combine):
-        return world[Carried(prefix, tree)]
-    values = [_holds(child, prefix, world) for child in tree.children]
-    return any(values) if tree.union else all(values)
+        return Carried(prefix, tree)
+    return joined(tree.union, (_carried(child, prefix) for child in tree.children))

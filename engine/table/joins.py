@@ -9,14 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import product
 
 from engine.fusion.nests import Placed, PlacedLeaf, PlacedView, walk_placed
 from engine.program.stored_views import view_format
 from engine.program.tiles import grid_shape
 from engine.program.types import BroadcastAdd, LevelFormat, Program
-
-MAX_ATOMS = 14
+from engine.table.monotone import Formula, Implications, given, joined
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,6 +75,10 @@ class Combine:
         return tuple(dict.fromkeys(a for child in self.children for a in atoms(child)))
 
     @cached_property
+    def formula(self) -> Formula:
+        return joined(self.union, (formula(child) for child in self.children))
+
+    @cached_property
     def ambiguous(self) -> tuple[ScanAtom | AccAtom, ...]:
         return _ambiguous(self)
 
@@ -109,6 +111,7 @@ class Joins:
         self.placed = walk_placed([root])
         self._owners: dict[tuple[str, ...], Placed | None] = {}
         self._trees: dict[tuple[int, str], Tree] = {}
+        self._formats: dict[int, tuple[LevelFormat, ...]] = {}
 
     def jin(self, placed: Placed, index: str) -> Tree:
         """Coordinates at which ``placed`` computes (J1)."""
@@ -190,9 +193,11 @@ class Joins:
 
     def formats(self, leaf: PlacedLeaf) -> tuple[LevelFormat, ...]:
         """Level formats of a leaf, in the mode order in which it is traversed."""
-        tensor = self.program.tensor(leaf.tensor)
-        stored = sorted(range(tensor.rank), key=lambda m: self.rank[leaf.indices[m]])
-        return view_format(tensor, stored).levels
+        if id(leaf) not in self._formats:
+            tensor = self.program.tensor(leaf.tensor)
+            stored = sorted(range(tensor.rank), key=lambda m: self.rank[leaf.indices[m]])
+            self._formats[id(leaf)] = view_format(tensor, stored).levels
+        return self._formats[id(leaf)]
 
     def prefix(self, placed: Placed, index: str) -> tuple[str, ...]:
         return placed.nest[: placed.nest.index(index) + 1]
@@ -240,17 +245,14 @@ def atoms(tree: Tree) -> tuple[Atom, ...]:
     return tree.atoms if isinstance(tree, Combine) else (tree,)
 
 
-def holds(tree: Tree, present: dict[Atom, bool]) -> bool:
-    """Whether the tree has a coordinate, given which atoms have it.
+def formula(tree: Tree) -> Formula:
+    """Whether the tree has a coordinate, in terms of which atoms have it.
 
     A coordinate means an element: an operand of a concat has it or not, wherever it is put.
     """
     if isinstance(tree, Shift):
-        return holds(tree.child, present)
-    if not isinstance(tree, Combine):
-        return present[tree]
-    values = [holds(child, present) for child in tree.children]
-    return any(values) if tree.union else all(values)
+        return formula(tree.child)
+    return tree.formula if isinstance(tree, Combine) else tree
 
 
 def implies(a: Tree, b: Tree, always: Callable[[Atom], bool] | None = None) -> bool:
@@ -261,16 +263,9 @@ def implies(a: Tree, b: Tree, always: Callable[[Atom], bool] | None = None) -> b
     if a == b:
         return True
     always = always or (lambda atom: isinstance(atom, DenseAtom))
-    names = tuple(dict.fromkeys(atoms(a) + atoms(b)))
-    full = {name: True for name in names if always(name)}
-    free = [name for name in names if name not in full]
-    if len(free) > MAX_ATOMS:
-        return False
-    for bits in product((False, True), repeat=len(free)):
-        present = {**full, **dict(zip(free, bits, strict=True))}
-        if holds(a, present) and not holds(b, present):
-            return False
-    return True
+    full = frozenset(x for x in {*atoms(a), *atoms(b)} if always(x))
+    have, want = (given(formula(tree), full, frozenset()) for tree in (a, b))
+    return Implications().implies(have, want)
 
 
 def presence(tree: Tree, atom: Atom) -> Tree | None:
@@ -295,30 +290,38 @@ def _presence(tree: Combine, atom: Atom) -> Tree | None:
     return combine(False, [mine, *(c for j, c in enumerate(tree.children) if j != k)])
 
 
-def carrier(tree: Combine, atom: Atom) -> int:
-    """The child from which the atom's payload is taken: the one that has it most often."""
+def carrier(tree: Combine, atom: Atom, always: Callable[[Atom], bool] | None = None) -> int:
+    """The child from which the atom's payload is taken: the one that has it most often.
+
+    What ``always`` knows is asked only where the children alone leave it open.
+    """
     found = [(k, p) for k, c in enumerate(tree.children) if (p := presence(c, atom)) is not None]
-    for k, mine in found:
-        if all(implies(other, mine) for _, other in found):
-            return k
+    for known in (None, always) if always else (None,):
+        for k, mine in found:
+            if all(implies(other, mine, known) for _, other in found):
+                return k
     return found[0][0]
 
 
-def ambiguous_atoms(tree: Tree) -> tuple[ScanAtom | AccAtom, ...]:
+def ambiguous_atoms(
+    tree: Tree, always: Callable[[Atom], bool] | None = None
+) -> tuple[ScanAtom | AccAtom, ...]:
     """Atoms that several subtrees of a union carry, none of them always when another does."""
     if isinstance(tree, Shift):
-        return ambiguous_atoms(tree.child)
+        return ambiguous_atoms(tree.child, always)
     if not isinstance(tree, Combine):
         return ()
-    return tree.ambiguous
+    return _ambiguous(tree, always) if always else tree.ambiguous
 
 
-def _ambiguous(tree: Combine) -> tuple[ScanAtom | AccAtom, ...]:
-    bad = [a for child in tree.children for a in ambiguous_atoms(child)]
+def _ambiguous(
+    tree: Combine, always: Callable[[Atom], bool] | None = None
+) -> tuple[ScanAtom | AccAtom, ...]:
+    bad = [a for child in tree.children for a in ambiguous_atoms(child, always)]
     for atom in atoms(tree) if tree.union else ():
         if isinstance(atom, DenseAtom):
             continue
         found = [p for c in tree.children if (p := presence(c, atom)) is not None]
-        if not any(all(implies(other, mine) for other in found) for mine in found):
+        if not any(all(implies(other, mine, always) for other in found) for mine in found):
             bad.append(atom)
     return tuple(dict.fromkeys(bad))

@@ -190,7 +190,7 @@ class LevelMaker:
                 key = self.column_of(atom)
             else:
                 key = self.accumulator_of(atom).name
-            carriers.append((key, carrier(whole, atom)))
+            carriers.append((key, carrier(whole, atom, self.joins.always)))
         return JoinOf(union, tuple(parts), gate, tuple(carriers))
 
     def _located(self, child: LevelTree, looked_up: list[Tree]) -> LevelTree:

@@ -3,9 +3,11 @@
 import pytest
 
 from engine.errors import FuseloomError, LoweringError, OrderError
+from engine.fusion.region import FusedRegion
 from engine.program import parse
 from engine.samml import compiler
 from engine.samml.compiler import compile_program
+from engine.table.table import FusionTable
 from tests.table.tables import compiled
 
 PRODUCT = "A: 4x5 {}\nX: 5x3 {}\nT[i,j] = A[i,k] * X[k,j]"
@@ -119,9 +121,75 @@ def test_a_region_without_a_buildable_order_gives_the_first_reason() -> None:
     assert problem.hint == "move j inside i, or cut the region after x"
 
 
-def test_orders_that_were_not_tried_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+def counted(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
+    """The orders that tables are built under from now on."""
+    tried: list[tuple[str, ...]] = []
+    build = compiler.build_table
+
+    def counting(region: FusedRegion, order: tuple[str, ...]) -> FusionTable:
+        tried.append(order)
+        return build(region, order)
+
+    monkeypatch.setattr(compiler, "build_table", counting)
+    return tried
+
+
+def test_orders_that_fail_for_the_same_reason_are_not_tried(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Beside a second output of two indices, j and i can stand in six ways."""
-    monkeypatch.setattr(compiler, "MAX_ORDERS_TRIED", 2)
+    tried = counted(monkeypatch)
     second = "B: 4x5 dense\nF: 4x5 dense\nF[p,q] = relu(B[p,q])\noutput E, F"
     problem = refusal(SOFTMAX + second, "fuse L..F")
-    assert "none of the first 2 of 6 legal orders can be built" in problem.message
+    assert "none of its 6 legal orders can be built" in problem.message
+    assert len(tried) == 1
+
+
+ATTENTION = """x: 6x5 dense
+project_weight: 4x5 dense
+source: 4x1 dense
+target: 4x1 dense
+gt_keep: 6x6 dcsr
+option broadcast_add dense
+linear[i,j] = x[i,k] * project_weight[j,k]
+matmul[i,j] = linear[i,k] * source[k,j]
+matmul_1[i,j] = linear[i,k] * target[k,j]
+add_flat[i] = matmul[i,j]
+add_flat_0[j] = matmul_1[j,i]
+add[i,j] = add_flat[i] + add_flat_0[j]
+leaky_relu_negative[i,j] = -1.0 * add[i,j]
+leaky_relu_below[i,j] = relu(leaky_relu_negative[i,j])
+leaky_relu_leak[i,j] = 0.2 * leaky_relu_below[i,j]
+leaky_relu_relu[i,j] = relu(add[i,j])
+leaky_relu[i,j] = leaky_relu_relu[i,j] - leaky_relu_leak[i,j]
+where[i,j] = leaky_relu[i,j] * gt_keep[i,j]
+softmax_max[i] = max[j] where[i,j]
+softmax_spread[i,j] = softmax_max[i] * gt_keep[i,j]
+softmax_less[i,j] = where[i,j] - softmax_spread[i,j]
+softmax_exp[i,j] = exp(softmax_less[i,j])
+softmax_sum[i] = softmax_exp[i,j]
+softmax[i,j] = softmax_exp[i,j] / softmax_sum[i]
+matmul_2[i,j] = softmax[i,k] * linear[k,j]
+elu_negative[i,j] = -1.0 * matmul_2[i,j]
+elu_below[i,j] = relu(elu_negative[i,j])
+elu_exponent[i,j] = -1.0 * elu_below[i,j]
+elu_exp[i,j] = exp(elu_exponent[i,j])
+elu_shift[i,j] = elu_exp[i,j] - 1.0
+elu_relu[i,j] = relu(matmul_2[i,j])
+elu[i,j] = elu_relu[i,j] + elu_shift[i,j]
+output elu"""
+
+
+def test_a_deep_region_is_given_up_after_few_tries(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A layer of graph attention, read again under the filter of its own softmax."""
+    tried = counted(monkeypatch)
+    problem = refusal(ATTENTION, "fuse linear..elu")
+    assert problem.message == (
+        f"region linear..elu: none of the {len(tried)} kinds tried of 21,794,572,800 legal orders "
+        "can be built; the first fails with: matmul is used several times, under filters of which "
+        "none contains the others, and one level would have to serve them all"
+    )
+    assert len(tried) < 100
+    assert problem.hint == "cut the region after matmul"
+    compiled_program = compile_program(parse(ATTENTION), "fuse linear..matmul; fuse matmul_1..elu")
+    assert len(compiled_program.regions) == 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
@@ -224,6 +225,22 @@ def test_a_mixer_block() -> None:
 
 def test_a_gated_graph_layer() -> None:
     agrees(GatedGraph(4), (graph(6).to_sparse_csr(), normal(6, 4)), fused="layers")
+
+
+@pytest.mark.parametrize(
+    ("build", "inputs", "formats"),
+    [
+        (lambda: GraphSAGE((4, 3, 2)), (graph(5), normal(5, 4)), {"adj": "csr"}),
+        (lambda: GatedGraph(2), (graph(3), normal(3, 2)), {"adj": "csr"}),
+        (lambda: Mixer(2, 2), (normal(1, 2, 2),), {}),
+    ],
+    ids=["graphsage", "gated graph", "mixer"],
+)
+def test_deep_modules_in_one_region(
+    build: Callable[[], Any], inputs: tuple[Any, ...], formats: dict[str, str]
+) -> None:
+    imported = agrees(build(), inputs, formats)
+    assert len(fl.compile(imported.program, imported.presets["full"]).regions) == 1
 
 
 def test_graph_attention() -> None:
