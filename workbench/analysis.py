@@ -22,7 +22,7 @@ SUMMED = 100
 
 def observation(explain: bool) -> Observe:
     """What a run is asked to observe: timelines always, channels and a log to explain it."""
-    return Observe(bins=BINS, streams=explain, log=explain)
+    return Observe(bins=BINS, log=explain)
 
 
 def owner(graph: Graph, node: Node) -> int:
