@@ -38,7 +38,8 @@ class Limits:
     tokens : int, optional
         Most tokens put into all channels together.
     memory : int
-        Most bytes held for channels, nodes and outputs; the data given come on top.
+        Most bytes held for channels, nodes and outputs, the kernels' copy of the data among
+        them; the data themselves come on top.
     """
 
     tokens: int | None = None

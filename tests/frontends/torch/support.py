@@ -12,7 +12,7 @@ from engine.errors import LoweringError, OrderError
 from engine.frontends.torch import Imported
 
 
-class Module(torch.nn.Module):  # type: ignore[misc]
+class Module(torch.nn.Module):
     """A module of one function."""
 
     def __init__(self, function: Callable[..., Any]) -> None:

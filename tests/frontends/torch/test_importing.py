@@ -10,16 +10,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
+import torch.nn.functional as F  # noqa: N812
+from torch import nn
 
-torch = pytest.importorskip("torch")
-
-import torch.nn.functional as F  # noqa: E402, N812
-from torch import nn  # noqa: E402
-
-import engine as fl  # noqa: E402
-from engine.errors import DataError, ProgramError  # noqa: E402
-from engine.program import Format  # noqa: E402
-from tests.frontends.torch.support import Module, agrees, normal, sparse  # noqa: E402
+import engine as fl
+from engine.errors import DataError, ProgramError
+from engine.program import Format
+from tests.frontends.torch.support import Module, agrees, normal, sparse
 
 
 def imported(function: Callable[..., Any], *inputs: Any, **options: Any) -> Any:
@@ -49,7 +47,7 @@ def test_layouts_of_sparse_inputs(name: str) -> None:
 
 
 def test_a_sparse_buffer() -> None:
-    class Layer(nn.Module):  # type: ignore[misc, name-defined]
+    class Layer(nn.Module):
         def __init__(self) -> None:
             super().__init__()
             self.register_buffer("adj", sparse(6, 6).to_sparse_csr())
@@ -113,7 +111,7 @@ def test_wrong_annotations() -> None:
 # Refusals -----------------------------------------------------------------------------------------
 
 
-class Sine(nn.Module):  # type: ignore[misc, name-defined]
+class Sine(nn.Module):
     def forward(self, x: Any) -> Any:
         return torch.relu(torch.sin(x))  # two lines, so that the place is not that of the function
 
@@ -229,7 +227,7 @@ def test_kernels_cover_the_program_and_name_their_lines() -> None:
 
 
 def test_unused_parameters_and_dead_code_are_left_out() -> None:
-    class Wasteful(nn.Linear):  # type: ignore[misc, name-defined]
+    class Wasteful(nn.Linear):
         def forward(self, x: Any) -> Any:
             torch.exp(x @ self.weight.t())
             return torch.relu(x)

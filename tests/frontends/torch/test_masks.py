@@ -6,14 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+import torch
+import torch.nn.functional as F  # noqa: N812
 
-torch = pytest.importorskip("torch")
-
-import torch.nn.functional as F  # noqa: E402, N812
-
-import engine as fl  # noqa: E402
-from engine.errors import DataError, ProgramError  # noqa: E402
-from tests.frontends.torch.support import Module, agrees, normal, sparse  # noqa: E402
+import engine as fl
+from engine.errors import DataError, ProgramError
+from tests.frontends.torch.support import Module, agrees, normal, sparse
 
 INF = float("inf")
 KEPT = torch.tensor(

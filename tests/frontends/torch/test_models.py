@@ -8,15 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
+import torch.nn.functional as F  # noqa: N812
+from torch import nn
 
-torch = pytest.importorskip("torch")
-
-import torch.nn.functional as F  # noqa: E402, N812
-from torch import nn  # noqa: E402
-
-import engine as fl  # noqa: E402
-from engine.models import bigbird  # noqa: E402
-from tests.frontends.torch.support import agrees, normal, sparse  # noqa: E402
+import engine as fl
+from engine.models import bigbird
+from tests.frontends.torch.support import agrees, normal, sparse
 
 INF = float("inf")
 
@@ -31,7 +29,7 @@ def graph(nodes: int = 8, seed: int = 3) -> Any:
     return (sparse(nodes, nodes, seed=seed) != 0).float()
 
 
-class GCN(nn.Module):  # type: ignore[misc, name-defined]
+class GCN(nn.Module):
     def __init__(self, features: int = 6, hidden: int = 5, classes: int = 3) -> None:
         super().__init__()
         self.first = nn.Linear(features, hidden)
@@ -43,7 +41,7 @@ class GCN(nn.Module):  # type: ignore[misc, name-defined]
         return F.log_softmax(self.second(torch.sparse.mm(adj, self.dropout(h))), dim=1)
 
 
-class GraphSAGE(nn.Module):  # type: ignore[misc, name-defined]
+class GraphSAGE(nn.Module):
     def __init__(self, sizes: tuple[int, ...] = (6, 5, 3)) -> None:
         super().__init__()
         pairs = list(pairwise(sizes))
@@ -57,7 +55,7 @@ class GraphSAGE(nn.Module):  # type: ignore[misc, name-defined]
         return x
 
 
-class Block(nn.Module):  # type: ignore[misc, name-defined]
+class Block(nn.Module):
     """A decoder with masked attention, as in GPT."""
 
     def __init__(self, width: int, heads: int) -> None:
@@ -90,7 +88,7 @@ class FlashBlock(Block):
         return F.scaled_dot_product_attention(q, k, v, attn_mask=mask.bool())
 
 
-class GPT(nn.Module):  # type: ignore[misc, name-defined]
+class GPT(nn.Module):
     def __init__(self, blocks: list[Block]) -> None:
         super().__init__()
         self.blocks = nn.ModuleList(blocks)
@@ -101,7 +99,7 @@ class GPT(nn.Module):  # type: ignore[misc, name-defined]
         return x
 
 
-class Mixer(nn.Module):  # type: ignore[misc, name-defined]
+class Mixer(nn.Module):
     def __init__(self, patches: int, channels: int) -> None:
         super().__init__()
         self.norm1, self.norm2 = nn.LayerNorm(channels), nn.LayerNorm(channels)
@@ -115,7 +113,7 @@ class Mixer(nn.Module):  # type: ignore[misc, name-defined]
         return self.head(x.mean(dim=1))
 
 
-class GatedGraph(nn.Module):  # type: ignore[misc, name-defined]
+class GatedGraph(nn.Module):
     """Messages along edges, then a gated recurrent unit, twice with the same weights."""
 
     def __init__(self, width: int) -> None:
@@ -129,7 +127,7 @@ class GatedGraph(nn.Module):  # type: ignore[misc, name-defined]
         return x
 
 
-class Attention(nn.Module):  # type: ignore[misc, name-defined]
+class Attention(nn.Module):
     """A graph attention layer: logits of edges, minus infinity elsewhere."""
 
     def __init__(self, features: int, hidden: int) -> None:
@@ -145,7 +143,7 @@ class Attention(nn.Module):  # type: ignore[misc, name-defined]
         return F.elu(torch.softmax(logits, dim=1) @ h)
 
 
-class MessagePassing(nn.Module):  # type: ignore[misc, name-defined]
+class MessagePassing(nn.Module):
     """A graph as an edge list: gather, transform, scatter."""
 
     def __init__(self, nodes: int, width: int) -> None:
@@ -159,7 +157,7 @@ class MessagePassing(nn.Module):  # type: ignore[misc, name-defined]
         return torch.zeros_like(x).index_add(0, edges[1], messages) + x
 
 
-class LowRank(nn.Module):  # type: ignore[misc, name-defined]
+class LowRank(nn.Module):
     def __init__(self, inputs: int, rank: int, outputs: int) -> None:
         super().__init__()
         self.left = nn.Parameter(torch.randn(rank, inputs))

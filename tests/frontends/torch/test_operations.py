@@ -6,12 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+import torch
+import torch.nn.functional as F  # noqa: N812
 
-torch = pytest.importorskip("torch")
-
-import torch.nn.functional as F  # noqa: E402, N812
-
-from tests.frontends.torch.support import agrees, normal, positive, sparse  # noqa: E402
+from tests.frontends.torch.support import agrees, normal, positive, sparse
 
 MASK = torch.tensor(
     [[1, 0, 0, 1, 0], [1, 1, 0, 0, 0], [0, 0, 1, 0, 0], [1, 1, 1, 1, 1], [0, 1, 0, 0, 1]],
