@@ -33,8 +33,9 @@ def kernel_name(node: Node, machine: Machine) -> str:
 
 
 def kernels_of(graph: Graph, machine: Machine, *, observed: bool = False) -> set[str]:
-    """Names of the kernels that a graph needs, the scheduler among them."""
-    return {kernel_name(node, machine) for node in graph.nodes} | {scheduler_name(observed)}
+    """Names of the kernels that a graph needs, the scheduler and the memory among them."""
+    names = {kernel_name(node, machine) for node in graph.nodes} | {scheduler_name(observed)}
+    return names if machine.memory is None else names | {"memory"}
 
 
 def scheduler_name(observed: bool) -> str:

@@ -133,7 +133,8 @@ class Simulation:
             self.table = self.observer.table
         self.table[CTL_ORDER], self.table[CTL_COUNT] = order, len(graph.nodes)
         self.table[CTL_LEFT] = len(graph.nodes)
-        self.table[CTL_PORTS], self.table[CTL_MEMORY] = port_table, bool(ports)
+        self.table[CTL_PORTS] = port_table
+        self.table[CTL_MEMORY] = KERNELS["memory"].address if ports else 0
         self.written: dict[int, dict[str, list[npt.NDArray[Any]]]] = {}
         for node in graph.nodes:
             if node.op == "crdwrite":

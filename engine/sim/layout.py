@@ -121,7 +121,7 @@ CTL_ORDER, CTL_COUNT, CTL_LEFT, CTL_LAST, CTL_VISITS, CTL_PORTS, CTL_MEMORY = ra
 CTL_SIZE = 14
 """The table: addresses of the first seven arrays; where in the integers the order of visits is
 and how long; nodes not ended; node visited last; visits so far; where in the integers the ports
-of the memory are; whether there is one."""
+of the memory are; address of the kernel that lets it answer, 0 where there is none."""
 
 PORT_RING, PORT_MASK, PORT_NODE, PORT_BASE = range(4)
 PORT_SIZE = 4

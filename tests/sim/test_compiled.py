@@ -261,6 +261,8 @@ def test_the_kernels_of_a_graph_are_all_it_needs() -> None:
     for graph in graphs:
         names = choice.kernels_of(graph, Machine.default())
         assert names >= {"scheduler", "guided_reduce"}
+        assert "memory" not in names
+        assert "memory" in choice.kernels_of(graph, Machine.preset("hbm2"))
         assert names <= set(cache.KERNELS)
         assert {choice.kernel_of(node, Machine.default()).name for node in graph.nodes} <= names
 

@@ -104,14 +104,13 @@ def _wants_more_memory(s: State, nd: Any) -> Int:
     return s.ch[nd.wc].tr > s.ch[nd.wc].hr
 
 
-@inline
-def _serve(s: State) -> Int:
-    """Let the memory answer something, and wake who asked; whether it did.
+@kernel("memory")
+def memory(node: Int, table: Int) -> Int:
+    """Let the memory answer something, and wake who asked; how many answers there were.
 
-    When no node can move, no request can come that is earlier than these answers.
+    A kernel of its own, as its code is by far the largest: only machines with a memory need it.
     """
-    if not s.ctl[CTL_MEMORY]:
-        return False
+    s = state_of(table)
     count = advance(s.mem)
     for k in range(count):
         tag = answer_tag(s.mem, k)
@@ -119,7 +118,18 @@ def _serve(s: State) -> Int:
         ring = s.ints[port + PORT_RING]
         s.ints[ring + ((tag // MAX_PORTS) & s.ints[port + PORT_MASK])] = answer_time(s.mem, k)
         s.nd[s.ints[port + PORT_NODE]].ready = 1
-    return count > 0
+    return count
+
+
+@inline
+def _serve(s: State, table: Int) -> Int:
+    """Call :func:`memory`, if there is one; whether it answered.
+
+    When no node can move, no request can come that is earlier than these answers.
+    """
+    if not s.ctl[CTL_MEMORY]:
+        return False
+    return call_kernel(s.ctl[CTL_MEMORY], 0, table) > 0
 
 
 @inline
@@ -164,7 +174,7 @@ def _schedule(visits: Int, table: Int, observed: Int) -> Int:
                 visits -= 1
                 if visits <= 0:
                     return PAUSED
-        if not moved and not _serve(s):
+        if not moved and not _serve(s, table):
             return STUCK
 
 
