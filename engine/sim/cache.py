@@ -29,9 +29,7 @@ import platformdirs
 from numba.core import caching, ccallback, types
 
 from engine.errors import SimulationError
-from engine.sim.layout import (
-    OPTIONS,
-)
+from engine.sim.inlining import OPTIONS
 
 ENVIRONMENT = "FUSELOOM_CACHE_DIR"
 KEPT = 3  # caches of other versions, newest first
@@ -41,7 +39,7 @@ Report = Callable[[str, int, int, float], None]
 """Called with a kernel's name, how many are done, of how many, and the seconds it took."""
 
 _SIGNATURE = ((types.int64, types.int64), types.int64)
-_SOURCES = ("layout.py", "runs.py", "cache.py", "kernels/*.py", "dram/*.py")
+_SOURCES = ("inlining.py", "layout.py", "runs.py", "cache.py", "kernels/*.py", "dram/*.py")
 _NAME = re.compile("[0-9a-f]{20}")
 # The parts of numba used here have no types.
 _config: Any = numba.config

@@ -7,48 +7,24 @@ holds the addresses of the arrays, which :mod:`engine.sim.memory` allocates.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias
 
 import numba
 import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, types
-from numba.extending import intrinsic
 from numba.np import arrayobj
+
+from engine.sim.inlining import generated
 
 Int: TypeAlias = Any
 """An int64 inside a kernel (numba infers; what is read from a record has no Python type)."""
 
-Function = TypeVar("Function", bound=Callable[..., Any])
-
 # The parts of numba used here have no types.
-_njit: Any = numba.njit
 _types: Any = types
 _code: Any = cgutils
 make_array: Any = arrayobj.make_array
 populate_array: Any = arrayobj.populate_array
-
-OPTIONS = {"_nrt": False, "error_model": "numpy"}
-"""Reference counting of arrays would cost more than all the rest; nothing here needs it."""
-
-
-def inline(function: Function) -> Function:
-    """Decorator: a helper that becomes part of every kernel that calls it."""
-    compiled: Function = _njit(forceinline=True, **OPTIONS)(function)
-    return compiled
-
-
-def inline_fused(function: Function) -> Function:
-    """The same, where a product may be added without being rounded first."""
-    compiled: Function = _njit(forceinline=True, fastmath={"contract"}, **OPTIONS)(function)
-    return compiled
-
-
-def _code_of(function: Callable[..., Any]) -> Any:
-    """Decorator: a helper given as the machine code to generate."""
-    return intrinsic(function)
-
 
 # ---------------------------------------------------------------------------- layout
 
@@ -139,7 +115,7 @@ _STATE = _types.NamedTuple(_ARRAYS, State)
 _SIZES = [t.itemsize for t in (NODE, CHANNEL, RUN, CREDIT)] + [8, 4, 8, 8]
 
 
-@_code_of
+@generated
 def state_of(typing_context: Any, table: Any) -> Any:
     """``state_of(table)``: the arrays whose addresses the table holds, in order of State.
 
@@ -171,7 +147,7 @@ def state_of(typing_context: Any, table: Any) -> Any:
     return _STATE(table), generate
 
 
-@_code_of
+@generated
 def view(typing_context: Any, array: Any, start: Any, count: Any) -> Any:
     """``view(array, start, count)``: that slice, without the clipping numpy's slices need.
 
@@ -194,7 +170,7 @@ def view(typing_context: Any, array: Any, start: Any, count: Any) -> Any:
     return array(array, types.int64, types.int64), generate
 
 
-@_code_of
+@generated
 def doubles(typing_context: Any, array: Any, start: Any, count: Any) -> Any:
     """``doubles(ints, start, count)``: that slice of the integers' memory, as ``float64``."""
     result = types.Array(types.float64, 1, "C")
@@ -218,7 +194,7 @@ def doubles(typing_context: Any, array: Any, start: Any, count: Any) -> Any:
 COLUMNS, ROWS = 8, 4
 
 
-@_code_of
+@generated
 def multiply_block(
     typing_context: Any, array: Any, a: Any, b: Any, c: Any, terms: Any, columns: Any
 ) -> Any:
@@ -265,7 +241,7 @@ def multiply_block(
     return types.void(array, number, number, number, number, number), generate
 
 
-@_code_of
+@generated
 def call_kernel(typing_context: Any, address: Any, node: Any, table: Any) -> Any:
     """``call_kernel(address, node, table)``: the status the kernel at that address returns."""
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from engine.sim.inlining import inline
 from engine.sim.layout import (
     BLOCKED,
     EMPTY,
@@ -29,7 +30,6 @@ from engine.sim.layout import (
     WAIT_NONE,
     Int,
     State,
-    inline,
     view,
 )
 

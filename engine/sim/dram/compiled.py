@@ -10,7 +10,8 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from engine.sim.dram import admission, candidates, controller, lists, scheduler
-from engine.sim.layout import inline, view
+from engine.sim.inlining import inline
+from engine.sim.layout import view
 
 
 def _compile(*modules: ModuleType) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import numpy as np
 from numba.cpython.unsafe import numbers
 
 from engine.sim.cache import kernel
+from engine.sim.inlining import inline
 from engine.sim.kernels.rules import (
     EMPTY_VALUE,
     NONE,
@@ -31,7 +32,6 @@ from engine.sim.layout import (
     WAIT_OUTPUT,
     Int,
     State,
-    inline,
     state_of,
     view,
 )

@@ -5,16 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from engine.sim.dram.compiled import push
-from engine.sim.layout import (
-    CTL_PORTS,
-    PORT_BASE,
-    PORT_MASK,
-    PORT_RING,
-    PORT_SIZE,
-    Int,
-    State,
-    inline,
-)
+from engine.sim.inlining import inline
+from engine.sim.layout import CTL_PORTS, PORT_BASE, PORT_MASK, PORT_RING, PORT_SIZE, Int, State
 
 MAX_PORTS = 1 << 16
 """A request's tag is its number at its port, times this, plus the port's number."""

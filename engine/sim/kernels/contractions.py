@@ -11,18 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from engine.samml.tiles import TileSpec
+from engine.sim.inlining import inline, inline_fused
 from engine.sim.kernels.functions import apply, slice_left, slice_right, slices
-from engine.sim.layout import (
-    COLUMNS,
-    ROWS,
-    Int,
-    State,
-    doubles,
-    inline,
-    inline_fused,
-    multiply_block,
-    view,
-)
+from engine.sim.layout import COLUMNS, ROWS, Int, State, doubles, multiply_block, view
 
 if TYPE_CHECKING:
     from engine.sim.kernels.setup import Pool

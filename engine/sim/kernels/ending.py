@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from engine.sim.inlining import inline
 from engine.sim.kernels.rules import LEFT_OVER
-from engine.sim.layout import DONE, KIND, STOP, WAIT_INPUT, WAIT_NONE, Int, State, inline
+from engine.sim.layout import DONE, KIND, STOP, WAIT_INPUT, WAIT_NONE, Int, State
 from engine.sim.runs import fail, has, head, leave, take_one
 
 

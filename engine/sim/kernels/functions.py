@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from engine.sim.layout import Int, inline
+from engine.sim.inlining import inline
+from engine.sim.layout import Int
 
 ADD, SUB, MUL, DIV = range(4)
 BINARY = {"add": ADD, "sub": SUB, "mul": MUL, "elemmul": MUL, "div": DIV}

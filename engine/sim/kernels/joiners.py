@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from engine.sim.cache import kernel
+from engine.sim.inlining import inline
 from engine.sim.kernels.rules import EMPTY_COORDINATE, NONE, OPERANDS_DISAGREE, PAYLOAD_DISAGREES
 from engine.sim.kernels.setup import Setup
 from engine.sim.layout import (
@@ -27,7 +28,6 @@ from engine.sim.layout import (
     WAIT_OUTPUT,
     Int,
     State,
-    inline,
     state_of,
 )
 from engine.sim.runs import (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from engine.sim.cache import kernel
+from engine.sim.inlining import inline
 from engine.sim.kernels.ending import finish
 from engine.sim.kernels.rules import DROP_DISAGREES, LOCATE_MISMATCH, NO_OUTER, VALDROP_DISAGREES
 from engine.sim.kernels.setup import Setup
@@ -22,7 +23,6 @@ from engine.sim.layout import (
     WAIT_OUTPUT,
     Int,
     State,
-    inline,
     state_of,
 )
 from engine.sim.runs import (

@@ -14,18 +14,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.sim.layout import (
-    CTL_SIZE,
-    FINISHED,
-    FOREVER,
-    KIND,
-    LEAF,
-    SLOPE,
-    WAIT_INPUT,
-    Int,
-    State,
-    inline,
-)
+from engine.sim.inlining import inline
+from engine.sim.layout import CTL_SIZE, FINISHED, FOREVER, KIND, LEAF, SLOPE, WAIT_INPUT, Int, State
 from engine.sim.runs import has
 
 (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from engine.sim.cache import kernel
+from engine.sim.inlining import inline
 from engine.sim.kernels.asking import answer, ask, base_of, stand_still
 from engine.sim.kernels.rules import LOCATE_MISMATCH
 from engine.sim.kernels.setup import Setup
@@ -23,7 +24,6 @@ from engine.sim.layout import (
     WAIT_OUTPUT,
     Int,
     State,
-    inline,
     state_of,
 )
 from engine.sim.memory import power_of_two

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from engine.sim.cache import kernel
+from engine.sim.inlining import inline
 from engine.sim.kernels.rules import GUIDE_DISAGREES
 from engine.sim.kernels.setup import Setup
 from engine.sim.layout import (
@@ -21,7 +22,6 @@ from engine.sim.layout import (
     WAIT_OUTPUT,
     Int,
     State,
-    inline,
     state_of,
     view,
 )

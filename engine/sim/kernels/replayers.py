@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from engine.sim.cache import kernel
+from engine.sim.inlining import inline
 from engine.sim.kernels.rules import REPLAY_DISAGREES
 from engine.sim.kernels.setup import Setup
 from engine.sim.layout import (
@@ -24,7 +25,6 @@ from engine.sim.layout import (
     WAIT_OUTPUT,
     Int,
     State,
-    inline,
     state_of,
 )
 from engine.sim.runs import (

@@ -6,6 +6,7 @@ from typing import Any
 
 from engine.sim.cache import kernel
 from engine.sim.dram.compiled import advance, answer_tag, answer_time
+from engine.sim.inlining import inline
 from engine.sim.kernels.asking import MAX_PORTS
 from engine.sim.kernels.observer import harvest, lacks_queue
 from engine.sim.layout import (
@@ -32,7 +33,6 @@ from engine.sim.layout import (
     Int,
     State,
     call_kernel,
-    inline,
     state_of,
 )
 from engine.sim.runs import (

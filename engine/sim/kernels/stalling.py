@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from engine.sim.cache import kernel
+from engine.sim.inlining import inline
 from engine.sim.kernels.asking import answer, ask, base_of, stand_still
 from engine.sim.kernels.rules import BAD_FIBER, BAD_VALUE_REFERENCE
 from engine.sim.kernels.scanners import stored_level_setup
@@ -29,7 +30,6 @@ from engine.sim.layout import (
     WAIT_OUTPUT,
     Int,
     State,
-    inline,
     state_of,
 )
 from engine.sim.primitives.stalling import BUNDLE

@@ -8,6 +8,7 @@ import numpy as np
 
 from engine.samml.tiles import latency
 from engine.sim.cache import kernel
+from engine.sim.inlining import inline
 from engine.sim.kernels.reducers import register
 from engine.sim.kernels.rules import GUIDE_DISAGREES
 from engine.sim.kernels.setup import Setup
@@ -25,7 +26,6 @@ from engine.sim.layout import (
     WAIT_OUTPUT,
     Int,
     State,
-    inline,
     state_of,
     view,
 )

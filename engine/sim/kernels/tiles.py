@@ -11,6 +11,7 @@ import numpy as np
 
 from engine.samml.tiles import TileSpec, latency, tile_of
 from engine.sim.cache import kernel
+from engine.sim.inlining import inline
 from engine.sim.kernels.contractions import (
     contract,
     contraction_plan,
@@ -40,7 +41,6 @@ from engine.sim.layout import (
     WAIT_OUTPUT,
     Int,
     State,
-    inline,
     state_of,
     view,
 )

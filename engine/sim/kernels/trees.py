@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.sim.layout import KIND, LEAF, STEP, Int, State, inline
+from engine.sim.inlining import inline
+from engine.sim.layout import KIND, LEAF, STEP, Int, State
 from engine.sim.runs import number
 
 KEYS, SUMS, TABLE, MASK, ROOM, COUNT, ORDER, SPARE, REHASH, WIDTH, NUMBERS, KEY = range(12)

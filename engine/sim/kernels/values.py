@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from engine.sim.cache import kernel
+from engine.sim.inlining import inline
 from engine.sim.kernels.functions import (
     ADD,
     BINARY,
@@ -42,7 +43,6 @@ from engine.sim.layout import (
     WAIT_NONE,
     WAIT_OUTPUT,
     Int,
-    inline,
     state_of,
     view,
 )

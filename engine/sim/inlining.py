@@ -1,0 +1,96 @@
+"""Helpers of kernels: functions that become part of whatever calls them, and cheaply so.
+
+Numba compiles a function called by another to machine code of its own, with all optimisations
+and with entry points for Python, even where it is only ever inlined; a kernel of fifty helpers
+was compiled fifty times over.  A helper here stops at its intermediate code, and is optimised
+once, as part of each kernel.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+from llvmlite import ir
+from numba.core import compiler, types, typing
+from numba.core.codegen import JITCodeLibrary
+from numba.core.registry import cpu_target
+from numba.extending import intrinsic
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+# The parts of numba used here have no types.
+_Library: Any = JITCodeLibrary
+_flags: Any = compiler.Flags
+_compile: Any = compiler.compile_extra
+_typing: Any = typing
+_types: Any = types
+_target: Any = cpu_target
+
+OPTIONS = {"_nrt": False, "error_model": "numpy"}
+"""Reference counting of arrays would cost more than all the rest; nothing here needs it."""
+
+
+class Ingredients(_Library):  # type: ignore[misc]
+    """Intermediate code that is only linked into other code: not optimised, never run itself."""
+
+    def _optimize_final_module(self) -> None:
+        pass
+
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()
+        self._verify_declare_only_symbols()
+        self._finalized = True
+
+
+def _compiled(function: Callable[..., Any], args: tuple[Any, ...], fastmath: set[str]) -> Any:
+    """What the compiler makes of a function for arguments of these types."""
+    flags = _flags()
+    options = {"nopython": True, "forceinline": True, "fastmath": fastmath, **OPTIONS}
+    _target.options.parse_as_flags(flags, options)
+    flags.no_compile = flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
+    context = _target.target_context
+    library = Ingredients(context.codegen(), function.__qualname__)
+    return _compile(_target.typing_context, context, function, args, None, flags, {}, library)
+
+
+def _helper(function: Function, fastmath: set[str]) -> Function:
+    def define(typing_context: Any, *given: Any) -> Any:
+        args = tuple(_types.unliteral(kind) for kind in given)
+        made = _compiled(function, args, fastmath)
+        result = made.signature.return_type
+
+        def generate(context: Any, builder: ir.IRBuilder, signature: Any, values: Any) -> Any:
+            context.add_linking_libs((made.library,))
+            return context.call_internal(builder, made.fndesc, signature, values)
+
+        return _typing.signature(result, *args), generate
+
+    define.__name__ = function.__name__
+    define.__doc__ = function.__doc__
+    own = inspect.signature(function)
+    context = inspect.Parameter("typing_context", inspect.Parameter.POSITIONAL_ONLY)
+    parameters = [context, *own.parameters.values()]
+    define.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
+    helper: Any = intrinsic(define)
+    helper.py_func = function
+    return cast(Function, helper)
+
+
+def inline(function: Function) -> Function:
+    """Decorator: a helper that becomes part of every kernel that calls it.
+
+    It is called with positional arguments, all of them; Python cannot call it.
+    """
+    return _helper(function, set())
+
+
+def inline_fused(function: Function) -> Function:
+    """The same, where a product may be added without being rounded first."""
+    return _helper(function, {"contract"})
+
+
+def generated(function: Callable[..., Any]) -> Any:
+    """Decorator: a helper given as a function that writes its intermediate code."""
+    return intrinsic(function)
