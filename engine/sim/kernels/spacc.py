@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from engine.sim.cache import kernel
 from engine.sim.inlining import inline
 from engine.sim.kernels import trees
+from engine.sim.kernels.flushing import (
+    CLOSE,
+    CLOSED,
+    GENERIC,
+    GOES_ON,
+    OPEN,
+    REFERENCE,
+    ROW,
+    begin_flush,
+    flush,
+)
 from engine.sim.kernels.rules import (
     EMPTY_VALUE,
     NONE,
@@ -19,16 +28,13 @@ from engine.sim.kernels.rules import (
     TREE_DISAGREES,
 )
 from engine.sim.kernels.setup import Setup
-from engine.sim.kernels.trees import COUNT, KEY, KEYS, ORDER, REHASH, ROOM, SUMS
+from engine.sim.kernels.trees import COUNT, KEY, REHASH, ROOM
 from engine.sim.layout import (
     DONE,
     EMPTY,
     FOREVER,
     KIND,
     LEAF,
-    MEM,
-    RING,
-    STEP,
     STOP,
     WAIT_DRAIN,
     WAIT_INPUT,
@@ -39,7 +45,6 @@ from engine.sim.layout import (
     state_of,
 )
 from engine.sim.runs import (
-    even,
     fail,
     free_at,
     has,
@@ -47,18 +52,12 @@ from engine.sim.runs import (
     is_leaf,
     leave,
     number,
-    put,
     put_one,
-    rising,
     room,
-    slot,
     starved,
     take,
     take_one,
 )
-
-GENERIC, REFERENCE, ROW = range(3)
-"""Which twin it follows: that of any order, the reference's of order 2, that of order 1."""
 
 # Parameters: p0 tree, p1 order, p2 which twin, p3 fold, p4 numbers in a value, p5 strict,
 # p6 free tiles, p7 dimension.  State: s0 phase; s1 level inside which the next coordinate is
@@ -71,20 +70,13 @@ GENERIC, REFERENCE, ROW = range(3)
     _VALUE,
     _DEEPER,
     _UP,
-    _FLUSH,
-    _CLOSE,
-    _CLOSE_SECOND,
-    _OPEN,
-    _PAIR,
-    _PAIR_SECOND,
-    _CLOSED,
     _NEXT,
     _ENDS,
     _DONE,
     _START,
     _START_INNER,
     _START_VALUE,
-) = range(17)
+) = range(CLOSED + 1, CLOSED + 11)
 
 
 def _tree(setup: Setup) -> dict[str, float]:
@@ -123,54 +115,6 @@ def _inside(s: State, r: Int, m: Int, dim: Int) -> Int:
     return good
 
 
-@inline
-def _begin_flush(s: State, nd: Any, closing: Int) -> None:
-    trees.sort(s, nd.p0)
-    nd.s3 = closing
-    nd.s4, nd.s6 = 0, 0
-    nd.s5 = 0
-    nd.s0 = _OPEN
-    if s.ints[nd.p0 + COUNT] == 0:
-        nd.s0 = _CLOSE
-        nd.s6 = -1
-        nd.s5 = 0 if nd.p2 == GENERIC else nd.p1 - 1
-
-
-@inline
-def _put_pairs(s: State, nd: Any, oc: Int, ov: Int, m: Int, t1: Int, t2: Int) -> None:
-    """Put ``m`` innermost coordinates and sums; the first at ``t1``, ``t2``, the rest at ``t2``."""
-    f, order, size = nd.p0, nd.p1, nd.p4
-    u, w = slot(s, oc), slot(s, ov)
-    for e in range(m):
-        entry = s.ints[s.ints[f + ORDER] + nd.s4 + e]
-        s.ints[u + e] = s.ints[s.ints[f + KEYS] + entry * order + order - 1]
-        total = s.ints[f + SUMS] + entry * size
-        if s.ch[ov].val:
-            s.floats[w + e] = s.floats[total]
-        elif nd.p6:
-            made = trees.tile(s, nd.p6)
-            s.ints[w + e] = made
-            for k in range(size):
-                s.floats[made * size + k] = s.floats[total + k]
-    first_c, first_v = (t2, t1) if nd.p2 == REFERENCE else (t1, t2)
-    put(s, oc, m, first_c + 1, t2 + 1, LEAF | STEP | MEM | RING, u)
-    put(s, ov, m, first_v + 1, t2 + 1, LEAF | STEP | MEM | RING, w)
-
-
-@inline
-def _alike(s: State, nd: Any, limit: Int) -> Int:
-    """How many entries from the next on differ in the innermost coordinate only."""
-    f = nd.p0
-    count = min(limit, s.ints[f + COUNT] - nd.s4)
-    order = s.ints[f + ORDER] + nd.s4
-    n = 1
-    while n < count:
-        if trees.first_difference(s, f, s.ints[order + n - 1], s.ints[order + n]) < nd.p1 - 1:
-            break
-        n += 1
-    return n
-
-
 @kernel("spacc", _tree)
 def spacc(node: Int, table: Int) -> Int:
     """Per fiber of outer coordinates, fold values by the inner ones."""
@@ -179,7 +123,6 @@ def spacc(node: Int, table: Int) -> Int:
     f, order, mode, fold, strict = nd.p0, nd.p1, nd.p2, nd.p3, nd.p5
     ins, outs = nd.ins, nd.outs
     u, cv = s.ints[ins], s.ints[ins + order + 1]
-    oc, ov = s.ints[outs + order - 1], s.ints[outs + order]
     t, si, so = nd.clk, nd.si, nd.so
     zero = np.float32(0)
     if s.ints[f + REHASH]:
@@ -243,7 +186,7 @@ def spacc(node: Int, table: Int) -> Int:
                 si += a - t
                 t = a
                 nd.s7, nd.s8 = kc, s.run[rc].v
-                _begin_flush(s, nd, v)
+                begin_flush(s, nd, v)
             elif mode == REFERENCE:
                 if ku == DONE:
                     if k == STOP:
@@ -286,7 +229,7 @@ def spacc(node: Int, table: Int) -> Int:
                 rule = SPACC_DISAGREES
             if rule:
                 return fail(nd, a, rule)
-            if m == 0 and nd.s0 != _OPEN and nd.s0 != _CLOSE:
+            if m == 0 and nd.s0 != OPEN and nd.s0 != CLOSE:
                 si += a - t
                 t = a
                 if nd.s0 == _TAKE:
@@ -327,7 +270,7 @@ def spacc(node: Int, table: Int) -> Int:
             if nd.s2 > order:
                 t += 1
                 if nd.s1 < 0:
-                    _begin_flush(s, nd, nd.s3)
+                    begin_flush(s, nd, nd.s3)
                 else:
                     nd.s1 -= 1
                     nd.s0 = _UP
@@ -347,113 +290,14 @@ def spacc(node: Int, table: Int) -> Int:
             take_one(s, c, t)
             nd.s3 -= 1
             if nd.s1 < 0:
-                _begin_flush(s, nd, nd.s3)
+                begin_flush(s, nd, nd.s3)
             else:
                 nd.s1 -= 1
-        while _FLUSH < nd.s0 < _CLOSED:  # the whole tree at one clock: only slots hold it up
-            if nd.s0 == _PAIR:
-                one, two = (ov, oc) if mode == REFERENCE else (oc, ov)
-                m = min(room(s, one), room(s, two))
-                if nd.p6:
-                    m = min(m, trees.unused(s, nd.p6))
-                    if trees.unused(s, nd.p6) == 0:
-                        return leave(nd, t, si, so, WAIT_DRAIN, ov)
-                if m > 0:
-                    t1 = max(t, free_at(s, one))
-                    t2 = max(t1, free_at(s, two))
-                    m = even(s, two, t2, even(s, one, t2, m))
-                    if rising(s, one, t2) or rising(s, two, t2):
-                        m = 1
-                    m = _alike(s, nd, m)
-                    so += t2 - t
-                    t = t2
-                    _put_pairs(s, nd, oc, ov, m, t1, t2)
-                    nd.s4 += m
-                    nd.s0 = _CLOSE
-                else:
-                    nd.s0 = _PAIR_SECOND
-                    nd.s2 = 0
-            if nd.s0 == _PAIR_SECOND:
-                while nd.s2 < 2:
-                    c = ov if (nd.s2 == 1) != (mode == REFERENCE) else oc
-                    if room(s, c) == 0:
-                        return leave(nd, t, si, so, WAIT_OUTPUT, c)
-                    a = max(t, free_at(s, c))
-                    so += a - t
-                    t = a
-                    entry = s.ints[s.ints[f + ORDER] + nd.s4]
-                    total = s.ints[f + SUMS] + entry * nd.p4
-                    last = s.ints[s.ints[f + KEYS] + entry * order + order - 1]
-                    if c == ov and nd.p6:
-                        if trees.unused(s, nd.p6) == 0:
-                            return leave(nd, t, si, so, WAIT_DRAIN, ov)
-                        last = trees.tile(s, nd.p6)
-                        for k in range(nd.p4):
-                            s.floats[last * nd.p4 + k] = s.floats[total + k]
-                    put_one(s, c, t + 1, LEAF, last, s.floats[total])
-                    nd.s2 += 1
-                nd.s4 += 1
-                nd.s0 = _CLOSE
-            if nd.s0 == _CLOSE and nd.s6 >= 0:  # what the next entry, or none, closes
-                same = order
-                if nd.s4 < s.ints[f + COUNT]:
-                    entries = s.ints[f + ORDER] + nd.s4
-                    same = trees.first_difference(s, f, s.ints[entries - 1], s.ints[entries])
-                    nd.s6 = same
-                    nd.s0 = _PAIR if same == order - 1 else _CLOSE_SECOND
-                else:
-                    nd.s6 = -1
-                    nd.s0 = _CLOSE_SECOND
-                nd.s5 = order - 1
-                nd.s2 = 0
-            elif nd.s0 == _CLOSE:  # an empty tree
-                nd.s0 = _CLOSE_SECOND
-                nd.s2 = 0
-            while nd.s0 == _CLOSE_SECOND:
-                innermost = nd.s5 == order - 1
-                level = nd.s5 - nd.s6 - 1
-                if nd.s6 < 0:
-                    level = nd.s3 + nd.s5
-                c = s.ints[outs + nd.s5]
-                if innermost and (nd.s2 == 1) == (mode == GENERIC):
-                    c = ov
-                empty = s.ints[f + COUNT] == 0
-                if empty and mode == REFERENCE:
-                    c, level, innermost = s.ints[outs], nd.s3, False
-                if room(s, c) == 0:
-                    return leave(nd, t, si, so, WAIT_OUTPUT, c)
-                a = max(t, free_at(s, c))
-                so += a - t
-                t = a
-                put_one(s, c, t + 1, STOP, level, zero)
-                if innermost and nd.s2 == 0:
-                    nd.s2 = 1
-                elif empty and mode == GENERIC:
-                    nd.s5 += 1
-                    nd.s2 = 0
-                    if nd.s5 == order:
-                        nd.s0 = _CLOSED
-                elif empty:
-                    nd.s0 = _CLOSED
-                else:
-                    nd.s5 -= 1
-                    nd.s2 = 0
-                    if nd.s5 == nd.s6:
-                        nd.s0 = _CLOSED if nd.s6 < 0 else _OPEN
-            while nd.s0 == _OPEN:
-                if nd.s5 == order - 1:
-                    nd.s0 = _PAIR
-                    break
-                c = s.ints[outs + nd.s5]
-                if room(s, c) == 0:
-                    return leave(nd, t, si, so, WAIT_OUTPUT, c)
-                a = max(t, free_at(s, c))
-                so += a - t
-                t = a
-                entry = s.ints[s.ints[f + ORDER] + nd.s4]
-                put_one(s, c, t + 1, LEAF, s.ints[s.ints[f + KEYS] + entry * order + nd.s5], zero)
-                nd.s5 += 1
-        if nd.s0 == _CLOSED:
+        if nd.s0 < CLOSED:
+            t, so, status = flush(s, nd, t, si, so)
+            if status != GOES_ON:
+                return status
+        if nd.s0 == CLOSED:
             trees.clear(s, f)
             nd.s0 = _TAKE
             if mode == GENERIC:
