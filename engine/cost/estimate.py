@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from math import prod
 from typing import Any
 
-from engine.cost.flow import RULES, Context, Flow
+from engine.cost.flow import Context, Flow
+from engine.cost.rules import RULES
 from engine.cost.statistics import Expected, Measured, Statistics
 from engine.errors import LoweringError
 from engine.fusion.repair import traffic

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import engine.cost.flow as flow
+from engine.cost.rules import RULES
 from engine.errors import SimulationError
 from engine.samml.catalogue import CATALOGUE
 from engine.samml.graph import Node
@@ -92,7 +93,7 @@ def test_its_entry_and_its_estimate() -> None:
     held = flow.Flow(flow.Shape(24.0, flow.Shape(8.0, rows)), 0, present=0.5)
     driver = flow.Flow(flow.Shape(12.0, rows), 1)
     context = flow.Context(lambda _: pytest.fail("reads no tensor"), (2,))
-    outcome = flow.RULES["replay"](node, (held, driver), context)
+    outcome = RULES["replay"](node, (held, driver), context)
     (out,) = outcome.flows
     found: list[Any] = []
     level = out.shape

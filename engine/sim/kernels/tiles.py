@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.samml.tiles import TileSpec, latency, tile_of
+from engine.samml.tiles import TileSpec, tile_of
 from engine.sim.cache import kernel
 from engine.sim.inlining import inline
 from engine.sim.kernels.contractions import (
@@ -17,12 +17,9 @@ from engine.sim.kernels.contractions import (
     contraction_plan,
     elementwise,
     elementwise_plan,
-    move_plan,
-    pack,
-    unpack,
 )
-from engine.sim.kernels.functions import BINARY, UNARY, function
-from engine.sim.kernels.rules import BAD_VALUE_REFERENCE, UNARY_OF_EMPTY
+from engine.sim.kernels.functions import BINARY
+from engine.sim.kernels.rules import BAD_VALUE_REFERENCE
 from engine.sim.kernels.setup import Setup
 from engine.sim.kernels.trees import address, tile, unused
 from engine.sim.kernels.values import outcome
@@ -48,7 +45,6 @@ from engine.sim.primitives.values import (
     binary_timing,
     load_timing,
     required_operands,
-    unary_timing,
 )
 from engine.sim.runs import (
     copy,
@@ -74,7 +70,7 @@ WORK_PER_VISIT = 1 << 24
 """Multiply-adds, or numbers touched, after which a node lets the others run: about 10 ms."""
 
 
-def _tiles_per_visit(work: int) -> int:
+def tiles_per_visit(work: int) -> int:
     return max(WORK_PER_VISIT // work, 1)
 
 
@@ -174,7 +170,7 @@ def tile_array(node: Int, table: Int) -> Int:
 
 
 @inline
-def _target(s: State, nd: Any, o: Int, pool: Int, size: Int, e: Int) -> Int:
+def target(s: State, nd: Any, o: Int, pool: Int, size: Int, e: Int) -> Int:
     """Where in the floats the result of token ``e`` of the next run goes; a slot is free."""
     w = slot(s, o) + e
     if not pool:
@@ -205,7 +201,7 @@ def _operation(setup: Setup) -> dict[str, float]:
         "p4": 0 if empty_is_zero else ("a" in needed) + 2 * ("b" in needed),
         "p5": pool_of(setup, spec),
         "p6": setup.floats.add([0]),
-        "p7": _tiles_per_visit(spec.points),
+        "p7": tiles_per_visit(spec.points),
     }
 
 
@@ -300,7 +296,7 @@ def tile_binary(node: Int, table: Int) -> Int:
                     v = tile(s, pool)
                     out = v * size
                 else:
-                    out = _target(s, nd, o, pool, size, e)
+                    out = target(s, nd, o, pool, size, e)
                 if contracts:
                     contract(s, plan, left, right, out)
                 else:
@@ -329,144 +325,6 @@ def tile_binary(node: Int, table: Int) -> Int:
         if k == DONE:
             return leave(nd, t, si, so, WAIT_NONE, 0)
         t += m * interval
-
-
-def _of_one_tile(setup: Setup) -> dict[str, float]:
-    """Of a unary function, and of a fold of axes."""
-    spec = spec_of(setup)
-    (axes,) = spec.operands
-    folds = setup.node.op == "tilefold"
-    fn = setup.param("fn")
-    if folds:
-        late, interval = latency(setup.node, setup.machine.blocks) * setup.machine.alu_latency, 1
-        code = int(fn == "max")
-    else:
-        timing = unary_timing(setup.node, setup.machine)
-        late, interval, code = timing.latency, timing.interval, UNARY[fn]
-    kept = "".join(x for x in axes if x in spec.result)
-    scratch = setup.ints.reserve(spec.elements)
-    plans = [move_plan(axes, kept, spec.edge), move_plan(kept, spec.result, spec.edge)]
-    more = [setup.ints.add(plan) for plan in plans]
-    sizes = [int(spec.edge ** len(axes)), spec.elements]
-    scalar = 0 if fn == "relu" else setup.param("scalar", 0)
-    return {
-        "p0": late,
-        "p1": interval,
-        "p2": code,
-        "p3": setup.quirks.unary_empty_panics and not folds,
-        "p4": setup.ints.add([folds, *more, scratch, *sizes]),
-        "p5": pool_of(setup, spec),
-        "p6": setup.floats.add([0]),
-        "p7": _tiles_per_visit(4 * spec.points),
-        "f0": 0.0 if folds else float(np.float32(scalar)),
-    }
-
-
-@inline
-def _map(s: State, plan: Int, fn: Int, c: Any, source: Int, into: Int) -> None:
-    """A function of each number of a tile, put where the plan says."""
-    rows, length, stride = s.ints[plan + 2], s.ints[plan + 3], s.ints[plan + 4]
-    edge = s.ints[plan]
-    for row in range(rows):
-        at, digits, axis = into, row, plan + 5
-        while digits > 0:
-            at += (digits % edge) * s.ints[axis]
-            digits //= edge
-            axis += 1
-        for e in range(length):
-            s.floats[at + e * stride] = function(fn, s.floats[source + row * length + e], c)
-
-
-@inline
-def _one_tile(s: State, nd: Any) -> Int:
-    """What a node does that makes one value of one tile; ``s0``: the held token waits."""
-    i, o = s.ints[nd.ins], s.ints[nd.outs]
-    t, si, so = nd.clk, nd.si, nd.so
-    late, interval, fn, strict, more, pool = nd.p0, nd.p1, nd.p2, nd.p3, nd.p4, nd.p5
-    folds, first_plan, second_plan = s.ints[more], s.ints[more + 1], s.ints[more + 2]
-    scratch, taken, size = s.ints[more + 3], s.ints[more + 4], s.ints[more + 5]
-    c = np.float32(nd.f0)
-    left_to_do = nd.p7
-    while True:
-        if nd.s0:
-            if room(s, o) == 0:
-                return leave(nd, t, si, so, WAIT_OUTPUT, o)
-            a = release(s, nd, o, t)
-            so += a - t
-            t = a
-            nd.s0 = 0
-            if nd.hk == DONE:
-                return leave(nd, t, si, so, WAIT_NONE, 0)
-            t += interval
-            continue
-        if not has(s, i):
-            return leave(nd, t, si, so, WAIT_INPUT, i)
-        r = head(s, i)
-        x, w, n = s.run[r].x, s.run[r].v, s.run[r].n
-        k = x & KIND
-        a = max(t, s.run[r].t)
-        if k == EMPTY and strict:
-            return fail(nd, a, UNARY_OF_EMPTY)
-        m = room(s, o)
-        waits = m == 0
-        if waits and not no_room(s, nd, i, o):
-            return leave(nd, t, si, so, WAIT_OUTPUT, o)
-        m = min(m, n) if interval == 1 and not waits else 1
-        z = k | SLOPE | (x & STEP)
-        if k == LEAF:
-            if left_to_do == 0:
-                nd.ready = 1
-                return leave(nd, t, si, so, WAIT_INPUT, i)
-            count = min(m, left_to_do) if x & STEP else 1
-            m = count if x & STEP else m
-            if pool:
-                count = min(count, unused(s, pool))
-                if count == 0:
-                    return leave(nd, t, si, so, WAIT_DRAIN, o)
-                m = count if x & STEP else m
-            left_to_do -= count
-            for e in range(count):
-                source = address(s, i, r, e, taken)
-                if waits and not pool:
-                    into = nd.p6
-                elif waits:
-                    w = tile(s, pool)
-                    into = w * size
-                else:
-                    into = _target(s, nd, o, pool, size, e)
-                if folds:
-                    pack(s, source, scratch, first_plan, size, fn)
-                    unpack(s, scratch, into, second_plan)
-                else:
-                    _map(s, second_plan, fn, c, source, into)
-            if not waits:
-                w = slot(s, o)
-            z |= MEM | RING
-        si += a - t
-        t = a
-        if waits:
-            nd.hk, nd.hv, nd.ht = k, w, t + late if k == LEAF else 0
-            nd.hf = s.floats[nd.p6]
-            take_one(s, i, t)
-            nd.s0 = 1
-            continue
-        t = max(a, free_at(s, o))
-        so += t - a
-        first, start = t + 1, t + 1
-        if k == LEAF:
-            first, start = max(a + late, first), t + late
-        take(s, i, m, a, t + 1, 1)
-        put(s, o, m, first, start, z, w)
-        if k == DONE:
-            return leave(nd, t, si, so, WAIT_NONE, 0)
-        t += m * interval
-
-
-@kernel("tile_unary", _of_one_tile)
-def tile_unary(node: Int, table: Int) -> Int:
-    """A function of each number of each tile, or a fold of its axes."""
-    s = state_of(table)
-    return _one_tile(s, s.nd[node])
 
 
 def _writer(setup: Setup) -> dict[str, float]:
