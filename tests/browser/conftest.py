@@ -78,12 +78,17 @@ def page(browser, viewport) -> Iterator:
     assert not errors, errors
 
 
+def show(page, session: Session) -> None:
+    """Open a session's page and wait until it is drawn."""
+    serve_component(page, lambda: explorer(session))
+    page.locator("g.node").first.wait_for(timeout=2 * PATIENCE)
+
+
 @pytest.fixture
 def session(page) -> Session:
     """A session whose page is open and drawn."""
     session = Session("gcn", "karate")
-    serve_component(page, lambda: explorer(session))
-    page.locator("g.node").first.wait_for(timeout=2 * PATIENCE)
+    show(page, session)
     return session
 
 

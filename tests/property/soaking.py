@@ -177,6 +177,7 @@ class Soak:
     memory: list[tuple[float, int, int]] = field(default_factory=list)
     """Seconds since the start, bytes of the worker, bytes of this process."""
     started: float = field(default_factory=time.monotonic)
+    ended: set[int] = field(default_factory=set)
 
     def ask(self, job: Job) -> dict[str, Any]:
         self.child.send(vars(job))
@@ -223,9 +224,7 @@ class Soak:
         time.sleep(self.rng.random() * 3)
         asked = time.monotonic()
         other.end()
-        while children() != {self.child.pid}:
-            assert time.monotonic() - asked < 5, f"left over: {children() - {self.child.pid}}"
-            time.sleep(0.005)
+        self.wait_for_end_of(other)
         self.slowest_kill = max(self.slowest_kill, time.monotonic() - asked)
         with contextlib.suppress(ChildError):
             other.receive()
@@ -233,9 +232,14 @@ class Soak:
 
     def end(self) -> None:
         self.child.end()
+        self.wait_for_end_of(self.child)
+
+    def wait_for_end_of(self, worker: Child) -> None:
+        """Give a process that was ended, and what it may have started, a moment to be gone."""
+        self.ended.add(worker.pid)
         asked = time.monotonic()
-        while children():
-            assert time.monotonic() - asked < 5, f"left over: {children()}"
+        while left := {pid for pid in self.ended if psutil.pid_exists(pid)} | orphans():
+            assert time.monotonic() - asked < 5, f"left over: {left}"
             time.sleep(0.005)
 
     def growth(self) -> list[float]:
@@ -256,7 +260,8 @@ class Soak:
         )
 
 
-def children() -> set[int]:
-    """Processes that this one started and that still live, and theirs."""
-    found = psutil.Process(os.getpid()).children(recursive=True)
-    return {child.pid for child in found}
+def orphans() -> set[int]:
+    """Workers whose parent is gone."""
+    found = psutil.process_iter(["ppid", "cmdline"])
+    gone = 1 if os.getpid() != 1 else None
+    return {p.pid for p in found if p.info["ppid"] == gone and TARGET in (p.info["cmdline"] or ())}
