@@ -171,6 +171,20 @@ def view(typing_context: Any, array: Any, start: Any, count: Any) -> Any:
 
 
 @generated
+def pointer(typing_context: Any, array: Any) -> Any:
+    """``pointer(array)``: its memory, indexed without checks.
+
+    One number to pass, where an array is seven; and known from the start not to be indexed from
+    its end, which loops need for being vectorised.
+    """
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return make_array(array)(context, builder, value=args[0]).data
+
+    return _types.CPointer(array.dtype)(array), generate
+
+
+@generated
 def doubles(typing_context: Any, array: Any, start: Any, count: Any) -> Any:
     """``doubles(ints, start, count)``: that slice of the integers' memory, as ``float64``."""
     result = types.Array(types.float64, 1, "C")

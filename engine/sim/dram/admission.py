@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from engine.sim.dram.candidates import compare, propose, propose_all
-from engine.sim.dram.lists import drop_first, new_node
+from engine.sim.dram.candidates import (
+    propose,
+    propose_all,
+)
+from engine.sim.dram.lists import (
+    drop_first,
+    link,
+    new_node,
+    want,
+)
 from engine.sim.dram.state import (
-    AT_BANKS,
-    B_HEAD,
-    B_HIT,
+    AGE_SHIFT,
     B_ROW,
-    B_TAIL,
     BANK,
     BANK_BITS,
     BG_MASK,
@@ -21,6 +26,7 @@ from engine.sim.dram.state import (
     BK_SHIFT,
     BK_SHIFT2,
     C_AGE,
+    C_BANKS,
     C_HEAD,
     C_MODE,
     C_NOW,
@@ -36,12 +42,13 @@ from engine.sim.dram.state import (
     N_AGE,
     N_ARRIVAL,
     N_COUNT,
-    N_NEXT,
-    N_PREV,
     N_ROW,
     N_SLOT,
     N_WRITE,
     PATIENCE,
+    Q_HIT,
+    Q_TAIL,
+    QUEUE,
     READ,
     READ_ROOM,
     ROW_MASK,
@@ -72,42 +79,32 @@ def arrive(m: Int, c: Int, node: Int) -> None:
     bank = (a >> m[BK_SHIFT] & m[BK_MASK]) | (a >> m[BK_SHIFT2] & m[BK_MASK2])
     row = (a >> m[ROW_SHIFT] & m[ROW_MASK]) | (a >> m[ROW_SHIFT2] & m[ROW_MASK2])
     b = group << m[BANK_BITS] | bank
-    p = c + m[AT_BANKS] + b * BANK
+    p = c + C_BANKS + b * BANK
+    q = p + QUEUE * kind
     m[entry + N_ROW] = row
     m[entry + N_AGE] = m[c + C_AGE]
-    m[c + C_AGE] += 1
-    last = m[p + B_TAIL + kind]
-    m[entry + N_PREV] = last
-    m[entry + N_NEXT] = 0
-    m[p + B_TAIL + kind] = entry
-    changed = False
-    if last == 0:
-        m[p + B_HEAD + kind] = entry
-        changed = True
-    else:
-        m[last + N_NEXT] = entry
-    if m[p + B_HIT + kind] == 0 and m[p + B_ROW] == row:
-        m[p + B_HIT + kind] = entry
-        changed = True
+    m[c + C_AGE] += 1 << AGE_SHIFT
+    want(m, q, row)
+    last = m[q + Q_TAIL]
+    link(m, last, entry, q)
+    is_hit = m[p + B_ROW] == row and m[q + Q_HIT] == 0
+    m[q + Q_HIT] = entry if is_hit else m[q + Q_HIT]
     if kind == WRITE and m[c + C_WRITES] == 0:
         m[c + C_SINCE] = m[c + C_NOW]
     m[c + C_READS + kind] += 1
-    if changed and kind == m[c + C_MODE]:
+    if (is_hit or last == q) and kind == m[c + C_MODE]:
         propose(m, c, b)
-        compare(m, c, b)
 
 
 def arrivals(m: Int, c: Int) -> Int:
     """Let all enter that are there and find room; the clock at which the next one can."""
     while True:
         node = m[c + C_HEAD]
-        if node == 0:
-            return FOREVER
         kind = m[node + N_WRITE]
-        if m[c + C_READS + kind] >= m[READ_ROOM + kind]:
-            return FOREVER
-        if m[node + N_ARRIVAL] > m[c + C_NOW]:
-            return m[node + N_ARRIVAL]
+        t = m[node + N_ARRIVAL]
+        t = t if m[c + C_READS + kind] < m[READ_ROOM + kind] else FOREVER
+        if t > m[c + C_NOW]:
+            return t
         arrive(m, c, node)
 
 

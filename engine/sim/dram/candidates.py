@@ -1,122 +1,141 @@
-"""What each bank of a channel would do next, and which bank goes first."""
+"""What each bank of a channel would do next, and which bank goes first.
+
+A candidate is one number (:mod:`engine.sim.dram.state`): the first clock at which every
+constraint allows its command, as far as commands so far tell, then what decides among equals.
+"""
 
 from __future__ import annotations
 
-from engine.sim.dram.lists import part
 from engine.sim.dram.state import (
     ACTIVATE,
-    AGE_SHIFT,
-    AT_BANKS,
-    AT_KEYS,
-    AT_TIMES,
     B_ACT,
     B_BYPASSED,
     B_COL,
     B_GROUP,
-    B_HEAD,
-    B_HIT,
     B_PRE,
     B_ROW,
     BANK,
+    BANK_BITS,
     BANK_MASK,
     BANKS,
     C_ACT,
-    C_CHOSEN,
+    C_BANKS,
+    C_BASE,
+    C_BEST,
+    C_CANDIDATES,
     C_COL,
-    C_GROUPS,
     C_MODE,
     C_NOW,
-    C_WHEN,
     CAP,
-    FAR,
+    COLUMN,
     FOREVER,
     G_ACT,
     G_COL,
-    GROUP,
     KEY_BITS,
+    KEY_MASK,
     N_AGE,
+    NEVER,
+    Q_HEAD,
+    Q_HIT,
+    QUEUE,
     ROW_COMMAND,
 )
 from engine.sim.layout import Int
 
 
-def set_candidate(m: Int, c: Int, b: Int, t: Int, key: Int) -> None:
-    """A bank's candidate: first clock its bank and group allow, and its key without the bank."""
-    m[c + m[AT_TIMES] + b] = t
-    m[c + m[AT_KEYS] + b] = key | b
+def stamp(m: Int, c: Int, t: Int) -> Int:
+    """A clock as candidates carry it."""
+    return max(t - m[c + C_BASE], 0) << KEY_BITS
 
 
-def propose_column(m: Int, c: Int, b: Int, p: Int, hit: Int) -> None:
+def clock(m: Int, c: Int, candidate: Int) -> Int:
+    """The clock of a candidate."""
+    t = m[c + C_BASE] + (candidate >> KEY_BITS)
+    return FOREVER if candidate >= NEVER else t
+
+
+def to_column(m: Int, c: Int, b: Int, p: Int, hit: Int) -> Int:
     """The candidate of a bank with a row open that is wanted."""
-    g = c + C_GROUPS + m[p + B_GROUP] * GROUP
-    t = max(m[p + B_COL], m[g + G_COL + m[c + C_MODE]])
-    set_candidate(m, c, b, t, m[hit + N_AGE] << AGE_SHIFT)
-
-
-def propose_activate(m: Int, c: Int, b: Int, p: Int, oldest: Int) -> None:
-    """The candidate of a bank with no row open."""
-    g = c + C_GROUPS + m[p + B_GROUP] * GROUP
-    t = max(m[p + B_ACT], m[g + G_ACT])
-    set_candidate(m, c, b, t, ROW_COMMAND | ACTIVATE | m[oldest + N_AGE] << AGE_SHIFT)
-
-
-def propose(m: Int, c: Int, b: Int) -> None:
-    """Work out a bank's candidate anew."""
     mode = m[c + C_MODE]
-    p = c + m[AT_BANKS] + b * BANK
-    oldest = m[p + B_HEAD + mode]
-    hit = m[p + B_HIT + mode]
-    if oldest == 0:
-        set_candidate(m, c, b, FOREVER, ROW_COMMAND)
-    elif m[p + B_ROW] < 0:
-        propose_activate(m, c, b, p, oldest)
-    elif hit != 0 and (hit == oldest or m[p + B_BYPASSED] < m[CAP]):
-        propose_column(m, c, b, p, hit)
-    else:
-        key = ROW_COMMAND | m[oldest + N_AGE] << AGE_SHIFT
-        set_candidate(m, c, b, m[p + B_PRE], key)
+    shared = max(m[c + C_COL + mode], m[c + m[p + B_GROUP] + G_COL + mode])
+    return stamp(m, c, max(m[p + B_COL], shared)) | m[hit + N_AGE] | COLUMN | b
+
+
+def to_activate(m: Int, c: Int, b: Int, p: Int, oldest: Int) -> Int:
+    """The candidate of a bank with no row open."""
+    shared = max(m[c + C_ACT], m[c + m[p + B_GROUP] + G_ACT])
+    t = max(m[p + B_ACT], shared)
+    return stamp(m, c, t) | ROW_COMMAND | m[oldest + N_AGE] | ACTIVATE | b
+
+
+def candidate(m: Int, c: Int, b: Int) -> Int:
+    """What a bank would do next."""
+    mode = m[c + C_MODE]
+    p = c + C_BANKS + b * BANK
+    q = p + QUEUE * mode
+    oldest = m[q + Q_HEAD]
+    hit = m[q + Q_HIT]
+    if oldest == q:
+        return NEVER | b
+    if m[p + B_ROW] < 0:
+        return to_activate(m, c, b, p, oldest)
+    if hit != 0 and (hit == oldest or m[p + B_BYPASSED] < m[CAP]):
+        return to_column(m, c, b, p, hit)
+    return stamp(m, c, m[p + B_PRE]) | ROW_COMMAND | m[oldest + N_AGE] | b
 
 
 def propose_all(m: Int, c: Int) -> None:
     """Work out every bank's candidate anew."""
-    m[c + C_WHEN] = -1
+    m[c + C_BEST] = -1
     for b in range(m[BANKS]):
-        propose(m, c, b)
+        m[c + C_CANDIDATES + b] = candidate(m, c, b)
 
 
-def find_best(m: Int, c: Int) -> None:
-    """Find the candidate to issue next: of the earliest clock, the least key."""
-    now = m[c + C_NOW]
-    column = max(now, m[c + C_COL + m[c + C_MODE]])
-    activate = max(now, m[c + C_ACT])
-    times = part(m, c + m[AT_TIMES], m[BANKS])
-    keys = part(m, c + m[AT_KEYS], m[BANKS])
-    least = FAR << KEY_BITS
-    for b in range(len(keys)):
-        key = keys[b]
-        first = now if key & ROW_COMMAND else column
-        first = activate if key & ACTIVATE else first
-        wait = min(max(times[b], first) - now, FAR)
-        least = min(least, wait << KEY_BITS | key)
-    wait = least >> KEY_BITS
-    m[c + C_WHEN] = FOREVER if wait >= FAR else now + wait
-    m[c + C_CHOSEN] = least & ((1 << KEY_BITS) - 1)
+def propose(m: Int, c: Int, b: Int) -> None:
+    """Work out the candidate of a bank anew to which an access came; it may be the best.
+
+    That it takes the place of the best, which may then be another, is rare.
+    """
+    new = candidate(m, c, b)
+    m[c + C_CANDIDATES + b] = new
+    best = m[c + C_BEST]
+    if best & BANK_MASK == b:
+        m[c + C_BEST] = -1
+    else:
+        now = stamp(m, c, m[c + C_NOW])
+        m[c + C_BEST] = min(best, max(new, now | new & KEY_MASK))
 
 
-def compare(m: Int, c: Int, b: Int) -> None:
-    """A bank has a new candidate: it may be the best."""
-    when, chosen = m[c + C_WHEN], m[c + C_CHOSEN]
-    if when < 0:
-        return
-    if when < FOREVER and chosen & BANK_MASK == b:
-        m[c + C_WHEN] = -1
-        return
-    key = m[c + m[AT_KEYS] + b]
-    t = max(m[c + m[AT_TIMES] + b], m[c + C_NOW])
-    if key & ACTIVATE:
-        t = max(t, m[c + C_ACT])
-    elif key < ROW_COMMAND:
-        t = max(t, m[c + C_COL + m[c + C_MODE]])
-    if t < when or (t == when and key < chosen):
-        m[c + C_WHEN] = t
-        m[c + C_CHOSEN] = key
+def find_best(m: Int, c: Int) -> Int:
+    """Find the candidate to issue next."""
+    now = stamp(m, c, m[c + C_NOW])
+    best = NEVER
+    for b in range(m[BANKS]):
+        each = m[c + C_CANDIDATES + b]
+        best = min(best, max(each, now | each & KEY_MASK))
+    m[c + C_BEST] = best
+    return best
+
+
+def settle(m: Int, c: Int, b: Int, new: Int, kind: Int, near: Int, far: Int) -> None:
+    """After a command, the best candidate: put off what it forbids, find what to issue next.
+
+    ``new`` is what its bank ``b`` would do next.  Candidates of its ``kind`` (COLUMN, ACTIVATE;
+    0: none) come ``near`` clocks after it at the earliest in the bank's group, ``far`` in others.
+    Commands wait for this loop: it has no branches, and ``new`` comes in as late as possible.
+    """
+    now = (m[c + C_BEST] | KEY_MASK) + 1
+    after = now + (far - 1 << KEY_BITS)
+    more = near - far << KEY_BITS
+    group = 1 << m[BANK_BITS]
+    new = max(new, now | new & KEY_MASK)
+    best = NEVER
+    for k in range(m[BANKS]):
+        other = k ^ b
+        each = m[c + C_CANDIDATES + k]
+        limit = after + (more if other < group else 0)
+        limit = limit if each & kind else now
+        each = max(each, limit | each & KEY_MASK)
+        best = min(best, each if other else NEVER)
+        m[c + C_CANDIDATES + k] = each if other else new
+    m[c + C_BEST] = min(best, new)

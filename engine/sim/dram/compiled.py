@@ -11,7 +11,7 @@ from typing import Any
 
 from engine.sim.dram import admission, candidates, controller, lists, scheduler
 from engine.sim.inlining import inline
-from engine.sim.layout import view
+from engine.sim.layout import pointer
 
 
 def _compile(*modules: ModuleType) -> dict[str, Any]:
@@ -28,7 +28,7 @@ def _compile(*modules: ModuleType) -> dict[str, Any]:
                 names[name] = item
         for name, function in own.items():
             copy = FunctionType(function.__code__, names, name, function.__defaults__)
-            names[name] = view if name in ("bare", "part") else inline(copy)
+            names[name] = pointer if name == "bare" else inline(copy)
     return names
 
 

@@ -26,19 +26,21 @@ from engine.sim.dram.lists import (
     insert,
     new_node,
 )
-from engine.sim.dram.scheduler import run
+from engine.sim.dram.scheduler import (
+    run,
+)
 from engine.sim.dram.state import (
     ACCESS_BITS,
     AFTER,
     ANSWERS,
     AT_ANSWERS,
     AT_CHANNELS,
+    AT_EVENTS,
     BYTES,
     C_DONE_READS,
     C_FREE,
     C_HEAD,
     C_MARK,
-    C_NEXT,
     C_PLACE,
     CH_MASK,
     CH_MASK2,
@@ -63,11 +65,10 @@ from engine.sim.dram.state import (
     OFFSET,
     QUEUES,
     S_END,
+    S_ISSUE,
     S_LEFT,
     S_NEXT,
     S_TAG,
-    S_TIME,
-    S_WRITE,
     SOONEST,
     STAMP,
     STRIDE,
@@ -90,22 +91,38 @@ def enlist(m: Int, c: Int, key: Int, arrival: Int, slot: Int, address: Int, writ
     return node
 
 
+def channel_of(m: Int, a: Int) -> Int:
+    """Number of the channel an access goes to."""
+    return (a >> m[CH_SHIFT] & m[CH_MASK]) | (a >> m[CH_SHIFT2] & m[CH_MASK2])
+
+
+def place(m: Int, number: Int, key: Int, arrival: Int, slot: Int, address: Int, write: Int) -> Int:
+    """Put an access into the list of a channel of a DRAM, which it may wake; its node."""
+    c = m[AT_CHANNELS] + number * m[STRIDE]
+    node = enlist(m, c, key, arrival, slot, address, write)
+    at = m[AT_EVENTS] + number
+    m[at] = min(m[at], arrival)
+    return node
+
+
 def split(m: Int, key: Int, arrival: Int, slot: Int, address: Int, size: Int, write: Int) -> None:
     """Deal the accesses of a request to the channels."""
     first = address >> m[ACCESS_BITS]
     last = (address + size - 1) >> m[ACCESS_BITS]
     m[slot + S_LEFT] = last - first + 1
+    if first == last:
+        place(m, channel_of(m, first), key, arrival, slot, first, write)
+        return
     m[STAMP] += 1
     stamp = m[STAMP]
     for a in range(first, last + 1):
-        number = (a >> m[CH_SHIFT] & m[CH_MASK]) | (a >> m[CH_SHIFT2] & m[CH_MASK2])
+        number = channel_of(m, a)
         c = m[AT_CHANNELS] + number * m[STRIDE]
         if m[c + C_MARK] == stamp:
             m[m[c + C_PLACE] + N_COUNT] += 1
         else:
             m[c + C_MARK] = stamp
-            m[c + C_PLACE] = enlist(m, c, key, arrival, slot, a, write)
-            m[c + C_NEXT] = min(m[c + C_NEXT], arrival)
+            m[c + C_PLACE] = place(m, number, key, arrival, slot, a, write)
 
 
 def push(m: Int, time: Int, port: Int, address: Int, size: Int, write: Int, tag: Int) -> None:
@@ -127,15 +144,14 @@ def push(m: Int, time: Int, port: Int, address: Int, size: Int, write: Int, tag:
     tag : int
         Comes back with the answer.
     """
-    m = bare(m, 0, 0)
+    m = bare(m)
     size = max(size, 1)
     slot = m[FREE_SLOT]
     m[FREE_SLOT] = m[slot + S_NEXT]
     m[slot + S_TAG] = tag
-    m[slot + S_TIME] = time
+    m[slot + S_ISSUE] = time << 1 | write
     m[slot + S_LEFT] = size
     m[slot + S_END] = 0
-    m[slot + S_WRITE] = write
     m[BYTES] += size * 4 if m[KIND] == QUEUES else size
     key = (time << 1 | write) << 16 | port
     if m[KIND] == DRAM:
@@ -150,13 +166,13 @@ def push(m: Int, time: Int, port: Int, address: Int, size: Int, write: Int, tag:
 def advance_ideal(m: Int) -> None:
     """Answer everything."""
     c = m[AT_CHANNELS]
-    while m[c + C_HEAD] != 0:
+    while m[c + C_HEAD] != c:
         node = m[c + C_HEAD]
         slot = m[node + N_SLOT]
-        m[c + C_DONE_READS + m[slot + S_WRITE]] += 1
+        m[c + C_DONE_READS + (m[slot + S_ISSUE] & 1)] += 1
         drop_first(m, c)
         free_node(m, node)
-        answer(m, slot, m[slot + S_TIME] + m[LATENCY])
+        answer(m, slot, (m[slot + S_ISSUE] >> 1) + m[LATENCY])
 
 
 def serve_batch(m: Int) -> None:
@@ -164,7 +180,7 @@ def serve_batch(m: Int) -> None:
     base = m[AT_CHANNELS]
     tau = m[m[base + C_HEAD] + N_ARRIVAL]
     i = 0
-    while m[base + C_HEAD] != 0 and m[m[base + C_HEAD] + N_ARRIVAL] == tau:
+    while m[base + C_HEAD] != base and m[m[base + C_HEAD] + N_ARRIVAL] == tau:
         node = m[base + C_HEAD]
         slot = m[node + N_SLOT]
         last = 0
@@ -174,7 +190,7 @@ def serve_batch(m: Int) -> None:
             c = base + m[OFFSET] * m[STRIDE]
             start = max(tau + 2, m[c + C_FREE])
             m[c + C_FREE] = start + m[INTERVAL]
-            m[c + C_DONE_READS + m[slot + S_WRITE]] += 1
+            m[c + C_DONE_READS + (m[slot + S_ISSUE] & 1)] += 1
             last = max(last, start + m[AFTER])
         drop_first(m, base)
         free_node(m, node)
@@ -185,17 +201,16 @@ def serve_batch(m: Int) -> None:
 def advance_queues(m: Int) -> None:
     """Serve batches as long as no answer can lead to an earlier one."""
     c = m[AT_CHANNELS]
-    while m[c + C_HEAD] != 0 and m[m[c + C_HEAD] + N_ARRIVAL] < m[EARLIEST]:
+    while m[c + C_HEAD] != c and m[m[c + C_HEAD] + N_ARRIVAL] < m[EARLIEST]:
         serve_batch(m)
 
 
 def soonest_event(m: Int) -> Int:
     """Clock of the next event of any channel."""
     event = FOREVER
-    c = m[AT_CHANNELS]
-    for _ in range(m[CHANNELS]):
-        event = min(event, m[c + C_NEXT])
-        c += m[STRIDE]
+    at = m[AT_EVENTS]
+    for k in range(m[CHANNELS]):
+        event = min(event, m[at + k])
     return event
 
 
@@ -215,16 +230,15 @@ def advance_dram(m: Int) -> None:
             if event >= felt:
                 return
             until = min(until, felt)
-        c = m[AT_CHANNELS]
-        for _ in range(m[CHANNELS]):
-            if m[c + C_NEXT] < until:
-                run(m, c, until)
-            c += m[STRIDE]
+        at = m[AT_EVENTS]
+        for k in range(m[CHANNELS]):
+            if m[at + k] < until:
+                run(m, k, until)
 
 
 def advance(m: Int) -> Int:
     """Run the memory until a request is answered; how many are. 0: none was pending."""
-    m = bare(m, 0, 0)
+    m = bare(m)
     m[ANSWERS] = 0
     m[EARLIEST] = FOREVER
     if m[KIND] == DRAM:
@@ -238,11 +252,13 @@ def advance(m: Int) -> Int:
 
 def answer_tag(m: Int, k: Int) -> Int:
     """Tag of answer ``k`` of the last :func:`advance`."""
+    m = bare(m)
     return m[m[AT_ANSWERS] + 2 * k]
 
 
 def answer_time(m: Int, k: Int) -> Int:
     """Machine cycle of answer ``k`` of the last :func:`advance`."""
+    m = bare(m)
     return m[m[AT_ANSWERS] + 2 * k + 1]
 
 
@@ -256,9 +272,10 @@ def min_latency(m: Int) -> Int:
 
 def earliest(m: Int) -> Int:
     """No pending request is answered before this machine cycle; FOREVER if none is pending."""
-    m = bare(m, 0, 0)
+    m = bare(m)
     if m[KIND] == DRAM:
         event = soonest_event(m)
         return FOREVER if event >= FOREVER else cycle_of(m, event + m[SOONEST])
-    node = m[m[AT_CHANNELS] + C_HEAD]
-    return FOREVER if node == 0 else m[node + N_ARRIVAL] + m[MIN_LATENCY]
+    c = m[AT_CHANNELS]
+    node = m[c + C_HEAD]
+    return FOREVER if node == c else m[node + N_ARRIVAL] + m[MIN_LATENCY]

@@ -17,6 +17,7 @@ from engine.sim.dram.state import (
     CYCLE_PS,
     DONE_READS,
     EARLIEST,
+    FOREVER,
     FREE_NODE,
     FREE_SLOT,
     FRONT,
@@ -26,25 +27,21 @@ from engine.sim.dram.state import (
     N_KEY,
     N_NEXT,
     N_PREV,
+    Q_ROWS,
     S_END,
+    S_ISSUE,
     S_LEFT,
     S_NEXT,
     S_TAG,
-    S_TIME,
-    S_WRITE,
     TCK_PS,
+    WANTED,
 )
 from engine.sim.layout import Int
 
 
-def bare(m: Int, start: Int, count: Int) -> Int:
-    """The array itself; as machine code, :func:`engine.sim.layout.view`, of unchecked indices."""
+def bare(m: Int) -> Int:
+    """The array itself; as machine code, :func:`engine.sim.layout.pointer`."""
     return m
-
-
-def part(m: Int, start: Int, count: Int) -> Int:
-    """A slice to read from; as machine code, :func:`engine.sim.layout.view`."""
-    return m[start : start + count]
 
 
 def clock_of(m: Int, cycle: Int) -> Int:
@@ -62,24 +59,33 @@ def cycle_of(m: Int, clock: Int) -> Int:
 
 
 def log2(number: Int) -> Int:
-    """Floor of the binary logarithm; 0 for less than 1."""
-    k = 0
-    if number >= 1 << 32:
-        number >>= 32
-        k += 32
-    if number >= 1 << 16:
-        number >>= 16
-        k += 16
-    if number >= 1 << 8:
-        number >>= 8
-        k += 8
-    if number >= 1 << 4:
-        number >>= 4
-        k += 4
-    if number >= 1 << 2:
-        number >>= 2
-        k += 2
-    return k + (number >= 2)
+    """Floor of the binary logarithm of a positive number.
+
+    The compiler makes this loop one instruction, once it sees that no sign is shifted.
+    """
+    number &= FOREVER - 1
+    k = -1
+    while number > 0:
+        number >>= 1
+        k += 1
+    return k
+
+
+def row_bit(row: Int) -> Int:
+    """A row's bit among those that stand for all rows."""
+    return 1 << min(row & 31, WANTED - 1)
+
+
+def want(m: Int, q: Int, row: Int) -> None:
+    """An access to that row enters a queue.
+
+    The low bits tell which rows are wanted by some access, the high bits, which by several:
+    where none is, no other access need be looked for (:func:`engine.sim.dram.scheduler.leave`).
+    As rows share bits, and high bits stay until the queue is empty, they may err on that side.
+    """
+    rows = m[q + Q_ROWS]
+    bit = row_bit(row)
+    m[q + Q_ROWS] = rows | (rows & bit) << WANTED | bit
 
 
 def new_node(m: Int) -> Int:
@@ -99,30 +105,28 @@ def insert(m: Int, c: Int, node: Int) -> None:
     """Put a node into a channel's list, behind all whose key is not larger."""
     before = m[c + C_TAIL]
     key = m[node + N_KEY]
-    while before != 0 and m[before + N_KEY] > key:
+    while m[before + N_KEY] > key:
         before = m[before + N_PREV]
-    if before == 0:
-        after = m[c + C_HEAD]
-        m[c + C_HEAD] = node
-    else:
-        after = m[before + N_NEXT]
-        m[before + N_NEXT] = node
+    link(m, before, node, m[before + N_NEXT])
+
+
+def link(m: Int, before: Int, node: Int, after: Int) -> None:
+    """Put a node between two."""
     m[node + N_PREV] = before
     m[node + N_NEXT] = after
-    if after == 0:
-        m[c + C_TAIL] = node
-    else:
-        m[after + N_PREV] = node
+    m[before + N_NEXT] = node
+    m[after + N_PREV] = node
+
+
+def unlink(m: Int, before: Int, after: Int) -> None:
+    """Take out what is between two nodes."""
+    m[before + N_NEXT] = after
+    m[after + N_PREV] = before
 
 
 def drop_first(m: Int, c: Int) -> None:
     """Take the first node out of a channel's list."""
-    after = m[m[c + C_HEAD] + N_NEXT]
-    m[c + C_HEAD] = after
-    if after == 0:
-        m[c + C_TAIL] = 0
-    else:
-        m[after + N_PREV] = 0
+    unlink(m, c, m[m[c + C_HEAD] + N_NEXT])
 
 
 def answer(m: Int, slot: Int, cycle: Int) -> None:
@@ -133,8 +137,8 @@ def answer(m: Int, slot: Int, cycle: Int) -> None:
     m[ANSWERS] += 1
     m[EARLIEST] = min(m[EARLIEST], cycle)
     m[LAST] = max(m[LAST], cycle)
-    write = m[slot + S_WRITE]
-    latency = cycle - m[slot + S_TIME]
+    write = m[slot + S_ISSUE] & 1
+    latency = cycle - (m[slot + S_ISSUE] >> 1)
     m[DONE_READS + write] += 1
     m[LATENCY_READS + write] += latency
     m[HISTOGRAM + BINS * write + log2(latency)] += 1

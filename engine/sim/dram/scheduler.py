@@ -4,8 +4,8 @@ At every clock a controller may issue one command.  Among those that every timin
 allows, it issues the column command (a row hit) of the oldest access; where there is none, the
 activate or precharge of the oldest.  Only the oldest matching access of each bank competes, so a
 bank has one *candidate*: a column command where its open row is wanted, an activate where no row
-is open, otherwise a precharge.  Each keeps the first clock its bank and bank group allow; the
-constraints between any two banks are applied as candidates are compared.
+is open, otherwise a precharge.  Each keeps the first clock that all commands so far allow: every
+command puts off what it forbids in other banks, and finds the next one, in one pass over them.
 
 A hit may overtake its bank's oldest access ``row_hit_cap`` times per open row.
 
@@ -22,21 +22,30 @@ address are not kept in order: what depends on a write is asked for after its an
 
 from __future__ import annotations
 
-from engine.sim.dram.admission import arrivals, patience, turn
-from engine.sim.dram.candidates import (
-    find_best,
-    propose,
-    propose_activate,
-    propose_all,
-    propose_column,
+from engine.sim.dram.admission import (
+    arrivals,
+    patience,
+    turn,
 )
-from engine.sim.dram.lists import finish_access
+from engine.sim.dram.candidates import (
+    candidate,
+    clock,
+    find_best,
+    propose_all,
+    settle,
+    to_activate,
+    to_column,
+)
+from engine.sim.dram.lists import (
+    finish_access,
+    row_bit,
+    unlink,
+)
 from engine.sim.dram.state import (
     ACT,
     ACTIVATE,
-    AT_BANKS,
-    AT_KEYS,
-    AT_TIMES,
+    AT_CHANNELS,
+    AT_EVENTS,
     AT_TRACE,
     B_ACT,
     B_BYPASSED,
@@ -44,56 +53,53 @@ from engine.sim.dram.state import (
     B_CONFLICT,
     B_FRESH,
     B_GROUP,
-    B_HEAD,
-    B_HIT,
     B_PRE,
     B_ROW,
-    B_TAIL,
     BANK,
     BANK_BITS,
     BANK_MASK,
     BANKS,
     BL,
     C_ACT,
-    C_ACT0,
-    C_ACT1,
-    C_ACT2,
-    C_ACT3,
     C_ACTIVATES,
-    C_CHOSEN,
+    C_BANKS,
+    C_BASE,
+    C_BEST,
     C_COL,
     C_COL_W,
     C_DONE_READS,
     C_DUE,
-    C_GROUPS,
     C_HITS,
     C_INDEX,
+    C_LAST_ACT,
     C_MODE,
-    C_NEXT,
     C_NOW,
     C_PRECHARGES,
     C_READS,
     C_REFRESHES,
     C_SINCE,
     C_TURN,
-    C_WHEN,
     C_WRITES,
     CCD_L,
     CCD_S,
     CL,
     CLOSED,
+    COLUMN,
     CWL,
     FAW,
     FREE_NODE,
     G_ACT,
     G_COL,
-    GROUP,
     N_NEXT,
     N_PREV,
     N_ROW,
     N_SLOT,
     PRE,
     PREA,
+    Q_HEAD,
+    Q_HIT,
+    Q_ROWS,
+    QUEUE,
     RAS,
     RC,
     RCD,
@@ -103,15 +109,17 @@ from engine.sim.dram.state import (
     REF,
     REFI,
     RFC,
-    ROW_COMMAND,
     RP,
     RRD_L,
     RRD_S,
     RTP,
     RTW,
+    SPAN,
+    STRIDE,
     TRACE,
     TRACE_SIZE,
     TRACED,
+    WANTED,
     WR,
     WRITE,
     WTR_L,
@@ -135,78 +143,76 @@ def record(m: Int, c: Int, t: Int, command: Int, b: Int, row: Int) -> None:
     m[TRACED] += 1
 
 
-def matching(m: Int, entry: Int, row: Int) -> Int:
-    """The first access from ``entry`` on that wants that row; 0 if there is none."""
-    while entry != 0 and m[entry + N_ROW] != row:
+def matching(m: Int, q: Int, entry: Int, row: Int) -> Int:
+    """The first access of a queue from ``entry`` on that wants that row; 0 if there is none."""
+    while entry != q and m[entry + N_ROW] != row:
         entry = m[entry + N_NEXT]
-    return entry
+    return 0 if entry == q else entry
 
 
 def activate(m: Int, c: Int, b: Int, t: Int) -> None:
     """ACT: open the row that a bank's oldest access wants."""
     mode = m[c + C_MODE]
-    p = c + m[AT_BANKS] + b * BANK
-    oldest = m[p + B_HEAD + mode]
+    p = c + C_BANKS + b * BANK
+    q, other = p + QUEUE * mode, p + QUEUE * (1 - mode)
+    oldest = m[q + Q_HEAD]
     row = m[oldest + N_ROW]
     m[p + B_ROW] = row
-    m[p + B_HIT + mode] = oldest
-    m[p + B_HIT + 1 - mode] = matching(m, m[p + B_HEAD + 1 - mode], row)
+    m[q + Q_HIT] = oldest
+    m[other + Q_HIT] = matching(m, other, m[other + Q_HEAD], row)
     m[p + B_ACT] = t + m[RC]
     m[p + B_COL] = t + m[RCD]
     m[p + B_PRE] = t + m[RAS]
     m[p + B_FRESH] = 1 + m[p + B_CONFLICT]
     m[p + B_CONFLICT] = 0
     m[p + B_BYPASSED] = 0
-    m[c + C_ACT0] = m[c + C_ACT1]
-    m[c + C_ACT1] = m[c + C_ACT2]
-    m[c + C_ACT2] = m[c + C_ACT3]
-    m[c + C_ACT3] = t
-    m[c + C_ACT] = max(t + m[RRD_S], m[c + C_ACT0] + m[FAW])
-    g = m[p + B_GROUP]
-    same = t + m[RRD_L]
-    m[c + C_GROUPS + g * GROUP + G_ACT] = same
-    times = c + m[AT_TIMES] + (g << m[BANK_BITS])
-    keys = c + m[AT_KEYS] + (g << m[BANK_BITS])
-    for k in range(1 << m[BANK_BITS]):
-        limit = same if m[keys + k] & ACTIVATE else 0
-        m[times + k] = max(m[times + k], limit)
-    m[c + C_ACTIVATES] += 1
+    count = m[c + C_ACTIVATES]
+    m[c + C_ACTIVATES] = count + 1
+    m[c + C_LAST_ACT + (count & 3)] = t
+    fourth = m[c + C_LAST_ACT + (count + 1 & 3)]
+    far = max(m[RRD_S], fourth - t + m[FAW])
+    m[c + C_ACT] = t + far
+    m[c + m[p + B_GROUP] + G_ACT] = t + m[RRD_L]
+    m[c + C_NOW] = t + 1
     record(m, c, t, ACT, b, row)
-    propose_column(m, c, b, p, oldest)
+    settle(m, c, b, to_column(m, c, b, p, oldest), ACTIVATE, max(m[RRD_L], far), far)
 
 
 def precharge(m: Int, c: Int, b: Int, t: Int) -> None:
     """PRE: close a bank's row, as its oldest access wants another."""
-    p = c + m[AT_BANKS] + b * BANK
+    p = c + C_BANKS + b * BANK
     record(m, c, t, PRE, b, m[p + B_ROW])
     close(m, p, t)
     m[p + B_CONFLICT] = 1
     m[c + C_PRECHARGES] += 1
-    propose_activate(m, c, b, p, m[p + B_HEAD + m[c + C_MODE]])
+    m[c + C_NOW] = t + 1
+    settle(m, c, b, to_activate(m, c, b, p, m[p + QUEUE * m[c + C_MODE] + Q_HEAD]), 0, 0, 0)
 
 
 def close(m: Int, p: Int, t: Int) -> None:
     """The row of a bank closes at clock ``t``."""
     m[p + B_ROW] = -1
-    m[p + B_HIT] = 0
-    m[p + B_HIT + 1] = 0
+    m[p + Q_HIT] = 0
+    m[p + QUEUE + Q_HIT] = 0
     m[p + B_ACT] = max(m[p + B_ACT], t + m[RP])
 
 
-def leave(m: Int, p: Int, mode: Int) -> Int:
+def leave(m: Int, p: Int, q: Int, row: Int) -> Int:
     """Take a bank's hit out of its queue and find the next one; its slot."""
-    entry = m[p + B_HIT + mode]
+    entry = m[q + Q_HIT]
     before, after = m[entry + N_PREV], m[entry + N_NEXT]
-    if before == 0:
-        m[p + B_HEAD + mode] = after
+    unlink(m, before, after)
+    m[p + B_BYPASSED] += before != q
+    rows = m[q + Q_ROWS]
+    bit = row_bit(row)
+    hit = 0
+    if rows >> WANTED & bit:
+        hit = matching(m, q, after, row)
+        rows = 0 if before == after else rows
     else:
-        m[before + N_NEXT] = after
-        m[p + B_BYPASSED] += 1
-    if after == 0:
-        m[p + B_TAIL + mode] = before
-    else:
-        m[after + N_PREV] = before
-    m[p + B_HIT + mode] = matching(m, after, m[p + B_ROW])
+        rows -= bit
+    m[q + Q_ROWS] = rows
+    m[q + Q_HIT] = hit
     m[entry + N_NEXT] = m[FREE_NODE]
     m[FREE_NODE] = entry
     return m[entry + N_SLOT]
@@ -215,18 +221,17 @@ def leave(m: Int, p: Int, mode: Int) -> Int:
 def column(m: Int, c: Int, b: Int, t: Int) -> None:
     """RD or WR, or one with auto-precharge: serve a bank's oldest hit."""
     mode = m[c + C_MODE]
-    p = c + m[AT_BANKS] + b * BANK
+    p = c + C_BANKS + b * BANK
     row = m[p + B_ROW]
-    slot = leave(m, p, mode)
+    slot = leave(m, p, p + QUEUE * mode, row)
     m[c + C_READS + mode] -= 1
     m[c + C_TURN] -= 1
     m[c + C_DONE_READS + mode] += 1
     m[c + C_HITS + m[p + B_FRESH]] += 1
     m[p + B_FRESH] = 0
-    group = c + C_GROUPS + m[p + B_GROUP] * GROUP
-    same = t + m[CCD_L]
+    group = c + m[p + B_GROUP]
     m[c + C_COL + mode] = t + m[CCD_S]
-    m[group + G_COL + mode] = same
+    m[group + G_COL + mode] = t + m[CCD_L]
     if mode == READ:
         end = t + m[CL] + m[BL]
         free = t + m[RTP]
@@ -238,15 +243,11 @@ def column(m: Int, c: Int, b: Int, t: Int) -> None:
         m[group + G_COL] = max(m[group + G_COL], end + m[WTR_L])
         m[c + C_SINCE] = t
     m[p + B_PRE] = max(m[p + B_PRE], free)
+    m[c + C_NOW] = t + 1
     record(m, c, t, (RDA if m[CLOSED] else RD) + mode, b, row)
     if m[CLOSED]:
         close(m, p, m[p + B_PRE])
-    times = c + m[AT_TIMES] + (m[p + B_GROUP] << m[BANK_BITS])
-    keys = c + m[AT_KEYS] + (m[p + B_GROUP] << m[BANK_BITS])
-    for k in range(1 << m[BANK_BITS]):
-        limit = 0 if m[keys + k] & ROW_COMMAND else same
-        m[times + k] = max(m[times + k], limit)
-    propose(m, c, b)
+    settle(m, c, b, candidate(m, c, b), COLUMN, m[CCD_L], m[CCD_S])
     finish_access(m, slot, end)
 
 
@@ -258,7 +259,7 @@ def refresh(m: Int, c: Int, event: Int) -> None:
     t = max(m[c + C_NOW], m[c + C_DUE])
     closable = 0
     any_open = False
-    banks = c + m[AT_BANKS]
+    banks = c + C_BANKS
     for b in range(m[BANKS]):
         p = banks + b * BANK
         closable = max(closable, m[p + B_PRE])
@@ -287,25 +288,34 @@ def refresh(m: Int, c: Int, event: Int) -> None:
     for b in range(m[BANKS]):
         m[banks + b * BANK + B_ACT] = t + m[RFC]
     m[c + C_NOW] = t + 1
-    propose_all(m, c)
+    rebase(m, c, t + 1)
 
 
 def issue(m: Int, c: Int, t: Int) -> None:
     """Issue the best candidate at clock ``t``."""
-    key = m[c + C_CHOSEN]
-    b = key & BANK_MASK
-    if key & ACTIVATE:
+    best = m[c + C_BEST]
+    b = best & BANK_MASK
+    if best & ACTIVATE:
         activate(m, c, b, t)
-    elif key & ROW_COMMAND:
-        precharge(m, c, b, t)
-    else:
+    elif best & COLUMN:
         column(m, c, b, t)
-    m[c + C_NOW] = t + 1
-    m[c + C_WHEN] = -1
+    else:
+        precharge(m, c, b, t)
 
 
-def run(m: Int, c: Int, until: Int) -> None:
-    """Decide all commands of a channel before clock ``until``."""
+def rebase(m: Int, c: Int, base: Int) -> None:
+    """Let candidates count from a clock, before which no command is to come."""
+    m[c + C_BASE] = base
+    propose_all(m, c)
+
+
+def run(m: Int, number: Int, until: Int) -> None:
+    """Decide all commands of a channel before clock ``until``, or of its next SPAN clocks."""
+    c = m[AT_CHANNELS] + number * m[STRIDE]
+    at = m[AT_EVENTS] + number
+    if m[at] - m[c + C_BASE] >= SPAN:
+        rebase(m, c, m[at])
+    until = min(until, m[c + C_BASE] + SPAN)
     while True:
         if m[c + C_DUE] <= m[c + C_NOW]:
             refresh(m, c, m[c + C_NOW])
@@ -314,12 +324,13 @@ def run(m: Int, c: Int, until: Int) -> None:
         if m[c + C_WRITES] > 0 or m[c + C_MODE] == WRITE:
             turn(m, c)
             change = min(change, patience(m, c))
-        if m[c + C_WHEN] < 0:
-            find_best(m, c)
-        t = m[c + C_WHEN]
+        best = m[c + C_BEST]
+        if best < 0:
+            best = find_best(m, c)
+        t = clock(m, c, best)
         event = min(change, t)
         if event >= until:
-            m[c + C_NEXT] = event
+            m[at] = event
             return
         if m[c + C_DUE] <= event:
             refresh(m, c, event)

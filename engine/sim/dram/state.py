@@ -24,6 +24,8 @@ IDEAL, QUEUES, DRAM = range(3)
 READ, WRITE = range(2)
 BINS = 40
 """Bins of the latency histogram: bin ``k`` counts latencies from ``2**k`` to ``2**(k+1) - 1``."""
+MAX_BANKS = 64
+"""Banks of a channel."""
 
 # ---------------------------------------------------------------------------- header
 
@@ -36,67 +38,86 @@ BINS = 40
     ACCESS_BITS, CHANNEL_MASK, CH_SHIFT, CH_MASK, CH_SHIFT2, CH_MASK2,
     BG_SHIFT, BG_MASK, BG_SHIFT2, BG_MASK2, BK_SHIFT, BK_MASK, BK_SHIFT2, BK_MASK2,
     ROW_SHIFT, ROW_MASK, ROW_SHIFT2, ROW_MASK2,
-    BANKS, BANK_BITS, AT_BANKS, AT_TIMES, AT_KEYS,
+    BANKS, BANK_BITS, AT_EVENTS,
     CL, CWL, RCD, RP, RAS, RC, BL, CCD_S, CCD_L, RRD_S, RRD_L, FAW, WR, RTP, WTR_S, WTR_L, RTW,
     REFI, RFC,
     CLOSED, READ_ROOM, WRITE_ROOM, HIGH, LOW, PATIENCE, CAP,
-)  = range(78)  # fmt: skip
+)  = range(76)  # fmt: skip
 HISTOGRAM = 96  # of reads, then of writes
 HEADER = HISTOGRAM + 2 * BINS
 
 # ---------------------------------------------------------------------------- requests
 
-S_TAG, S_TIME, S_LEFT, S_END, S_WRITE, S_NEXT = range(6)
-SLOT = 8
-"""A request: tag, cycle of issue, accesses left, last clock so far, whether it writes."""
+S_TAG, S_ISSUE, S_LEFT, S_END = range(4)
+S_NEXT = S_TAG
+SLOT = 4
+"""A request: tag, twice the cycle of issue plus 1 if it writes, accesses left, last clock so far;
+while free, the next free one."""
 
 N_NEXT, N_PREV, N_KEY, N_ARRIVAL, N_SLOT, N_ADDRESS, N_COUNT, N_WRITE = range(8)
 N_ROW, N_AGE = N_KEY, N_ARRIVAL
 NODE = 8
 """Accesses of one request to one channel, in order of arrival; once it is a single one in a
-queue, its row and the order in which it came."""
+queue, its row and the order in which it came.  Lists are rings through an anchor that is laid out
+like a node: N_NEXT is the first, N_PREV the last."""
 
 # ---------------------------------------------------------------------------- channels
 
 (
-    C_HEAD, C_TAIL, C_NOW, C_NEXT, C_INDEX,
-    C_MODE, C_READS, C_WRITES, C_TURN, C_SINCE, C_AGE,
+    C_HEAD, C_TAIL, C_KEY, C_ARRIVAL,
+    C_NOW, C_INDEX, C_BASE, C_MODE,
+    C_READS, C_WRITES, C_TURN, C_SINCE, C_AGE,
     C_MARK, C_PLACE,
-    C_COL, C_COL_W, C_ACT, C_ACT0, C_ACT1, C_ACT2, C_ACT3,
+    C_COL, C_COL_W, C_ACT, C_LAST_ACT,
+)  = range(19)  # fmt: skip
+(
     C_DUE, C_FREE,
     C_DONE_READS, C_DONE_WRITES, C_HITS, C_MISSES, C_CONFLICTS,
     C_ACTIVATES, C_PRECHARGES, C_REFRESHES,
-    C_WHEN, C_CHOSEN,
-)  = range(32)  # fmt: skip
-C_GROUPS = 32
-"""A channel: list of what has not entered its queues; clock, next event, number; whether it
-serves reads or writes, how many of each are queued, column commands before the other kind may
-take over, clock at which writes began to wait, accesses so far; request that marked it last and
-where; first clock of the next read, write and activate; the last four activates; next refresh;
-cycle from which a fixed-latency queue is free; counters;
-clock of the best candidate (-1: to be found) and its key."""
+    C_BEST,
+)  = range(22, 33)  # fmt: skip
+C_CANDIDATES = 40
+C_BANKS = C_CANDIDATES + MAX_BANKS
+"""A channel: anchor of the list of what has not entered its queues, whose key is less than any and
+which never arrives; clock, number, clock that candidates count from; whether it serves reads or
+writes, how many of each are queued, column commands before the other kind may take over, clock at
+which writes began to wait, accesses so far; request that marked it last and where; first clock of
+the next read, write and activate; the last four activates, in a ring; next refresh; cycle from
+which a fixed-latency queue is free; counters; best candidate (-1: to be found); candidate of each
+bank; banks, then bank groups."""
 
 G_COL, G_COL_W, G_ACT = range(3)
 GROUP = 4
 """A bank group: first clock of the next read, write and activate in it."""
 
 (
-    B_ROW, B_ACT, B_COL, B_PRE, B_FRESH, B_CONFLICT, B_BYPASSED, B_GROUP,
-    B_HEAD, B_HEAD_W, B_TAIL, B_TAIL_W, B_HIT, B_HIT_W,
-)  = range(14)  # fmt: skip
+    Q_HEAD, Q_TAIL, Q_HIT, Q_ROWS,
+    B_ROW, B_ACT, B_COL, B_PRE,
+)  = range(8)  # fmt: skip
+B_FRESH, B_CONFLICT, B_BYPASSED, B_GROUP = range(12, 16)
+QUEUE = 8
 BANK = 16
-"""A bank: open row or -1; first clock of an activate, column command and precharge; what the
-next column command counts as (0: hit); whether a row was closed for the next one; hits that
-overtook its oldest access; group; oldest, newest and oldest matching access of each kind."""
+"""A bank: its queue of reads, that is the list's anchor, oldest access that matches the open row
+or 0, and rows wanted (:func:`engine.sim.dram.lists.want`); open row or -1; first clock of an
+activate, column command and precharge; its queue of writes; what the next column command counts
+as (0: hit); whether a row was closed for the next one; hits that overtook its oldest access; its
+group, counted from the channel."""
 
-FAR_BITS = 20
-KEY_BITS = 42
-FAR = 1 << FAR_BITS
-ROW_COMMAND = 1 << 41
-ACTIVATE = 1 << 6
-BANK_MASK = ACTIVATE - 1
-AGE_SHIFT = 7
-"""A bank's candidate: ROW_COMMAND (after all column commands), age, ACTIVATE, bank."""
+WANTED = 31
+"""Bits that stand for the rows of a bank."""
+
+BANK_MASK = MAX_BANKS - 1
+ACTIVATE, COLUMN = MAX_BANKS, 2 * MAX_BANKS
+AGE_SHIFT = 8
+ROW_COMMAND = 1 << 42
+KEY_BITS = 43
+KEY_MASK = (1 << KEY_BITS) - 1
+SPAN = 1 << 19
+NEVER = (1 << 20) - 1 << KEY_BITS
+"""A bank's candidate: clock, ROW_COMMAND (after all column commands), age, COLUMN, ACTIVATE,
+bank, in one number, so that the least is the one to issue; NEVER where there is none.  The clock
+counts from C_BASE, which follows the channel's clock at a distance of SPAN at most; a constraint
+holds for less than :data:`engine.sim.dram.timing.MAX_TIMING` clocks."""
 
 # ---------------------------------------------------------------------------- trace
 
@@ -172,21 +193,21 @@ def build(config: Config, clock_hz: float, ports: int, outstanding: int, trace: 
     at_nodes = at_slots + slots * SLOT
     at_answers = at_nodes + nodes * NODE
     at_trace = at_answers + slots * 2
-    at_channels = -(-(at_trace + trace * TRACE) // 8) * 8
-    at_banks = C_GROUPS + groups * GROUP
-    at_times = at_banks + banks * BANK
-    stride = -(-(at_times + 2 * banks) // 8) * 8
+    at_events = at_trace + trace * TRACE
+    at_channels = -(-(at_events + channels) // 8) * 8
+    stride = -(-(C_BANKS + banks * BANK + groups * GROUP) // 8) * 8
     m = np.zeros(at_channels + channels * stride, np.int64)
     m[CHANNELS], m[AT_CHANNELS], m[STRIDE] = channels, at_channels, stride
     m[AT_ANSWERS], m[AT_TRACE], m[TRACE_SIZE] = at_answers, at_trace, trace
-    m[AT_BANKS], m[AT_TIMES], m[AT_KEYS] = at_banks, at_times, at_times + banks
+    m[AT_EVENTS] = at_events
     m[BANKS] = banks
     m[CYCLE_PS], m[EARLIEST] = cycle, FOREVER
     m[FREE_SLOT] = _chain(m, at_slots, slots, SLOT, S_NEXT)
     m[FREE_NODE] = _chain(m, at_nodes, nodes, NODE, N_NEXT)
     for k in range(channels):
         at = at_channels + k * stride
-        m[at + C_INDEX], m[at + C_NEXT], m[at + C_WHEN] = k, FOREVER, -1
+        m[at + C_HEAD], m[at + C_TAIL], m[at + C_KEY], m[at + C_ARRIVAL] = at, at, -1, FOREVER
+        m[at + C_INDEX], m[at + C_BEST], m[at_events + k] = k, NEVER, FOREVER
     if isinstance(config, Dram):
         _set_dram(m, config)
     elif isinstance(config, Ideal):
@@ -235,8 +256,12 @@ def _set_dram(m: Memory, config: Dram) -> None:
     for k in range(config.total_channels):
         at = int(m[AT_CHANNELS] + k * m[STRIDE])
         m[at + C_DUE] = timing.refi if config.refresh else FOREVER
-        m[at + C_ACT0 : at + C_ACT3 + 1] = -FOREVER
-        for b in range(int(m[BANKS])):
-            bank = at + int(m[AT_BANKS]) + b * BANK
-            m[bank + B_ROW], m[bank + B_GROUP] = -1, b // config.banks
-            m[at + int(m[AT_TIMES]) + b] = FOREVER
+        m[at + C_LAST_ACT : at + C_LAST_ACT + 4] = -FOREVER
+        banks = int(m[BANKS])
+        for b in range(banks):
+            bank = at + C_BANKS + b * BANK
+            m[at + C_CANDIDATES + b] = NEVER | b
+            for queue in (bank, bank + QUEUE):
+                m[queue + Q_HEAD], m[queue + Q_TAIL] = queue, queue
+            m[bank + B_ROW] = -1
+            m[bank + B_GROUP] = C_BANKS + banks * BANK + b // config.banks * GROUP

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from dataclasses import replace
 from itertools import permutations
+from typing import Any
 
 import numpy as np
 import pytest
 
 from engine.sim.dram import Dram, Mapping, Timing, build, ddr4_3200, hbm2, trace
 from engine.sim.dram.config import FIELDS
+from engine.sim.dram.state import SPAN
 from tests.sim.dram import protocol, reference
 from tests.sim.dram.driving import fast, plain, run
 
@@ -145,6 +148,39 @@ def test_machine_code_is_the_same(seed: int) -> None:
     fast_m, quick = run(config, requests, outstanding=outstanding, trace=1000, drive=fast)
     np.testing.assert_array_equal(slow, quick)
     np.testing.assert_array_equal(slow_m, fast_m)
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("drive", [plain, fast])
+def test_nothing_depends_on_when_it_happens(seed: int, drive: Any) -> None:
+    """The same requests later: the same commands and answers, as much later.
+
+    Candidates count their clocks from a base that follows the channel's clock; the shifts put the
+    traffic on both sides of where it moves.
+    """
+    rng = random.Random(3000 + seed)
+    config = replace(random_dram(rng), refresh=False, tck_ps=1000)
+    requests = random_requests(rng, config, 2, 60)
+    m, answers = run(config, requests, trace=10_000, drive=drive)
+    commands = sorted(trace(m), key=lambda c: (c.channel, c.time))
+    end = int(answers[:, :, 1].max())
+    for shift in (SPAN - end // 2, SPAN - 5, SPAN, 3 * SPAN - end // 3, 1 << 40):
+        later = requests + np.array([shift, 0, 0, 0])
+        m, moved = run(config, later, trace=10_000, drive=drive)
+        np.testing.assert_array_equal(moved[:, :, :2], answers[:, :, :2] + shift)
+        same = [c._replace(time=c.time + shift) for c in commands]
+        assert sorted(trace(m), key=lambda c: (c.channel, c.time)) == same
+
+
+def test_long_traffic_keeps_every_rule() -> None:
+    """Over several moves of that base without a pause, or a refresh that moves it, too."""
+    timing = replace(ddr4_3200().timing, rcd=900, rp=900, ras=2500, refi=20_000, rfc=560)
+    config = replace(ddr4_3200(), timing=timing, refresh=False, read_queue=4)
+    rng = random.Random(6)
+    requests = [(0, rng.randrange(config.capacity), 64, rng.randint(0, 1)) for _ in range(9000)]
+    m, answers = run(config, requests, outstanding=16, trace=40_000)
+    assert answers[:, :, 1].max() > 2 * SPAN
+    protocol.check(config, trace(m))
 
 
 @pytest.mark.parametrize("config", [hbm2(), ddr4_3200()], ids=lambda c: c.name)
