@@ -13,7 +13,7 @@ from engine.sim.kernels import (
     lanes,
     masks,
     observer,
-    ports,
+    read_ports,
     reducers,
     repeaters,
     replayers,
@@ -28,6 +28,7 @@ from engine.sim.kernels import (
     tile_reducers,
     tiles,
     values,
+    write_ports,
     writers,
 )
 from engine.sim.primitives.registry import register_kernel
@@ -49,7 +50,7 @@ __all__ = [
     "lanes",
     "masks",
     "observer",
-    "ports",
+    "read_ports",
     "reducers",
     "repeaters",
     "replayers",
@@ -64,5 +65,6 @@ __all__ = [
     "tile_reducers",
     "tiles",
     "values",
+    "write_ports",
     "writers",
 ]
