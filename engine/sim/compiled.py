@@ -34,7 +34,6 @@ from engine.sim.layout import (
     FAILED,
     FINISHED,
     FOREVER,
-    LACKING,
     LEAF,
     NODE,
     PORT_BASE,
@@ -92,8 +91,8 @@ class Simulation:
         ]
         self.nodes = np.zeros(len(graph.nodes), NODE)
         ports = ports_of(graph, machine)
-        # Credits tell when a token was taken, so observed channels all have them.
-        unbounded = FOREVER if observe is not None and observe.events else 0
+        # Credits tell when a token was taken, so logged channels all have them.
+        unbounded = FOREVER if observe is not None and observe.log else 0
         capacities = [machine.capacity_of(stream) or unbounded for stream in graph.streams]
         ends: list[tuple[int, int]] = [(0, 0)] * len(graph.streams)
         for stream in graph.streams:
@@ -125,11 +124,11 @@ class Simulation:
         asked = {s for n in ports for s in graph.nodes[n].outputs if s is not None}
         self.memory = Memory(ints, floats, capacities, is_value, self.limits, ring, asked)
         self.memory.channels["prod"], self.memory.channels["cons"] = np.array(ends).T
-        self.memory.channels["rs"] = -1 if observe is None else 0
+        self.memory.channels["rs"] = -1
         self.observer: Observer | None = None
         self.table = np.zeros(CTL_SIZE, np.int64)
         if observe is not None:
-            self.observer = Observer(observe, graph, machine, len(capacities))
+            self.observer = Observer(observe, graph, machine, self.memory.channels)
             self.table = self.observer.table
         self.table[CTL_ORDER], self.table[CTL_COUNT] = order, len(graph.nodes)
         self.table[CTL_LEFT] = len(graph.nodes)
@@ -214,13 +213,12 @@ class Simulation:
                 reports.tell(int(channels["tt"].sum()), channels["ht"])
             if status == FINISHED or (self.observer is not None and self.observer.ended):
                 return self._result()
-            if status == LACKING and self.observer is not None:
-                self.observer.grow()
-                self.table = self.observer.table
             if status == STUCK:
                 if not self._make_room():
                     raise self._deadlock()
                 self._set_addresses()
+            if self.observer is not None and (status == STUCK or self.observer.lacks_room):
+                self.table = self.observer.make_room(channels)
 
     def _set_addresses(self) -> None:
         memory = self.memory

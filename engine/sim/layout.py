@@ -44,6 +44,7 @@ CHANNEL = _layout(
     "hr tr ro rm"  # runs: head and tail count, offset and mask of their ring
     " ht tt"  # tokens taken and put
     " rs"  # cycles from timestamp to take, summed over the tokens taken; -1: nobody asks
+    " lt"  # takes of tokens that lay longer than that are noted
     " cap"  # capacity (0: unbounded, -1: nobody reads)
     " vo vm"  # offset and mask of the ring the tokens' data lie in
     " tv"  # values among the tokens put
@@ -70,9 +71,10 @@ KIND = 7  # flags of a run: mask of the kind,
 SLOPE = 8  # timestamps advance by 1 per token,
 STEP = 16  # so does the datum,
 MEM = 32  # the datum is an offset into a pool,
-RING = 64  # ... namely into the channel's own ring
+RING = 64  # ... namely into the channel's own ring,
+UNUSUAL = 128  # a number stamped a cycle after its put, or an empty token as late as a number
 
-BLOCKED, FINISHED, FAILED, PAUSED, STUCK, LACKING = range(6)
+BLOCKED, FINISHED, FAILED, PAUSED, STUCK = range(5)
 """What a kernel or the scheduler returns."""
 
 WAIT_NONE, WAIT_INPUT, WAIT_OUTPUT, WAIT_DRAIN, WAIT_MEMORY = range(5)
@@ -93,11 +95,21 @@ class State(NamedTuple):
     ctl: Any
 
 
-CTL_ORDER, CTL_COUNT, CTL_LEFT, CTL_LAST, CTL_VISITS, CTL_PORTS, CTL_MEMORY = range(7, 14)
-CTL_SIZE = 14
+CTL_ORDER, CTL_COUNT, CTL_LEFT, CTL_LAST, CTL_VISITS, CTL_PORTS, CTL_MEMORY, CTL_NOTE = range(7, 15)
+CTL_SIZE = 15
 """The table: addresses of the first seven arrays; where in the integers the order of visits is
 and how long; nodes not ended; node visited last; visits so far; where in the integers the ports
-of the memory are; address of the kernel that lets it answer, 0 where there is none."""
+of the memory are; address of the kernel that lets it answer, 0 where there is none;
+where in the table the next note goes."""
+
+NOTE_CHANNEL, NOTE_TOKEN, NOTE_STAMP, NOTE_TAKE, NOTE_THEN, NOTE_RUN = range(6)
+NOTE_WORDS = 6
+"""A noted take: channel, number of the first token and its timestamp; clock at which it was taken,
+and the second; tokens, cycles from each to the next from the second on, slope, and whether they
+have their producer's latency, in bits."""
+
+NOTE_LATE, NOTE_STEP, NOTE_COUNT = 1, 4, 34
+"""Mask of the latter; first bit of the cycles, and of the tokens."""
 
 PORT_RING, PORT_MASK, PORT_NODE, PORT_BASE = range(4)
 PORT_SIZE = 4

@@ -25,6 +25,7 @@ from engine.sim.layout import (
     SLOPE,
     STEP,
     STOP,
+    UNUSUAL,
 )
 from engine.sim.reports import Limits
 
@@ -207,3 +208,12 @@ class Memory:
         numbers[in_pool] = pool[v[in_pool]]
         numbers[(kinds != LEAF) & (kinds != STOP)] = 0
         return kinds, numbers, stamps
+
+    def left_in(self, c: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+        """Of the tokens nobody took: timestamps, and which have their producer's latency."""
+        q = self.channels[c]
+        start, end = int(q["hr"]), int(q["tr"])
+        runs = self.runs.array[int(q["ro"]) + (np.arange(start, end) & int(q["rm"]))]
+        late = ((runs["x"] & KIND) == LEAF) != ((runs["x"] & UNUSUAL) != 0)
+        _, _, stamps = self.tokens_of(c, start, end)
+        return stamps, np.repeat(late, runs["n"])

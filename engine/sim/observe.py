@@ -32,7 +32,7 @@ LOG_LIMIT = 1 << 21
 
 @dataclass(frozen=True)
 class Observe:
-    """What to observe.
+    """What to observe besides timelines of nodes and the mean tokens in channels.
 
     Attributes
     ----------
@@ -40,12 +40,10 @@ class Observe:
         Most bins of a timeline; even.  A bin is a power of two of cycles wide, as few as the
         run allows.
     peaks : bool
-        Compare the puts of every channel with its takes: the most tokens at once, and tokens
-        per bin.  With it a run of the compiled engine takes up to three times as long; what is
-        observed without it, timelines of nodes and mean occupancies of channels, costs about
-        a tenth (``benchmarks/observation.py`` measures both).
+        Find the most tokens at once in every channel.
     log : bool
-        Keep the times of every put and take, for the critical path; implies ``peaks``.
+        Keep the times of every put and take, for the critical path, and count tokens per bin;
+        implies ``peaks``.  What each costs is told by ``benchmarks/observation.py``.
     log_limit : int
         Records the compiled engine keeps, the newest; one stands for a run of tokens.
     log_end : int, optional
@@ -66,8 +64,8 @@ class Observe:
             raise SimulationError(f"a log of {self.log_limit} records", hint="at least 1")
 
     @property
-    def events(self) -> bool:
-        """Whether every put and take is looked at."""
+    def maxima(self) -> bool:
+        """Whether the most tokens in every channel are wanted."""
         return self.peaks or self.log
 
 
@@ -159,11 +157,11 @@ class Observed:
         until its first token it waits for input.
     residence : ndarray of int64, per stream
         Cycles from timestamp to take, summed over the tokens taken.
-    tokens : ndarray of int64, (streams, bins), or None
-        Tokens per bin, by their timestamps.
     occupancy_max : ndarray of int64, per stream, or None
         Slots with which no put would have waited: the most tokens put and not yet taken, at
         the clocks of puts, where a slot is free from the cycle after its token is taken.
+    tokens : ndarray of int64, (streams, bins), or None
+        With a log, tokens per bin, by their timestamps.
     log : tuple of StreamLog, or None
         Per stream.
     waits : tuple, or None
@@ -177,8 +175,8 @@ class Observed:
     width: int
     nodes: Int64
     residence: Int64
-    tokens: Int64 | None = None
     occupancy_max: Int64 | None = None
+    tokens: Int64 | None = None
     log: tuple[StreamLog, ...] | None = None
     waits: tuple[tuple[Wait, ...], ...] | None = None
     logged: int = 0

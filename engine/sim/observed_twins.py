@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -38,26 +39,19 @@ def observed(
     """What a finished run of the twins is to say, exactly."""
     watches = [channel.watch for channel in channels if channel.watch is not None]
     end = max((p.clock for p in processes), default=0)
-    last = max([end - 1, *(max(w.stamps, default=0) for w in watches if observe.events)])
+    last = max([end - 1, *(max(w.stamps, default=0) for w in watches if observe.log)])
     width = bin_width(observe.bins, last)
     rows = np.zeros((len(processes), 4, observe.bins), np.int64)
     for number, process in enumerate(processes):
         _fill(rows[number], process, width)
-    nodes = with_idle(rows, width, end)
     residence = np.array([sum(w.takes) - sum(w.stamps[: len(w.takes)]) for w in watches], np.int64)
-    if not observe.events:
-        return Observed(width, nodes, residence)
-    tokens = [np.bincount(_array(w.stamps) // width, minlength=observe.bins) for w in watches]
-    most = [most_at_once(_array(w.puts), _array(w.takes) + 1) for w in watches]
-    seen = Observed(
-        width,
-        nodes,
-        residence,
-        tokens=np.array(tokens, np.int64).reshape(-1, observe.bins),
-        occupancy_max=np.array(most, np.int64),
-    )
+    seen = Observed(width, with_idle(rows, width, end), residence)
+    if observe.maxima:
+        most = [most_at_once(_array(w.puts), _array(w.takes) + 1) for w in watches]
+        seen = replace(seen, occupancy_max=np.array(most, np.int64))
     if not observe.log:
         return seen
+    tokens = [np.bincount(_array(w.stamps) // width, minlength=observe.bins) for w in watches]
     peeked = peeked_streams(graph.nodes, machine)
     logs = tuple(
         _log(watch, latency, channel.capacity, channel.id in peeked)
@@ -67,15 +61,12 @@ def observed(
     )
     waits = tuple(tuple(Wait(*wait) for wait in p.waits or ()) for p in processes)
     records = sum(len(log.puts.first) + len(log.takes.first) for log in logs)
-    return Observed(
-        seen.width,
-        seen.nodes,
-        seen.residence,
-        seen.tokens,
-        seen.occupancy_max,
-        logs,
-        waits,
-        records,
+    return replace(
+        seen,
+        tokens=np.array(tokens, np.int64).reshape(-1, observe.bins),
+        log=logs,
+        waits=waits,
+        logged=records,
     )
 
 

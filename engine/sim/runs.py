@@ -17,16 +17,27 @@ from typing import Any
 from engine.sim.inlining import inline
 from engine.sim.layout import (
     BLOCKED,
+    CTL_NOTE,
     EMPTY,
     FAILED,
     FINISHED,
     KIND,
     LEAF,
     MEM,
+    NOTE_CHANNEL,
+    NOTE_COUNT,
+    NOTE_RUN,
+    NOTE_STAMP,
+    NOTE_STEP,
+    NOTE_TAKE,
+    NOTE_THEN,
+    NOTE_TOKEN,
+    NOTE_WORDS,
     REPEAT,
     RING,
     SLOPE,
     STEP,
+    UNUSUAL,
     WAIT_NONE,
     Int,
     State,
@@ -105,12 +116,52 @@ def give_back(s: State, c: Int, m: Int, t: Int, d: Int) -> None:
 
 
 @inline
-def _residence(m: Int, a: Int, b: Int, d: Int, slope: Int) -> Int:
-    """Cycles from timestamp to take of ``m`` tokens, the first stamped 0, summed up."""
+def longest(m: Int, a: Int, b: Int, d: Int, slope: Int) -> Int:
+    """The most cycles from timestamp to take of ``m`` tokens, the first stamped 0."""
     if m == 1:
         return a
-    steps = m * (m - 1) >> 1  # 1 + 2 + ... + m - 1
-    return a + (m - 1) * b + d * (steps - m + 1) - (steps if slope else 0)
+    e = 1 if slope else 0
+    return max(a, b - e, b - e + (m - 2) * (d - e))
+
+
+@inline
+def is_late(x: Int) -> Int:
+    """Whether tokens of a run with these flags have the result latency of their producer."""
+    return (x & KIND == LEAF) != (x & UNUSUAL != 0)
+
+
+@inline
+def _note(s: State, c: Int, m: Int, a: Int, b: Int, d: Int) -> None:
+    """Note a take of the first run, and from now on every take (see the observer)."""
+    f = s.ctl
+    q = s.ch[c]
+    p = s.run[q.ro + (q.hr & q.rm)]
+    o = f[CTL_NOTE]
+    f[CTL_NOTE] = o + NOTE_WORDS
+    f[o + NOTE_CHANNEL] = c
+    f[o + NOTE_TOKEN] = q.ht
+    f[o + NOTE_STAMP] = p.t
+    f[o + NOTE_TAKE] = a
+    f[o + NOTE_THEN] = b
+    f[o + NOTE_RUN] = (m << NOTE_COUNT) | (d << NOTE_STEP) | (p.x & SLOPE) | is_late(p.x)
+    q.lt = -1
+
+
+@inline
+def _observe(s: State, c: Int, m: Int, a: Int, b: Int, d: Int) -> None:
+    """Sum up how long ``m`` tokens lay in the channel; note the take if one lay for too long."""
+    q = s.ch[c]
+    p = s.run[q.ro + (q.hr & q.rm)]
+    most = a - p.t
+    q.rs += most
+    if m > 1:
+        e = 1 if p.x & SLOPE else 0
+        second = b - p.t - e
+        last = second + (m - 2) * (d - e)
+        q.rs += ((m - 1) * (second + last)) >> 1
+        most = max(most, second, last)
+    if most > q.lt:
+        _note(s, c, m, a, b, d)
 
 
 @inline
@@ -121,7 +172,7 @@ def take(s: State, c: Int, m: Int, a: Int, b: Int, d: Int) -> None:
     if q.ht == 0:
         q.ft = a
     if q.rs >= 0:
-        q.rs += _residence(m, a - p.t, b - p.t, d, p.x & SLOPE)
+        _observe(s, c, m, a, b, d)
     if p.n == m:
         q.hr += 1
     else:
@@ -273,11 +324,14 @@ def use_slots(s: State, c: Int, m: Int, x: Int) -> None:
 
 @inline
 def put_one(s: State, c: Int, t: Int, kind: Int, v: Int, f: Any) -> None:
-    """Put one token: number ``v``, or value ``f`` where the channel carries values."""
-    if kind == LEAF and s.ch[c].val:
+    """Put one token: number ``v``, or value ``f`` where the channel carries values.
+
+    ``kind`` may bear :data:`~engine.sim.layout.UNUSUAL`.
+    """
+    if kind & KIND == LEAF and s.ch[c].val:
         w = slot(s, c)
         s.floats[w] = f
-        put(s, c, 1, t, t, LEAF | STEP | MEM | RING, w)
+        put(s, c, 1, t, t, kind | STEP | MEM | RING, w)
     else:
         put(s, c, 1, t, t, kind | STEP, v)
 

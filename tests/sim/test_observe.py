@@ -34,6 +34,12 @@ def test_occupancy_by_hand(engine: str) -> None:
     assert seen.occupancy_mean(result.cycles).tolist() == [30 / 19, 0]
     assert seen.occupancy_max is not None
     assert seen.occupancy_max.tolist() == [4, 1]
+
+
+@pytest.mark.parametrize("engine", ["interpreter", "compiled"])
+def test_tokens_per_bin_by_hand(engine: str) -> None:
+    seen = run_graph(slow_alu().bound(), OURS, engine, observe=Observe(bins=4, log=True)).observed
+    assert seen is not None
     assert seen.width == 8
     assert seen.tokens is not None
     assert seen.tokens.tolist() == [[5, 0, 0, 0], [2, 2, 1, 0]]
@@ -56,8 +62,8 @@ def test_what_is_observed_unless_told_otherwise(engine: str) -> None:
     assert seen is not None
     assert seen.occupancy_mean(result.cycles).tolist() == [30 / 19, 0]
     assert np.array_equal(seen.nodes[:, BUSY].sum(axis=1), result.busy)
-    assert seen.tokens is None
     assert seen.occupancy_max is None
+    assert seen.tokens is None
     assert seen.log is None
 
 

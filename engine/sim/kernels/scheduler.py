@@ -8,7 +8,8 @@ from engine.sim.cache import kernel
 from engine.sim.dram.compiled import advance, answer_tag, answer_time
 from engine.sim.inlining import inline
 from engine.sim.kernels.asking import MAX_PORTS
-from engine.sim.kernels.observer import harvest, lacks_queue
+from engine.sim.kernels.observer import harvest
+from engine.sim.kernels.observing import OBS_LACKING
 from engine.sim.layout import (
     CTL_COUNT,
     CTL_LAST,
@@ -19,7 +20,6 @@ from engine.sim.layout import (
     CTL_VISITS,
     FAILED,
     FINISHED,
-    LACKING,
     PAUSED,
     PORT_MASK,
     PORT_NODE,
@@ -74,8 +74,6 @@ def _activity(s: State, nd: Any) -> Int:
 def _visit(s: State, node: Int, table: Int, observed: Int) -> Int:
     """Run one node; its status."""
     nd = s.nd[node]
-    if observed and lacks_queue(s, nd):
-        return LACKING
     nd.ready = 0
     status = call_kernel(nd.fn, node, table)
     s.ctl[CTL_LAST] = node
@@ -144,12 +142,12 @@ def _schedule(visits: Int, table: Int, observed: Int) -> Int:
                 continue
             moved = True
             status = _visit(s, node, table, observed)
-            if status == FAILED or (observed and status == LACKING):
+            if status == FAILED:
                 return status
             if s.ctl[CTL_LEFT] == 0:
                 return FINISHED
             visits -= 1
-            if visits <= 0:
+            if visits <= 0 or (observed and s.ctl[OBS_LACKING]):
                 return PAUSED
         if moved:
             continue
@@ -165,14 +163,14 @@ def _schedule(visits: Int, table: Int, observed: Int) -> Int:
             nd.eager = 1
             status = _visit(s, node, table, observed)
             nd.eager = 0
-            if status == FAILED or (observed and status == LACKING):
+            if status == FAILED:
                 return status
             if s.ctl[CTL_LEFT] == 0:
                 return FINISHED
             if status == FINISHED or _activity(s, nd) != before:
                 moved = True
                 visits -= 1
-                if visits <= 0:
+                if visits <= 0 or (observed and s.ctl[OBS_LACKING]):
                     return PAUSED
         if not moved and not _serve(s, table):
             return STUCK
@@ -190,5 +188,5 @@ def scheduler(visits: Int, table: Int) -> Int:
 
 @kernel("observed_scheduler")
 def observed_scheduler(visits: Int, table: Int) -> Int:
-    """The same, harvesting what each visit did; LACKING: a queue of events is too small."""
+    """The same, harvesting what each visit did; it pauses where there is little room for more."""
     return _schedule(visits, table, True)

@@ -20,6 +20,7 @@ from engine.sim.layout import (
     KIND,
     LEAF,
     STOP,
+    UNUSUAL,
     WAIT_DRAIN,
     WAIT_INPUT,
     WAIT_NONE,
@@ -187,7 +188,7 @@ def tile_reduce(node: Int, table: Int) -> Int:
                         out[e] = total[e] if filled else zero
                     put_one(s, o, stamp, LEAF, made, zero)
                 else:
-                    put_one(s, o, stamp, EMPTY, 0, zero)
+                    put_one(s, o, stamp, EMPTY | UNUSUAL, 0, zero)
                 for e in range(nd.p6):
                     total[e] = zero
                 nd.s1 = nd.p2

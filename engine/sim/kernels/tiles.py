@@ -32,6 +32,7 @@ from engine.sim.layout import (
     RING,
     SLOPE,
     STEP,
+    UNUSUAL,
     WAIT_DRAIN,
     WAIT_INPUT,
     WAIT_NONE,
@@ -149,11 +150,11 @@ def tile_array(node: Int, table: Int) -> Int:
             if several:
                 w, z = u, LEAF | SLOPE | STEP | MEM | RING
         elif k == EMPTY and loads_zero:
-            w, z = nd.p5, LEAF | SLOPE
+            w, z = nd.p5, LEAF | SLOPE | UNUSUAL
         si += a - t
         t = a
         if m == 0:
-            nd.hk, nd.hv, nd.ht = z & KIND, w, t + late if k == LEAF else 0
+            nd.hk, nd.hv, nd.ht = z & (KIND | UNUSUAL), w, t + late if k == LEAF else 0
             take_one(s, i, t)
             nd.s0 = 1
             continue

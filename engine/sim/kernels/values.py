@@ -39,6 +39,7 @@ from engine.sim.layout import (
     RING,
     SLOPE,
     STEP,
+    UNUSUAL,
     WAIT_INPUT,
     WAIT_NONE,
     WAIT_OUTPUT,
@@ -140,7 +141,7 @@ def array(node: Int, table: Int) -> Int:
                 nd.hf = s.floats[base + ref]
                 nd.ht = t + latency
             elif k == EMPTY and loads_zero:
-                nd.hk, nd.hf = LEAF, 0.0
+                nd.hk, nd.hf = LEAF | UNUSUAL, 0.0
             take_one(s, i, t)
             nd.s0 = 1
             continue
@@ -166,7 +167,7 @@ def array(node: Int, table: Int) -> Int:
                     return fail(nd, t, BAD_VALUE_REFERENCE)
                 w, z = base + ref, LEAF | SLOPE | MEM | (x & STEP)
         elif k == EMPTY and loads_zero:
-            w, z = slot(s, o), LEAF | SLOPE | MEM | RING
+            w, z = slot(s, o), LEAF | SLOPE | MEM | RING | UNUSUAL
             s.floats[w] = np.float32(0)
         else:
             w, z = v, k | SLOPE | (x & STEP)
