@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gc
 import hashlib
+import inspect
 import os
 import queue
 import re
@@ -181,10 +182,10 @@ def import_kernels() -> None:
 @cache
 def _size(function: Callable[..., Any]) -> int:
     """How much there is to compile, roughly: helpers become part of who calls them."""
-    code = function.__code__
-    named: list[Any] = [function.__globals__.get(name) for name in code.co_names]
+    seen = inspect.getclosurevars(function)
+    named: list[Any] = [*seen.globals.values(), *seen.nonlocals.values()]
     helpers = [helper.py_func for helper in named if hasattr(helper, "py_func")]
-    return len(code.co_code) + sum(map(_size, helpers))
+    return len(function.__code__.co_code) + sum(map(_size, helpers))
 
 
 def _work_in(name: str) -> int:

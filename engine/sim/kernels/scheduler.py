@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from engine.sim.cache import kernel
@@ -71,24 +72,6 @@ def _activity(s: State, nd: Any) -> Int:
 
 
 @inline
-def _visit(s: State, node: Int, table: Int, observed: Int) -> Int:
-    """Run one node; its status."""
-    nd = s.nd[node]
-    nd.ready = 0
-    status = call_kernel(nd.fn, node, table)
-    s.ctl[CTL_LAST] = node
-    s.ctl[CTL_VISITS] += 1
-    if observed and status != FAILED:
-        harvest(s, node, status)
-    if status == FINISHED:
-        nd.done = 1
-        s.ctl[CTL_LEFT] -= 1
-    if status != FAILED:
-        _wake(s, nd)
-    return status
-
-
-@inline
 def _wants_more_memory(s: State, nd: Any) -> Int:
     """Whether a node waits for space that the machine has and its arrays here lack."""
     if nd.done:
@@ -130,50 +113,75 @@ def _serve(s: State, table: Int) -> Int:
     return call_kernel(s.ctl[CTL_MEMORY], 0, table) > 0
 
 
-@inline
-def _schedule(visits: Int, table: Int, observed: Int) -> Int:
-    s = state_of(table)
-    order, count = s.ctl[CTL_ORDER], s.ctl[CTL_COUNT]
-    while True:
-        moved = False
-        for k in range(count):
-            node = s.ints[order + k]
-            if not s.nd[node].ready:
-                continue
-            moved = True
-            status = _visit(s, node, table, observed)
-            if status == FAILED:
-                return status
-            if s.ctl[CTL_LEFT] == 0:
-                return FINISHED
-            visits -= 1
-            if visits <= 0 or (observed and s.ctl[OBS_LACKING]):
-                return PAUSED
-        if moved:
-            continue
-        for k in range(count):
-            if _wants_more_memory(s, s.nd[s.ints[order + k]]):
-                return STUCK
-        for k in range(count):
-            node = s.ints[order + k]
-            nd = s.nd[node]
-            if nd.done:
-                continue
-            before = _activity(s, nd)
-            nd.eager = 1
-            status = _visit(s, node, table, observed)
-            nd.eager = 0
-            if status == FAILED:
-                return status
-            if s.ctl[CTL_LEFT] == 0:
-                return FINISHED
-            if status == FINISHED or _activity(s, nd) != before:
+def _scheduling(observed: bool) -> Callable[[Int, Int], Int]:
+    """The loop over the nodes; that of plain runs has nothing of observing in it to compile."""
+
+    @inline
+    def visit(s: State, node: Int, table: Int) -> Int:
+        """Run one node; its status."""
+        nd = s.nd[node]
+        nd.ready = 0
+        status = call_kernel(nd.fn, node, table)
+        s.ctl[CTL_LAST] = node
+        s.ctl[CTL_VISITS] += 1
+        if observed and status != FAILED:
+            harvest(s, node, status)
+        if status == FINISHED:
+            nd.done = 1
+            s.ctl[CTL_LEFT] -= 1
+        if status != FAILED:
+            _wake(s, nd)
+        return status
+
+    @inline
+    def schedule(visits: Int, table: Int) -> Int:
+        s = state_of(table)
+        order, count = s.ctl[CTL_ORDER], s.ctl[CTL_COUNT]
+        while True:
+            moved = False
+            for k in range(count):
+                node = s.ints[order + k]
+                if not s.nd[node].ready:
+                    continue
                 moved = True
+                status = visit(s, node, table)
+                if status == FAILED:
+                    return status
+                if s.ctl[CTL_LEFT] == 0:
+                    return FINISHED
                 visits -= 1
                 if visits <= 0 or (observed and s.ctl[OBS_LACKING]):
                     return PAUSED
-        if not moved and not _serve(s, table):
-            return STUCK
+            if moved:
+                continue
+            for k in range(count):
+                if _wants_more_memory(s, s.nd[s.ints[order + k]]):
+                    return STUCK
+            for k in range(count):
+                node = s.ints[order + k]
+                nd = s.nd[node]
+                if nd.done:
+                    continue
+                before = _activity(s, nd)
+                nd.eager = 1
+                status = visit(s, node, table)
+                nd.eager = 0
+                if status == FAILED:
+                    return status
+                if s.ctl[CTL_LEFT] == 0:
+                    return FINISHED
+                if status == FINISHED or _activity(s, nd) != before:
+                    moved = True
+                    visits -= 1
+                    if visits <= 0 or (observed and s.ctl[OBS_LACKING]):
+                        return PAUSED
+            if not moved and not _serve(s, table):
+                return STUCK
+
+    return schedule
+
+
+_plain, _observed = _scheduling(observed=False), _scheduling(observed=True)
 
 
 @kernel("scheduler")
@@ -183,10 +191,10 @@ def scheduler(visits: Int, table: Int) -> Int:
     When none is ready, every node is visited once more and told to go ahead token by token
     (see :func:`engine.sim.runs.no_room`): only if that moves nothing, nothing can.
     """
-    return _schedule(visits, table, False)
+    return _plain(visits, table)
 
 
 @kernel("observed_scheduler")
 def observed_scheduler(visits: Int, table: Int) -> Int:
     """The same, harvesting what each visit did; it pauses where there is little room for more."""
-    return _schedule(visits, table, True)
+    return _observed(visits, table)
