@@ -129,7 +129,7 @@ def prepare(
 ) -> None:
     """Compile the kernels that running a graph will need and the cache lacks.
 
-    The first run after an installation may take half a minute for this, so ``report`` is told
+    The first run after an installation may take a quarter of a minute for this, so ``report`` is told
     which kernel was compiled, of how many; returning False cancels.  Later runs find them in the
     cache.
 
