@@ -129,9 +129,9 @@ def prepare(
 ) -> None:
     """Compile the kernels that running a graph will need and the cache lacks.
 
-    The first run after an installation may take a quarter of a minute for this, so ``report`` is told
-    which kernel was compiled, of how many; returning False cancels.  Later runs find them in the
-    cache.
+    The first run after an installation may take a quarter of a minute for this, so ``report`` is
+    told which kernel was compiled, of how many; returning False cancels.  Later runs find them in
+    the cache.
 
     Raises
     ------
