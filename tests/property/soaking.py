@@ -33,6 +33,8 @@ ENOUGH = CAPACITIES[2:]
 """With fewer slots a product deadlocks."""
 TARGET = f"{__name__}:serve"
 COLUMNS = 64
+INTERVAL = 0.2
+"""Seconds between two looks at the memory."""
 _TEXT = """
 B: {rows}x{rows} csr
 C: {rows}x{columns} dense
@@ -183,7 +185,8 @@ class Soak:
         self.child.send(vars(job))
         given, memory = self.child.receive()
         seconds = time.monotonic() - self.started
-        self.memory.append((seconds, memory, psutil.Process().memory_info().rss))
+        if not self.memory or seconds - self.memory[-1][0] >= INTERVAL:
+            self.memory.append((seconds, memory, psutil.Process().memory_info().rss))
         return given
 
     def step(self) -> None:
