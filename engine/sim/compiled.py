@@ -16,6 +16,7 @@ import numpy.typing as npt
 from engine.errors import SimulationError
 from engine.samml.catalogue import primitive
 from engine.samml.graph import Node, StreamKind
+from engine.samml.tiles import tile_of
 from engine.sim.bound import BoundGraph
 from engine.sim.choice import kernel_of, scheduler_name
 from engine.sim.deadlock import Blocked, Need, stuck_error
@@ -23,6 +24,7 @@ from engine.sim.dram import MemoryStats, build
 from engine.sim.kernels import KERNELS
 from engine.sim.kernels.rules import RULES
 from engine.sim.kernels.setup import Pool, Setup
+from engine.sim.kernels.tiles import WORK_PER_VISIT
 from engine.sim.layout import (
     CTL_COUNT,
     CTL_LAST,
@@ -59,6 +61,7 @@ from engine.sim.tokens import TOKEN_DTYPE, decode
 
 FIRST_VISITS = 16
 MOST_VISITS = 1 << 16
+VISITS_OF_LARGE_TILES = 2  # where one tile may take some hundredths of a second
 VISITS_PER_LOOK = 16  # at the length of a log that is to end somewhere
 _SCHEDULER = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)
 
@@ -197,6 +200,9 @@ class Simulation:
         most = 1 if self.log is not None else MOST_VISITS
         if self.observer is not None and self.observer.observe.log_end is not None:
             most = VISITS_PER_LOOK
+        specs = [tile_of(node) for node in self.bound.graph.nodes]
+        if any(spec is not None and spec.points > WORK_PER_VISIT for spec in specs):
+            most = min(most, VISITS_OF_LARGE_TILES)
         first = min(FIRST_VISITS, most)
         reports = Reports(self.bound, progress, self.limits, first=first, most=most)
         self._set_addresses()
