@@ -67,13 +67,13 @@ def _helper(function: Function, fastmath: set[str]) -> Function:
 
         return _typing.signature(result, *args), generate
 
-    define.__name__ = function.__name__
-    define.__doc__ = function.__doc__
+    definition: Any = define
+    definition.__name__ = function.__name__
+    definition.__doc__ = function.__doc__
     own = inspect.signature(function)
     context = inspect.Parameter("typing_context", inspect.Parameter.POSITIONAL_ONLY)
-    parameters = [context, *own.parameters.values()]
-    define.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
-    helper: Any = intrinsic(define)
+    definition.__signature__ = own.replace(parameters=[context, *own.parameters.values()])
+    helper: Any = intrinsic(definition)
     helper.py_func = function
     return cast(Function, helper)
 

@@ -47,11 +47,7 @@ from engine.sim.kernels.observing import (
     UNKNOWN,
     WATCHED,
 )
-from engine.sim.layout import (
-    CTL_NOTE,
-    FOREVER,
-    NOTE_WORDS,
-)
+from engine.sim.layout import CTL_NOTE, FOREVER, NOTE_WORDS
 from engine.sim.machine import Machine
 from engine.sim.memory import Memory
 from engine.sim.observe import Events, Int64, Observe, Observed, StreamLog, latencies, with_idle

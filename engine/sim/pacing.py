@@ -3,7 +3,7 @@
 ``n`` cycles then bring at most ``n`` tokens: a token that lies in its channel for that long sees
 no more than ``n`` at once, itself among them.  So only long stays can tell how full a channel
 gets, and an observed run of the compiled engine looks at no others
-(:mod:`engine.sim.kernels.observer`).  Where nothing is known here, it looks at all.
+(:mod:`engine.sim.kernels.maxima`).  Where nothing is known here, it looks at all.
 """
 
 from __future__ import annotations

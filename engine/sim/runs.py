@@ -132,7 +132,7 @@ def is_late(x: Int) -> Int:
 
 @inline
 def _note(s: State, c: Int, m: Int, a: Int, b: Int, d: Int) -> None:
-    """Note a take of the first run, and from now on every take (see the observer)."""
+    """Note a take of the first run, and every take from now on (``kernels/maxima.py``)."""
     f = s.ctl
     q = s.ch[c]
     p = s.run[q.ro + (q.hr & q.rm)]

@@ -2,16 +2,8 @@
 
 from __future__ import annotations
 
-from engine.sim.dram.candidates import (
-    propose,
-    propose_all,
-)
-from engine.sim.dram.lists import (
-    drop_first,
-    link,
-    new_node,
-    want,
-)
+from engine.sim.dram.candidates import propose, propose_all
+from engine.sim.dram.lists import drop_first, link, new_node, want
 from engine.sim.dram.state import (
     AGE_SHIFT,
     B_ROW,

@@ -26,9 +26,7 @@ from engine.sim.dram.lists import (
     insert,
     new_node,
 )
-from engine.sim.dram.scheduler import (
-    run,
-)
+from engine.sim.dram.scheduler import run
 from engine.sim.dram.state import (
     ACCESS_BITS,
     AFTER,

@@ -38,6 +38,7 @@ GOES_ON = -1
 
 @inline
 def begin_flush(s: State, nd: Any, closing: Int) -> None:
+    """Put the tree in order; the stop of that level closes it.  An empty one has stops only."""
     trees.sort(s, nd.p0)
     nd.s3 = closing
     nd.s4, nd.s6 = 0, 0
