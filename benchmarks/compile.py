@@ -16,9 +16,9 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+from engine.dataflow.compiler import compile_program
 from engine.models import Model, autoencoder, gcn, gpt3, graphsage
 from engine.program import parse, print_program
-from engine.samml.compiler import compile_program
 
 MODELS: dict[str, Callable[[], Model]] = {
     "gcn, Collab": lambda: gcn(235_868, 128, 128, 128),

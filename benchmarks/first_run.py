@@ -19,7 +19,7 @@ import time
 from dataclasses import dataclass
 from statistics import median
 
-from engine.sim.cache import ENVIRONMENT
+from engine.dataflow.sim.compiled.cache import ENVIRONMENT
 
 GCN = "simulate --model gcn --data karate --preset full --engine compiled --json"
 

@@ -17,10 +17,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from benchmarks.simulator import matrix, spmm_ijk, spmm_ikj
-from engine.sim import compiled
-from engine.sim.bound import BoundGraph
-from engine.sim.machine import Machine
-from engine.sim.observe import Observe
+from engine.dataflow.sim.bound import BoundGraph
+from engine.dataflow.sim.compiled import simulation as compiled
+from engine.dataflow.sim.machine import Machine
+from engine.dataflow.sim.observe import Observe
 
 LEVELS = (
     ("timelines, means", Observe()),

@@ -18,12 +18,13 @@ import scipy.sparse as sp
 
 from benchmarks.simulator import matrix, spmm_ijk, spmm_ikj
 from benchmarks.tiles import products
-from engine.sim import compiled, interpreter
-from engine.sim.bound import BoundGraph
-from engine.sim.machine import Machine
-from engine.sim.ports import with_ports
-from engine.sim.reports import Progress
-from engine.sim.result import EngineResult
+from engine.dataflow.sim.bound import BoundGraph
+from engine.dataflow.sim.compiled import simulation as compiled
+from engine.dataflow.sim.machine import Machine
+from engine.dataflow.sim.ports import with_ports
+from engine.dataflow.sim.reports import Progress
+from engine.dataflow.sim.result import EngineResult
+from engine.dataflow.sim.twins import interpreter
 
 Run = Callable[[Progress | None], EngineResult]
 TARGET = 0.2

@@ -20,10 +20,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from engine.samml.graph import Graph, Node, Stream, StreamKind
-from engine.sim import compiled, interpreter
-from engine.sim.bound import BoundGraph
-from engine.sim.machine import Machine
+from engine.dataflow.samml.graph import Graph, Node, Stream, StreamKind
+from engine.dataflow.sim.bound import BoundGraph
+from engine.dataflow.sim.compiled import simulation as compiled
+from engine.dataflow.sim.machine import Machine
+from engine.dataflow.sim.twins import interpreter
 
 CRD, REF, VAL, SIG = StreamKind.CRD, StreamKind.REF, StreamKind.VAL, StreamKind.SIG
 

@@ -13,11 +13,11 @@ import pytest
 
 import engine as fl
 from engine.cli import main
+from engine.dataflow.compiler import compile_program
+from engine.dataflow.samml.passes.buffers import size_buffers
+from engine.dataflow.sim.program_runs import simulate
 from engine.models import Model, gcn, karate, random_data, spmm
-from engine.samml.compiler import compile_program
-from engine.samml.passes.buffers import size_buffers
-from engine.sim.run import simulate
-from tests.samml.passes import in_lanes
+from tests.dataflow.samml.passes import in_lanes
 
 ROOT = Path(__file__).parent.parent
 

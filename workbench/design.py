@@ -8,16 +8,16 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from itertools import pairwise
 
-from engine.cost import Estimate, estimate
-from engine.fusion.directives import Materialise, Setting
-from engine.fusion.regions import partition
-from engine.fusion.schedule import Fuse, Order, Schedule
+from engine.dataflow.compiler import Compilation, CompiledRegion, compile_program
+from engine.dataflow.cost import Estimate, estimate
+from engine.dataflow.fusion.directives import Materialise, Setting
+from engine.dataflow.fusion.regions import partition
+from engine.dataflow.fusion.schedule import Fuse, Order, Schedule
+from engine.dataflow.sim.machine import Machine
 from engine.models import MODELS, Kernel, Loaded, Model, fitting, load_labelled, random_data
 from engine.models.datasets import GRAPHS, VARIABLE
 from engine.program import Program, Statement, StoredTensor, parse
 from engine.program.printer import statement_text
-from engine.samml.compiler import Compilation, CompiledRegion, compile_program
-from engine.sim.machine import Machine
 
 Orders = Mapping[str, tuple[str, ...]]
 

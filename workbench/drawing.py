@@ -1,10 +1,10 @@
-"""What the graph view needs of a graph besides its drawing (``engine.samml.dot``)."""
+"""What the graph view needs of a graph besides its drawing (``engine.dataflow.samml.dot``)."""
 
 from __future__ import annotations
 
-from engine.samml.catalogue import CATALOGUE
-from engine.samml.graph import Graph
-from engine.samml.primitive import Family
+from engine.dataflow.samml.catalogue import CATALOGUE
+from engine.dataflow.samml.graph import Graph
+from engine.dataflow.samml.primitive import Family
 
 
 def node_key(node: int) -> str:

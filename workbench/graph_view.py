@@ -9,7 +9,7 @@ from typing import Any
 import panel as pn
 import param
 
-from engine.samml.dot import to_dot
+from engine.dataflow.samml.dot import to_dot
 from workbench import layout
 from workbench.assets import script, style
 from workbench.child import ChildError

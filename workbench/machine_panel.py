@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from engine.sim.machine import PRESETS
-from engine.sim.machine_text import UNBOUNDED, print_machine
+from engine.dataflow.sim.machine import PRESETS
+from engine.dataflow.sim.machine_text import UNBOUNDED, print_machine
 from workbench.assets import script, style
 from workbench.component import SessionComponent
 from workbench.machines import machine_label, machine_text

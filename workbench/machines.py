@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from engine.dataflow.sim.dram import Ideal, Queues, peak_bandwidth
+from engine.dataflow.sim.machine import PRESETS, Machine
+from engine.dataflow.sim.machine_text import UNBOUNDED
 from engine.errors import SimulationError
-from engine.sim.dram import Ideal, Queues, peak_bandwidth
-from engine.sim.machine import PRESETS, Machine
-from engine.sim.machine_text import UNBOUNDED
 
 SMALL = 2e6
 """Expected tokens up to which every run is explained at once."""

@@ -8,9 +8,9 @@ from typing import Any
 
 import panel as pn
 
-from engine.samml.catalogue import CATALOGUE
-from engine.samml.graph import Graph, Node, StreamKind
-from engine.samml.primitive import Port
+from engine.dataflow.samml.catalogue import CATALOGUE
+from engine.dataflow.samml.graph import Graph, Node, StreamKind
+from engine.dataflow.samml.primitive import Port
 from workbench.assets import style
 from workbench.quantities import count
 from workbench.session import Session

@@ -17,7 +17,7 @@ def standin_text(label: str) -> str:
 
 @dataclass(frozen=True)
 class RegionRecord:
-    """One region's run, as :mod:`workbench.analysis` describes it.
+    """One region's run, as :mod:`engine.dataflow.sim.explain.data` describes it.
 
     Attributes
     ----------

@@ -8,15 +8,15 @@ from typing import Any
 
 import param
 
-from engine.cost import Estimate
+from engine.dataflow.compiler import Compilation, CompiledRegion, compile_region
+from engine.dataflow.cost import Estimate
+from engine.dataflow.fusion.schedule import Schedule
+from engine.dataflow.samml.catalogue import primitive
+from engine.dataflow.samml.primitive import Family
+from engine.dataflow.sim.machine import Machine
+from engine.dataflow.sim.machine_text import read_machine
 from engine.errors import FuseloomError, OrderError, ScheduleError
-from engine.fusion.schedule import Schedule
 from engine.models import MODELS
-from engine.samml.catalogue import primitive
-from engine.samml.compiler import Compilation, CompiledRegion, compile_region
-from engine.samml.primitive import Family
-from engine.sim.machine import Machine
-from engine.sim.machine_text import read_machine
 from workbench.design import (
     Built,
     Design,

@@ -7,7 +7,7 @@ from typing import Any
 
 import param
 
-from engine.table.cells import VALUE_ROW, Cell, CellKind, Step
+from engine.dataflow.table.cells import VALUE_ROW, Cell, CellKind, Step
 from workbench.assets import script, style
 from workbench.component import SessionComponent
 from workbench.palette import region_fill

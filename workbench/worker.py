@@ -16,10 +16,10 @@ from typing import Any
 
 import param
 
+from engine.dataflow.compiler import Compilation
+from engine.dataflow.sim.machine import Machine
 from engine.errors import FuseloomError
 from engine.program import StoredTensor
-from engine.samml.compiler import Compilation
-from engine.sim.machine import Machine
 from workbench.child import Child, ChildError, Send
 
 INTERVAL = 0.1
@@ -43,8 +43,9 @@ def work(job: Job, send: Send) -> None:
     plain data or ``("refused", text)`` with the engine's reason.
     """
     # the server shall not load the simulator's kernels
-    from engine.sim.run import simulate
-    from workbench.analysis import observation, region_data
+    from engine.dataflow.sim.explain.data import observation, region_data
+    from engine.dataflow.sim.explain.perfetto import TracedRegion
+    from engine.dataflow.sim.program_runs import simulate
 
     last = time.monotonic()
 
@@ -80,7 +81,10 @@ def work(job: Job, send: Send) -> None:
                 "max_rel_error": float(check.max_rel_error),
                 "check": str(check),
                 "seconds": seconds,
-                "regions": [region_data(r, job.machine) for r in run.regions],
+                "regions": [
+                    region_data(TracedRegion(r.name, r.result, r.path), job.machine)
+                    for r in run.regions
+                ],
             },
         )
     )
@@ -88,8 +92,8 @@ def work(job: Job, send: Send) -> None:
 
 def prepare() -> None:
     """Load the simulator before the first job comes; runs inside the worker."""
-    import_module("engine.sim.run")
-    import_module("workbench.analysis")
+    import_module("engine.dataflow.sim.program_runs")
+    import_module("engine.dataflow.sim.explain.data")
 
 
 class _Spare:

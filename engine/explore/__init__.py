@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from engine.explore.ranking import RankedOrder, rank, ranked
+from engine.dataflow.orders import RankedOrder, rank, ranked
 
 __all__ = ["RankedOrder", "rank", "ranked"]

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from engine.errors import ProgramError
-from engine.program.tiles import block_problem
+from engine.program.tile_arrays import block_problem
 from engine.program.types import Format, Program, Statement, Tensor
 
 Dimension = tuple[str, int]

@@ -20,7 +20,7 @@ from engine.program.levels import (
     shape_text,
     stored_shape,
 )
-from engine.program.tiles import block_problem
+from engine.program.tile_arrays import block_problem
 from engine.program.types import LevelFormat, Tensor
 
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from engine.errors import DataError
 from engine.program.limits import MAX_STORED_BYTES
-from engine.program.tiles import grid_shape
+from engine.program.tile_arrays import grid_shape
 from engine.program.types import LevelFormat, Tensor
 
 Ints: TypeAlias = npt.NDArray[np.int64]

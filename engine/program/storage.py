@@ -43,7 +43,7 @@ from engine.program.levels import (
     sorting,
     stored_shape,
 )
-from engine.program.tiles import (
+from engine.program.tile_arrays import (
     block_coordinates,
     element_coordinates,
     from_tiles,

@@ -19,7 +19,7 @@ from engine.program.limits import (
     NAME,
 )
 from engine.program.syntax import Place
-from engine.program.tiles import block_problem
+from engine.program.tile_arrays import block_problem
 from engine.program.types import (
     Access,
     BroadcastAdd,

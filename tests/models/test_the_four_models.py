@@ -8,11 +8,13 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from engine.dataflow.compiler import compile_program, compile_region
+from engine.dataflow.fusion.fuse import fuse
+from engine.dataflow.fusion.pog import Origin, build_pog
+from engine.dataflow.fusion.schedule import Schedule
+from engine.dataflow.fusion.views import build_views
+from engine.dataflow.sim.program_runs import simulate
 from engine.errors import DataError, ProgramError
-from engine.fusion.fuse import fuse
-from engine.fusion.pog import Origin, build_pog
-from engine.fusion.schedule import Schedule
-from engine.fusion.views import build_views
 from engine.models import (
     Model,
     autoencoder,
@@ -24,8 +26,6 @@ from engine.models import (
     random_data,
 )
 from engine.program import StoredTensor, evaluate
-from engine.samml.compiler import compile_program, compile_region
-from engine.sim.run import simulate
 
 Array = npt.NDArray[np.float64]
 

@@ -10,16 +10,16 @@ from itertools import permutations
 import numpy as np
 from hypothesis import strategies as st
 
+from engine.dataflow.compiler import Compilation, CompiledRegion, compile_program, compile_region
+from engine.dataflow.fusion.directives import Global
+from engine.dataflow.fusion.fuse import fuse
+from engine.dataflow.fusion.prepare import prepare
+from engine.dataflow.fusion.region import FusedRegion, RegionOptions
+from engine.dataflow.fusion.schedule import Schedule
 from engine.errors import FuseloomError, LoweringError, OrderError, ProgramError, ScheduleError
-from engine.fusion.directives import Global
-from engine.fusion.fuse import fuse
-from engine.fusion.prepare import prepare
-from engine.fusion.region import FusedRegion, RegionOptions
-from engine.fusion.schedule import Schedule
 from engine.program import LevelFormat, Program, StoredTensor, Tensor, parse
 from engine.program.levels import run_end, stored_shape
-from engine.program.tiles import element_coordinates, from_tiles, grid_shape, to_tiles
-from engine.samml.compiler import Compilation, CompiledRegion, compile_program, compile_region
+from engine.program.tile_arrays import element_coordinates, from_tiles, grid_shape, to_tiles
 
 INDICES = ("i", "j", "k", "l", "m")
 

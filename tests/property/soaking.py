@@ -19,12 +19,14 @@ import psutil
 import scipy.sparse as sp
 
 import engine as fl
+from engine.dataflow.sim.binding import bind
+from engine.dataflow.sim.bound import BoundGraph
+from engine.dataflow.sim.compiled import simulation as compiled
+from engine.dataflow.sim.machine import Machine
+from engine.dataflow.sim.result import EngineResult
+from engine.dataflow.sim.twins import interpreter
 from engine.errors import SimulationError
 from engine.program import check_data
-from engine.sim import compiled, interpreter
-from engine.sim.bound import BoundGraph, bind
-from engine.sim.machine import Machine
-from engine.sim.result import EngineResult
 from tests.property.random_graphs import random_graph
 from workbench.child import Child, ChildError, Send
 

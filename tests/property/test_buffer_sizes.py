@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from engine.samml.passes.buffers import size_buffers
-from engine.sim.run import simulate
+from engine.dataflow.samml.passes.buffers import size_buffers
+from engine.dataflow.sim.program_runs import simulate
+from tests.dataflow.samml.passes import engines
 from tests.property.programs import make_case
 from tests.property.test_parallel_programs import in_random_lanes
-from tests.samml.passes import engines
 
 SEED = 20_251_122
 

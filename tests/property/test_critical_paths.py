@@ -9,15 +9,16 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
+from engine.dataflow.sim.bound import BoundGraph
+from engine.dataflow.sim.compiled import simulation as compiled
+from engine.dataflow.sim.explain.causes import LoggedCauses
+from engine.dataflow.sim.explain.critical import CriticalPath, Walk, Why, critical_path
+from engine.dataflow.sim.machine import Machine
+from engine.dataflow.sim.observe import Observe
+from engine.dataflow.sim.result import EngineResult
+from engine.dataflow.sim.timing import binary_timing, load_timing, unary_timing
+from engine.dataflow.sim.twins import interpreter
 from engine.errors import SimulationError
-from engine.sim import compiled, interpreter
-from engine.sim.bound import BoundGraph
-from engine.sim.causes import LoggedCauses
-from engine.sim.critical import CriticalPath, Walk, Why, critical_path
-from engine.sim.machine import Machine
-from engine.sim.observe import Observe
-from engine.sim.primitives.values import binary_timing, load_timing, unary_timing
-from engine.sim.result import EngineResult
 from tests.property.random_graphs import random_graph
 from tests.property.test_observation import CAPACITIES, machines
 from tests.property.test_twins_equal_kernels import outcome

@@ -12,10 +12,10 @@ from collections import Counter
 
 import pytest
 
+from engine.dataflow.sim.program_runs import simulate
 from engine.program import parse, print_program
-from engine.sim.run import simulate
+from tests.dataflow.samml.passes import engines
 from tests.property.programs import Case, make_case
-from tests.samml.passes import engines
 
 SEED = 20_261_121
 BLOCKS = (1, 1, 1, 2, 3, 4)

@@ -7,9 +7,10 @@ from functools import cache
 import numpy as np
 import pytest
 
+from engine.dataflow.compiler import compile_program
+from engine.dataflow.sim.program_runs import Run, simulate
 from engine.models import gcn, karate
-from engine.samml.compiler import compile_program
-from engine.sim.run import TOLERANCE, Run, simulate
+from engine.results.check import TOLERANCE
 
 REGIONS = {"unfused": 8, "partial": 2, "full": 1}
 

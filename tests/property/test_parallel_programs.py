@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import pytest
 
+from engine.dataflow.samml.passes.parallelise import parallelise
+from engine.dataflow.samml.verify import verify
+from engine.dataflow.sim.program_runs import simulate
 from engine.errors import ScheduleError
-from engine.samml.passes.parallelise import parallelise
-from engine.samml.verify import verify
-from engine.sim.run import simulate
+from tests.dataflow.samml.passes import engines, indices
 from tests.property.programs import Case, make_case
-from tests.samml.passes import engines, indices
 
 SEED = 20_251_121
 

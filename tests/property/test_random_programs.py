@@ -6,10 +6,11 @@ import random
 
 import pytest
 
+from engine.dataflow.sim.program_runs import simulate
 from engine.program import parse, print_program
-from engine.sim.run import TOLERANCE, simulate
+from engine.results.check import TOLERANCE
+from tests.dataflow.samml.passes import engines
 from tests.property.programs import Case, make_case
-from tests.samml.passes import engines
 
 SEED = 20_251_000
 ENGINES = ("interpreter", "compiled")

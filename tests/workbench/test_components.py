@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from engine.samml.compiler import compile_region
-from engine.samml.dot import to_dot
-from engine.table.cells import CellKind
+from engine.dataflow.compiler import compile_region
+from engine.dataflow.samml.dot import to_dot
+from engine.dataflow.table.cells import CellKind
 from workbench.cost_plot import CostPlot
 from workbench.drawing import edge_list
 from workbench.fusion_chain import FusionChain

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from engine.dataflow.sim.machine import PRESETS, Machine
+from engine.dataflow.sim.machine_text import print_machine
 from engine.models.datasets import GRAPHS, VARIABLE
-from engine.sim.machine import PRESETS, Machine
-from engine.sim.machine_text import print_machine
 from workbench.data_label import DataLabel
 from workbench.design import fitting_data
 from workbench.graph_view import GraphView
@@ -34,14 +34,17 @@ def session():
 @pytest.fixture(scope="module")
 def explained():
     """A session with an explained run on hbm2; tests only look at it."""
-    from engine.sim.run import simulate
-    from workbench.analysis import observation, region_data
+    from engine.dataflow.sim.explain.data import observation, region_data
+    from engine.dataflow.sim.explain.perfetto import TracedRegion
+    from engine.dataflow.sim.program_runs import simulate
 
     session = Session("gcn", "karate", machine=Machine.preset("hbm2"))
     run = simulate(
         session.compilation, session.built.data, session.machine, observe=observation(True)
     )
-    regions = [region_data(r, session.machine) for r in run.regions]
+    regions = [
+        region_data(TracedRegion(r.name, r.result, r.path), session.machine) for r in run.regions
+    ]
     session.finish(session.built, {**outcome(run.cycles, session=session), "regions": regions})
     return session
 

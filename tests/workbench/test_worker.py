@@ -13,11 +13,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from engine.dataflow.sim.explain import data as analysis
+from engine.dataflow.sim.machine import Machine
+from engine.dataflow.sim.program_runs import simulate
 from engine.errors import SimulationError
 from engine.program import Op
-from engine.sim.machine import Machine
-from engine.sim.run import simulate
-from workbench import analysis, layout
+from workbench import layout
 from workbench.child import Child, ChildError, _Requests
 from workbench.run_panel import RunPanel
 from workbench.session import Session

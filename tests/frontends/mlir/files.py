@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from engine.dataflow.fusion.schedule import Schedule
 from engine.frontends.mlir import ImportedMlir, from_mlir, to_mlir
-from engine.fusion.schedule import Schedule
 from engine.models import Model, random_data
 from engine.program import StoredTensor
 

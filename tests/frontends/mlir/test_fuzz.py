@@ -7,10 +7,10 @@ import re
 
 import pytest
 
+from engine.dataflow.fusion.schedule import Schedule
 from engine.errors import FuseloomError
 from engine.frontends.mlir import from_mlir, to_mlir
 from engine.frontends.mlir.tokens import tokenize
-from engine.fusion.schedule import Schedule
 from engine.program import verify
 
 from .files import NAMES, text_of

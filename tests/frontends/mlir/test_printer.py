@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 
 import engine as fl
+from engine.dataflow.compiler import compile_program
+from engine.dataflow.fusion.schedule import Schedule
+from engine.dataflow.sim.program_runs import simulate
 from engine.errors import ProgramError
 from engine.frontends.mlir import from_mlir, to_mlir
-from engine.fusion.schedule import Schedule
 from engine.models import (
     Model,
     autoencoder,
@@ -21,8 +23,6 @@ from engine.models import (
     random_data,
 )
 from engine.program import Op, Program, Statement, evaluate, parse
-from engine.samml.compiler import compile_program
-from engine.sim.run import simulate
 
 MODELS = {
     "gcn": gcn(nodes=12, features=6, hidden=5, classes=3),

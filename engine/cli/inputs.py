@@ -1,0 +1,286 @@
+"""The command line's inputs: programs, models, data sets, tensors and schedules."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from engine.dataflow.compiler import Compilation, compile_program
+from engine.dataflow.fusion.schedule import Schedule
+from engine.errors import DataError, ProgramError, ScheduleError
+from engine.frontends.files import read_tensor
+from engine.frontends.mlir import from_mlir
+from engine.models import (
+    DATASETS,
+    MODELS,
+    Loaded,
+    Model,
+    fitting,
+    load_labelled,
+    load_model,
+    random_data,
+)
+from engine.models.data import random_tensor
+from engine.models.datasets import VARIABLE
+from engine.program import StoredTensor, check_data, parse
+from engine.program.arrays import operand_shapes, read_npz, store_operand
+
+MAX_FILE = 64 << 20
+ONE = re.compile(r"([A-Za-z_][A-Za-z0-9_']*)=(.*)", re.DOTALL)
+"""One tensor of ``--tensors``: its name and its file."""
+
+
+@dataclass(frozen=True)
+class MlirModel(Model):
+    """A program from an MLIR file.
+
+    Attributes
+    ----------
+    schedule : str
+        One region per function; used where no schedule is given.
+    constants : mapping
+        Inputs whose values the file holds.
+    """
+
+    schedule: str = ""
+    constants: Mapping[str, StoredTensor] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """A compiled program and its data.
+
+    Attributes
+    ----------
+    loaded : Loaded or None
+        The data set, for a model.
+    """
+
+    compilation: Compilation
+    data: Mapping[str, StoredTensor]
+    loaded: Loaded | None = None
+
+    @property
+    def source(self) -> dict[str, Any]:
+        """Where the data of a model came from, for JSON: ``{"data": {...}}``, or nothing."""
+        if self.loaded is None:
+            return {}
+        known = self.loaded
+        return {"data": {"label": known.label, "origin": known.origin, "standin": known.standin}}
+
+    @property
+    def heading(self) -> str:
+        """What to print above results on a graph, with the end of the line; maybe nothing."""
+        if self.loaded is None or not self.loaded.origin:
+            return ""
+        if not self.loaded.standin:
+            return f"data: {self.loaded.label}\n"
+        return (
+            f"data: {self.loaded.label}: NOT the real graph, one made at random that costs about "
+            f"the same; give --data-dir\n"
+        )
+
+
+def program_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that :func:`inputs` reads."""
+    parser.add_argument("file", nargs="?", type=Path, help="program file")
+    parser.add_argument("--model", help=f"ready-made model: {', '.join(MODELS)}")
+    parser.add_argument(
+        "--data",
+        help=f"data set: {', '.join(DATASETS)} (default: the first that is made for the model); "
+        "or a file or folder with a graph that has features",
+    )
+    parser.add_argument(
+        "--data-dir",
+        type=Path,
+        metavar="DIR",
+        help="folder with the files of real data sets, as their archives unpack (default: "
+        f"${VARIABLE}); a graph whose files are not there is replaced by a stand-in, and the "
+        "results say so",
+    )
+    parser.add_argument(
+        "--tensors",
+        action="append",
+        metavar="FILE.npz|NAME=FILE",
+        help="arrays by tensor name, for a program file or a graph; a sparse tensor B may be given "
+        "by B_coords, B_vals and B_shape; a graph's result is compared with an array 'expected'. "
+        "Or one tensor of a program file from .mtx, .tns, .npz (SciPy), .csv, .tsv or .txt, or "
+        "NAME=random; may be repeated",
+    )
+    parser.add_argument("--preset", help="schedule preset of a model: unfused, partial, full")
+    parser.add_argument("--schedule", type=Path, metavar="FILE", help="schedule file")
+    parser.add_argument("--seed", type=natural, default=0, help="seed of random data (default: 0)")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def natural(text: str) -> int:
+    """A whole number of at least 0."""
+    value = int(text)
+    if value < 0:
+        raise argparse.ArgumentTypeError("must not be negative")
+    return value
+
+
+def positive(text: str) -> int:
+    """A whole number of at least 1."""
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError("must be at least 1")
+    return value
+
+
+def compilation(options: Any) -> Compilation:
+    """The compiled program at its default sizes; needs no data."""
+    model = _model(options)
+    return compile_program(model.program, _schedule(options, model))
+
+
+def inputs(options: Any) -> Inputs:
+    """The compiled program and its data, as the options say.
+
+    Raises
+    ------
+    FuseloomError
+        Options that contradict each other, or files that do not hold what they should.
+    """
+    model = _model(options)
+    if options.model is None:
+        data = _file_data(options, model)
+        return Inputs(compile_program(model.program, _schedule(options, model)), data)
+    chosen = options.data or fitting(options.model)[0]
+    loaded = load_labelled(options.model, chosen, options.seed, options.data_dir)
+    schedule = _schedule(options, loaded.model)
+    return Inputs(compile_program(loaded.model.program, schedule), loaded.data, loaded)
+
+
+def only_file(options: Any) -> Path | None:
+    """The one path of ``--tensors``, which a graph from a file takes.
+
+    Raises
+    ------
+    DataError
+        If there are several.
+    """
+    given: list[str] = options.tensors or []
+    if len(given) > 1:
+        raise DataError("--tensors is given twice", hint="a graph has one file of tensors")
+    return Path(given[0]) if given else None
+
+
+def _read(path: Path, what: str) -> str:
+    try:
+        if path.stat().st_size > MAX_FILE:
+            raise ProgramError(f"{what} {path} is larger than {MAX_FILE >> 20} MiB")
+        return path.read_text(encoding="utf-8")
+    except OSError as problem:
+        raise ProgramError(f"cannot read the {what} {path}: {problem.strerror}") from None
+    except UnicodeDecodeError:
+        raise ProgramError(f"the {what} {path} is not UTF-8 text") from None
+
+
+def _model(options: Any) -> Model:
+    """The model or program file that the options name."""
+    if (options.file is None) == (options.model is None):
+        raise ProgramError(
+            "name a program file or a model, one of them",
+            hint="fuseloom simulate --model gcn --data karate --preset full",
+        )
+    if options.tensors is not None and options.model is not None:
+        raise DataError(
+            "--tensors goes with a program file", hint="choose a model's data by --data"
+        )
+    if options.tensors is not None and options.data is not None:
+        raise DataError("give --tensors or --data, not both")
+    if options.data_dir is not None and options.model is None:
+        raise DataError("--data-dir goes with a model", hint="give a program's data by --tensors")
+    if options.model is None:
+        text = _read(options.file, "program")
+        if options.file.suffix.lower() == ".mlir":
+            return _mlir(options, text)
+        return Model(parse(text, source=str(options.file)), ())
+    return load_model(options.model)
+
+
+def _mlir(options: Any, text: str) -> MlirModel:
+    shapes = _shapes(options.tensors or []) if "?" in text else {}
+    imported = from_mlir(text, source=str(options.file), shapes=shapes)
+    presets = {"unfused": "", "functions": imported.schedule}
+    return MlirModel(
+        imported.program, (), presets, schedule=imported.schedule, constants=imported.data
+    )
+
+
+def _shapes(tensors: list[str]) -> dict[str, tuple[int, ...]]:
+    """Shapes of the tensors that ``--tensors`` gives, for dimensions that a file leaves open."""
+    found: dict[str, tuple[int, ...]] = {}
+    for given in tensors:
+        one = ONE.fullmatch(given)
+        if one is None:
+            found.update(operand_shapes(read_npz(given)))
+        elif one[2] != "random":
+            found[one[1]] = read_tensor(one[2]).shape
+    return found
+
+
+def _file_data(options: Any, model: Model) -> dict[str, StoredTensor]:
+    if options.tensors is None:
+        if options.data not in (None, "random"):
+            raise DataError(
+                f"data set {options.data} does not fit a program file",
+                hint="give --tensors FILE.npz, or leave it out for random data",
+            )
+        return {**random_data(model, options.seed), **_constants(model)}
+    found: dict[str, Any] = {}
+    for given in options.tensors:
+        one = ONE.fullmatch(given)
+        named = _one(model, one[1], one[2], options.seed) if one else read_npz(given)
+        twice = next((name for name in named if name in found), None)
+        if twice is not None:
+            raise DataError(f"--tensors gives {twice} twice", hint="leave one out")
+        found.update(named)
+    return check_data(model.program, {**_constants(model), **_operands(model, found)})
+
+
+def _constants(model: Model) -> Mapping[str, StoredTensor]:
+    return model.constants if isinstance(model, MlirModel) else {}
+
+
+def _one(model: Model, name: str, file: str, seed: int) -> dict[str, Any]:
+    """One tensor of a file."""
+    if name not in model.program.inputs:
+        raise DataError(
+            f"no input is called {name!r}", hint=f"inputs: {', '.join(model.program.inputs)}"
+        )
+    tensor = model.program.tensor(name)
+    if file == "random":
+        return {name: random_tensor(tensor, seed)}
+    return {name: read_tensor(file).store(tensor)}
+
+
+def _operands(model: Model, arrays: dict[str, Any]) -> dict[str, Any]:
+    """Arrays by tensor name; tensors given by coordinates are stored."""
+    found = dict(arrays)
+    for name in model.program.inputs:
+        parts = [f"{name}_coords", f"{name}_vals", f"{name}_shape"]
+        if name not in arrays and all(part in arrays for part in parts):
+            found[name] = store_operand(model.program.tensor(name), arrays)
+            for part in parts:
+                del found[part]
+    return found
+
+
+def _schedule(options: Any, model: Model) -> Schedule:
+    if options.preset is not None and options.schedule is not None:
+        raise ScheduleError("give --preset or --schedule, not both")
+    if options.schedule is not None:
+        return Schedule.parse(_read(options.schedule, "schedule"), source=str(options.schedule))
+    if options.preset is None:
+        return Schedule.parse(model.schedule if isinstance(model, MlirModel) else "")
+    if options.preset not in model.presets:
+        known = ", ".join(model.presets) or "none"
+        raise ScheduleError(f"no preset is called {options.preset!r}", hint=f"presets: {known}")
+    return Schedule.parse(model.presets[options.preset])

@@ -1,0 +1,165 @@
+"""From a program and a schedule to one dataflow graph per region."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import islice
+
+from engine.dataflow.fusion.fuse import fuse_prepared
+from engine.dataflow.fusion.pog import PartialOrderGraph
+from engine.dataflow.fusion.prepare import prepare
+from engine.dataflow.fusion.region import FusedRegion
+from engine.dataflow.fusion.schedule import Schedule
+from engine.dataflow.fusion.search import OrderSearch, reason_for
+from engine.dataflow.samml.graph import Graph
+from engine.dataflow.samml.lowering import lower
+from engine.dataflow.samml.passes.buffers import DEFAULT_CAPACITY, size_buffers
+from engine.dataflow.samml.passes.cleanup import clean, has_repeated_operands
+from engine.dataflow.samml.passes.parallelise import apply_parallel
+from engine.dataflow.samml.verify import verify
+from engine.dataflow.table.build import build_table
+from engine.dataflow.table.table import FusionTable
+from engine.errors import FuseloomError, LoweringError, OrderError
+from engine.program.types import Program
+
+MAX_ORDERS_TRIED = 2_000
+
+
+@dataclass(frozen=True)
+class CompiledRegion:
+    """A region under one order, with its table and graph."""
+
+    region: FusedRegion
+    table: FusionTable
+    graph: Graph
+
+    @property
+    def name(self) -> str:
+        return self.region.name
+
+    @property
+    def pog(self) -> PartialOrderGraph:
+        return self.region.pog
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        return self.table.order
+
+    @cached_property
+    def copies(self) -> tuple[str, ...]:
+        """Tensors that memory must hold a second time, in another mode order, for this region.
+
+        Dense tensors are not among them: any order of theirs is address arithmetic.
+        """
+        keys = dict.fromkeys(str(n.params.get("tensor", "")) for n in self.graph.nodes)
+        names = [key.partition("@")[0] for key in keys if "@" in key]
+        tensors = [self.region.program.tensor(name) for name in names]
+        return tuple(t.name for t in tensors if not t.format.all_dense)
+
+
+@dataclass(frozen=True)
+class Compilation:
+    """A compiled program: its regions run one after another."""
+
+    program: Program
+    schedule: Schedule
+    regions: tuple[CompiledRegion, ...]
+
+    def sized(self, default: int = DEFAULT_CAPACITY) -> Compilation:
+        """The same with finite channels, of capacities that no data can deadlock.
+
+        Parameters
+        ----------
+        default : int
+            Capacity of channels in which nothing has to wait (see ``size_buffers``).
+        """
+        regions = tuple(
+            replace(r, graph=size_buffers(r.graph, r.region.extents, default=default))
+            for r in self.regions
+        )
+        return replace(self, regions=regions)
+
+    def __str__(self) -> str:
+        return "\n\n".join(f"{r.region}\n{r.table}\n{r.graph}" for r in self.regions)
+
+
+def compile_region(region: FusedRegion, order: Sequence[str] | None = None) -> CompiledRegion:
+    """Compile one region.
+
+    Without an order, the schedule's is used; without that, the first legal order that the
+    machine can realise (see :meth:`FusedRegion.orders`).
+
+    Raises
+    ------
+    OrderError, LoweringError
+        If the order is illegal, or no order works (with the first reason met).
+    """
+    if order is not None or region.chosen is not None:
+        table = build_table(region, order)
+        return _finish(region, table)
+    reason: FuseloomError | None = None
+    search = OrderSearch(region, MAX_ORDERS_TRIED * len(region.indices))
+    tried = 0
+    for tried, candidate in enumerate(islice(search, MAX_ORDERS_TRIED), 1):  # noqa: B007
+        try:
+            table = build_table(region, candidate)
+        except (OrderError, LoweringError) as problem:
+            reason = reason or problem
+            search.refuse(reason_for(region, candidate))
+            continue
+        return _finish(region, table)
+    assert reason is not None
+    count = region.pog.count()
+    which = f"its {count:,} legal orders" if count > 1 else "its legal orders (one)"
+    if not search.exhausted:
+        which = f"the {tried:,} kinds tried of {count:,} legal orders"
+    raise LoweringError(
+        f"region {region.name}: none of {which} can be built; "
+        f"the first fails with: {reason.message}",
+        hint=reason.hint,
+    )
+
+
+def _finish(region: FusedRegion, table: FusionTable) -> CompiledRegion:
+    table.verify()
+    graph = lower(table)
+    if has_repeated_operands(graph):
+        graph = clean(graph)
+    graph = apply_parallel(graph, region.options.lanes)
+    verify(graph)
+    return CompiledRegion(region, table, graph)
+
+
+def compile_program(program: Program, schedule: Schedule | str | None = None) -> Compilation:
+    """Fuse a program under a schedule and lower every region.
+
+    Parameters
+    ----------
+    schedule : Schedule or str, optional
+        Schedule, or its text; by default every statement is a region of its own.
+
+    Raises
+    ------
+    FuseloomError
+        Whatever stands in the way, naming it, the rule and the way out.
+    """
+    if schedule is None:
+        schedule = Schedule()
+    elif isinstance(schedule, str):
+        schedule = Schedule.parse(schedule)
+    prepared, rest = prepare(program, schedule)
+    regions = tuple(_compiled(prepared, rest, region) for region in fuse_prepared(prepared, rest))
+    return Compilation(prepared, schedule, regions)
+
+
+def _compiled(program: Program, schedule: Schedule, region: FusedRegion) -> CompiledRegion:
+    try:
+        return compile_region(region)
+    except (OrderError, LoweringError):
+        if len(region.roots) == 1 or region.chosen is not None:
+            raise
+        # What its outputs share may rule out the orders that each of them has.
+        apart = fuse_prepared(program, schedule, reuse_names=False)
+        return compile_region(next(r for r in apart if r.name == region.name))

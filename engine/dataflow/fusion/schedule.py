@@ -1,0 +1,202 @@
+"""The scheduling language.
+
+::
+
+    fuse T1..H; fuse T5..Y          # regions are runs of consecutive statements
+    order T1: i,k,p                 # dataflow order of one statement (soft constraint)
+    order T1..H: i,k,p,n            # order of a whole region, in the region's index names
+    parallel i by 4                 # deal the level of an index to lanes
+    block 16                        # store and compute in blocks of 16 by 16
+    locate off                      # scan and intersect dense levels, do not look them up
+    repeat references               # repeat references, not loaded values
+    global T1..H                    # one iteration space per product, as a baseline
+    materialise T5                  # write T5 to memory: cut its region there
+    permute A' to k,j               # store a view in another order
+    strict on                       # dense tensors keep their mode order, too
+
+``parallel``, ``locate``, ``repeat`` and ``permute`` may name a region: ``parallel T1..H: i by 4``.
+Directives end at ``;`` or a line end; ``#`` starts a comment.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from engine.dataflow.fusion.directives import (
+    Block,
+    Directive,
+    Fuse,
+    Global,
+    Locate,
+    Materialise,
+    Order,
+    Parallel,
+    Permute,
+    Repeat,
+    Setting,
+    Span,
+    Strict,
+)
+from engine.errors import ParseError
+
+__all__ = ["MAX_TEXT", "Fuse", "Order", "Schedule"]
+
+_NAME = r"[A-Za-z_][A-Za-z0-9_']*"
+_INDEX = re.compile(rf"{_NAME}$")
+_RANGE = rf"({_NAME})\s*\.\.\s*({_NAME})"
+_SCOPE = rf"(?:{_RANGE}\s*:\s*)?"
+_NUMBER = r"(\d{1,9})"
+MAX_TEXT = 1_000_000
+
+_Kind = TypeVar("_Kind", bound=Setting)
+
+
+def _span(first: str | None, last: str | None) -> Span | None:
+    return None if first is None or last is None else Span(first, last)
+
+
+def _indices(text: str) -> tuple[str, ...]:
+    """Index names separated by commas; ValueError says what is wrong and what to write."""
+    indices = tuple(x.strip() for x in text.split(","))
+    for index in indices:
+        if not _INDEX.match(index):
+            raise _RefusedError(f"{index!r} is not an index name", "write order T: i,k,j")
+    if len(set(indices)) < len(indices):
+        raise _RefusedError(
+            f"an index is named twice in the order {','.join(indices)}",
+            "name each index once, outermost first",
+        )
+    return indices
+
+
+def _positive(digits: str, what: str) -> int:
+    if int(digits) < 1:
+        raise _RefusedError(f"{what} is {digits}", "it is at least 1")
+    return int(digits)
+
+
+class _RefusedError(Exception):
+    """Why a directive that reads well is not one: what, and what to do."""
+
+    def __init__(self, message: str, hint: str) -> None:
+        self.message = message
+        self.hint = hint
+        super().__init__(message)
+
+
+Reader = Callable[..., Directive]
+_READERS: tuple[tuple[str, str, Reader], ...] = (
+    (
+        "fuse A..B",
+        rf"fuse\s+({_NAME})\s*(?:\.\.\s*({_NAME}))?",
+        lambda first, last: Fuse(first, last or first),
+    ),
+    (
+        "order T: i,j,k, order A..B: i,j,k",
+        rf"order\s+({_NAME})\s*(?:\.\.\s*({_NAME}))?\s*:\s*(.+)",
+        lambda first, last, text: Order(first, last, _indices(text)),
+    ),
+    (
+        "parallel i by 4",
+        rf"parallel\s+{_SCOPE}({_NAME})\s+by\s+{_NUMBER}",
+        lambda a, b, index, lanes: Parallel(index, _positive(lanes, "the factor"), _span(a, b)),
+    ),
+    (
+        "block 16",
+        rf"block\s+{_NUMBER}",
+        lambda edge: Block(_positive(edge, "the block's edge")),
+    ),
+    (
+        "locate on|off",
+        rf"locate\s+{_SCOPE}(on|off)",
+        lambda a, b, word: Locate(word == "on", _span(a, b)),
+    ),
+    (
+        "repeat values|references",
+        rf"repeat\s+{_SCOPE}(values|references)",
+        lambda a, b, word: Repeat(word == "references", _span(a, b)),
+    ),
+    ("global [A..B]", rf"global(?:\s+{_RANGE})?", lambda a, b: Global(_span(a, b))),
+    ("materialise T", rf"materiali[sz]e\s+({_NAME})", Materialise),
+    (
+        "permute A' to k,j",
+        rf"permute\s+{_SCOPE}({_NAME})\s+to\s+(.+)",
+        lambda a, b, view, text: Permute(view, _indices(text), _span(a, b)),
+    ),
+    ("strict on|off", r"strict\s+(on|off)", lambda word: Strict(word == "on")),
+)
+_PATTERNS = tuple((re.compile(pattern), reader) for _, pattern, reader in _READERS)
+KNOWN = ", ".join(shown for shown, _, _ in _READERS)
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """What a user decides about a program; prints and parses back to an equal schedule.
+
+    Attributes
+    ----------
+    settings : tuple
+        Every directive that is neither a fusion nor an order, as they were given.
+    """
+
+    fusions: tuple[Fuse, ...] = ()
+    orders: tuple[Order, ...] = ()
+    settings: tuple[Setting, ...] = ()
+
+    @classmethod
+    def parse(cls, text: str, source: str | None = None) -> Schedule:
+        """Read schedule text.
+
+        Raises
+        ------
+        ParseError
+            With line and column of the directive at fault.
+        """
+        if len(text) > MAX_TEXT:
+            raise ParseError(f"schedule text is longer than {MAX_TEXT} characters", source=source)
+        fusions: list[Fuse] = []
+        orders: list[Order] = []
+        settings: list[Setting] = []
+        for number, line in enumerate(text.splitlines(), start=1):
+            column = 1
+            for part in line.split("#", 1)[0].split(";"):
+                directive = part.strip()
+                place = column + len(part) - len(part.lstrip())
+                column += len(part) + 1
+                if not directive:
+                    continue
+                try:
+                    read = _read(directive)
+                except _RefusedError as refused:
+                    raise ParseError(
+                        refused.message,
+                        hint=refused.hint,
+                        line=number,
+                        column=place,
+                        source=source,
+                    ) from None
+                match read:
+                    case Fuse():
+                        fusions.append(read)
+                    case Order():
+                        orders.append(read)
+                    case _:
+                        settings.append(read)
+        return cls(tuple(fusions), tuple(orders), tuple(settings))
+
+    def of(self, kind: type[_Kind]) -> tuple[_Kind, ...]:
+        """The settings of one kind, in the order they were given."""
+        return tuple(s for s in self.settings if isinstance(s, kind))
+
+    def __str__(self) -> str:
+        return "; ".join(str(d) for d in (*self.fusions, *self.orders, *self.settings))
+
+
+def _read(directive: str) -> Directive:
+    for pattern, reader in _PATTERNS:
+        if match := pattern.fullmatch(directive):
+            return reader(*match.groups())
+    raise _RefusedError(f"cannot read the directive {directive!r}", f"known directives: {KNOWN}")

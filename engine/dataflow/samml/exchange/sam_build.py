@@ -1,0 +1,145 @@
+"""A SAM graph on its way to ours: what the builders of nodes share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
+from engine.dataflow.samml.exchange.record import Repair, Rule
+from engine.dataflow.samml.exchange.sam_file import SamEdge, SamFile, SamNode
+from engine.dataflow.samml.exchange.streams import ancestors, maybe_empty, raw
+from engine.dataflow.samml.exchange.wiring import Wire, Wiring
+from engine.dataflow.samml.graph import Scalar, StreamKind
+from engine.errors import DataError, GraphError
+from engine.program.types import Tensor
+
+CRD, REF, VAL = StreamKind.CRD, StreamKind.REF, StreamKind.VAL
+Shapes: TypeAlias = Mapping[str, tuple[int, ...]]
+
+
+class SamBuild:
+    """Wires by edge of the file, index variables by coordinate stream, repairs so far."""
+
+    def __init__(self, file: SamFile, shapes: Shapes) -> None:
+        self.file = file
+        self.wiring = Wiring()
+        self.tensors = {name: t.shaped(_shape(t.rank, name, shapes))
+                        for name, t in file.operands.items()}  # fmt: skip
+        self.wires: dict[int, Wire] = {}
+        self.indices: dict[tuple[int, int], str] = {}
+        self.dims: dict[str, int] = {}
+        self.repairs: list[Repair] = []
+        self.result_indices = {
+            node.get("index")
+            for node in file.nodes.values()
+            if node.type == "fiberwrite" and node.get("mode") != "vals"
+        }
+
+    def repair(self, rule: Rule, node: SamNode, change: str) -> None:
+        self.repairs.append(Repair(rule, node.name, change))
+
+    def wire(self, edge: SamEdge) -> Wire:
+        """The wire of an edge, which must be of the edge's type."""
+        made = self.wires.get(edge.number)
+        if made is None:
+            raise GraphError(f"edge {edge.tail} -> {edge.head}: its producer puts nothing there")
+        if made.kind is not edge.kind:
+            raise GraphError(
+                f"edge {edge.tail} -> {edge.head} is a {edge.kind.value} stream, "
+                f"its producer puts {made.kind.value}"
+            )
+        return made
+
+    def add(
+        self,
+        node: SamNode,
+        op: str,
+        inputs: Sequence[Wire],
+        outputs: int | None = None,
+        params: Mapping[str, Scalar] | None = None,
+    ) -> tuple[Wire, ...]:
+        label = f"{node.name}: {node.attributes['label'] or node.type}"
+        return self.wiring.add(op, inputs, outputs, params, label)
+
+    def give(self, node: SamNode, wires: Mapping[StreamKind, Wire]) -> None:
+        """Hand every outgoing edge the output of its type."""
+        for edge in node.outputs:
+            if edge.kind not in wires:
+                raise GraphError(
+                    f"edge {edge.tail} -> {edge.head}: {node.title} has no {edge.kind.value} output"
+                )
+            self.wires[edge.number] = wires[edge.kind]
+
+    def one(self, node: SamNode, *kinds: StreamKind) -> SamEdge:
+        """The only incoming edge of those types."""
+        edges = node.of_kind(*kinds)
+        if len(edges) != 1:
+            wanted = " or ".join(kind.value for kind in kinds)
+            raise GraphError(f"{node.title} takes one {wanted} stream, it has {len(edges)}")
+        return edges[0]
+
+    def source(self, node: SamNode) -> Wire:
+        """The incoming reference, or the root where none comes in."""
+        if not node.of_kind(REF, VAL):
+            if node.attributes.get("root") == "false":
+                raise GraphError(
+                    f"{node.title} has no incoming reference and is not a root",
+                    hint='connect it, or write root="true"',
+                )
+            return self.wiring.add("root", (), label="root")[0]
+        return self.wire(self.one(node, REF, VAL))
+
+    def tensor(self, node: SamNode) -> Tensor:
+        name = node.get("tensor")
+        if name not in self.tensors:
+            raise GraphError(
+                f"{node.title} reads {name!r}, which the graph's comment does not list",
+                hint=f"operands: {', '.join(self.tensors)}",
+            )
+        return self.tensors[name]
+
+    def label_index(self, wire: Wire, index: str) -> None:
+        self.indices[id(wire.part), wire.port] = index
+
+    def index_of(self, wire: Wire) -> str:
+        return self.indices.get((id(wire.part), wire.port), "")
+
+    def reduce(self, node: SamNode, val: Wire) -> Wire:
+        """A sum over the innermost level, 0 where it is empty.
+
+        In flat tokens an empty fiber and no fiber look alike (``fusion.md`` §8 Q1), so where some
+        level outside may be empty, the coordinates of the next one guide the reducer.
+        """
+        params: dict[str, Scalar] = {"fn": "add", "empty_is_zero": True}
+        loops = self.loops(val)
+        inputs = [val]
+        if val.depth - 1 in loops and any(maybe_empty(loops[d]) for d in loops if d < val.depth):
+            inputs.append(loops[val.depth - 1])
+        return self.add(node, "reduce", inputs, params=params)[0]
+
+    def loops(self, val: Wire) -> dict[int, Wire]:
+        """The coordinates of the loops that values were computed in, by depth."""
+        behind = ancestors(val)
+        parts = [part for part in self.wiring.parts if id(part) in behind]
+        joined = {raw(wire) for part in parts if part.op in ("intersect", "union")
+                  for wire in part.inputs[::2]}  # fmt: skip
+        return {
+            wire.depth: wire
+            for part in parts
+            for wire in part.outs
+            if wire.kind is CRD and self.index_of(wire) and wire == raw(wire) and wire not in joined
+        }
+
+
+def _shape(rank: int, name: str, shapes: Shapes) -> tuple[int, ...]:
+    if name not in shapes:
+        if not rank:
+            return ()
+        raise DataError(
+            f"the data of operand {name} are missing", hint=f"there are: {', '.join(shapes)}"
+        )
+    if len(shapes[name]) != rank:
+        raise DataError(
+            f"operand {name} has {rank} dimensions in the graph, its data have {len(shapes[name])}"
+        )
+    return shapes[name]

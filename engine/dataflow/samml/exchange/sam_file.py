@@ -1,0 +1,261 @@
+"""A SAM/Custard graph file before it becomes a graph: typed nodes, ports, tensor formats.
+
+Source: ``sam-dot.md`` §2.1 to §2.3.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from engine.dataflow.samml.exchange.dotfile import DotGraph, parse_dot
+from engine.dataflow.samml.exchange.wiring import MAX_NODES
+from engine.dataflow.samml.graph import StreamKind
+from engine.errors import GraphError
+from engine.program.limits import MAX_RANK
+from engine.program.types import Format, LevelFormat, Tensor
+
+EDGE_KINDS = {
+    "crd": StreamKind.CRD,
+    "ref": StreamKind.REF,
+    "val": StreamKind.VAL,
+    "repsig": StreamKind.SIG,
+}
+LETTERS = {
+    "d": LevelFormat.DENSE,
+    "s": LevelFormat.COMPRESSED,
+    "z": LevelFormat.COMPRESSED,  # compressed without stored zeros
+}
+_REFUSED_LETTERS = {
+    "u": "compressed with repeated coordinates",
+    "c": "singleton with repeated coordinates",
+    "q": "singleton",
+}
+FORMAT_WORDS = {level.value: level for level in (LevelFormat.DENSE, LevelFormat.COMPRESSED)}
+_PREFIX = re.compile(r"(?:in|inner|outer|out)[-_](?=.)")
+_COSMETIC = frozenset({"comment", "label", "color", "shape", "style"})
+
+
+@dataclass(frozen=True)
+class SamTensor:
+    """Name, level formats and mode order, as the graph's comment gives them."""
+
+    name: str
+    format: Format
+    zeroless: bool = False
+
+    @property
+    def rank(self) -> int:
+        return len(self.format.levels)
+
+    def shaped(self, shape: tuple[int, ...]) -> Tensor:
+        return Tensor(self.name, shape, self.format)
+
+
+@dataclass(frozen=True)
+class SamEdge:
+    """One edge; ``number`` is its place in the file."""
+
+    number: int
+    tail: str
+    head: str
+    kind: StreamKind
+    comment: str
+
+    @property
+    def index(self) -> str:
+        """The index variable or tensor that the port name ends in."""
+        return _PREFIX.sub("", self.comment, count=1)
+
+
+@dataclass
+class SamNode:
+    """One node with its edges in the order of the file."""
+
+    name: str
+    type: str
+    attributes: Mapping[str, str]
+    inputs: list[SamEdge] = field(default_factory=list)
+    outputs: list[SamEdge] = field(default_factory=list)
+
+    @property
+    def title(self) -> str:
+        return f"{self.type} {self.name}"
+
+    def get(self, key: str) -> str:
+        """An attribute that must be there.
+
+        Raises
+        ------
+        GraphError
+            Naming the node, if it is not.
+        """
+        if key not in self.attributes:
+            raise GraphError(f"{self.title} has no attribute {key!r}", hint="see sam-dot.md §2.3")
+        return self.attributes[key]
+
+    def flag(self, key: str) -> bool:
+        return self.attributes.get(key, "false").lower() in ("true", "1")
+
+    def number(self, key: str) -> int:
+        text = self.get(key)
+        if not re.fullmatch(r"\d{1,6}", text):
+            raise GraphError(f"{self.title}: {key} is {text!r}, not a number")
+        return int(text)
+
+    def of_kind(self, *kinds: StreamKind) -> list[SamEdge]:
+        return [edge for edge in self.inputs if edge.kind in kinds]
+
+
+@dataclass(frozen=True)
+class SamFile:
+    """A file's nodes in an order in which producers come first, and its tensors."""
+
+    name: str
+    result: SamTensor
+    operands: Mapping[str, SamTensor]
+    nodes: Mapping[str, SamNode]
+    order: tuple[str, ...]
+
+
+def read_sam(text: str, source: str | None = None) -> SamFile:
+    """Read a graph in the DOT dialect of the Custard compiler.
+
+    Raises
+    ------
+    ParseError
+        If the text is not DOT.
+    GraphError
+        If it is not a graph of the dialect, naming node or edge, rule and way out.
+    """
+    return sam_file(parse_dot(text, source))
+
+
+def sam_file(dot: DotGraph) -> SamFile:
+    """The typed form of a parsed file (see :func:`read_sam`)."""
+    if len(dot.nodes) > MAX_NODES:
+        raise GraphError(f"the graph has more than {MAX_NODES:,} nodes")
+    nodes = {name: _node(name, given) for name, given in dot.nodes.items()}
+    for number, edge in enumerate(dot.edges):
+        made = _edge(number, edge.tail, edge.head, edge.attributes)
+        nodes[edge.tail].outputs.append(made)
+        nodes[edge.head].inputs.append(made)
+    tensors = _tensors(dot.attributes.get("comment", ""))
+    tensors = _with_lookup_formats(tensors, nodes)
+    result, *operands = tensors
+    return SamFile(dot.name, result, {t.name: t for t in operands}, nodes, _order(nodes))
+
+
+def _node(name: str, given: Mapping[str, str]) -> SamNode:
+    """Attributes stand both apart and packed in the comment; those apart win."""
+    attributes: dict[str, str] = {}
+    for item in given.get("comment", "").split(","):
+        key, equals, value = item.partition("=")
+        if equals:
+            attributes[key.strip()] = value.strip()
+    attributes.update({k: v for k, v in given.items() if k not in _COSMETIC})
+    attributes["label"] = " ".join(given.get("label", "").replace("\\n", " ").split())
+    kind = attributes.get("type", "")
+    if not kind:
+        raise GraphError(
+            f"node {name} has no type",
+            hint="only graphs of the SAM/Custard dialect can be read; drawings have no meaning",
+        )
+    return SamNode(name, kind, attributes)
+
+
+def _edge(number: int, tail: str, head: str, given: Mapping[str, str]) -> SamEdge:
+    label = given.get("label", "")
+    kind = given.get("type") or label.partition("_")[0]
+    if kind not in EDGE_KINDS:
+        raise GraphError(
+            f"edge {tail} -> {head} has type {kind!r}",
+            hint=f"the dialect's streams are {', '.join(EDGE_KINDS)}",
+        )
+    comment = given.get("comment", label.partition("_")[2])
+    return SamEdge(number, tail, head, EDGE_KINDS[kind], comment)
+
+
+def _tensors(comment: str) -> list[SamTensor]:
+    tensors = [_tensor(item.strip()) for item in comment.split(",") if item.strip()]
+    if len(tensors) < 2:
+        raise GraphError(
+            f"the graph's comment {comment[:60]!r} does not name a result and its operands",
+            hint='write comment="X=ss01,B=ss01,C=ss10", the result first',
+        )
+    names = [t.name for t in tensors]
+    again = [name for k, name in enumerate(names) if name in names[:k]]
+    if again and any(t != u for t in tensors for u in tensors if t.name == u.name):
+        raise GraphError(f"the graph's comment gives {again[0]} two formats")
+    return list(dict.fromkeys(tensors))
+
+
+def _tensor(item: str) -> SamTensor:
+    name, equals, text = item.partition("=")
+    if not equals or not name.isidentifier():
+        raise GraphError(f"the graph's comment has {item!r}", hint="write B=ss01, or b=none")
+    if text in ("none", ""):
+        return SamTensor(name, Format((), ()))
+    match = re.fullmatch(r"([a-z]+)(\d+)", text)
+    rank = len(match[1]) if match else 0
+    if match is None or rank > min(MAX_RANK, 10) or sorted(match[2]) != sorted("0123456789"[:rank]):
+        raise GraphError(
+            f"tensor {name} has format {text!r}",
+            hint="one letter per level, then the dimension each level stores: ss01",
+        )
+    for letter in match[1]:
+        if letter not in LETTERS:
+            what = _REFUSED_LETTERS.get(letter, "unknown")
+            raise GraphError(
+                f"tensor {name} has a level of format {letter!r} ({what}), which cannot be read",
+                hint="store it dense (d) or compressed (s)",
+            )
+    levels = tuple(LETTERS[letter] for letter in match[1])
+    return SamTensor(name, Format(levels, tuple(map(int, match[2]))), "z" in match[1])
+
+
+def _with_lookup_formats(tensors: list[SamTensor], nodes: Mapping[str, SamNode]) -> list[SamTensor]:
+    """What a lookup says about its level goes before the graph's comment."""
+    said: dict[tuple[str, int], tuple[LevelFormat, SamNode]] = {}
+    for node in nodes.values():
+        if node.type != "fiberlookup" or "format" not in node.attributes:
+            continue
+        word = node.attributes["format"]
+        if word not in FORMAT_WORDS:
+            raise GraphError(
+                f"{node.title} reads a level of format {word!r}",
+                hint=f"supported: {', '.join(FORMAT_WORDS)}",
+            )
+        key = node.get("tensor"), node.number("mode")
+        before = said.setdefault(key, (FORMAT_WORDS[word], node))
+        if before[0] is not FORMAT_WORDS[word]:
+            raise GraphError(f"{before[1].title} and {node.title} read one level in two formats")
+    made: list[SamTensor] = []
+    for tensor in tensors:
+        levels = tuple(
+            said[tensor.name, mode][0] if (tensor.name, mode) in said else level
+            for level, mode in zip(tensor.format.levels, tensor.format.mode_order, strict=True)
+        )
+        made.append(
+            SamTensor(tensor.name, Format(levels, tensor.format.mode_order), tensor.zeroless)
+        )
+    return made
+
+
+def _order(nodes: Mapping[str, SamNode]) -> tuple[str, ...]:
+    """Producers first; otherwise as in the file."""
+    waiting = {name: len(node.inputs) for name, node in nodes.items()}
+    ready = [name for name in waiting if not waiting[name]][::-1]
+    order: list[str] = []
+    while ready:
+        name = ready.pop()
+        order.append(name)
+        for edge in nodes[name].outputs:
+            waiting[edge.head] -= 1
+            if not waiting[edge.head]:
+                ready.append(edge.head)
+    if len(order) < len(nodes):
+        stuck = sorted(set(nodes) - set(order))
+        raise GraphError(f"the graph has a cycle through node {stuck[0]}")
+    return tuple(order)

@@ -1,0 +1,464 @@
+"""Lowering a fusion table to a graph of primitives, by evaluating its output cells.
+
+Cells name each other, so evaluation starts at the outputs' values and pulls in what they need;
+a node asked for twice with the same inputs is made once (``fusion.md`` §3.3 step 5, §5.4).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from engine.dataflow.samml.graph import Graph, Scalar, StreamKind
+from engine.dataflow.samml.graph_draft import Draft, Indices
+from engine.dataflow.samml.tile_values import with_tiles
+from engine.dataflow.table.cells import (
+    VALUE_ROW,
+    AccIn,
+    Accumulated,
+    Accumulator,
+    At,
+    Compute,
+    DenseIn,
+    Fold,
+    JoinOf,
+    LevelTree,
+    Load,
+    Located,
+    Output,
+    Reference,
+    RepeatRef,
+    RepeatValue,
+    Root,
+    Scan,
+    ScanIn,
+    Shifted,
+    Value,
+    ValueOf,
+)
+from engine.dataflow.table.table import FusionTable
+from engine.errors import LoweringError
+from engine.program.blocking import blocking
+from engine.program.stored_views import view_format
+from engine.program.types import LevelFormat, Op
+
+CRD, REF, VAL, SIG = StreamKind.CRD, StreamKind.REF, StreamKind.VAL, StreamKind.SIG
+
+# A concat adds operands of which one is always absent.
+_BINARY = {Op.MUL: "mul", Op.ADD: "add", Op.SUB: "sub", Op.DIV: "div", Op.CONCAT: "add"}
+_UNARY = {
+    Op.RELU: "relu",
+    Op.EXP: "exp",
+    Op.LOG: "log",
+    Op.RSQRT: "rsqrt",
+    Op.SIGMOID: "sigmoid",
+    Op.GELU: "gelu",
+    Op.SCALE: "scalarmul",
+    Op.SHIFT: "scalaradd",
+}
+
+
+def lower(table: FusionTable) -> Graph:
+    """Lower a fusion table to a verified graph with explicit fan-out.
+
+    Raises
+    ------
+    LoweringError
+        If a cell has no expression to build.
+    """
+    return _Lowering(table).run()
+
+
+@dataclass(frozen=True)
+class _Built:
+    """A level that has been built: its coordinates and the payloads riding on them."""
+
+    crd: int
+    payloads: dict[str, int]
+
+
+class _Lowering:
+    def __init__(self, table: FusionTable) -> None:
+        self.table = table
+        self.draft = Draft()
+        self.block = blocking(table.region.program).edge
+        self.levels: dict[str, _Built] = {}
+        self.accumulators: dict[str, tuple[int, ...]] = {}
+        self.values: dict[str, int] = {}
+
+    def run(self) -> Graph:
+        for output in self.table.outputs:
+            self._write(output)
+        return with_tiles(self.draft.finish(self.table.region.name))
+
+    # Levels and references --------------------------------------------------------------------
+
+    def level(self, name: str) -> _Built:
+        if name not in self.levels:
+            level = self.table.levels[name]
+            self.levels[name] = self._tree(level.tree, level.prefix, name)
+        return self.levels[name]
+
+    def _tree(self, tree: LevelTree, prefix: Indices, name: str) -> _Built:
+        index = prefix[-1]
+        match tree:
+            case ScanIn(column=column):
+                crd, ref = self._scan(column, prefix)
+                return _Built(crd, {column: ref})
+            case AccIn():
+                return self._emitted(tree)
+            case DenseIn():
+                crd, _ = self._dense_range(tree, prefix)
+                return _Built(crd, {})
+            case Shifted(child=child):
+                return self._shift(tree, self._tree(child, prefix, name), prefix)
+            case Located(child=child, columns=columns):
+                built = self._tree(child, prefix, name)
+                payloads = dict(built.payloads)
+                for column in columns:
+                    payloads[column] = self._locate(column, index, built.crd)
+                return _Built(built.crd, payloads)
+            case JoinOf():
+                return self._join(tree, prefix, name)
+
+    def _shift(self, shifted: Shifted, built: _Built, prefix: Indices) -> _Built:
+        params: dict[str, Scalar] = {"offset": shifted.offset, "dim": shifted.size}
+        label = f"Shift {prefix[-1]} by {shifted.offset}"
+        outputs = ((CRD, prefix, f"{prefix[-1]} crd from {shifted.offset}"),)
+        (crd,) = self.draft.add("shift", (built.crd,), outputs, params, label)
+        return _Built(crd, built.payloads)
+
+    def _scan(self, column: str, prefix: Indices) -> tuple[int, int]:
+        index = prefix[-1]
+        scan = self._scan_cell(column, index)
+        parent = self._reference(scan.parent)
+        outputs = ((CRD, prefix, f"{column}.{index} crd"), (REF, prefix, f"{column}.{index} ref"))
+        origin = f"{column}.{index}"
+        params: dict[str, Scalar] = {"tensor": scan.tensor, "level": scan.level}
+        if scan.dense:
+            params["dim"] = scan.dim
+        if self._is_singleton(scan):
+            params["singleton"] = True
+        op = "dense_scan" if scan.dense else "scan"
+        crd, ref = self.draft.add(op, (parent,), outputs, params, f"LS {column}.{index}", origin)
+        return crd, ref
+
+    def _is_singleton(self, scan: Scan) -> bool:
+        name, _, order = scan.tensor.partition("@")
+        tensor = self.table.region.program.tensor(name)
+        stored = tuple(map(int, order.split(","))) if order else tensor.format.mode_order
+        return view_format(tensor, stored).levels[scan.level] is LevelFormat.SINGLETON
+
+    def _scan_cell(self, column: str, index: str) -> Scan:
+        expression = self.table.cell(column, index).expression
+        if not isinstance(expression, Scan):
+            raise LoweringError(f"cell {column}.{index} should scan a level")
+        return expression
+
+    def _reference(self, reference: Reference) -> int:
+        match reference:
+            case Root():
+                return self._root()
+            case At(column=column, row=row):
+                expression = self.table.cell(column, row).expression
+                if isinstance(expression, RepeatRef):
+                    source = self._reference(expression.source)
+                    crd = self.level(expression.level).crd
+                    return self._repeat(source, crd, f"{column}.{row}")
+                return self.level(self._home[column, row]).payloads[column]
+
+    @cached_property
+    def _home(self) -> dict[tuple[str, str], str]:
+        """Column and row of a leaf's scanner to the level whose tree holds it."""
+        return {
+            (member, level.index): level.name
+            for level in self.table.levels.values()
+            for member in _columns(level.tree)
+        }
+
+    def _root(self) -> int:
+        return self.draft.add("root", (), ((REF, (), "root"),), label="root")[0]
+
+    def _repeat(self, source: int, crd: int, origin: str, name: str = "") -> int:
+        """Repeat a stream over a level, for the cell ``origin`` or else what ``name`` says."""
+        name = name or origin
+        indices = self.draft.indices(crd)
+        (sig,) = self.draft.add(
+            "repsig",
+            (crd,),
+            ((SIG, indices, f"{name} repeat"),),
+            label="repeat signal",
+            origin=origin,
+        )
+        kind = self.draft.kind(source)
+        outputs = ((kind, indices, f"{name} {kind.value} repeated"),)
+        return self.draft.add("repeat", (source, sig), outputs, None, f"Rep {name}", origin)[0]
+
+    def _locate(self, column: str, index: str, crd: int) -> int:
+        scan = self._scan_cell(column, index)
+        origin = f"{column}.{index}"
+        parent = self._repeat(self._reference(scan.parent), crd, origin)
+        outputs = ((REF, self.draft.indices(crd), f"{origin} ref"),)
+        params: dict[str, Scalar] = {"dim": scan.dim, "tensor": scan.tensor, "level": scan.level}
+        label = f"Locate {origin}"
+        return self.draft.add("locate", (crd, parent), outputs, params, label, origin)[0]
+
+    def _dense_range(self, dense: DenseIn, prefix: Indices) -> tuple[int, int]:
+        """All coordinates of an index, once per coordinate of the level outside."""
+        parent = self._root()
+        for outer in dense.outer:
+            parent = self._repeat(parent, self.level(outer).crd, "", f"dense {dense.index}")
+        index = dense.index
+        outputs = ((CRD, prefix, f"{index} dense crd"), (REF, prefix, f"{index} dense ref"))
+        params: dict[str, Scalar] = {"dim": dense.dim}
+        crd, ref = self.draft.add("dense_scan", (parent,), outputs, params, f"dense {index}")
+        return crd, ref
+
+    def _join(self, join: JoinOf, prefix: Indices, name: str) -> _Built:
+        parts = [self._tree(child, prefix, name) for child in join.children]
+        ports: dict[tuple[int, int], str] = {}  # coordinates and payload, each pair once
+        riders: dict[str, tuple[int, int]] = {}
+        gates = 0
+        chosen = dict(join.carriers)
+        for k, part in enumerate(parts):
+            mine = {key: s for key, s in part.payloads.items() if chosen.get(key, k) == k}
+            riders.update({key: (part.crd, payload) for key, payload in mine.items()})
+            for key, payload in mine.items() or [("unused", self._placeholder(part))]:
+                if (part.crd, payload) not in ports:
+                    ports[part.crd, payload] = key
+                    gates += k < join.gate
+        if len({crd for crd, _ in ports}) == 1:  # one stream: nothing is filtered or added
+            return _Built(parts[0].crd, {key: payload for key, (_, payload) in riders.items()})
+        outputs = [(CRD, prefix, f"{name} crd")]
+        for (_, payload), key in ports.items():
+            outputs.append((self.draft.kind(payload), prefix, f"{name} {key}"))
+        params: dict[str, Scalar] = {"gate": gates} if join.union else {}
+        op = "union" if join.union else "intersect"
+        origin = self._member(join, prefix[-1])
+        inputs = tuple(stream for pair in ports for stream in pair)
+        made = self.draft.add(op, inputs, tuple(outputs), params, name, origin)
+        out = dict(zip(ports, made[1:], strict=True))
+        return _Built(made[0], {key: out[pair] for key, pair in riders.items()})
+
+    def _member(self, tree: LevelTree, index: str) -> str:
+        """The first cell of the table that takes part in a level, as ``column.row``."""
+        match tree:
+            case ScanIn(column=column):
+                return f"{column}.{index}"
+            case AccIn(accumulator=name):
+                return f"{self.table.accumulators[name].column}.{index}"
+            case Located(child=child) | Shifted(child=child):
+                return self._member(child, index)
+            case JoinOf(children=children):
+                return next(filter(None, (self._member(c, index) for c in children)), "")
+            case _:
+                return ""
+
+    def _placeholder(self, part: _Built) -> int:
+        """A payload for a joiner port whose own payload nothing needs."""
+        if part.payloads:
+            return next(iter(part.payloads.values()))
+        node = next(n for n in self.draft.nodes if part.crd in n.outputs)
+        nest = self.draft.indices(part.crd)
+        other = (s for s in node.outputs if s is not None and s != part.crd)
+        return next((s for s in other if self.draft.indices(s) == nest), part.crd)
+
+    # Values -----------------------------------------------------------------------------------
+
+    def value(self, value: Value, origin: str) -> int:
+        match value:
+            case ValueOf(column=column):
+                return self._column_value(column)
+            case Load(source=source, tensor=tensor, tile=tile):
+                ref = self._reference(source)
+                outputs = ((VAL, self.draft.indices(ref), f"{origin} val"),)
+                params = {"tensor": tensor, **self._tile(tile)}
+                return self.draft.add("array", (ref,), outputs, params, f"Val {tensor}", origin)[0]
+            case RepeatValue(source=source, level=level):
+                return self._repeat(self.value(source, origin), self.level(level).crd, origin)
+            case Compute():
+                return self._compute(value, origin)
+            case Fold():
+                return self._fold(value, origin)
+            case Accumulated(accumulator=accumulator, level=level):
+                if level is None:
+                    return self._accumulate(accumulator)[-1]
+                return self.level(level).payloads[accumulator]
+
+    def _column_value(self, column: str) -> int:
+        if column not in self.values:
+            expression = self.table.cell(column, VALUE_ROW).expression
+            if expression is None or isinstance(expression, Scan | RepeatRef):
+                raise LoweringError(f"cell {column}.{VALUE_ROW} holds no value")
+            self.values[column] = self.value(expression, f"{column}.{VALUE_ROW}")
+        return self.values[column]
+
+    def _compute(self, compute: Compute, origin: str) -> int:
+        operands = tuple(self.value(v, origin) for v in compute.operands)
+        indices = self.draft.indices(operands[0])
+        column = origin.split(".", 1)[0]
+        outputs = ((VAL, indices, f"{column} val"),)
+        tile = compute.tile
+        if compute.op in _BINARY:
+            params: dict[str, Scalar] = {"fn": _BINARY[compute.op]}
+            if compute.needs is not None:
+                params["needs"] = "ab"[compute.needs]
+            value, label = operands[0], f"{compute.op.value} {column}"
+            for k, other in enumerate(operands[1:]):  # a product of many factors is a chain
+                inside = self._tile(tile.compute[k]) if tile else {}
+                (value,) = self.draft.add(
+                    "binary", (value, other), outputs, params | inside, label, origin
+                )
+        elif compute.op in _UNARY:
+            params = {"fn": _UNARY[compute.op], "scalar": float(compute.constant or 0.0)}
+            params |= self._tile(tile.compute[0]) if tile else {}
+            value = self.draft.add(
+                "unary", operands, outputs, params, f"{compute.op.value} {column}", origin
+            )[0]
+        else:
+            value = operands[0]
+        if tile is None or not tile.fold:
+            return value
+        outputs = ((VAL, indices, f"{column} folded val"),)
+        params = {"fn": "max" if compute.op is Op.MAX else "add", **self._tile(tile.fold)}
+        return self.draft.add("tilefold", (value,), outputs, params, f"Fold {column}", origin)[0]
+
+    def _tile(self, spec: str) -> dict[str, Scalar]:
+        """Parameters of a node whose values are tiles."""
+        return {"tile": spec, "block": self.block} if spec else {}
+
+    def _fold(self, fold: Fold, origin: str) -> int:
+        value = self.value(fold.value, origin)
+        inputs: tuple[int, ...] = (value,)
+        if fold.guide is not None:
+            inputs = (value, self.level(fold.guide).crd)
+        params: dict[str, Scalar] = {"fn": "max" if fold.maximum else "add"}
+        if fold.zero_if_empty:
+            params["empty_is_zero"] = True
+        outputs = ((VAL, self.draft.indices(value)[:-1], f"{origin} reduced"),)
+        return self.draft.add("reduce", inputs, outputs, params, f"Red {fold.index}", origin)[0]
+
+    def _accumulate(self, name: str) -> tuple[int, ...]:
+        """The streams of an accumulator as it emits them: coordinates outermost first, values."""
+        if name in self.accumulators:
+            return self.accumulators[name]
+        accumulator = self.table.accumulators[name]
+        origin = f"{accumulator.column}.{accumulator.indices[0]}"
+        outer = self.level(accumulator.outer).crd
+        value = self.value(accumulator.value, origin)
+        if accumulator.is_cut:
+            made: tuple[int, ...] = (outer, value)
+            if accumulator.drops:
+                made = self._drop_values(value, outer, origin, origin)[::-1]
+        else:
+            inner = tuple(self.level(level).crd for level in accumulator.inner)
+            outside = self.draft.indices(outer)[:-1]
+            params: dict[str, Scalar] = {"fn": "max" if accumulator.maximum else "add"}
+            outputs = []
+            for k, x in enumerate(accumulator.indices):
+                nest = (*outside, *accumulator.indices[: k + 1])
+                text = accumulator.emitted(x, raw=True).name
+                outputs.append((CRD, nest, f"{text} crd"))
+                outside_of = accumulator.order - 1 - k  # "dim" is the innermost size
+                params[f"dim{outside_of or ''}"] = accumulator.dims[k]
+            outputs.append((VAL, nest, f"{name} val"))
+            op = f"spacc{accumulator.order}"
+            made = self.draft.add(op, (outer, *inner, value), tuple(outputs), params, name, origin)
+        self.accumulators[name] = made
+        return made
+
+    def _emitted(self, level: AccIn) -> _Built:
+        """A level of an accumulator, aligned with what the levels outside it became."""
+        accumulator = self.table.accumulators[level.accumulator]
+        depth = accumulator.indices.index(level.index)
+        made = self._accumulate(accumulator.name)
+        if level.raw:
+            return _Built(made[depth], {})
+        crd = self._aligned(accumulator, made[depth], depth)
+        if depth < accumulator.order - 1:
+            return _Built(crd, {})
+        return _Built(crd, {accumulator.name: self._aligned(accumulator, made[-1], depth)})
+
+    def _aligned(self, accumulator: Accumulator, stream: int, depth: int) -> int:
+        """A stream inside ``depth`` emitted levels, with one fiber per coordinate they have now."""
+        for k in range(depth):
+            level = accumulator.emitted(accumulator.indices[k])
+            before = self._shifted(level, accumulator.joined[k])
+            after = self.level(accumulator.joined[k]).crd
+            if before == after:
+                continue
+            nest, kind = self.draft.indices(stream), self.draft.kind(stream)
+            params: dict[str, Scalar] = {"levels": len(nest) - len(self.draft.indices(after))}
+            outputs = ((kind, nest, f"{accumulator.name} aligned {kind.value}"),)
+            inputs = (before, after, stream)
+            label = f"Align {accumulator.name}"
+            (stream,) = self.draft.add("fiber_align", inputs, outputs, params, label)
+        return stream
+
+    def _shifted(self, level: AccIn, joined: str) -> int:
+        """The coordinates of an emitted level as they enter the level it is joined in."""
+        outer = self.table.levels[joined]
+
+        def find(tree: LevelTree) -> _Built | None:
+            if tree == level:
+                return self._emitted(level)
+            match tree:
+                case Shifted(child=child):
+                    inside = find(child)
+                    return None if inside is None else self._shift(tree, inside, outer.prefix)
+                case Located(child=child):
+                    return find(child)
+                case JoinOf(children=children):
+                    return next(filter(None, map(find, children)), None)
+                case _:
+                    return None
+
+        found = find(outer.tree)
+        assert found is not None
+        return found.crd
+
+    # Outputs ----------------------------------------------------------------------------------
+
+    def _drop_values(self, val: int, crd: int, name: str, origin: str = "") -> tuple[int, int]:
+        indices = self.draft.indices(crd)
+        outputs = ((VAL, indices, f"{name} kept val"), (CRD, indices, f"{name} kept crd"))
+        kept = self.draft.add("valdrop", (val, crd), outputs, None, f"Drop {name}", origin)
+        return kept[0], kept[1]
+
+    def _write(self, output: Output) -> None:
+        value = self.value(output.value, f"{output.column}.{VALUE_ROW}")
+        crds = [self.level(name).crd for name in output.levels]
+        if output.drop_values:
+            value, crds[-1] = self._drop_values(value, crds[-1], output.tensor)
+        for k in range(len(crds) - 1, 0, -1):
+            if output.drop_levels[k - 1]:
+                inner, outer = crds[k], crds[k - 1]
+                outputs = (
+                    (CRD, output.indices[: k + 1], f"{output.tensor}.{output.indices[k]} crd"),
+                    (CRD, output.indices[:k], f"{output.tensor}.{output.indices[k - 1]} crd"),
+                )
+                crds[k], crds[k - 1] = self.draft.add(
+                    "crddrop",
+                    (inner, outer),
+                    outputs,
+                    None,
+                    f"Drop {output.tensor}.{output.indices[k - 1]}",
+                )
+        for k, crd in enumerate(crds):
+            label = f"LW {output.tensor}.{output.indices[k]}"
+            self.draft.add("crdwrite", (crd,), (), {"tensor": output.tensor, "level": k}, label)
+        self.draft.add("valwrite", (value,), (), {"tensor": output.tensor}, f"VW {output.tensor}")
+
+
+def _columns(tree: LevelTree) -> list[str]:
+    match tree:
+        case ScanIn(column=column):
+            return [column]
+        case Located(child=child, columns=columns):
+            return [*_columns(child), *columns]
+        case Shifted(child=child):
+            return _columns(child)
+        case JoinOf(children=children):
+            return [c for child in children for c in _columns(child)]
+        case _:
+            return []

@@ -1,0 +1,55 @@
+"""How kernels ask the memory: requests go to its model, answers come to the port's ring."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from engine.dataflow.sim.compiled.dram import push
+from engine.dataflow.sim.compiled.inlining import inline
+from engine.dataflow.sim.compiled.layout import (
+    CTL_PORTS,
+    PORT_BASE,
+    PORT_MASK,
+    PORT_RING,
+    PORT_SIZE,
+    Int,
+    State,
+)
+
+MAX_PORTS = 1 << 16
+"""A request's tag is its number at its port, times this, plus the port's number."""
+
+
+@inline
+def base_of(s: State, port: Int) -> Int:
+    """Address of what a port reads or writes."""
+    return s.ints[s.ctl[CTL_PORTS] + PORT_SIZE * port + PORT_BASE]
+
+
+@inline
+def _place(s: State, port: Int, request: Int) -> Int:
+    """Where the answer to a port's request of that number comes."""
+    p = s.ctl[CTL_PORTS] + PORT_SIZE * port
+    return s.ints[p + PORT_RING] + (request & s.ints[p + PORT_MASK])
+
+
+@inline
+def ask(s: State, port: Int, request: Int, t: Int, address: Int, size: Int, write: Int) -> None:
+    """Issue a port's request of that number at clock ``t``."""
+    s.ints[_place(s, port, request)] = -1
+    push(s.mem, t, port, address, size, write, request * MAX_PORTS + port)
+
+
+@inline
+def answer(s: State, port: Int, request: Int) -> Int:
+    """Cycle in which a request is answered; -1 as long as that is not known."""
+    return s.ints[_place(s, port, request)]
+
+
+@inline
+def stand_still(nd: Any, t: Int, when: Int) -> Int:
+    """The clock after a wait for the memory, which is booked."""
+    if when <= t:
+        return t
+    nd.sm += when - t
+    return when

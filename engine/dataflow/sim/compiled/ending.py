@@ -1,0 +1,27 @@
+"""How nodes end that have read all they need of an input before its end (``samml.md`` §9.15)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from engine.dataflow.sim.compiled.inlining import inline
+from engine.dataflow.sim.compiled.layout import DONE, KIND, STOP, WAIT_INPUT, WAIT_NONE, Int, State
+from engine.dataflow.sim.compiled.rings import fail, has, head, leave, take_one
+from engine.dataflow.sim.compiled.rules import LEFT_OVER
+
+
+@inline
+def finish(s: State, nd: Any, c: Int, t: Int, si: Int, so: Int) -> Int:
+    """Take the stops left and the end; the status."""
+    while has(s, c):
+        p = s.run[head(s, c)]
+        k = p.x & KIND
+        a = max(t, p.t)
+        si += a - t
+        t = a
+        if k != STOP and k != DONE:
+            return fail(nd, t, LEFT_OVER)
+        take_one(s, c, t)
+        if k == DONE:
+            return leave(nd, t, si, so, WAIT_NONE, 0)
+    return leave(nd, t, si, so, WAIT_INPUT, c)

@@ -1,0 +1,134 @@
+"""What ALUs compute, in ``float32``, on one value and on slices."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from engine.dataflow.sim.compiled.inlining import inline
+from engine.dataflow.sim.compiled.layout import Int
+
+ADD, SUB, MUL, DIV = range(4)
+BINARY = {"add": ADD, "sub": SUB, "mul": MUL, "elemmul": MUL, "div": DIV}
+
+
+@inline
+def apply(fn: Int, a: Any, b: Any) -> Any:
+    if fn == MUL:
+        return a * b
+    if fn == ADD:
+        return a + b
+    if fn == SUB:
+        return a - b
+    return a / b
+
+
+@inline
+def slices(fn: Int, o: Any, a: Any, b: Any) -> None:
+    if fn == MUL:
+        for e in range(len(o)):
+            o[e] = a[e] * b[e]
+    elif fn == ADD:
+        for e in range(len(o)):
+            o[e] = a[e] + b[e]
+    elif fn == SUB:
+        for e in range(len(o)):
+            o[e] = a[e] - b[e]
+    else:
+        for e in range(len(o)):
+            o[e] = a[e] / b[e]
+
+
+@inline
+def slice_right(fn: Int, o: Any, a: Any, b: Any) -> None:
+    """One left operand for all."""
+    if fn == MUL:
+        for e in range(len(o)):
+            o[e] = a * b[e]
+    elif fn == ADD:
+        for e in range(len(o)):
+            o[e] = a + b[e]
+    elif fn == SUB:
+        for e in range(len(o)):
+            o[e] = a - b[e]
+    else:
+        for e in range(len(o)):
+            o[e] = a / b[e]
+
+
+@inline
+def slice_left(fn: Int, o: Any, a: Any, b: Any) -> None:
+    """One right operand for all."""
+    if fn == MUL:
+        for e in range(len(o)):
+            o[e] = a[e] * b
+    elif fn == ADD:
+        for e in range(len(o)):
+            o[e] = a[e] + b
+    elif fn == SUB:
+        for e in range(len(o)):
+            o[e] = a[e] - b
+    else:
+        for e in range(len(o)):
+            o[e] = a[e] / b
+
+
+(
+    EXP,
+    LOG,
+    RSQRT,
+    SIGMOID,
+    GELU,
+    SIN,
+    COS,
+    MAX,
+    SCALAR_ADD,
+    SCALAR_MUL,
+    SCALAR_DIV,
+) = range(11)
+UNARY = {
+    "exp": EXP,
+    "log": LOG,
+    "rsqrt": RSQRT,
+    "sigmoid": SIGMOID,
+    "gelu": GELU,
+    "sin": SIN,
+    "cos": COS,
+    "max": MAX,
+    "relu": MAX,
+    "scalaradd": SCALAR_ADD,
+    "scalarmul": SCALAR_MUL,
+    "scalardiv": SCALAR_DIV,
+}
+SQRT_2 = math.sqrt(2)
+
+
+@inline
+def function(fn: Int, a: Any, c: Any) -> Any:
+    """A function of one value; transcendental ones in double precision, then rounded."""
+    one = np.float32(1)
+    if fn == MAX:
+        return c if c > a else a
+    if fn == SCALAR_ADD:
+        return a + c
+    if fn == SCALAR_MUL:
+        return a * c
+    if fn == SCALAR_DIV:
+        return a / c
+    if fn == EXP:
+        return np.float32(math.exp(np.float64(a)))
+    if fn == LOG:
+        d = np.float64(a)
+        return np.float32(math.log(d) if d > 0 else -math.inf if d == 0 else math.nan)
+    if fn == RSQRT:
+        return one / np.sqrt(a)
+    if fn == SIGMOID:
+        return one / (one + np.float32(math.exp(-np.float64(a))))
+    if fn == GELU:
+        d = np.float64(a)
+        return np.float32(0.5 * d * (1 + math.erf(d / SQRT_2)))
+    if fn == SIN:
+        return np.float32(math.sin(np.float64(a)))
+    return np.float32(math.cos(np.float64(a)))

@@ -1,0 +1,61 @@
+"""The primitives' compiled kernels, one module per family, as their twins are.
+
+Importing this package imports numba and registers every kernel; nothing is compiled yet.
+"""
+
+from engine.dataflow.sim.compiled.cache import KERNELS, Kernel
+from engine.dataflow.sim.compiled.kernels import (
+    accumulators,
+    aligners,
+    droppers,
+    joiners,
+    lanes,
+    masks,
+    observer,
+    read_ports,
+    reducers,
+    repeaters,
+    replayers,
+    routing,
+    scanners,
+    scheduler,
+    shaping,
+    sources,
+    spacc,
+    stalling,
+    tile_functions,
+    tile_reducers,
+    values,
+    write_ports,
+    writers,
+)
+from engine.dataflow.sim.compiled.kernels import tile_arithmetic as tiles
+
+__all__ = [
+    "KERNELS",
+    "Kernel",
+    "accumulators",
+    "aligners",
+    "droppers",
+    "joiners",
+    "lanes",
+    "masks",
+    "observer",
+    "read_ports",
+    "reducers",
+    "repeaters",
+    "replayers",
+    "routing",
+    "scanners",
+    "scheduler",
+    "shaping",
+    "sources",
+    "spacc",
+    "stalling",
+    "tile_functions",
+    "tile_reducers",
+    "tiles",
+    "values",
+    "write_ports",
+    "writers",
+]

@@ -1,0 +1,294 @@
+"""Intersecter and unioner of any number of operands (``samml.md`` §2.5, §2.6).
+
+Ports of a node: inputs crd, payload of each operand in turn; outputs crd, then payloads.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from engine.dataflow.sim.compiled.cache import kernel
+from engine.dataflow.sim.compiled.inlining import inline
+from engine.dataflow.sim.compiled.layout import (
+    DONE,
+    EMPTY,
+    FOREVER,
+    KIND,
+    LEAF,
+    MEM,
+    SLOPE,
+    STEP,
+    STOP,
+    WAIT_INPUT,
+    WAIT_NONE,
+    WAIT_OUTPUT,
+    Int,
+    State,
+    state_of,
+)
+from engine.dataflow.sim.compiled.rings import (
+    copied,
+    fail,
+    free_at,
+    has,
+    head,
+    is_leaf,
+    leave,
+    number,
+    put,
+    put_one,
+    room,
+    starved,
+    take,
+    take_one,
+)
+from engine.dataflow.sim.compiled.rules import (
+    EMPTY_COORDINATE,
+    NONE,
+    OPERANDS_DISAGREE,
+    PAYLOAD_DISAGREES,
+)
+from engine.dataflow.sim.compiled.setup import Setup
+
+# Parameters: p0 operands, p1 union, p2 gate, p3 scratch (a clock per output).
+# State: s0 in the middle of a step; s1 next operand; s2 coordinate put (or not to be put);
+# s3 operand before whose payload the coordinate goes; s4 all operands take part; s5, s6 kind
+# and number of the coordinate; s7 something of this fiber was put; s8 the step puts nothing.
+
+
+@inline
+def _below(s: State, r: Int, n: Int, limit: Int) -> Int:
+    """How many of the first ``n`` coordinates of a run are below ``limit`` (at least one is)."""
+    p = s.run[r]
+    if p.x & STEP and not p.x & MEM:
+        return min(n, limit - p.v)
+    e = 1
+    while e < n and number(s, r, e) < limit:
+        e += 1
+    return e
+
+
+@inline
+def _common(s: State, r: Int, q: Int, n: Int) -> Int:
+    """How many of the first ``n`` coordinates of two runs agree (at least one does)."""
+    a, b = s.run[r], s.run[q]
+    if a.x == b.x and a.v == b.v:
+        return n
+    if a.x & STEP and b.x & STEP and not (a.x | b.x) & MEM:
+        return n  # both count up from the same number
+    e = 1
+    while e < n and number(s, r, e) == number(s, q, e):
+        e += 1
+    return e
+
+
+@inline
+def _finish_step(s: State, nd: Any, t: Int, so: Int) -> tuple[Int, Int, Int]:
+    """Put and take one operand after the other; clock, stall and the full channel, or -1."""
+    zero = np.float32(0)
+    while nd.s1 < nd.p0:
+        k = nd.s1
+        crd, load = s.ints[nd.ins + 2 * k], s.ints[nd.ins + 2 * k + 1]
+        r = head(s, crd)
+        member = nd.s4 or ((s.run[r].x & KIND) == LEAF and number(s, r, 0) == nd.s6)
+        if k == nd.s3 and not nd.s2:
+            c = s.ints[nd.outs]
+            if room(s, c) == 0:
+                return t, so, c
+            a = max(t, free_at(s, c))
+            so += a - t
+            t = a
+            put_one(s, c, t + 1, nd.s5, nd.s6, zero)
+            nd.s2 = 1
+        if not nd.s8 and (member or nd.p1):
+            c = s.ints[nd.outs + 1 + k]
+            if room(s, c) == 0:
+                return t, so, c
+            a = max(t, free_at(s, c))
+            so += a - t
+            t = a
+            q = head(s, load)
+            if not member:
+                put_one(s, c, t + 1, EMPTY, 0, zero)
+            elif s.run[q].x & KIND == LEAF and s.ch[c].val:
+                put_one(s, c, t + 1, LEAF, 0, s.floats[s.run[q].v])
+            else:
+                put_one(s, c, t + 1, s.run[q].x & KIND, number(s, q, 0), zero)
+        if member:
+            take_one(s, crd, t)
+            take_one(s, load, t)
+        nd.s1 = k + 1
+    nd.s0 = 0
+    return t, so, -1
+
+
+@inline
+def _join(s: State, nd: Any) -> Int:
+    """Walk the operands' coordinates in order."""
+    count, union, gate, scratch = nd.p0, nd.p1, nd.p2, nd.p3
+    ins, outs = nd.ins, nd.outs
+    t, si, so = nd.clk, nd.si, nd.so
+    while True:
+        if nd.s0:
+            kind, gated, whole = nd.s5, nd.s8, nd.s4
+            t, so, c = _finish_step(s, nd, t, so)
+            if c >= 0:
+                return leave(nd, t, si, so, WAIT_OUTPUT, c)
+            if whole and kind == DONE:
+                return leave(nd, t, si, so, WAIT_NONE, 0)
+            nd.s7 = 0 if whole and kind == STOP else not gated
+            t += 1
+        # The heads: coordinates first, then payloads.
+        missing = -1
+        a = t
+        for j in range(2 * count):
+            k = 2 * j if j < count else 2 * (j - count) + 1
+            c = s.ints[ins + k]
+            if not has(s, c):
+                missing = c
+                break
+            a = max(a, s.run[head(s, c)].t)
+        if missing >= 0:
+            return leave(nd, t, si, so, WAIT_INPUT, missing)
+        r0 = head(s, s.ints[ins])
+        kind = s.run[r0].x & KIND
+        first = number(s, r0, 0)
+        whole, rule = True, NONE
+        leaves, stops, level = 0, 0, 0
+        least, after, member = FOREVER, FOREVER, -1  # smallest coordinate, next larger, whose
+        members = 0
+        for k in range(count):
+            r, q = head(s, s.ints[ins + 2 * k]), head(s, s.ints[ins + 2 * k + 1])
+            kr, kq = s.run[r].x & KIND, s.run[q].x & KIND
+            v = number(s, r, 0)
+            if kr != kq and not (is_leaf(kr) and is_leaf(kq)):
+                rule = PAYLOAD_DISAGREES
+            if kr == STOP and v != s.run[q].v:
+                rule = PAYLOAD_DISAGREES
+            if kr != kind or v != first:
+                whole = False
+            if kr == LEAF:
+                leaves += 1
+                if v < least:
+                    after = least
+                    least, member, members = v, k, 1
+                elif v == least:
+                    members += 1
+                elif v < after:
+                    after = v
+            elif kr == STOP:
+                if stops > 0 and v != level:
+                    leaves = -FOREVER
+                stops += 1
+                level = v
+            elif kr == EMPTY and union:
+                rule = EMPTY_COORDINATE
+        if rule == NONE and not whole and (leaves <= 0 or leaves + stops < count):
+            rule = OPERANDS_DISAGREE
+        if rule != NONE:
+            return fail(nd, a, rule)
+        gated = False
+        if not whole and gate > 0 and not nd.s7:
+            gated = True
+            for k in range(gate):
+                if s.run[head(s, s.ints[ins + 2 * k])].x & KIND != STOP:
+                    gated = False
+        silent = gated or not (whole or union)
+        # How many coordinates alike can be worked off at once.
+        m = FOREVER
+        if (whole and kind != LEAF) or (not whole and members > 1):
+            m = 1
+        if not silent:
+            full = -1
+            for k in range(count + 1):
+                free = room(s, s.ints[outs + k])
+                if free == 0 and (full < 0 or k == 0):
+                    full = s.ints[outs + k]
+                m = min(m, free)
+            if m == 0:
+                if not nd.eager or not starved(s, full):
+                    return leave(nd, t, si, so, WAIT_OUTPUT, full)
+                si += a - t
+                t = a
+                nd.s0, nd.s1, nd.s2, nd.s3, nd.s4 = 1, 0, 0, 0 if whole else member, whole
+                nd.s5, nd.s6 = kind if whole else LEAF, first if whole else least
+                nd.s8 = False
+                continue
+        if whole:
+            for k in range(count):
+                r, q = head(s, s.ints[ins + 2 * k]), head(s, s.ints[ins + 2 * k + 1])
+                m = min(m, s.run[r].n, s.run[q].n)
+            if m > 1:
+                for k in range(1, count):
+                    m = _common(s, r0, head(s, s.ints[ins + 2 * k]), m)
+        elif members == 1:
+            r = head(s, s.ints[ins + 2 * member])
+            m = min(m, s.run[r].n, s.run[head(s, s.ints[ins + 2 * member + 1])].n)
+            if m > 1 and after < FOREVER:
+                m = _below(s, r, m, after)
+        si += a - t
+        t = a
+        # Clocks at which the first of them leaves through each output, in the order of puts.
+        if not silent:
+            for k in range(count):
+                if k == (0 if whole else member):
+                    t = max(t, free_at(s, s.ints[outs]))
+                    s.ints[scratch] = t
+                t = max(t, free_at(s, s.ints[outs + 1 + k]))
+                s.ints[scratch + 1 + k] = t
+            so += t - a
+            r = r0 if whole else head(s, s.ints[ins + 2 * member])
+            c = s.ints[outs]
+            x = (s.run[r].x & ~SLOPE) | SLOPE
+            put(s, c, m, s.ints[scratch] + 1, t + 1, x, copied(s, c, r, m))
+        for k in range(count):
+            crd, load = s.ints[ins + 2 * k], s.ints[ins + 2 * k + 1]
+            r, q = head(s, crd), head(s, load)
+            taking = whole or ((s.run[r].x & KIND) == LEAF and number(s, r, 0) == least)
+            at = t if silent else s.ints[scratch + 1 + k]
+            if not silent:
+                c = s.ints[outs + 1 + k]
+                if taking:
+                    x = (s.run[q].x & ~SLOPE) | SLOPE
+                    put(s, c, m, at + 1, t + 1, x, copied(s, c, q, m))
+                else:
+                    put(s, c, m, at + 1, t + 1, EMPTY | SLOPE, 0)
+            if taking:
+                if m == 1:
+                    take_one(s, crd, at)
+                    take_one(s, load, at)
+                else:
+                    take(s, crd, m, at, t + 1, 1)
+                    take(s, load, m, at, t + 1, 1)
+        if whole and kind == DONE:
+            return leave(nd, t, si, so, WAIT_NONE, 0)
+        nd.s7 = 0 if whole and kind == STOP else not gated
+        t += m
+
+
+def _operands(setup: Setup) -> dict[str, float]:
+    count = len(setup.node.inputs) // 2
+    return {"p0": count, "p3": setup.ints.reserve(count + 1)}
+
+
+def _gated_operands(setup: Setup) -> dict[str, float]:
+    return {**_operands(setup), "p1": 1, "p2": int(setup.param("gate", 0))}
+
+
+@kernel("intersect", _operands)
+def intersect(node: Int, table: Int) -> Int:
+    """The coordinates that all operands have."""
+    s = state_of(table)
+    return _join(s, s.nd[node])
+
+
+@kernel("union", _gated_operands)
+def union(node: Int, table: Int) -> Int:
+    """The coordinates that any operand has, with N for operands that lack one.
+
+    With ``gate`` = g > 0, a fiber in which the first g operands have nothing is empty.
+    """
+    s = state_of(table)
+    return _join(s, s.nd[node])

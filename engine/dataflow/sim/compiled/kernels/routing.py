@@ -1,0 +1,112 @@
+"""Copying a stream to several readers (``samml.md`` §2.18)."""
+
+from __future__ import annotations
+
+from engine.dataflow.sim.compiled.cache import kernel
+from engine.dataflow.sim.compiled.layout import (
+    DONE,
+    FOREVER,
+    KIND,
+    SLOPE,
+    WAIT_INPUT,
+    WAIT_NONE,
+    WAIT_OUTPUT,
+    Int,
+    state_of,
+)
+from engine.dataflow.sim.compiled.rings import (
+    copied,
+    even,
+    free_at,
+    has,
+    head,
+    hold,
+    leave,
+    put,
+    put_one,
+    rising,
+    room,
+    starved,
+    take,
+    take_one,
+)
+
+
+@kernel("broadcast")
+def broadcast(node: Int, table: Int) -> Int:
+    """Each token to all outputs at once; ``s0``: the held token waits for room.
+
+    The node works off tokens without a cycle of its own, so a run leaves with the slope of
+    whichever is late: the input or the slots.
+    """
+    s = state_of(table)
+    nd = s.nd[node]
+    i, outs, n = s.ints[nd.ins], nd.outs, nd.n_out
+    t, si, so = nd.clk, nd.si, nd.so
+    while True:
+        if not nd.s0 and not has(s, i):
+            return leave(nd, t, si, so, WAIT_INPUT, i)
+        m, full = FOREVER, 0
+        for k in range(n):
+            c = s.ints[outs + k]
+            free = room(s, c)
+            if free == 0 and m > 0:
+                full = c
+            m = min(m, free)
+        if nd.s0:
+            if m == 0:
+                return leave(nd, t, si, so, WAIT_OUTPUT, full)
+            a = t
+            for k in range(n):
+                t = max(t, free_at(s, s.ints[outs + k]))
+            so += t - a
+            for k in range(n):
+                put_one(s, s.ints[outs + k], t + 1, nd.hk, nd.hv, nd.hf)
+            nd.s0 = 0
+            if nd.hk == DONE:
+                return leave(nd, t, si, so, WAIT_NONE, 0)
+            continue
+        r = head(s, i)
+        p = s.run[r]
+        x, first = p.x, p.t
+        a = max(t, first)
+        si += a - t
+        if m == 0:
+            t = a
+            if not (nd.eager or starved(s, i)) or not starved(s, full):
+                return leave(nd, t, si, so, WAIT_OUTPUT, full)
+            hold(s, nd, i, r)
+            take_one(s, i, t)
+            nd.s0 = 1
+            continue
+        t = a
+        for k in range(n):
+            t = max(t, free_at(s, s.ints[outs + k]))
+        so += t - a
+        m = min(m, p.n)
+        slope = 0
+        again = t  # clock at which the second token is taken
+        if m > 1:
+            late = x & SLOPE and first == t
+            if x & SLOPE and first < t:
+                m = min(m, t - first + 1)
+            for k in range(n):
+                c = s.ints[outs + k]
+                m = even(s, c, t, m)
+                if rising(s, c, t):
+                    slope = 1
+            if m > 1:
+                if late:
+                    si += m - 1
+                    again = t + 1
+                    slope = 1
+                elif slope:
+                    so += m - 1
+        z = (x & ~SLOPE) | (SLOPE if slope else 0)
+        for k in range(n):
+            c = s.ints[outs + k]
+            put(s, c, m, t + 1, t + 1, z, copied(s, c, r, m))
+        take(s, i, m, a, again, slope)
+        t += slope * (m - 1)
+        if x & KIND == DONE:
+            return leave(nd, t, si, so, WAIT_NONE, 0)

@@ -1,0 +1,388 @@
+"""Level scanners and locators (``samml.md`` §2.2, §2.7)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from engine.dataflow.sim.compiled.cache import kernel
+from engine.dataflow.sim.compiled.inlining import inline
+from engine.dataflow.sim.compiled.layout import (
+    DONE,
+    EMPTY,
+    KIND,
+    LEAF,
+    MEM,
+    RING,
+    SLOPE,
+    STEP,
+    STOP,
+    WAIT_INPUT,
+    WAIT_NONE,
+    WAIT_OUTPUT,
+    Int,
+    State,
+    state_of,
+)
+from engine.dataflow.sim.compiled.rings import (
+    copied,
+    fail,
+    free_at,
+    has,
+    head,
+    is_leaf,
+    leave,
+    no_room,
+    number,
+    put,
+    put_one,
+    release,
+    room,
+    slot,
+    starved,
+    take,
+    take_one,
+)
+from engine.dataflow.sim.compiled.rules import BAD_FIBER, LOCATE_MISMATCH
+from engine.dataflow.sim.compiled.setup import Setup
+
+_REFS, _FIBER, _AHEAD, _CRD, _REF, _LAST_REF = range(6)
+# Next reference; inside a fiber; before its stop; put a control token as coordinate, and as
+# reference; put the reference of a coordinate already put.
+
+
+@inline
+def _scan(s: State, nd: Any, compressed: Int) -> Int:
+    """Replace references by fibers.
+
+    State: ``s0`` phase, ``s1`` position, ``s2`` end of the fiber, ``s3`` first reference of
+    a dense one.
+    """
+    i, o1, o2 = s.ints[nd.ins], s.ints[nd.outs], s.ints[nd.outs + 1]
+    t, si, so = nd.clk, nd.si, nd.so
+    phase, p, end, base = nd.s0, nd.s1, nd.s2, nd.s3
+    size, seg, crd, forwards_empty = nd.p0, nd.p1, nd.p2, nd.p3
+    zero = np.float32(0)
+    while True:
+        if phase == _REFS:
+            if not has(s, i):
+                wait, c = WAIT_INPUT, i
+                break
+            r = head(s, i)
+            q = s.run[r]
+            k = q.x & KIND
+            a = max(t, q.t)
+            si += a - t
+            t = a
+            if k == LEAF:
+                ref = number(s, r, 0)
+                if compressed:
+                    if ref < 0 or ref >= size:
+                        return fail(nd, t, BAD_FIBER)
+                    p, end = s.ints[seg + ref], s.ints[seg + ref + 1]
+                    base = 0
+                else:
+                    p, end, base = 0, size, ref * size
+                phase = _FIBER
+            elif k == EMPTY and not forwards_empty:
+                p, end = 0, 0
+                phase = _AHEAD
+            else:
+                nd.hk = k
+                nd.hv = q.v + 1 if k == STOP else 0
+                phase = _CRD
+            take_one(s, i, t)
+        if phase == _FIBER:
+            stuck = False
+            while p < end:
+                m = min(room(s, o1), room(s, o2), end - p)
+                if m == 0:
+                    stuck = True
+                    break
+                a = max(t, free_at(s, o1))
+                b = max(a, free_at(s, o2))
+                so += b - t
+                if compressed:
+                    put(s, o1, m, a + 1, b + 1, LEAF | SLOPE | STEP | MEM, crd + p)
+                else:
+                    put(s, o1, m, a + 1, b + 1, LEAF | SLOPE | STEP, p)
+                put(s, o2, m, b + 1, b + 1, LEAF | SLOPE | STEP, base + p)
+                p += m
+                t = b + m
+            if stuck:
+                if room(s, o1) == 0:
+                    wait, c = WAIT_OUTPUT, o1
+                    break
+                if not (nd.eager and starved(s, o2)):
+                    wait, c = WAIT_OUTPUT, o2
+                    break
+                a = max(t, free_at(s, o1))
+                so += a - t
+                t = a
+                put_one(s, o1, t + 1, LEAF, s.ints[crd + p] if compressed else p, zero)
+                phase = _LAST_REF
+            else:
+                phase = _AHEAD
+        if phase == _LAST_REF:
+            if room(s, o2) == 0:
+                wait, c = WAIT_OUTPUT, o2
+                break
+            a = max(t, free_at(s, o2))
+            so += a - t
+            put_one(s, o2, a + 1, LEAF, base + p, zero)
+            t = a + 1
+            p += 1
+            phase = _FIBER
+            continue
+        if phase == _AHEAD:
+            if not has(s, i):
+                wait, c = WAIT_INPUT, i
+                break
+            q = s.run[head(s, i)]
+            a = max(t, q.t)
+            si += a - t
+            t = a
+            nd.hk = STOP
+            nd.hv = 0
+            if q.x & KIND == STOP:
+                nd.hv = q.v + 1
+                take_one(s, i, t)
+            phase = _CRD
+        if phase == _CRD:
+            if room(s, o1) == 0:
+                wait, c = WAIT_OUTPUT, o1
+                break
+            a = max(t, free_at(s, o1))
+            so += a - t
+            t = a
+            put(s, o1, 1, t + 1, t + 1, nd.hk | STEP, nd.hv)
+            phase = _REF
+        if phase == _REF:
+            if room(s, o2) == 0:
+                wait, c = WAIT_OUTPUT, o2
+                break
+            a = max(t, free_at(s, o2))
+            so += a - t
+            t = a
+            put(s, o2, 1, t + 1, t + 1, nd.hk | STEP, nd.hv)
+            phase = _REFS
+            if nd.hk == DONE:
+                wait, c = WAIT_NONE, 0
+                break
+            t += 1
+    nd.s0, nd.s1, nd.s2, nd.s3 = phase, p, end, base
+    return leave(nd, t, si, so, wait, c)
+
+
+def stored_level_setup(setup: Setup) -> dict[str, float]:
+    seg, crd = setup.array("seg"), setup.array("crd")
+    fits = len(seg) == 0 or (int(seg[0]) >= 0 and int(seg[-1]) <= len(crd))
+    setup.require(
+        bool(fits and np.all(seg[1:] >= seg[:-1])), "its segments do not fit its coordinates"
+    )
+    return {
+        "p0": len(seg) - 1,
+        "p1": setup.ints.add(seg),
+        "p2": setup.ints.add(crd),
+        "p3": setup.quirks.scanner_forwards_empty,
+    }
+
+
+@kernel("scan", stored_level_setup)
+def scan(node: Int, table: Int) -> Int:
+    """Compressed level: the stored coordinates and their positions."""
+    s = state_of(table)
+    return _scan(s, s.nd[node], True)
+
+
+def _dense_level(setup: Setup) -> dict[str, float]:
+    return {"p0": int(setup.param("dim")), "p3": setup.quirks.scanner_forwards_empty}
+
+
+@kernel("dense_scan", _dense_level)
+def dense_scan(node: Int, table: Int) -> Int:
+    """Dense level: every coordinate, at position ``reference * dim + coordinate``."""
+    s = state_of(table)
+    return _scan(s, s.nd[node], False)
+
+
+_BOTH, _SECOND, _PUT, _PUT_2, _PUT_3 = range(5)
+# Take both operands; the second; put the held token into the first, second, third output.
+
+
+@kernel("locate", lambda setup: {"p0": int(setup.param("dim"))})
+def locate(node: Int, table: Int) -> Int:
+    """``reference * dim + coordinate``; ``s0`` phase, ``s1``, ``s2`` the coordinate held."""
+    s = state_of(table)
+    nd = s.nd[node]
+    i, j, o = s.ints[nd.ins], s.ints[nd.ins + 1], s.ints[nd.outs]
+    t, si, so, dim = nd.clk, nd.si, nd.so, nd.p0
+    nd.ht = 0
+    while True:
+        if nd.s0 == _PUT:
+            if room(s, o) == 0:
+                return leave(nd, t, si, so, WAIT_OUTPUT, o)
+            a = release(s, nd, o, t)
+            so += a - t
+            t = a
+            nd.s0 = _BOTH
+            if nd.hk == DONE:
+                return leave(nd, t, si, so, WAIT_NONE, 0)
+            t += 1
+            continue
+        if nd.s0 == _SECOND:
+            if not has(s, j):
+                return leave(nd, t, si, so, WAIT_INPUT, j)
+            q = head(s, j)
+            a = max(t, s.run[q].t)
+            si += a - t
+            t = a
+            kj = s.run[q].x & KIND
+            nd.hk, nd.hv = nd.s1, nd.s2
+            if is_leaf(nd.s1):
+                if not is_leaf(kj):
+                    return fail(nd, t, LOCATE_MISMATCH)
+                if kj == EMPTY:
+                    nd.hk = EMPTY
+                elif nd.s1 == LEAF:
+                    nd.hv = number(s, q, 0) * dim + nd.s2
+            elif kj != nd.s1 or s.run[q].v != nd.s2:
+                return fail(nd, t, LOCATE_MISMATCH)
+            take_one(s, j, t)
+            nd.s0 = _PUT
+            continue
+        if not has(s, i):
+            return leave(nd, t, si, so, WAIT_INPUT, i)
+        r = head(s, i)
+        x, v = s.run[r].x, s.run[r].v
+        k = x & KIND
+        ahead = not has(s, j)
+        if ahead and not (nd.eager or starved(s, i)):
+            return leave(nd, t, si, so, WAIT_INPUT, j)
+        m = room(s, o)
+        if m == 0 and not ahead:
+            if not (no_room(s, nd, i, o) or no_room(s, nd, j, o)):
+                return leave(nd, t, si, so, WAIT_OUTPUT, o)
+            ahead = True
+        a = max(t, s.run[r].t)
+        if ahead:
+            si += a - t
+            t = a
+            nd.s1, nd.s2 = k, number(s, r, 0) if k == LEAF else v
+            take_one(s, i, t)
+            nd.s0 = _SECOND
+            continue
+        q = head(s, j)
+        y, w = s.run[q].x, s.run[q].v
+        kj = y & KIND
+        m = min(m, s.run[r].n, s.run[q].n)
+        b = max(a, s.run[q].t)
+        si += b - t
+        t = max(b, free_at(s, o))
+        so += t - b
+        if k == LEAF and kj == LEAF:
+            if m == 1:
+                z, u = LEAF | STEP, number(s, q, 0) * dim + number(s, r, 0)
+            elif (y & (STEP | MEM)) == 0 and w == 0:  # the fiber of reference 0: as it is
+                z, u = LEAF | SLOPE | (x & (STEP | MEM | RING)), copied(s, o, r, m)
+            elif (y & (STEP | MEM)) == 0 and (x & MEM) == 0:
+                z, u = LEAF | SLOPE | (x & STEP), w * dim + v
+            else:
+                z, u = LEAF | SLOPE | STEP | MEM | RING, slot(s, o)
+                for e in range(m):
+                    s.ints[u + e] = number(s, q, e) * dim + number(s, r, e)
+        elif is_leaf(k) and is_leaf(kj):
+            z, u = EMPTY | SLOPE, 0
+        else:
+            if k != kj or v != w:
+                return fail(nd, t, LOCATE_MISMATCH)
+            z, u = k | STEP, v
+        take(s, i, m, a, t + 1, 1)
+        take(s, j, m, b, t + 1, 1)
+        put(s, o, m, t + 1, t + 1, z, u)
+        if k == DONE:
+            return leave(nd, t, si, so, WAIT_NONE, 0)
+        t += m
+
+
+@kernel("sam_locate")
+def sam_locate(node: Int, table: Int) -> Int:
+    """Coordinate as reference, reference, coordinate; ``s0`` phase.
+
+    Held: the reference in ``s1`` (kind) and ``s2``, the coordinate in ``hk`` and ``hv``.
+    """
+    s = state_of(table)
+    nd = s.nd[node]
+    i, j = s.ints[nd.ins], s.ints[nd.ins + 1]
+    o1, o2, o3 = s.ints[nd.outs], s.ints[nd.outs + 1], s.ints[nd.outs + 2]
+    t, si, so = nd.clk, nd.si, nd.so
+    zero = np.float32(0)
+    nd.ht = 0
+    while True:
+        if nd.s0 == _BOTH:
+            if not has(s, i):
+                return leave(nd, t, si, so, WAIT_INPUT, i)
+            r = head(s, i)
+            a = max(t, s.run[r].t)
+            m = min(room(s, o1), room(s, o2), room(s, o3))
+            if not has(s, j) or m == 0:
+                if not (nd.eager or starved(s, i) or (has(s, j) and starved(s, j))):
+                    if not has(s, j):
+                        return leave(nd, t, si, so, WAIT_INPUT, j)
+                    c = o1 if room(s, o1) == 0 else o2 if room(s, o2) == 0 else o3
+                    return leave(nd, t, si, so, WAIT_OUTPUT, c)
+                si += a - t
+                t = a
+                nd.s1 = s.run[r].x & KIND
+                nd.s2 = number(s, r, 0) if nd.s1 == LEAF else s.run[r].v
+                take_one(s, i, t)
+                nd.s0 = _SECOND
+                continue
+            q = head(s, j)
+            k = s.run[r].x & KIND
+            m = min(m, s.run[r].n, s.run[q].n)
+            b = max(a, s.run[q].t)
+            si += b - t
+            t1 = max(b, free_at(s, o1))
+            t2 = max(t1, free_at(s, o2))
+            t = max(t2, free_at(s, o3))
+            so += t - b
+            x = (s.run[q].x & ~SLOPE) | SLOPE
+            put(s, o1, m, t1 + 1, t + 1, x, copied(s, o1, q, m))
+            put(s, o2, m, t2 + 1, t + 1, s.run[r].x | SLOPE, copied(s, o2, r, m))
+            put(s, o3, m, t + 1, t + 1, x, copied(s, o3, q, m))
+            take(s, i, m, a, t + 1, 1)
+            take(s, j, m, b, t + 1, 1)
+            if k == DONE:
+                return leave(nd, t, si, so, WAIT_NONE, 0)
+            t += m
+            continue
+        if nd.s0 == _SECOND:
+            if not has(s, j):
+                return leave(nd, t, si, so, WAIT_INPUT, j)
+            q = head(s, j)
+            a = max(t, s.run[q].t)
+            si += a - t
+            t = a
+            hold_kind = s.run[q].x & KIND
+            nd.hk = hold_kind
+            nd.hv = number(s, q, 0) if hold_kind == LEAF else s.run[q].v
+            take_one(s, j, t)
+            nd.s0 = _PUT
+        c = o1 if nd.s0 == _PUT else o2 if nd.s0 == _PUT_2 else o3
+        if room(s, c) == 0:
+            return leave(nd, t, si, so, WAIT_OUTPUT, c)
+        a = max(t, free_at(s, c))
+        so += a - t
+        t = a
+        if nd.s0 == _PUT_2:
+            put_one(s, c, t + 1, nd.s1, nd.s2, zero)
+        else:
+            put_one(s, c, t + 1, nd.hk, nd.hv, zero)
+        nd.s0 += 1
+        if nd.s0 > _PUT_3:
+            nd.s0 = _BOTH
+            if nd.s1 == DONE:
+                return leave(nd, t, si, so, WAIT_NONE, 0)
+            t += 1

@@ -1,0 +1,371 @@
+"""Sparse accumulators of any order, and that of order 1 on tiles (``samml.md`` §2.12, §2.13)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engine.dataflow.sim.compiled import trees
+from engine.dataflow.sim.compiled.cache import kernel
+from engine.dataflow.sim.compiled.flushing import (
+    CLOSE,
+    CLOSED,
+    GENERIC,
+    GOES_ON,
+    OPEN,
+    REFERENCE,
+    ROW,
+    begin_flush,
+    flush,
+)
+from engine.dataflow.sim.compiled.inlining import inline
+from engine.dataflow.sim.compiled.layout import (
+    DONE,
+    EMPTY,
+    FOREVER,
+    KIND,
+    LEAF,
+    STOP,
+    WAIT_DRAIN,
+    WAIT_INPUT,
+    WAIT_NONE,
+    WAIT_OUTPUT,
+    Int,
+    State,
+    state_of,
+)
+from engine.dataflow.sim.compiled.rings import (
+    fail,
+    free_at,
+    has,
+    head,
+    is_leaf,
+    leave,
+    number,
+    put_one,
+    room,
+    starved,
+    take,
+    take_one,
+)
+from engine.dataflow.sim.compiled.rules import (
+    EMPTY_VALUE,
+    NONE,
+    OUTSIDE_DIMENSION,
+    SPACC_DISAGREES,
+    SPACC_EMPTY_FIBER,
+    SPACC_LEADING,
+    TREE_DISAGREES,
+)
+from engine.dataflow.sim.compiled.setup import Setup
+from engine.dataflow.sim.compiled.trees import COUNT, KEY, REHASH, ROOM
+
+# Parameters: p0 tree, p1 order, p2 which twin, p3 fold, p4 numbers in a value, p5 strict,
+# p6 free tiles, p7 dimension.  State: s0 phase; s1 level inside which the next coordinate is
+# taken (-1: the outer stream); s2 next stream to take a stop from; s3 level of that stop, of the
+# stop outside, then of the stop that closes the tree; s4 next entry to put; s5 its level at hand;
+# s6 the first level at which it differs from the entry before; s7, s8 kind and level at the head
+# of inner.
+(
+    _TAKE,
+    _VALUE,
+    _DEEPER,
+    _UP,
+    _NEXT,
+    _ENDS,
+    _DONE,
+    _START,
+    _START_INNER,
+    _START_VALUE,
+) = range(CLOSED + 1, CLOSED + 11)
+
+
+def _tree(setup: Setup) -> dict[str, float]:
+    order = len(setup.node.inputs) - 2
+    strict = setup.quirks.spacc_strict
+    mode = ROW if order == 1 else REFERENCE if order == 2 and strict else GENERIC
+    fold = 1 if setup.param("fn", "add") == "max" else 0
+    size = setup.elements
+    start = {GENERIC: -1, REFERENCE: 0, ROW: 0}[mode]
+    return {
+        "p0": setup.stores.tree(setup.node.id, order, size),
+        "p1": order,
+        "p2": mode,
+        "p3": 2 if mode == REFERENCE else fold,
+        "p4": size,
+        "p5": strict,
+        "p6": setup.stores.pool(size) if setup.tiled else 0,
+        "p7": int(setup.param("dim", FOREVER)) if mode == ROW else FOREVER,
+        "s0": _START if mode == ROW and not strict else _TAKE,
+        "s1": start,
+    }
+
+
+@inline
+def _expected(level: Int, inside: Int, order: Int, at: Int) -> Int:
+    """Level of the stop that the stream ``inside`` has for a stop of the stream ``at``."""
+    return level + min(inside - at, order - 1 - at)
+
+
+@inline
+def _inside(s: State, r: Int, m: Int, dim: Int) -> Int:
+    """Whether the first ``m`` coordinates of a run are below the dimension."""
+    good = True
+    for e in range(m):
+        good &= 0 <= number(s, r, e) < dim
+    return good
+
+
+@kernel("spacc", _tree)
+def spacc(node: Int, table: Int) -> Int:
+    """Per fiber of outer coordinates, fold values by the inner ones."""
+    s = state_of(table)
+    nd = s.nd[node]
+    f, order, mode, fold, strict = nd.p0, nd.p1, nd.p2, nd.p3, nd.p5
+    ins, outs = nd.ins, nd.outs
+    u, cv = s.ints[ins], s.ints[ins + order + 1]
+    t, si, so = nd.clk, nd.si, nd.so
+    zero = np.float32(0)
+    if s.ints[f + REHASH]:
+        trees.rehash(s, f)
+    while True:
+        m, rc, rv, a, b = 0, 0, 0, t, t  # values to accumulate: how many, runs, clocks
+        if nd.s0 == _TAKE and mode == GENERIC:
+            c = s.ints[ins + nd.s1 + 1]
+            if not has(s, c):
+                return leave(nd, t, si, so, WAIT_INPUT, c)
+            rc = head(s, c)
+            k, v = s.run[rc].x & KIND, s.run[rc].v
+            a = max(t, s.run[rc].t)
+            if k == LEAF and nd.s1 == order - 1:
+                if has(s, cv):
+                    rv = head(s, cv)
+                    b = max(a, s.run[rv].t)
+                    if not is_leaf(s.run[rv].x & KIND):
+                        return fail(nd, b, TREE_DISAGREES)
+                    m = min(s.run[rc].n, s.run[rv].n)
+                elif nd.eager or starved(s, c):
+                    si += a - t
+                    t = a
+                    s.ints[f + KEY + order - 1] = number(s, rc, 0)
+                    take_one(s, c, t)
+                    nd.s0 = _VALUE
+                else:
+                    return leave(nd, t, si, so, WAIT_INPUT, cv)
+            else:
+                si += a - t
+                t = a
+                if k == LEAF:
+                    if nd.s1 >= 0:
+                        s.ints[f + KEY + nd.s1] = number(s, rc, 0)
+                    nd.s1 += 1
+                elif k == STOP:
+                    nd.s3, nd.s2 = v, nd.s1 + 1
+                    nd.s0 = _DEEPER
+                elif k == DONE and nd.s1 < 0:
+                    nd.s2 = 0
+                    nd.s0 = _ENDS
+                else:
+                    return fail(nd, t, TREE_DISAGREES)
+                take_one(s, c, t)
+        elif nd.s0 == _TAKE:  # every head at once
+            for k in range(order + 2):
+                c = s.ints[ins + k]
+                if not has(s, c):
+                    return leave(nd, t, si, so, WAIT_INPUT, c)
+                a = max(a, s.run[head(s, c)].t)
+            b = a
+            c = s.ints[ins + order]
+            rc, rv = head(s, c), head(s, cv)
+            ku, v = s.run[head(s, u)].x & KIND, s.run[head(s, u)].v
+            kc, kv = s.run[rc].x & KIND, s.run[rv].x & KIND
+            paired = kc == STOP and kv == STOP and s.run[rc].v == s.run[rv].v
+            nested = s.ints[ins + 1]  # of order 2: the level between
+            k = s.run[head(s, nested)].x & KIND
+            rule = NONE
+            if ku == STOP:
+                si += a - t
+                t = a
+                nd.s7, nd.s8 = kc, s.run[rc].v
+                begin_flush(s, nd, v)
+            elif mode == REFERENCE:
+                if ku == DONE:
+                    if k == STOP:
+                        take_one(s, nested, a)
+                    elif k == DONE and kc == DONE and kv == DONE:
+                        nd.s0 = _DONE
+                        nd.s2 = 0
+                    else:
+                        rule = TREE_DISAGREES
+                elif k == STOP:
+                    take_one(s, nested, a)
+                    take_one(s, u, a)
+                elif paired:
+                    take_one(s, c, a)
+                    take_one(s, cv, a)
+                    take_one(s, nested, a)
+                elif k == LEAF and kc == LEAF and kv == LEAF:
+                    m = min(s.run[rc].n, s.run[rv].n)
+                    s.ints[f + KEY] = number(s, head(s, nested), 0)
+                else:
+                    rule = TREE_DISAGREES
+            elif ku == DONE and kc == DONE:
+                rule = NONE if kv == DONE else SPACC_DISAGREES
+                nd.s0 = _DONE
+                nd.s2 = 0
+            elif paired:
+                if ku != DONE:
+                    take_one(s, u, a)
+                elif not strict:
+                    rule = SPACC_DISAGREES
+                take_one(s, c, a)
+                take_one(s, cv, a)
+            elif kc == LEAF and is_leaf(kv) and ku != DONE:
+                m = min(s.run[rc].n, s.run[rv].n)
+                if kv == EMPTY:
+                    rule = EMPTY_VALUE if strict else NONE
+                elif not _inside(s, rc, m, nd.p7):
+                    rule = OUTSIDE_DIMENSION
+            else:
+                rule = SPACC_DISAGREES
+            if rule:
+                return fail(nd, a, rule)
+            if m == 0 and nd.s0 != OPEN and nd.s0 != CLOSE:
+                si += a - t
+                t = a
+                if nd.s0 == _TAKE:
+                    t += 1
+        elif nd.s0 == _VALUE:
+            if not has(s, cv):
+                return leave(nd, t, si, so, WAIT_INPUT, cv)
+            rc, rv = -1, head(s, cv)  # the coordinate is in the tree's key already
+            b = max(t, s.run[rv].t)
+            if not is_leaf(s.run[rv].x & KIND):
+                return fail(nd, b, TREE_DISAGREES)
+            m = 1
+        if m > 0:
+            m = min(m, s.ints[f + ROOM] - s.ints[f + COUNT])
+            if m == 0:
+                return leave(nd, t, si, so, WAIT_DRAIN, cv)
+            si += b - t
+            t = b
+            trees.accumulate(s, f, rc, cv, rv, m, fold)
+            if nd.s0 == _TAKE:
+                take(s, s.ints[ins + order], m, a, t + 1, 1)
+            take(s, cv, m, b, t + 1, 1)
+            nd.s0 = _TAKE
+            t += m
+            continue
+        while nd.s0 == _DEEPER:
+            c = s.ints[ins + nd.s2 + 1]
+            if not has(s, c):
+                return leave(nd, t, si, so, WAIT_INPUT, c)
+            p = s.run[head(s, c)]
+            a = max(t, p.t)
+            si += a - t
+            t = a
+            if p.x & KIND != STOP or p.v != _expected(nd.s3, nd.s2, order, nd.s1):
+                return fail(nd, t, TREE_DISAGREES)
+            take_one(s, c, t)
+            nd.s2 += 1
+            if nd.s2 > order:
+                t += 1
+                if nd.s1 < 0:
+                    begin_flush(s, nd, nd.s3)
+                else:
+                    nd.s1 -= 1
+                    nd.s0 = _UP
+        while nd.s0 == _UP:
+            if nd.s3 == 0:
+                nd.s0 = _TAKE
+                break
+            c = s.ints[ins + nd.s1 + 1]
+            if not has(s, c):
+                return leave(nd, t, si, so, WAIT_INPUT, c)
+            p = s.run[head(s, c)]
+            a = max(t, p.t)
+            si += a - t
+            t = a
+            if p.x & KIND != STOP or p.v != nd.s3 - 1:
+                return fail(nd, t, TREE_DISAGREES)
+            take_one(s, c, t)
+            nd.s3 -= 1
+            if nd.s1 < 0:
+                begin_flush(s, nd, nd.s3)
+            else:
+                nd.s1 -= 1
+        if nd.s0 < CLOSED:
+            t, so, status = flush(s, nd, t, si, so)
+            if status != GOES_ON:
+                return status
+        if nd.s0 == CLOSED:
+            trees.clear(s, f)
+            nd.s0 = _TAKE
+            if mode == GENERIC:
+                nd.s1 = -1
+            else:
+                take_one(s, u, t)
+            if mode == ROW and nd.s7 == STOP:
+                nd.s0 = _NEXT
+            else:
+                t += 1
+        if nd.s0 == _NEXT:  # is the inner stop at hand that of an empty outer fiber?
+            if not has(s, u):
+                return leave(nd, t, si, so, WAIT_INPUT, u)
+            ru = head(s, u)
+            a = max(t, s.run[ru].t)
+            si += a - t
+            t = a
+            if s.run[ru].x & KIND == STOP:
+                if nd.s8 == s.run[ru].v + 1:
+                    take_one(s, s.ints[ins + 1], t)
+                    take_one(s, cv, t)
+                elif not strict:
+                    return fail(nd, t, SPACC_EMPTY_FIBER)
+            elif strict and nd.s8 > 0:
+                return fail(nd, t, SPACC_LEADING)
+            t += 1
+            nd.s0 = _TAKE
+        while nd.s0 == _ENDS:
+            c = s.ints[ins + nd.s2 + 1]
+            if not has(s, c):
+                return leave(nd, t, si, so, WAIT_INPUT, c)
+            p = s.run[head(s, c)]
+            a = max(t, p.t)
+            si += a - t
+            t = a
+            if p.x & KIND != DONE:
+                return fail(nd, t, TREE_DISAGREES)
+            take_one(s, c, t)
+            nd.s2 += 1
+            if nd.s2 > order:
+                nd.s2 = 0
+                nd.s0 = _DONE
+        while nd.s0 == _DONE:
+            c = s.ints[outs + nd.s2]
+            if mode == REFERENCE and nd.s2 < 2:
+                c = s.ints[outs + 1 - nd.s2]
+            if room(s, c) == 0:
+                return leave(nd, t, si, so, WAIT_OUTPUT, c)
+            a = max(t, free_at(s, c))
+            so += a - t
+            t = a
+            put_one(s, c, t + 1, DONE, 0, zero)
+            nd.s2 += 1
+            if nd.s2 > order:
+                return leave(nd, t, si, so, WAIT_NONE, 0)
+        if nd.s0 == _START:  # a leading empty outer fiber: its inner stop goes first
+            if not has(s, u):
+                return leave(nd, t, si, so, WAIT_INPUT, u)
+            a = max(t, s.run[head(s, u)].t)
+            si += a - t
+            t = a
+            nd.s0 = _START_INNER if s.run[head(s, u)].x & KIND == STOP else _TAKE
+        while nd.s0 == _START_INNER or nd.s0 == _START_VALUE:
+            c = s.ints[ins + 1] if nd.s0 == _START_INNER else cv
+            if not has(s, c):
+                return leave(nd, t, si, so, WAIT_INPUT, c)
+            a = max(t, s.run[head(s, c)].t)
+            si += a - t
+            t = a
+            take_one(s, c, t)
+            nd.s0 = _START_VALUE if nd.s0 == _START_INNER else _TAKE

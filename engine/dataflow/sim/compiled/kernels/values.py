@@ -1,0 +1,388 @@
+"""Value loads and arithmetic in ``float32`` (``samml.md`` §2.8 to §2.10)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from engine.dataflow.samml.operands import required_operands
+from engine.dataflow.sim.compiled.cache import kernel
+from engine.dataflow.sim.compiled.functions import (
+    ADD,
+    BINARY,
+    MAX,
+    MUL,
+    SCALAR_ADD,
+    SCALAR_MUL,
+    UNARY,
+    apply,
+    function,
+    slice_left,
+    slice_right,
+    slices,
+)
+from engine.dataflow.sim.compiled.inlining import inline
+from engine.dataflow.sim.compiled.layout import (
+    DONE,
+    EMPTY,
+    KIND,
+    LEAF,
+    MEM,
+    RING,
+    SLOPE,
+    STEP,
+    UNUSUAL,
+    WAIT_INPUT,
+    WAIT_NONE,
+    WAIT_OUTPUT,
+    Int,
+    state_of,
+    view,
+)
+from engine.dataflow.sim.compiled.rings import (
+    fail,
+    free_at,
+    has,
+    head,
+    hold,
+    is_leaf,
+    leave,
+    no_room,
+    number,
+    put,
+    release,
+    room,
+    slot,
+    starved,
+    take,
+    take_one,
+    value,
+)
+from engine.dataflow.sim.compiled.rules import (
+    BAD_VALUE_REFERENCE,
+    BOTH_EMPTY,
+    NONE,
+    OPERANDS_DISAGREE,
+    UNARY_OF_EMPTY,
+)
+from engine.dataflow.sim.compiled.setup import Setup
+from engine.dataflow.sim.timing import binary_timing, load_timing, unary_timing
+
+# All kernels here: p0 latency of a value, p1 clocks from token to token.
+
+
+def load_setup(setup: Setup) -> dict[str, float]:
+    values = setup.array("vals")
+    timing = load_timing(setup.node, setup.machine)
+    return {
+        "p0": timing.latency,
+        "p1": timing.interval,
+        "p2": setup.floats.add(values),
+        "p3": len(values),
+        "p4": setup.quirks.array_loads_zero,
+    }
+
+
+@inline
+def _gather(o: Any, refs: Any, values: Any, size: Int) -> Int:
+    """Load values at several references; whether all references were good."""
+    good = True
+    for e in range(len(o)):
+        ref = refs[e]
+        inside = ref >= 0 and ref < size
+        good &= inside
+        o[e] = values[ref if inside else 0]
+    return good
+
+
+@kernel("array", load_setup)
+def array(node: Int, table: Int) -> Int:
+    """The value at each reference; ``s0``: the held token waits for room."""
+    s = state_of(table)
+    nd = s.nd[node]
+    i, o = s.ints[nd.ins], s.ints[nd.outs]
+    t, si, so = nd.clk, nd.si, nd.so
+    latency, interval, base, size, loads_zero = nd.p0, nd.p1, nd.p2, nd.p3, nd.p4
+    while True:
+        if nd.s0:
+            if room(s, o) == 0:
+                return leave(nd, t, si, so, WAIT_OUTPUT, o)
+            a = release(s, nd, o, t)
+            so += a - t
+            t = a
+            nd.s0 = 0
+            if nd.hk == DONE:
+                return leave(nd, t, si, so, WAIT_NONE, 0)
+            t += interval
+            continue
+        if not has(s, i):
+            return leave(nd, t, si, so, WAIT_INPUT, i)
+        r = head(s, i)
+        p = s.run[r]
+        x, v = p.x, p.v
+        k = x & KIND
+        a = max(t, p.t)
+        m = room(s, o)
+        if m == 0:
+            if not no_room(s, nd, i, o):
+                return leave(nd, t, si, so, WAIT_OUTPUT, o)
+            si += a - t
+            t = a
+            nd.hk, nd.hv, nd.ht = k, v, 0
+            if k == LEAF:
+                ref = number(s, r, 0)
+                if ref < 0 or ref >= size:
+                    return fail(nd, t, BAD_VALUE_REFERENCE)
+                nd.hf = s.floats[base + ref]
+                nd.ht = t + latency
+            elif k == EMPTY and loads_zero:
+                nd.hk, nd.hf = LEAF | UNUSUAL, 0.0
+            take_one(s, i, t)
+            nd.s0 = 1
+            continue
+        m = min(m, p.n) if interval == 1 else 1
+        si += a - t
+        t = max(a, free_at(s, o))
+        so += t - a
+        first = t + 1
+        start = t + 1
+        if k == LEAF:
+            first = max(a + latency, first)
+            start = t + latency
+            ref = number(s, r, 0)
+            if x & MEM and x & STEP and m > 1:
+                w = slot(s, o)
+                z = LEAF | SLOPE | STEP | MEM | RING
+                stored = view(s.floats, base, size)
+                if not _gather(view(s.floats, w, m), view(s.ints, v, m), stored, size):
+                    return fail(nd, t, BAD_VALUE_REFERENCE)
+            else:  # consecutive values, or one: where they are
+                last = ref + m - 1 if x & STEP else ref
+                if ref < 0 or last >= size:
+                    return fail(nd, t, BAD_VALUE_REFERENCE)
+                w, z = base + ref, LEAF | SLOPE | MEM | (x & STEP)
+        elif k == EMPTY and loads_zero:
+            w, z = slot(s, o), LEAF | SLOPE | MEM | RING | UNUSUAL
+            s.floats[w] = np.float32(0)
+        else:
+            w, z = v, k | SLOPE | (x & STEP)
+        take(s, i, m, a, t + 1, 1)
+        put(s, o, m, first, start, z, w)
+        if k == DONE:
+            return leave(nd, t, si, so, WAIT_NONE, 0)
+        t += m * interval
+
+
+@inline
+def outcome(k: Int, v: Int, kj: Int, w: Int, strict: Int, needed: Int) -> tuple[Int, Int]:
+    """Kind of the result of two tokens, and the rule they break if they do.
+
+    ``needed``: operands without which there is no result (1 left, 2 right).
+    """
+    if k == LEAF and kj == LEAF:
+        return LEAF, NONE
+    if not (is_leaf(k) and is_leaf(kj)):
+        if k != kj or v != w:
+            return k, OPERANDS_DISAGREE
+        return k, NONE
+    if k == EMPTY and kj == EMPTY:
+        return EMPTY, BOTH_EMPTY if strict else NONE
+    return EMPTY if needed & (1 if k == EMPTY else 2) else LEAF, NONE
+
+
+def _operation(setup: Setup) -> dict[str, float]:
+    fn = setup.param("fn")
+    timing = binary_timing(setup.node, setup.machine)
+    empty_is_zero = setup.quirks.binary_empty_is_zero
+    needed = required_operands(setup.node)
+    return {
+        "p0": timing.latency,
+        "p1": timing.interval,
+        "p2": BINARY[fn],
+        "p3": empty_is_zero,
+        "p4": 0 if empty_is_zero else ("a" in needed) + 2 * ("b" in needed),
+    }
+
+
+_BOTH, _SECOND, _PUT = range(3)
+
+
+@kernel("binary", _operation)
+def binary(node: Int, table: Int) -> Int:
+    """A function of two aligned streams; ``s0`` phase, left operand or result held."""
+    s = state_of(table)
+    nd = s.nd[node]
+    i, j, o = s.ints[nd.ins], s.ints[nd.ins + 1], s.ints[nd.outs]
+    t, si, so = nd.clk, nd.si, nd.so
+    latency, interval, fn, strict, needed = nd.p0, nd.p1, nd.p2, nd.p3, nd.p4
+    f = s.floats
+    zero = np.float32(0)
+    while True:
+        if nd.s0 == _SECOND:
+            if not has(s, j):
+                return leave(nd, t, si, so, WAIT_INPUT, j)
+            q = head(s, j)
+            a = max(t, s.run[q].t)
+            si += a - t
+            t = a
+            kj = s.run[q].x & KIND
+            k, rule = outcome(nd.hk, nd.hv, kj, s.run[q].v, strict, needed)
+            if rule:
+                return fail(nd, t, rule)
+            nd.ht = 0
+            if k == LEAF:
+                left = np.float32(nd.hf) if nd.hk == LEAF else zero
+                right = value(s, q, 0) if kj == LEAF else zero
+                nd.hf = apply(fn, left, right)
+                nd.ht = t + latency
+            nd.hk = k
+            take_one(s, j, t)
+            nd.s0 = _PUT
+        if nd.s0 == _PUT:
+            if room(s, o) == 0:
+                return leave(nd, t, si, so, WAIT_OUTPUT, o)
+            a = release(s, nd, o, t)
+            so += a - t
+            t = a
+            nd.s0 = _BOTH
+            if nd.hk == DONE:
+                return leave(nd, t, si, so, WAIT_NONE, 0)
+            t += interval
+        if not has(s, i):
+            return leave(nd, t, si, so, WAIT_INPUT, i)
+        r = head(s, i)
+        a = max(t, s.run[r].t)
+        m = room(s, o)
+        if not has(s, j) or m == 0:
+            if not (nd.eager or starved(s, i) or (has(s, j) and starved(s, j))):
+                if has(s, j):
+                    return leave(nd, t, si, so, WAIT_OUTPUT, o)
+                return leave(nd, t, si, so, WAIT_INPUT, j)
+            si += a - t
+            t = a
+            hold(s, nd, i, r)
+            take_one(s, i, t)
+            nd.s0 = _SECOND
+            continue
+        q = head(s, j)
+        x, u = s.run[r].x, s.run[r].v
+        y, w = s.run[q].x, s.run[q].v
+        k, kj = x & KIND, y & KIND
+        z, rule = outcome(k, u, kj, w, strict, needed)
+        if rule:
+            return fail(nd, max(a, s.run[q].t), rule)
+        m = min(m, s.run[r].n, s.run[q].n) if interval == 1 else 1
+        b = max(a, s.run[q].t)
+        si += b - t
+        t = max(b, free_at(s, o))
+        so += t - b
+        first, start = t + 1, t + 1
+        if z == LEAF:
+            first, start = max(b + latency, first), t + latency
+            v = slot(s, o)
+            z = LEAF | SLOPE | STEP | MEM | RING
+            if m == 1:
+                f[v] = apply(fn, f[u] if k == LEAF else zero, f[w] if kj == LEAF else zero)
+            elif k == LEAF and x & STEP:
+                if kj == LEAF and y & STEP:
+                    slices(fn, view(f, v, m), view(f, u, m), view(f, w, m))
+                else:
+                    slice_left(fn, view(f, v, m), view(f, u, m), f[w] if kj == LEAF else zero)
+            elif kj == LEAF and y & STEP:
+                slice_right(fn, view(f, v, m), f[u] if k == LEAF else zero, view(f, w, m))
+            else:
+                f[v] = apply(fn, f[u] if k == LEAF else zero, f[w] if kj == LEAF else zero)
+                z = LEAF | SLOPE | MEM | RING
+        else:
+            z, v = z | SLOPE | (x & STEP if z != EMPTY else 0), u if z != EMPTY else 0
+        take(s, i, m, a, t + 1, 1)
+        take(s, j, m, b, t + 1, 1)
+        put(s, o, m, first, start, z, v)
+        if k == DONE:
+            return leave(nd, t, si, so, WAIT_NONE, 0)
+        t += m * interval
+
+
+def _function_of_one(setup: Setup) -> dict[str, float]:
+    fn = setup.param("fn")
+    timing = unary_timing(setup.node, setup.machine)
+    return {
+        "p0": timing.latency,
+        "p1": timing.interval,
+        "p2": UNARY[fn],
+        "p3": setup.quirks.unary_empty_panics,
+        "f0": 0.0 if fn == "relu" else float(np.float32(setup.param("scalar", 0))),
+    }
+
+
+@kernel("unary", _function_of_one)
+def unary(node: Int, table: Int) -> Int:
+    """A function of each value; ``s0``: the held token waits for room."""
+    s = state_of(table)
+    nd = s.nd[node]
+    i, o = s.ints[nd.ins], s.ints[nd.outs]
+    t, si, so = nd.clk, nd.si, nd.so
+    latency, interval, fn, strict, c = nd.p0, nd.p1, nd.p2, nd.p3, np.float32(nd.f0)
+    f = s.floats
+    while True:
+        if nd.s0:
+            if room(s, o) == 0:
+                return leave(nd, t, si, so, WAIT_OUTPUT, o)
+            a = release(s, nd, o, t)
+            so += a - t
+            t = a
+            nd.s0 = 0
+            if nd.hk == DONE:
+                return leave(nd, t, si, so, WAIT_NONE, 0)
+            t += interval
+            continue
+        if not has(s, i):
+            return leave(nd, t, si, so, WAIT_INPUT, i)
+        r = head(s, i)
+        p = s.run[r]
+        x, v = p.x, p.v
+        k = x & KIND
+        a = max(t, p.t)
+        if k == EMPTY and strict:
+            return fail(nd, a, UNARY_OF_EMPTY)
+        m = room(s, o)
+        if m == 0:
+            if not no_room(s, nd, i, o):
+                return leave(nd, t, si, so, WAIT_OUTPUT, o)
+            si += a - t
+            t = a
+            nd.hk, nd.hv, nd.ht = k, v, 0
+            if k == LEAF:
+                nd.hf = function(fn, f[v], c)
+                nd.ht = t + latency
+            take_one(s, i, t)
+            nd.s0 = 1
+            continue
+        m = min(m, p.n) if interval == 1 else 1
+        si += a - t
+        t = max(a, free_at(s, o))
+        so += t - a
+        first, start = t + 1, t + 1
+        w, z = v, k | SLOPE | (x & STEP)
+        if k == LEAF:
+            first, start = max(a + latency, first), t + latency
+            w, z = slot(s, o), LEAF | SLOPE | MEM | RING | (x & STEP)
+            if m == 1 or not x & STEP:
+                f[w] = function(fn, f[v], c)
+            elif fn == MAX:
+                out, given = view(f, w, m), view(f, v, m)
+                for e in range(m):
+                    out[e] = c if c > given[e] else given[e]
+            elif fn == SCALAR_MUL:
+                slice_left(MUL, view(f, w, m), view(f, v, m), c)
+            elif fn == SCALAR_ADD:
+                slice_left(ADD, view(f, w, m), view(f, v, m), c)
+            else:
+                for e in range(m):
+                    f[w + e] = function(fn, f[v + e], c)
+        take(s, i, m, a, t + 1, 1)
+        put(s, o, m, first, start, z, w)
+        if k == DONE:
+            return leave(nd, t, si, so, WAIT_NONE, 0)
+        t += m * interval

@@ -1,0 +1,134 @@
+"""Compiling kernels beforehand, in several processes."""
+
+from __future__ import annotations
+
+import gc
+import inspect
+import os
+import queue
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from engine.dataflow.sim.compiled.cache import prune, root_directory
+from engine.dataflow.sim.compiled.kernels import KERNELS
+from engine.errors import SimulationError
+
+Report = Callable[[str, int, int, float], None]
+"""Called with a kernel's name, how many are done, of how many, and the seconds it took."""
+
+
+WORKERS = 4  # each compiles the helpers anew, so more would not be faster
+
+
+def ready(names: Iterable[str] | None = None) -> bool:
+    """Whether these kernels (all, if not given) can run without being compiled first."""
+    return all(KERNELS[name].ready for name in (KERNELS if names is None else names))
+
+
+@cache
+def _size(function: Callable[..., Any]) -> int:
+    """How much there is to compile, roughly: helpers become part of who calls them."""
+    seen = inspect.getclosurevars(function)
+    named: list[Any] = [*seen.globals.values(), *seen.nonlocals.values()]
+    helpers = [helper.py_func for helper in named if hasattr(helper, "py_func")]
+    return len(function.__code__.co_code) + sum(map(_size, helpers))
+
+
+def _work_in(name: str) -> int:
+    return _size(KERNELS[name].function)
+
+
+def warmup(
+    progress: Report | None = None,
+    workers: int | None = None,
+    names: Iterable[str] | None = None,
+) -> None:
+    """Compile kernels (all, if not given) that are not in the cache, in several processes.
+
+    Raises
+    ------
+    SimulationError
+        If a process fails.
+    """
+    prune()
+    wanted = KERNELS if names is None else names
+    missing = sorted((n for n in wanted if not KERNELS[n].ready), key=_work_in, reverse=True)
+    count = min(workers or min(os.cpu_count() or 1, WORKERS), len(missing))
+    for done, (name, seconds) in enumerate(_compile_all(missing, count), 1):
+        if progress is not None:
+            progress(name, done, len(missing), seconds)
+
+
+def _compile_all(names: list[str], workers: int) -> Iterator[tuple[str, float]]:
+    """Compile kernels; yield each name and how long it took."""
+    if workers <= 1 or not sys.executable:
+        yield from map(_compile_one, names)
+        return
+    shares: list[list[str]] = [[] for _ in range(workers)]
+    for name in names:  # the largest first, each to whoever has least to do
+        min(shares, key=lambda share: sum(map(_work_in, share))).append(name)
+    lines: queue.Queue[str | None] = queue.Queue()
+
+    def follow(process: subprocess.Popen[str]) -> None:
+        assert process.stdout is not None
+        for line in process.stdout:
+            lines.put(line)
+        lines.put(None)
+
+    package = str(Path(__file__).parents[4])
+    path = os.pathsep.join([package, *filter(None, [os.environ.get("PYTHONPATH")])])
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-m", "engine.dataflow.sim.compiled.warmup", *share],
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "PYTHONPATH": path},
+        )
+        for share in shares
+    ]
+    try:
+        for process in processes:
+            threading.Thread(target=follow, args=(process,), daemon=True).start()
+        running = len(processes)
+        while running:
+            line = lines.get()
+            if line is None:
+                running -= 1
+                continue
+            name, seconds = line.split()
+            yield name, float(seconds)
+    finally:
+        for process in processes:
+            process.terminate()
+            process.wait()
+    if any(not KERNELS[name].ready for name in names):
+        raise SimulationError(
+            "the kernels could not be compiled", hint=f"is {root_directory()} writable?"
+        )
+
+
+def _compile_one(name: str) -> tuple[str, float]:
+    start = time.perf_counter()
+    _ = KERNELS[name].compiled
+    return name, time.perf_counter() - start
+
+
+def _work(names: list[str]) -> None:
+    """What a process of :func:`warmup` does.
+
+    It does not live long enough for cycles of garbage to matter: looking for them takes a tenth
+    of the time.
+    """
+    gc.disable()
+    for name in names:
+        print(*_compile_one(name), flush=True)
+
+
+if __name__ == "__main__":
+    _work(sys.argv[1:])

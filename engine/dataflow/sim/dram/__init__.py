@@ -1,0 +1,34 @@
+"""Memory outside the chip: DRAM with FR-FCFS controllers, fixed-latency queues, or ideal.
+
+:func:`build` makes the array a memory lives in; :mod:`engine.dataflow.sim.dram.controller` has the
+functions that run it, :mod:`engine.dataflow.sim.compiled.dram` the same as machine code.
+"""
+
+from engine.dataflow.sim.dram.config import Config, Dram, Ideal, Queues, from_dict, peak_bandwidth
+from engine.dataflow.sim.dram.mapping import Mapping, Place
+from engine.dataflow.sim.dram.presets import PRESETS, ddr4_3200, hbm2, preset
+from engine.dataflow.sim.dram.state import Command, Memory, build, trace
+from engine.dataflow.sim.dram.stats import ChannelStats, MemoryStats
+from engine.dataflow.sim.dram.timing import Timing
+
+__all__ = [
+    "PRESETS",
+    "ChannelStats",
+    "Command",
+    "Config",
+    "Dram",
+    "Ideal",
+    "Mapping",
+    "Memory",
+    "MemoryStats",
+    "Place",
+    "Queues",
+    "Timing",
+    "build",
+    "ddr4_3200",
+    "from_dict",
+    "hbm2",
+    "peak_bandwidth",
+    "preset",
+    "trace",
+]

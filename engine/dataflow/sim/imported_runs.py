@@ -1,0 +1,186 @@
+"""Running a graph that came from a file, on the data that came with it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.dataflow.samml.exchange.record import Imported
+from engine.dataflow.sim.binding import bind
+from engine.dataflow.sim.engines import Engine
+from engine.dataflow.sim.explain.critical import CriticalPath, explained
+from engine.dataflow.sim.explain.diagnose import run_diagnosed
+from engine.dataflow.sim.machine import Machine
+from engine.dataflow.sim.observe import Observe
+from engine.dataflow.sim.output import output_tensor
+from engine.dataflow.sim.ports import with_ports
+from engine.dataflow.sim.reports import Limits
+from engine.dataflow.sim.result import EngineResult
+from engine.dataflow.sim.trace import Trace
+from engine.dataflow.sim.work import measured_work
+from engine.errors import SimulationError
+from engine.program.storage import StoredTensor
+from engine.results.check import TOLERANCE, relative_error
+from engine.results.work import Work
+
+
+@dataclass(frozen=True)
+class ImportedRun:
+    """One run of an imported graph.
+
+    Attributes
+    ----------
+    cycles : int
+        Elapsed clock cycles.
+    outputs : mapping
+        What the writers wrote, by tensor name.
+    seconds : float
+        Wall time of the simulation.
+    problems : mapping
+        By tensor name, why what was written is no tensor.
+    path : CriticalPath or None
+        What determined the cycles, if the run was observed with a log.
+    """
+
+    imported: Imported
+    machine: Machine
+    result: EngineResult = field(repr=False)
+    outputs: Mapping[str, StoredTensor] = field(repr=False)
+    seconds: float
+    problems: Mapping[str, str] = field(default_factory=dict)
+    path: CriticalPath | None = None
+
+    @property
+    def cycles(self) -> int:
+        return self.result.cycles
+
+    @property
+    def tokens(self) -> int:
+        return self.result.total_tokens
+
+    @property
+    def work(self) -> Work:
+        return measured_work(self.result)
+
+    def written(self, tensor: str) -> tuple[list[dict[str, list[int]]], list[float]]:
+        """What the writers of a tensor hold: ``seg`` and ``crd`` per level, and the values."""
+        levels: dict[int, dict[str, list[int]]] = {}
+        values: list[float] = []
+        for node in self.result.graph.nodes:
+            if node.id not in self.result.outputs or node.params.get("tensor") != tensor:
+                continue
+            arrays = self.result.outputs[node.id]
+            if node.op == "crdwrite":
+                level = {name: arrays[name].tolist() for name in ("seg", "crd")}
+                levels[int(node.params["level"])] = level
+            else:
+                values = arrays["vals"].tolist()
+        return [levels[k] for k in sorted(levels)], values
+
+    @cached_property
+    def trace(self) -> Trace:
+        return Trace.of(self.result)
+
+    def check(self, expected: npt.ArrayLike) -> DenseCheck:
+        """Compare the first output with a dense array."""
+        first = self.imported.outputs[0].name
+        if first not in self.outputs:
+            raise SimulationError(f"{first} is no tensor: {self.problems[first]}")
+        got = self.outputs[first]
+        want = np.asarray(expected, dtype=np.float64)
+        shape = got.tensor.shape
+        if want.shape != shape:
+            return DenseCheck(float("inf"), shape, want.shape)
+        return DenseCheck(relative_error(got.to_dense(), want), shape, shape)
+
+
+@dataclass(frozen=True)
+class DenseCheck:
+    """How an output compares with a dense array that should equal it."""
+
+    max_rel_error: float
+    shape: tuple[int, ...]
+    expected_shape: tuple[int, ...]
+
+    @property
+    def ok(self) -> bool:
+        return self.shape == self.expected_shape and self.max_rel_error <= TOLERANCE
+
+    def __str__(self) -> str:
+        if self.shape != self.expected_shape:
+            return f"MISMATCH: shape {self.shape}, expected {self.expected_shape}"
+        if not self.ok:
+            return f"MISMATCH: relative error {self.max_rel_error:.1e} exceeds {TOLERANCE:.0e}"
+        return f"matches the expected values (largest relative error {self.max_rel_error:.1e})"
+
+
+LARGE_TABLE = 1 << 24
+"""Entries of an accumulator's table from which the kernels, which keep all of it, do not pay."""
+
+
+def _has_large_tables(imported: Imported) -> bool:
+    dims = (n.params["dim"] for n in imported.graph.nodes if n.op == "spacc1")
+    return any(int(dim) > LARGE_TABLE for dim in dims)
+
+
+def run_imported(
+    imported: Imported,
+    data: Mapping[str, Any],
+    machine: Machine | None = None,
+    *,
+    engine: str | Engine = Engine.AUTO,
+    observe: Observe | None = None,
+    limits: Limits | None = None,
+    lenient: bool = False,
+) -> ImportedRun:
+    """Simulate an imported graph.
+
+    Parameters
+    ----------
+    data : mapping
+        Stored tensors by the names in ``imported.tensors``.
+    machine : Machine, optional
+        By default ``Machine.default()``.
+    observe : Observe, optional
+        What to observe in the run.
+    limits : Limits, optional
+        What the run may use.
+    lenient : bool
+        Note in the result, instead of failing, where writers' levels make no tensor.
+
+    Raises
+    ------
+    DataError
+        If a tensor is missing.
+    SimulationError
+        If the run fails: tokens that contradict each other, a deadlock, a limit.
+    """
+    machine = machine or Machine.default()
+    bound = bind(imported.graph, data)
+    if machine.channel_capacity is not None:
+        bound = type(bound)(imported.graph.with_capacity(machine.channel_capacity), bound.arrays)
+    if engine in (Engine.AUTO, Engine.AUTO.value) and _has_large_tables(imported):
+        engine = Engine.INTERPRETER
+    bound = with_ports(bound, machine)
+    started = time.perf_counter()
+    result = run_diagnosed(bound, machine, engine, observe=observe, limits=limits)
+    seconds = time.perf_counter() - started
+    path = None
+    if observe is not None and observe.log:
+        path = explained(bound, machine, engine, result, observe)
+    outputs: dict[str, StoredTensor] = {}
+    problems: dict[str, str] = {}
+    for tensor in imported.outputs:
+        try:
+            outputs[tensor.name] = output_tensor(result, tensor)
+        except SimulationError as problem:
+            if not lenient:
+                raise
+            problems[tensor.name] = problem.message
+    return ImportedRun(imported, machine, result, outputs, seconds, problems, path)

@@ -1,0 +1,95 @@
+"""From what the writers collected to stored tensors (``samml.md`` §2.20, §2.21)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.dataflow.sim.result import EngineResult
+from engine.errors import SimulationError
+from engine.program.levels import CompressedLevel
+from engine.program.storage import StoredTensor
+from engine.program.types import Format, Tensor
+
+
+def output_tensor(result: EngineResult, tensor: Tensor, key: str | None = None) -> StoredTensor:
+    """The tensor a run wrote, every level compressed, in the mode order it was written in.
+
+    Parameters
+    ----------
+    tensor : Tensor
+        Its declaration.
+    key : str, optional
+        What the writers call it, as ``engine.program.stored_views.view_key`` writes it; by default
+        the tensor's name.
+
+    Raises
+    ------
+    SimulationError
+        If the run wrote no such tensor, or levels and values do not fit together.
+
+    Notes
+    -----
+    A level writer leaves out empty fibers, so a kept coordinate with an empty fiber is an
+    error of the graph (a dropper is missing).  The one exception is an empty outermost level.
+    """
+    key = key or tensor.name
+    order = key.partition("@")[2]
+    mode_order = tuple(map(int, order.split(","))) if order else tensor.format.mode_order
+    written = {
+        node.params.get("level", "values"): result.outputs[node.id]
+        for node in result.graph.nodes
+        if node.id in result.outputs and node.params.get("tensor") == key
+    }
+    missing = [what for what in (*range(tensor.rank), "values") if what not in written]
+    if missing:
+        raise SimulationError(
+            f"graph {result.graph.name} does not write {_part(key, missing[0])}",
+            hint="give the tensor a writer per level and one for its values",
+        )
+    levels: list[CompressedLevel] = []
+    parents = 1
+    for depth in range(tensor.rank):
+        crd = written[depth]["crd"]
+        levels.append(CompressedLevel(_segments(key, depth, written[depth]["seg"], parents), crd))
+        if levels[-1].seg[-1] != len(crd):
+            raise SimulationError(
+                f"{_part(key, depth)} has {len(crd):,} coordinates, "
+                f"of which {levels[-1].seg[-1]:,} belong to its {parents:,} fibers",
+                hint="a coordinate of the level above got lost",
+            )
+        parents = len(crd)
+    values = written["values"]["vals"]
+    if not tensor.rank and not len(values):
+        values = np.zeros(1, dtype=np.float32)  # nothing contributed to a scalar
+    values = values.reshape(-1, *tensor.format.tile)  # an empty array has lost the tile's shape
+    if len(values) != parents:
+        raise SimulationError(
+            f"{key} has {parents:,} coordinates, but {len(values):,} values",
+            hint="empty values were written without dropping their coordinates",
+        )
+    compressed = Format.compressed(tensor.rank, mode_order)
+    written_as = replace(
+        tensor, format=compressed.in_blocks(tensor.format.block, tensor.format.blocked)
+    )
+    return StoredTensor(written_as, tuple(levels), values)
+
+
+def _segments(
+    key: str, depth: int, seg: npt.NDArray[np.int64], parents: int
+) -> npt.NDArray[np.int64]:
+    """The segments of ``parents`` fibers; only the outermost fiber may have left no trace."""
+    if depth == 0 and len(seg) == 1:
+        return np.zeros(2, dtype=np.int64)
+    if len(seg) <= parents:
+        raise SimulationError(
+            f"{_part(key, depth)} has {len(seg) - 1:,} fibers for {parents:,} coordinates above",
+            hint="drop coordinates whose fiber is empty before writing (crddrop)",
+        )
+    return seg[: parents + 1]
+
+
+def _part(key: str, part: str | int) -> str:
+    return f"level {part} of {key}" if isinstance(part, int) else f"the {part} of {key}"

@@ -1,0 +1,218 @@
+"""Running a compiled program: its regions one after another, checked against the dense meaning."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from engine.dataflow.compiler import Compilation, CompiledRegion
+from engine.dataflow.fusion.repair import traffic
+from engine.dataflow.sim.binding import bind
+from engine.dataflow.sim.engines import Engine, compile_kernels
+from engine.dataflow.sim.explain.critical import CriticalPath, explained
+from engine.dataflow.sim.explain.diagnose import run_diagnosed
+from engine.dataflow.sim.machine import Machine
+from engine.dataflow.sim.observe import Observe
+from engine.dataflow.sim.output import output_tensor
+from engine.dataflow.sim.ports import with_ports
+from engine.dataflow.sim.reports import Limits
+from engine.dataflow.sim.result import EngineResult
+from engine.dataflow.sim.trace import Trace
+from engine.dataflow.sim.work import measured_work
+from engine.errors import SimulationError
+from engine.program.reference import evaluate
+from engine.program.relayout import reshaped
+from engine.program.sparse_reference import Masked
+from engine.program.storage import StoredTensor, check_data
+from engine.program.types import Op, Program
+from engine.results.check import TOLERANCE, Check, relative_error
+from engine.results.work import Work
+
+Progress = Callable[[float, str], bool | None]
+"""Called with the share of the work done (0 to 1) and what runs now; False cancels.
+
+Every region counts the same, and inside it the share of its input that is consumed.
+"""
+
+
+@dataclass(frozen=True)
+class RegionRun:
+    """One region's run.
+
+    Attributes
+    ----------
+    cycles : int
+        Elapsed clock cycles.
+    work : Work
+        FLOPs and bytes moved to and from memory, those of permuted copies included.
+    path : CriticalPath or None
+        What determined the cycles, if the run was observed with a log.
+    """
+
+    region: CompiledRegion
+    result: EngineResult
+    work: Work
+    seconds: float
+    path: CriticalPath | None = None
+
+    @property
+    def name(self) -> str:
+        return self.region.name
+
+    @property
+    def cycles(self) -> int:
+        return self.result.cycles
+
+    @cached_property
+    def trace(self) -> Trace:
+        return Trace.of(self.result)
+
+
+@dataclass(frozen=True)
+class Run:
+    """A simulated program.
+
+    Attributes
+    ----------
+    outputs : dict
+        Every tensor a region wrote, by name.
+    cycles : int
+        Sum over the regions, which run one after another.
+    """
+
+    compilation: Compilation
+    machine: Machine
+    data: Mapping[str, StoredTensor] = field(repr=False)
+    regions: tuple[RegionRun, ...] = field(repr=False)
+    outputs: Mapping[str, StoredTensor] = field(repr=False)
+
+    @property
+    def cycles(self) -> int:
+        return sum(r.cycles for r in self.regions)
+
+    @property
+    def tokens(self) -> int:
+        return sum(r.result.total_tokens for r in self.regions)
+
+    @property
+    def work(self) -> Work:
+        return sum((r.work for r in self.regions), Work())
+
+    @property
+    def seconds(self) -> float:
+        """Wall time spent simulating."""
+        return sum(r.seconds for r in self.regions)
+
+    @property
+    def trace(self) -> tuple[Trace, ...]:
+        return tuple(r.trace for r in self.regions)
+
+    @cached_property
+    def reference(self) -> Mapping[str, Masked]:
+        """The dense meaning of every tensor of the program."""
+        return evaluate(self.compilation.program, self.data)
+
+    def check(self, tolerance: float = TOLERANCE) -> Check:
+        """Compare every tensor that was written with the dense reference."""
+        worst, same = 0.0, True
+        for name, stored in self.outputs.items():
+            expected = self.reference[name]
+            got = stored.to_dense()
+            want = expected.dense()
+            same = same and bool(np.array_equal(stored.pattern(), expected.present))
+            worst = max(worst, relative_error(got, want))
+        return Check(worst, same, tolerance)
+
+
+def simulate(
+    compilation: Compilation,
+    data: Mapping[str, Any],
+    machine: Machine | None = None,
+    *,
+    engine: str | Engine = Engine.AUTO,
+    observe: Observe | None = None,
+    progress: Progress | None = None,
+    limits: Limits | None = None,
+) -> Run:
+    """Simulate a compiled program on data, region by region.
+
+    Parameters
+    ----------
+    data : mapping
+        Every input by name: stored tensors, numpy arrays or scipy sparse matrices.
+    machine : Machine, optional
+        By default ``Machine.default()``.  Its channel capacity holds for streams that have
+        none of their own.
+    observe : Observe, optional
+        What to observe in each region's run.
+    progress : callable, optional
+        See :data:`Progress`.
+    limits : Limits, optional
+        What the run of one region may use.
+
+    Raises
+    ------
+    DataError
+        If the data do not fit the program (before anything runs).
+    SimulationError
+        If a run deadlocks, exceeds a limit, or is cancelled.
+    """
+    machine = machine or Machine.default()
+    program = compilation.program
+    inputs = check_data(program, data)
+    known: dict[str, StoredTensor] = dict(inputs)
+    runs: list[RegionRun] = []
+    written: dict[str, StoredTensor] = {}
+    total = len(compilation.regions)
+    _reshape(program, known, written)
+    for k, compiled in enumerate(compilation.regions):
+
+        def tick(
+            tokens: int, share: float, done: int = k, name: str = compiled.name
+        ) -> bool | None:
+            if progress is None:
+                return None
+            return progress((done + share) / total, f"{name}: {tokens:,} tokens")
+
+        if tick(0, 0.0) is False:
+            raise SimulationError("the run was cancelled")
+        bound = with_ports(bind(compiled.graph, known), machine)
+
+        def say(text: str, done: int = k) -> bool | None:
+            return progress(done / total, text) if progress is not None else None
+
+        compile_kernels(bound, machine, engine, say, observe)
+        started = time.perf_counter()
+        result = run_diagnosed(
+            bound, machine, engine, observe=observe, progress=tick, limits=limits
+        )
+        elapsed = time.perf_counter() - started
+        path = None
+        if observe is not None and observe.log:
+            path = explained(bound, machine, engine, result, observe)
+        copied = sum(traffic(program.tensor(name), known[name].nnz) for name in compiled.copies)
+        work = measured_work(result) + Work(bytes=copied)
+        runs.append(RegionRun(compiled, result, work, elapsed, path))
+        for name in compiled.region.outputs:
+            stored = output_tensor(result, program.tensor(name))
+            written[name] = stored
+            known[name] = stored
+        _reshape(program, known, written)
+    if progress is not None:
+        progress(1.0, "done")
+    return Run(compilation, machine, inputs, tuple(runs), written)
+
+
+def _reshape(
+    program: Program, known: dict[str, StoredTensor], written: dict[str, StoredTensor]
+) -> None:
+    """Do the reshapes whose operand is there by now; memory does them, no region."""
+    for statement in program.statements:
+        name, source = statement.out.tensor, statement.operands[0].tensor
+        if statement.op is Op.RESHAPE and name not in known and source in known:
+            known[name] = written[name] = reshaped(known[source], program.tensor(name))

@@ -1,0 +1,48 @@
+"""The primitives' executable specifications, one module per family.
+
+Importing this package registers every generator twin.
+"""
+
+from engine.dataflow.sim.twins import (
+    accumulators,
+    droppers,
+    joiners,
+    ports,
+    reducers,
+    repeaters,
+    routing,
+    scanners,
+    shaping,
+    sources,
+    stalling,
+    values,
+    writers,
+)
+from engine.dataflow.sim.twins import tile_arithmetic as tiles
+from engine.dataflow.sim.twins.registry import (
+    IMPLEMENTATIONS,
+    Implementation,
+    implementation,
+    twin,
+)
+
+__all__ = [
+    "IMPLEMENTATIONS",
+    "Implementation",
+    "accumulators",
+    "droppers",
+    "implementation",
+    "joiners",
+    "ports",
+    "reducers",
+    "repeaters",
+    "routing",
+    "scanners",
+    "shaping",
+    "sources",
+    "stalling",
+    "tiles",
+    "twin",
+    "values",
+    "writers",
+]

@@ -1,0 +1,63 @@
+"""``simulate --explain`` and ``--trace-out``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from engine.cli import main
+from tests.cli.test_main import output
+
+KARATE = ("simulate", "--model", "gcn", "--data", "karate", "--preset", "full")
+SAM = Path(__file__).parent.parent / "conformance" / "sam"
+IMPORTED = (
+    "simulate", "--sam", str(SAM / "mat_residual.gv"),
+    "--tensors", str(SAM / "mat_residual__small.npz"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("engine", ["interpreter", "compiled"])
+def test_explained_for_people(engine: str, capsys: pytest.CaptureFixture[str]) -> None:
+    printed = output(capsys, *KARATE, "--explain", "--engine", engine)
+    assert printed.count("critical path:\n") == 1
+    assert "twice as fast, " in printed
+    assert "fullest channels:\n" in printed
+
+
+def test_explained_as_data(capsys: pytest.CaptureFixture[str]) -> None:
+    (program,) = json.loads(output(capsys, *KARATE, "--explain", "--json"))["explain"]
+    (imported,) = json.loads(output(capsys, *IMPORTED, "--explain", "--json"))["explain"]
+    for region in (program, imported):
+        assert region["known_from"] == 0
+        assert sum(share["cycles"] for share in region["summary"]) == region["cycles"]
+        clock = 0
+        for segment in region["segments"]:
+            assert segment["from"] == clock
+            clock = segment["to"]
+        assert clock == region["cycles"]
+        assert all(c["mean"] >= 0 and c["most"] >= 1 for c in region["channels"] if c["tokens"])
+
+
+def test_unasked_it_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "explain" not in json.loads(output(capsys, *KARATE, "--json"))
+
+
+def test_an_imported_graph(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "critical path:\n" in output(capsys, *IMPORTED, "--explain")
+
+
+@pytest.mark.parametrize("command", [KARATE, IMPORTED])
+def test_a_trace(
+    command: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "trace.json"
+    output(capsys, *command, "--trace-out", str(path))
+    assert json.loads(path.read_text())["traceEvents"]
+    assert [p.name for p in tmp_path.iterdir()] == ["trace.json"]
+
+
+def test_a_trace_that_cannot_go_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*KARATE, "--trace-out", str(tmp_path / "none" / "trace.json")]) == 2
+    assert "is no folder" in capsys.readouterr().err

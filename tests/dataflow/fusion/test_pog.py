@@ -1,0 +1,270 @@
+"""The partial order graph: edges with reasons, cycles, and the orders that are left."""
+
+from collections import Counter
+from itertools import combinations, islice, permutations
+from math import factorial
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.dataflow.fusion.fuse import fuse
+from engine.dataflow.fusion.pog import Edge, Origin, PartialOrderGraph, build_pog
+from engine.dataflow.fusion.region import FusedRegion
+from engine.dataflow.fusion.schedule import Schedule
+from engine.dataflow.fusion.views import build_views
+from engine.errors import OrderError
+from engine.models import gcn
+from engine.program import Program, parse
+from tests.dataflow.fusion.graphsage import GRAPHSAGE, matmul_orders
+
+
+def region(program: str, schedule: str = "") -> FusedRegion:
+    (only,) = fuse(parse(program), Schedule.parse(schedule))
+    return only
+
+
+def edges(found: FusedRegion, origin: Origin) -> list[str]:
+    return [str(edge) for edge in found.pog.edges if edge.origin is origin]
+
+
+# Edges ----------------------------------------------------------------------------------------
+
+
+def test_edges_from_mode_orders() -> None:
+    """Every operand with a compressed level is traversed as it is stored; dense ones are free."""
+    found = region("A: 4x5 [dense, compressed] order 1,0\nX: 5x3 dense\nT[j,i] = A[i,k] * X[k,j]")
+    assert edges(found, Origin.MODE) == ["k→i (A is stored (k, i))"]
+    assert edges(found, Origin.OUTPUT) == ["j→i (T is written (j, i))"]
+    assert all(edge.hard for edge in found.pog.edges)
+
+
+def test_edges_from_output_orders() -> None:
+    found = region(
+        "A: 4x5x6 dense\nT: 4x5x6 [dense, compressed, dense] order 2,0,1\nT[i,j,k] = relu(A[i,j,k])"
+    )
+    assert edges(found, Origin.MODE) == []
+    assert edges(found, Origin.OUTPUT) == [
+        "k→i (T is written (k, i, j))",
+        "i→j (T is written (k, i, j))",
+    ]
+
+
+def test_edges_from_sparse_broadcasts() -> None:
+    """Rows come only from the operand that has them, so they are met before their elements."""
+    text = "Z: 4x5 dense\nb: 5 dense\nT: 4x5 dense\nT[l,n] = Z[l,n] + b[n]"
+    reason = "l→n (T adds an operand that lacks an index, row by row)"
+    assert edges(region(text), Origin.BROADCAST) == [reason]
+    assert edges(region(text.replace("+", "*")), Origin.BROADCAST) == []
+    assert edges(region("option broadcast_add dense\n" + text), Origin.BROADCAST) == []
+    assert edges(region(text.replace("b[n]", "Z[l,n]")), Origin.BROADCAST) == []
+
+
+def test_edges_from_the_user() -> None:
+    """In the region's names: the second statement's k is the first one's i."""
+    found = region(
+        "A: 4x4 dense\nB[i,j] = A[i,k] * A[k,j]\nC[i,j] = A[i,k] * B[k,j]",
+        "fuse B..C; order B: i,k,j",
+    )
+    assert edges(found, Origin.USER) == [
+        "k→k' (the schedule orders B as i, k, j)",
+        "k'→j (the schedule orders B as i, k, j)",
+    ]
+    assert not any(e.hard for e in found.pog.edges if e.origin is Origin.USER)
+
+
+def test_origins_can_be_chosen() -> None:
+    program = parse("A: 4x5 dcsr\nT[i] = A[i,j]")
+    roots, extents = build_views(program, program.statements, program.outputs)
+    orders = {"T": ("j", "i")}
+    assert len(build_pog(program, roots, extents, {}).edges) == 1
+    only = build_pog(program, roots, extents, orders, origins=[Origin.USER])
+    assert [(e.outer, e.inner) for e in only.edges] == [("j", "i")]
+
+
+# Cycles ---------------------------------------------------------------------------------------
+
+FIGURE_8 = """
+    B: 4x4 csr
+    C: 4x4 dense
+    A[i,j] = B[i,k] * C[k,j]
+    E[i,j] = B[i,k] * A[k,j]
+"""
+
+
+def test_dropping_one_of_the_two_orders_breaks_the_cycle() -> None:
+    found = region(FIGURE_8, "fuse A..E; order E: i,j,k")
+    assert list(found.pog.orders()) == [("i", "j", "k", "k'")]
+
+
+def test_gustavson_leaves_one_order() -> None:
+    found = region(FIGURE_8, "fuse A..E; order A: i,k,j; order E: i,k,j")
+    assert list(found.pog.orders()) == [("i", "k", "k'", "j")]
+    assert found.pog.count() == 1
+
+
+GRAM = """
+    X: 4x5 csr
+    W: 4x3 csr
+    G[i,j] = X[i,k] * X[j,k]
+    H[i,m] = G[i,j] * W[j,m]
+"""
+
+
+def test_without_the_wish_an_inner_product_is_left() -> None:
+    found = region(GRAM, "fuse G..H; order H: i,j,m")
+    assert sorted(found.pog.orders()) == [("i", "j", "k", "m"), ("i", "j", "m", "k")]
+
+
+def test_a_broadcast_against_its_output_is_a_cycle() -> None:
+    text = "Z: 4x5 dense\nb: 5 dense\nT: 4x5 dense order 1,0\nT[l,n] = Z[l,n] + b[n]"
+    with pytest.raises(OrderError) as caught:
+        region(text)
+    assert "T adds an operand that lacks an index, row by row" in caught.value.message
+    assert "T is written (n, l)" in caught.value.message
+    assert (caught.value.hint or "").startswith("store one of these tensors in another mode order")
+
+
+def test_wishes_against_the_output_are_a_cycle_that_nothing_breaks() -> None:
+    with pytest.raises(OrderError) as caught:
+        region("A: 4x4 csr\nB: 4x4 csr\nC[i,j] = A[i,k] * B[k,j]", "order C: j,i")
+    for reason in ("A is stored (i, k)", "B is stored (k, j)", "the schedule orders C as j, i"):
+        assert reason in caught.value.message
+
+
+# Orders ---------------------------------------------------------------------------------------
+
+
+@st.composite
+def posets(draw: st.DrawFn) -> PartialOrderGraph:
+    """Up to six elements; edges point down a hidden order, so there is no cycle."""
+    names = "abcdef"[: draw(st.integers(0, 6))]
+    hidden = draw(st.permutations(names))
+    pairs = list(combinations(hidden, 2))
+    chosen = draw(st.lists(st.sampled_from(pairs), unique=True)) if pairs else []
+    return PartialOrderGraph(
+        tuple(names), tuple(Edge(a, b, Origin.MODE, "so it is drawn") for a, b in chosen)
+    )
+
+
+def brute_force(pog: PartialOrderGraph) -> list[tuple[str, ...]]:
+    return [
+        order
+        for order in permutations(pog.indices)
+        if all(order.index(e.outer) < order.index(e.inner) for e in pog.edges)
+    ]
+
+
+@given(posets())
+def test_orders_and_their_number_equal_brute_force(pog: PartialOrderGraph) -> None:
+    """``permutations`` is lexicographic by position, as the orders should be."""
+    expected = brute_force(pog)
+    assert list(pog.orders()) == expected
+    assert pog.count() == len(expected)
+    for order in islice(expected, 5):
+        pog.check(order)
+
+
+@given(posets(), st.randoms(use_true_random=False))
+def test_check_accepts_the_orders_and_no_other(pog: PartialOrderGraph, rng: object) -> None:
+    order = list(pog.indices)
+    rng.shuffle(order)  # type: ignore[attr-defined]
+    if tuple(order) in brute_force(pog):
+        pog.check(order)
+    else:
+        with pytest.raises(OrderError, match="must stay outside"):
+            pog.check(order)
+
+
+def test_orders_stop_at_a_limit() -> None:
+    free = PartialOrderGraph(tuple("abcdefghij"), ())
+    assert free.count() == factorial(10)
+    assert list(free.orders(2)) == [tuple("abcdefghij"), tuple("abcdefghji")]
+
+
+@pytest.mark.parametrize(
+    ("order", "message", "hint"),
+    [
+        ("k,i,j", "order k→i→j rejected: i must stay outside k, because A is stored (i, k)",
+         "move i before k"),
+        ("i,j,k", "order i→j→k rejected: k must stay outside j, because B is stored (k, j)",
+         "move k before j"),
+        ("i,k", "order i→k lacks j", "the region's indices are i, j, k"),
+        ("i,k,l", "order i→k→l lacks j", "the region's indices are i, j, k"),
+        ("i,k,j,l", "order i→k→j→l names l", "the region's indices are i, j, k"),
+        ("i,k,k,j", "order i→k→k→j names an index twice", "the region's indices are i, j, k"),
+    ],
+)  # fmt: skip
+def test_a_rejected_order_names_the_edge(order: str, message: str, hint: str) -> None:
+    found = region("A: 4x4 csr\nB: 4x4 csr\nC[i,j] = A[i,k] * B[k,j]")
+    with pytest.raises(OrderError) as caught:
+        found.pog.check(order.split(","))
+    assert (caught.value.message, caught.value.hint) == (message, hint)
+
+
+def test_preferring_adds_what_fits() -> None:
+    pog = PartialOrderGraph(("a", "b", "c"), (Edge("a", "b", Origin.MODE, ""),))
+    preferring = pog.preferring([("b", "a", "c"), ("c", "b")])
+    assert [(e.outer, e.inner) for e in preferring.edges[1:]] == [("a", "c"), ("c", "b")]
+    assert list(preferring.orders()) == [("a", "c", "b")]
+
+
+def test_orders_in_which_statements_run_as_they_read_come_first() -> None:
+    found = region("A: 4x4 dense\nB: 4x4 dense\nT: 4x4 dense\nT[i,j] = A[i,k] * B[k,j]")
+    assert list(found.pog.orders(1)) == [("i", "j", "k")]
+    assert found.default_order() == ("i", "k", "j")
+    assert sorted(found.orders()) == sorted(found.pog.orders())
+
+
+# The design space of the paper (Table 4, fusion.md §2.7) ---------------------------------------
+
+
+def design_space(program: Program) -> tuple[PartialOrderGraph, PartialOrderGraph]:
+    """Unconstrained and constrained graphs, with a view per use."""
+    roots, extents = build_views(program, program.statements, program.outputs, merge=False)
+    constrained = build_pog(program, roots, extents, matmul_orders(program), origins=[Origin.USER])
+    return build_pog(program, roots, extents, {}, origins=[]), constrained
+
+
+@pytest.mark.parametrize(
+    ("program", "variables", "constrained"),
+    [(GRAPHSAGE, 11, 1_134), (gcn().program, 18, 63_063_000)],
+    ids=["GraphSAGE", "GCN"],
+)
+def test_the_design_spaces_of_the_paper(program: Program, variables: int, constrained: int) -> None:
+    free, tied = design_space(program)
+    assert len(free.indices) == variables
+    assert free.count() == factorial(variables)
+    assert tied.count() == constrained
+
+
+def test_the_small_design_space_can_be_listed() -> None:
+    _, tied = design_space(GRAPHSAGE)
+    assert len(set(tied.orders())) == tied.count()
+
+
+def test_samples_are_uniform() -> None:
+    """Each of the orders of an N-shaped poset turns up as often as the others."""
+    edges = [("a", "c"), ("b", "c"), ("b", "d")]
+    pog = PartialOrderGraph(
+        tuple("abcd"), tuple(Edge(x, y, Origin.MODE, "given") for x, y in edges)
+    )
+    orders = set(pog.orders())
+    assert len(orders) == pog.count() == 5
+    random = Random(7)
+    drawn = Counter(pog.sample(random) for _ in range(2000))
+    assert set(drawn) == orders
+    # 2000 draws of 5 equally likely orders: 400 ± 4 standard deviations of 18
+    assert all(328 <= times <= 472 for times in drawn.values())
+
+
+def test_a_sample_of_an_unconstrained_region_is_quick_and_legal() -> None:
+    """18 indices have 18! orders; a draw does not enumerate them."""
+    indices = tuple(f"x{k}" for k in range(18))
+    free = PartialOrderGraph(indices, ())
+    assert sorted(free.sample(Random(1))) == sorted(indices)
+    chained = PartialOrderGraph(
+        indices, tuple(Edge(indices[k], indices[k + 3], Origin.USER, "") for k in range(15))
+    )
+    chained.check(chained.sample(Random(2)))

@@ -1,0 +1,66 @@
+"""What the cache of machine code is keyed by: every source that can change it, and none missed."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+from pathlib import Path
+
+import pytest
+
+from engine.dataflow.sim.compiled import cache
+from engine.errors import SimulationError
+
+ROOT = Path(cache.__file__).parents[4]
+
+
+def module_of(path: Path) -> str:
+    name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+    return name.removesuffix(".__init__")
+
+
+def test_every_part_of_the_sources_is_there() -> None:
+    names = {path.relative_to(ROOT / "engine/dataflow/sim").as_posix() for path in cache.sources()}
+    assert {"compiled/rings.py", "compiled/kernels/scanners.py", "dram/scheduler.py"} <= names
+    assert all(path.suffix == ".py" for path in cache.sources())
+
+
+@pytest.mark.parametrize("gone", ["*.f90", "kernels_of_old/*.py", "../no_such_room/*.py"])
+def test_a_part_that_matches_nothing_is_an_error(
+    gone: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A move would otherwise leave stale machine code in use, silently."""
+    monkeypatch.setattr(cache, "_SOURCES", (*cache._SOURCES, gone))
+    with pytest.raises(SimulationError, match="no source of the compiled kernels matches"):
+        cache.sources()
+
+
+def test_the_key_changes_with_any_source(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    before = cache.fingerprint.__wrapped__()
+    real = cache.sources()
+    for path in (real[0], real[len(real) // 2], real[-1]):
+        edited = tmp_path / path.name
+        edited.write_bytes(path.read_bytes() + b"\n")
+        changed = [edited if other == path else other for other in real]
+        monkeypatch.setattr(cache, "sources", lambda changed=changed: changed)
+        assert cache.fingerprint.__wrapped__() != before
+    monkeypatch.setattr(cache, "sources", lambda: real)
+    assert cache.fingerprint.__wrapped__() == before
+
+
+def test_no_number_in_machine_code_comes_from_elsewhere() -> None:
+    """Constants are frozen into kernels, so they live in files that the key covers."""
+    covered = {module_of(path) for path in cache.sources()}
+    for path in cache.sources():
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.ImportFrom) or not (node.module or "").startswith("engine"):
+                continue
+            if node.module in covered:
+                continue
+            origin = importlib.import_module(str(node.module))
+            for name in (alias.name for alias in node.names):
+                value = getattr(origin, name, None)
+                assert not isinstance(value, int | float | tuple), (
+                    f"{path.name} takes the constant {name} from {node.module}, "
+                    "which the cache's key does not cover"
+                )
