@@ -2,7 +2,7 @@
 
 ::
 
-    import engine as fl
+    import fuseloom as fl
     program = fl.parse(text)
     compiled = fl.compile(program, "fuse T1..H; fuse T5..Y")
     fl.estimate(compiled, data).cycles
@@ -42,7 +42,13 @@ _PUBLIC = {
     "run_imported": ("engine.dataflow.sim.imported_runs", "run_imported"),
     "FuseloomError": ("engine.errors", "FuseloomError"),
 }
-_ROOMS = ("models", "program", "fusion", "table", "samml", "sim", "cost", "explore")
+_ROOMS = {
+    **{room: f"engine.{room}" for room in ("models", "program", "results", "dataflow")},
+    **{
+        room: f"engine.dataflow.{room}"
+        for room in ("fusion", "table", "samml", "sim", "cost", "orders")
+    },
+}
 
 __all__ = ["__version__", *_PUBLIC]
 
@@ -53,7 +59,7 @@ def __getattr__(name: str) -> Any:
         module, attribute = _PUBLIC[name]
         return getattr(import_module(module), attribute)
     if name in _ROOMS:
-        return import_module(f"engine.{name}")
+        return import_module(_ROOMS[name])
     raise AttributeError(f"module 'engine' has no attribute {name!r}")
 
 

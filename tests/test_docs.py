@@ -11,7 +11,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-import engine as fl
+import fuseloom as fl
 from engine.cli import main
 from engine.dataflow.compiler import compile_program
 from engine.dataflow.samml.passes.buffers import size_buffers

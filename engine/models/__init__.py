@@ -1,4 +1,7 @@
-"""Ready-made models with data: the registry behind names on a command line."""
+"""Models: takes a name and sizes; gives a ready-made program with schedules and data.
+
+The registry behind names on a command line and in the workbench.
+"""
 
 from __future__ import annotations
 

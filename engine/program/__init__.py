@@ -1,6 +1,8 @@
-"""Programs: tensors, formats, einsum statements, their text and their dense meaning."""
+"""Programs: takes program text; gives tensors, formats and einsum statements, their printed form,
+the storage of data in those formats, statistics, and the dense meaning of it all."""
 
 from engine.program.blocking import Blocking, block_program, blocking
+from engine.program.formats import Format, LevelFormat
 from engine.program.levels import CompressedLevel, DenseLevel, SingletonLevel
 from engine.program.parser import parse
 from engine.program.printer import print_program
@@ -9,16 +11,7 @@ from engine.program.serialize import program_from_json, program_to_json
 from engine.program.sparse_reference import Masked
 from engine.program.storage import StoredTensor, check_data
 from engine.program.stored_views import resolve_view, view_key
-from engine.program.types import (
-    Access,
-    BroadcastAdd,
-    Format,
-    LevelFormat,
-    Op,
-    Program,
-    Statement,
-    Tensor,
-)
+from engine.program.types import Access, BroadcastAdd, Op, Program, Statement, Tensor
 from engine.program.verify import verify
 
 __all__ = [

@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from engine.errors import ProgramError
+from engine.program.formats import Format
 from engine.program.tile_arrays import block_problem
-from engine.program.types import Format, Program, Statement, Tensor
+from engine.program.types import Program, Statement, Tensor
 
 Dimension = tuple[str, int]
 """A tensor's name and one of its logical dimensions."""

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.errors import DataError
+from engine.program.formats import LevelFormat
 from engine.program.levels import (
     CompressedLevel,
     DenseLevel,
@@ -21,7 +22,7 @@ from engine.program.levels import (
     stored_shape,
 )
 from engine.program.tile_arrays import block_problem
-from engine.program.types import LevelFormat, Tensor
+from engine.program.types import Tensor
 
 
 def as_float32(tensor: Tensor, array: npt.NDArray[Any]) -> npt.NDArray[np.float32]:

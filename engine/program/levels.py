@@ -11,9 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.errors import DataError
+from engine.program.formats import LevelFormat
 from engine.program.limits import MAX_STORED_BYTES
 from engine.program.tile_arrays import grid_shape
-from engine.program.types import LevelFormat, Tensor
+from engine.program.types import Tensor
 
 Ints: TypeAlias = npt.NDArray[np.int64]
 WORD_BYTES = 4

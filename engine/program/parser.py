@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from engine.errors import FuseloomError, ParseError, ProgramError
-from engine.program.formats import MATRIX_FORMATS, level_format, named_format, suggestion
+from engine.program.formats import MATRIX_FORMATS, Format, level_format, named_format, suggestion
 from engine.program.grammar import parse_syntax
 from engine.program.limits import MAX_STATEMENTS
 from engine.program.split import PlacedStatement, split
@@ -25,7 +25,7 @@ from engine.program.syntax import (
     Unary,
     Word,
 )
-from engine.program.types import BroadcastAdd, Format, Program, Tensor
+from engine.program.types import BroadcastAdd, Program, Tensor
 from engine.program.verify import Checker
 
 DEFAULT_NAME = "unnamed"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from engine.program.formats import format_text
-from engine.program.types import BroadcastAdd, Format, Op, Program, Statement, Tensor
+from engine.program.formats import Format, format_text
+from engine.program.types import BroadcastAdd, Op, Program, Statement, Tensor
 
 
 def print_program(program: Program) -> str:

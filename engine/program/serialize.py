@@ -6,16 +6,8 @@ import json
 from typing import Any
 
 from engine.errors import ProgramError
-from engine.program.types import (
-    Access,
-    BroadcastAdd,
-    Format,
-    LevelFormat,
-    Op,
-    Program,
-    Statement,
-    Tensor,
-)
+from engine.program.formats import Format, LevelFormat
+from engine.program.types import Access, BroadcastAdd, Op, Program, Statement, Tensor
 from engine.program.verify import verify
 
 JSON_VERSION = 1

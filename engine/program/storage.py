@@ -17,7 +17,7 @@ import numpy.typing as npt
 import scipy.sparse
 
 from engine.errors import DataError
-from engine.program.formats import suggestion
+from engine.program.formats import Format, LevelFormat, suggestion
 from engine.program.level_checks import (
     as_float32,
     as_integers,
@@ -50,7 +50,7 @@ from engine.program.tile_arrays import (
     grid_shape,
     to_tiles,
 )
-from engine.program.types import Format, LevelFormat, Program, Tensor
+from engine.program.types import Program, Tensor
 
 _ARRAYS = {LevelFormat.DENSE: 0, LevelFormat.COMPRESSED: 2, LevelFormat.SINGLETON: 1}
 _LEVELS_HINT = "give (seg, crd) per compressed level, crd per singleton and None per dense level"

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from engine.errors import DataError
-from engine.program.formats import suggestion
+from engine.program.formats import Format, LevelFormat, suggestion
 from engine.program.storage import StoredTensor
-from engine.program.types import Format, LevelFormat, Tensor
+from engine.program.types import Tensor
 
 
 def view_key(tensor: Tensor, mode_order: Sequence[int]) -> str:

@@ -10,63 +10,7 @@ from enum import Enum
 from functools import cached_property
 
 from engine.errors import ProgramError
-
-
-class LevelFormat(Enum):
-    """How one storage level keeps its coordinates."""
-
-    DENSE = "dense"
-    COMPRESSED = "compressed"
-    SINGLETON = "singleton"
-
-
-@dataclass(frozen=True)
-class Format:
-    """Level formats in storage order, and the edge of square blocks.
-
-    Attributes
-    ----------
-    levels : tuple of LevelFormat
-        One entry per storage level, outermost first.
-    mode_order : tuple of int
-        ``mode_order[l]`` is the logical dimension stored at level ``l``.
-    block : int
-        Edge of a block; levels hold block coordinates, values are whole blocks.  1: no blocks.
-    blocked : tuple of int
-        The logical dimensions counted in blocks, ascending; by default the last two.
-    """
-
-    levels: tuple[LevelFormat, ...]
-    mode_order: tuple[int, ...]
-    block: int = 1
-    blocked: tuple[int, ...] = ()
-
-    def __post_init__(self) -> None:
-        rank = len(self.levels)
-        blocked = tuple(sorted(self.blocked)) or tuple(range(max(rank - 2, 0), rank))
-        object.__setattr__(self, "block", self.block if rank else 1)
-        object.__setattr__(self, "blocked", () if self.block == 1 else blocked)
-
-    @property
-    def tile(self) -> tuple[int, ...]:
-        """Shape of one stored value: ``()``, ``(b,)`` or ``(b, b)``."""
-        return (self.block,) * len(self.blocked)
-
-    def in_blocks(self, edge: int, blocked: tuple[int, ...]) -> Format:
-        """The same levels over blocks; over elements if no dimension is blocked."""
-        return replace(self, block=edge if blocked else 1, blocked=blocked)
-
-    @classmethod
-    def dense(cls, rank: int) -> Format:
-        return cls((LevelFormat.DENSE,) * rank, tuple(range(rank)))
-
-    @classmethod
-    def compressed(cls, rank: int, mode_order: tuple[int, ...] | None = None) -> Format:
-        return cls((LevelFormat.COMPRESSED,) * rank, mode_order or tuple(range(rank)))
-
-    @property
-    def all_dense(self) -> bool:
-        return all(level is LevelFormat.DENSE for level in self.levels)
+from engine.program.formats import Format
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from engine.errors import ProgramError
 from engine.program.blocking import BlockConflictError, settle
-from engine.program.formats import did_you_mean, suggestion
+from engine.program.formats import Format, LevelFormat, did_you_mean, suggestion
 from engine.program.limits import (
     MAX_DIMENSION,
     MAX_NAME_CHARS,
@@ -20,16 +20,7 @@ from engine.program.limits import (
 )
 from engine.program.syntax import Place
 from engine.program.tile_arrays import block_problem
-from engine.program.types import (
-    Access,
-    BroadcastAdd,
-    Format,
-    LevelFormat,
-    Op,
-    Program,
-    Statement,
-    Tensor,
-)
+from engine.program.types import Access, BroadcastAdd, Op, Program, Statement, Tensor
 
 RESERVED = frozenset({"program", "option", "output"}) | {
     op.value for op in Op if op.value.isalpha() and not op.takes_constant

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-import engine as fl
+import fuseloom as fl
 from engine.models import Model, attention, autoencoder, gcn, gpt3, random_data, spmm
 from engine.program import StoredTensor, block_program
 

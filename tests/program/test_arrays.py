@@ -10,7 +10,8 @@ import pytest
 
 from engine.errors import DataError
 from engine.program.arrays import operand_shapes, read_npz, store_operand
-from engine.program.types import Format, Tensor
+from engine.program.formats import Format
+from engine.program.types import Tensor
 
 B = Tensor("B", (2, 3), Format.compressed(2))
 

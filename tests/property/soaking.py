@@ -18,7 +18,7 @@ import numpy as np
 import psutil
 import scipy.sparse as sp
 
-import engine as fl
+import fuseloom as fl
 from engine.dataflow.sim.binding import bind
 from engine.dataflow.sim.bound import BoundGraph
 from engine.dataflow.sim.compiled import simulation as compiled

@@ -1,4 +1,5 @@
-"""Analytical cost: expected tokens, FLOPs, bytes and cycles from statistics of the data."""
+"""Analytical cost: takes compiled regions and statistics of the data; gives expected tokens, FLOPs,
+bytes and cycles, without a run (``fusion.md`` §6)."""
 
 from engine.dataflow.cost.estimate import Estimate, NodeEstimate, RegionEstimate, estimate
 

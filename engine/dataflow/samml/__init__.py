@@ -1,0 +1,27 @@
+"""SAMML: takes a fusion table; gives a dataflow graph of the machine's primitives.
+
+The catalogue declares the primitives; lowering makes graphs of them, passes improve the graphs,
+``exchange`` reads and writes those of other tools (``samml.md``, ``fusion.md`` §7).
+"""
+
+from engine.dataflow.samml.catalogue import CATALOGUE
+from engine.dataflow.samml.dot import to_dot
+from engine.dataflow.samml.graph import Graph, Node, Stream, StreamKind
+from engine.dataflow.samml.lowering import lower
+from engine.dataflow.samml.primitive import Family, Nesting, Port, Primitive
+from engine.dataflow.samml.text import parse_graph
+
+__all__ = [
+    "CATALOGUE",
+    "Family",
+    "Graph",
+    "Nesting",
+    "Node",
+    "Port",
+    "Primitive",
+    "Stream",
+    "StreamKind",
+    "lower",
+    "parse_graph",
+    "to_dot",
+]

@@ -39,8 +39,9 @@ from engine.dataflow.table.cells import (
 from engine.dataflow.table.table import FusionTable
 from engine.errors import LoweringError
 from engine.program.blocking import blocking
+from engine.program.formats import LevelFormat
 from engine.program.stored_views import view_format
-from engine.program.types import LevelFormat, Op
+from engine.program.types import Op
 
 CRD, REF, VAL, SIG = StreamKind.CRD, StreamKind.REF, StreamKind.VAL, StreamKind.SIG
 

@@ -1,8 +1,9 @@
-"""Simulation of dataflow graphs, exact to the cycle, on a machine that is a parameter.
+"""Simulation: takes a dataflow graph with its data and a machine; gives a run exact to the cycle.
 
 Every primitive exists twice: as a generator that specifies it (``engine.dataflow.sim.twins``, run
 by ``engine.dataflow.sim.twins.interpreter``) and as a compiled kernel (run by
-``engine.dataflow.sim.compiled``).
+``engine.dataflow.sim.compiled``).  ``dram`` is the memory, ``explain`` says why a run took its
+cycles, ``conformance`` replays reference vectors.
 """
 
 from engine.dataflow.sim.binding import bind

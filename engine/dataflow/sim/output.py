@@ -9,9 +9,10 @@ import numpy.typing as npt
 
 from engine.dataflow.sim.result import EngineResult
 from engine.errors import SimulationError
+from engine.program.formats import Format
 from engine.program.levels import CompressedLevel
 from engine.program.storage import StoredTensor
-from engine.program.types import Format, Tensor
+from engine.program.types import Tensor
 
 
 def output_tensor(result: EngineResult, tensor: Tensor, key: str | None = None) -> StoredTensor:

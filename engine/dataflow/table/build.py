@@ -45,9 +45,10 @@ from engine.dataflow.table.table import CellChoices, FusionTable
 from engine.dataflow.table.table_draft import Draft, merge
 from engine.dataflow.table.tile_axes import Tiles
 from engine.errors import LoweringError
+from engine.program.formats import LevelFormat
 from engine.program.stored_views import view_format, view_key
 from engine.program.tile_arrays import grid_shape
-from engine.program.types import LevelFormat, Op
+from engine.program.types import Op
 
 
 def build_table(

@@ -24,7 +24,7 @@ from engine.dataflow.table.joins import (
     presence,
 )
 from engine.dataflow.table.monotone import NOTHING, TRUE, Formula, Implications, given, joined
-from engine.program.types import LevelFormat
+from engine.program.formats import LevelFormat
 
 Prefix = tuple[str, ...]
 

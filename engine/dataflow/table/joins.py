@@ -12,9 +12,10 @@ from functools import cached_property
 
 from engine.dataflow.fusion.nests import Placed, PlacedLeaf, PlacedView, walk_placed
 from engine.dataflow.table.monotone import Formula, Implications, given, joined
+from engine.program.formats import LevelFormat
 from engine.program.stored_views import view_format
 from engine.program.tile_arrays import grid_shape
-from engine.program.types import BroadcastAdd, LevelFormat, Program
+from engine.program.types import BroadcastAdd, Program
 
 
 @dataclass(frozen=True, eq=False)

@@ -32,7 +32,7 @@ from engine.dataflow.table.joins import (
 )
 from engine.dataflow.table.table import CellChoices
 from engine.errors import LoweringError
-from engine.program.types import LevelFormat
+from engine.program.formats import LevelFormat
 
 Prefix = tuple[str, ...]
 

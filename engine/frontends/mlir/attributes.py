@@ -16,10 +16,9 @@ from engine.frontends.mlir.syntax import (
     Type,
 )
 from engine.frontends.mlir.tokens import Token
-from engine.program.formats import suggestion
+from engine.program.formats import Format, LevelFormat, suggestion
 from engine.program.limits import MAX_NESTING, MAX_RANK
 from engine.program.syntax import Place
-from engine.program.types import Format, LevelFormat
 
 Alias: TypeAlias = AffineMap | Encoding | Trait | None
 """What a ``#name`` stands for; None for an attribute the subset has no use for."""

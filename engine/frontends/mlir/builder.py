@@ -11,19 +11,11 @@ from engine.errors import ProgramError
 from engine.frontends.mlir.expressions import refuse_meaning
 from engine.frontends.mlir.imported import ImportedMlir
 from engine.frontends.mlir.values import Data, Size, View
-from engine.program.formats import suggestion
+from engine.program.formats import Format, suggestion
 from engine.program.limits import MAX_NAME_CHARS, MAX_STATEMENTS
 from engine.program.storage import StoredTensor
 from engine.program.syntax import Place
-from engine.program.types import (
-    Access,
-    BroadcastAdd,
-    Format,
-    Op,
-    Program,
-    Statement,
-    Tensor,
-)
+from engine.program.types import Access, BroadcastAdd, Op, Program, Statement, Tensor
 from engine.program.verify import RESERVED, Checker
 
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from math import prod
 
 from engine.frontends.mlir.expressions import ROOT_HALF
-from engine.program.formats import format_text
-from engine.program.types import Access, Format, LevelFormat, Op, Program, Statement
+from engine.program.formats import Format, LevelFormat, format_text
+from engine.program.types import Access, Op, Program, Statement
 
 _BINARY = {Op.MUL: "arith.mulf", Op.ADD: "arith.addf", Op.SUB: "arith.subf", Op.DIV: "arith.divf"}
 _FUNCTIONS = {Op.EXP: "math.exp", Op.LOG: "math.log", Op.RSQRT: "math.rsqrt"}

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from engine.program.formats import Format
 from engine.program.syntax import Place
-from engine.program.types import Format
 
 FLOATS = ("f32", "f64", "f16", "bf16")
 INTEGERS = ("i64", "index", "i32", "i16", "i8", "i1")

@@ -20,9 +20,9 @@ from engine.frontends.mlir.syntax import (
     Sparse,
     Type,
 )
+from engine.program.formats import Format
 from engine.program.limits import MAX_DIMENSION, MAX_REFERENCE_ELEMENTS
 from engine.program.syntax import Place
-from engine.program.types import Format
 
 Array: TypeAlias = npt.NDArray[np.float64]
 

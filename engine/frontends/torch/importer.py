@@ -138,10 +138,10 @@ class Importer:
             return (value, None) if name == "native_dropout" else value
         if name in views.PIECES:
             given = [*args, *node.kwargs.values()]
-            return views.pieces(self, name, value, given)
+            return views.pieces(self.builder, name, value, given)
         shape = tuple(node.meta["val"].shape)
-        renamed = views.rename(self, name, value, args, shape)
-        return views.reshape(self, value, shape) if renamed is None else renamed
+        renamed = views.rename(self.builder, name, value, args, shape)
+        return views.reshape(self.builder, value, shape) if renamed is None else renamed
 
     def _named(self, node: Any, result: Any, since: int) -> Any:
         """Name what a node computes after the node."""
@@ -185,7 +185,11 @@ class Importer:
         if node.name in self.raw and op_name(node) in views.RENAMES:
             source, *args = node.args
             same = views.rename(
-                self, op_name(node), self.value(source), args, tuple(self.env[node.name].shape)
+                self.builder,
+                op_name(node),
+                self.value(source),
+                args,
+                tuple(self.env[node.name].shape),
             )
             if same is not None:
                 return same

@@ -250,7 +250,9 @@ def _index(m: Importer, given: Any) -> Any:
 def index_select(m: Importer, x: Any, dim: int, index: Any) -> Value:
     value, held = m.value(x), _index(m, index)
     name = index.name
-    return views.selected(m, value, dim % value.rank, lambda env: env[name], held.numel(), "rows")
+    return views.selected(
+        m.builder, value, dim % value.rank, lambda env: env[name], held.numel(), "rows"
+    )
 
 
 def index(m: Importer, x: Any, indices: Sequence[Any]) -> Value:
@@ -271,7 +273,9 @@ def index(m: Importer, x: Any, indices: Sequence[Any]) -> Value:
 def embedding(m: Importer, weight: Any, indices: Any, *_: Any, **__: Any) -> Value:
     held, table = _index(m, indices), m.value(weight)
     name = indices.name
-    chooser = views.one_hot(m, lambda env: env[name], tuple(held.shape), table.shape[0], "rows")
+    chooser = views.one_hot(
+        m.builder, lambda env: env[name], tuple(held.shape), table.shape[0], "rows"
+    )
     names = [x for x in LETTERS if x not in "ko"][: held.dim()]
     result = m.builder.contract(
         [(chooser, [*names, "k"]), (table, ["k", "o"])], [*names, "o"], "rows"
@@ -284,7 +288,9 @@ def index_add(m: Importer, x: Any, dim: int, index: Any, source: Any, alpha: flo
     b, value = m.builder, m.value(source)
     dim, name = dim % value.rank, index.name
     size = tuple(b.node.meta["val"].shape)[dim]
-    chosen = views.one_hot(m, lambda env: env[name], (_index(m, index).numel(),), size, "targets")
+    chosen = views.one_hot(
+        m.builder, lambda env: env[name], (_index(m, index).numel(),), size, "targets"
+    )
     names = list(LETTERS[: value.rank])
     out = [*names[:dim], "o", *names[dim + 1 :]]
     moved = b.scale(b.contract([(chosen, [names[dim], "o"]), (value, names)], out, "moved"),

@@ -9,14 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from engine.frontends.torch.builder import LETTERS
+from engine.frontends.torch.builder import LETTERS, Builder
+from engine.frontends.torch.capture import load_torch
 from engine.frontends.torch.values import Value
 from engine.program import Access, Op
-
-if TYPE_CHECKING:
-    from engine.frontends.torch.importer import Importer
 
 IDENTITIES = frozenset(
     {
@@ -69,7 +67,7 @@ def _listed(dims: Any) -> list[int]:
 
 
 def rename(
-    m: Importer,
+    b: Builder,
     op: str,
     value: Value,
     args: Sequence[Any],
@@ -80,22 +78,21 @@ def rename(
     if order is not None:
         return value.picked(order, shape)
     if op in ("expand", "expand_as", "broadcast_to"):
-        return m.builder.aligned([value], shape)[0]
+        return b.aligned([value], shape)[0]
     wide = [(d, n) for d, n in enumerate(value.shape) if n != 1]
     target = [(d, n) for d, n in enumerate(shape) if n != 1]
     if [n for _, n in wide] != [n for _, n in target]:
         return None
     ones = [d for d, n in enumerate(value.shape) if n == 1]
-    value = m.builder.dropped(value, ones)
+    value = b.dropped(value, ones)
     dims: list[int | None] = [None] * len(shape)
     for (old, _), (new, _) in zip(wide, target, strict=True):
         dims[new] = old
     return value.picked(dims, shape)
 
 
-def reshape(m: Importer, value: Value, shape: Sequence[int]) -> Value:
+def reshape(b: Builder, value: Value, shape: Sequence[int]) -> Value:
     """Elements in row-major order in another shape: a barrier."""
-    b = m.builder
     value = b.stored_dims(value, [d for d, n in enumerate(value.shape) if n != 1])
     value = b.dropped(value, [d for d, n in enumerate(value.shape) if n == 1])
     wide = [d for d, n in enumerate(value.shape) if n != 1]
@@ -116,16 +113,15 @@ def reshape(m: Importer, value: Value, shape: Sequence[int]) -> Value:
 
 
 def selected(
-    m: Importer, value: Value, dim: int, indices: Callable[[Any], Any], count: int, part: str
+    b: Builder, value: Value, dim: int, indices: Callable[[Any], Any], count: int, part: str
 ) -> Value:
     """``index_select``: element ``n`` along ``dim`` is element ``indices(env)[n]``."""
-    b = m.builder
     b.unmasked(value, "a part")
     size = value.shape[dim]
     if value.axes[dim] is None:
         shape = tuple(count if d == dim else n for d, n in enumerate(value.shape))
         return value.picked(list(range(value.rank)), shape)
-    chooser = one_hot(m, indices, (count,), size, part)
+    chooser = one_hot(b, indices, (count,), size, part)
     names = list(LETTERS[: value.rank])
     out = [*names[:dim], "o", *names[dim + 1 :]]
     result = b.contract([(chooser, ["o", names[dim]]), (value, names)], out, part)
@@ -133,26 +129,26 @@ def selected(
 
 
 def one_hot(
-    m: Importer, indices: Callable[[Any], Any], shape: Sequence[int], size: int, part: str
+    b: Builder, indices: Callable[[Any], Any], shape: Sequence[int], size: int, part: str
 ) -> Value:
     """A 0/1 tensor with one element per index: 1 at ``(place, indices[place])``."""
-    torch = m.torch
+    torch = load_torch()
 
     def fetch(env: Any) -> Any:
         flat = torch.as_tensor(indices(env)).reshape(-1) % size
         return torch.nn.functional.one_hot(flat, size).reshape(*shape, size)
 
-    return m.builder.feed(f"{m.builder.node.name}_{part}", (*shape, size), fetch, keep=True)
+    return b.feed(f"{b.node.name}_{part}", (*shape, size), fetch, keep=True)
 
 
-def pieces(m: Importer, op: str, value: Value, args: Sequence[Any]) -> Any:
+def pieces(b: Builder, op: str, value: Value, args: Sequence[Any]) -> Any:
     """Slices of a computed tensor."""
     first = args[0] if args else None
     if op == "select":
         dim, at = args[0] % value.rank, args[1]
-        part = selected(m, value, dim, lambda env: [at], 1, "chosen")
+        part = selected(b, value, dim, lambda env: [at], 1, "chosen")
         rest = [d for d in range(value.rank) if d != dim]
-        part = m.builder.dropped(part, [dim])
+        part = b.dropped(part, [dim])
         return part.picked(rest, [part.shape[d] for d in rest])
     if op in ("slice", "narrow"):
         dim = (first or 0) % value.rank
@@ -164,7 +160,7 @@ def pieces(m: Importer, op: str, value: Value, args: Sequence[Any]) -> Any:
         chosen = list(range(size))[slice(start, stop, step)]
         if chosen == list(range(size)):
             return value
-        return selected(m, value, dim, lambda env: chosen, len(chosen), "part")
+        return selected(b, value, dim, lambda env: chosen, len(chosen), "part")
     dim = _piece_dim(op, args) % value.rank
     size = value.shape[dim]
     parts = []
@@ -172,9 +168,9 @@ def pieces(m: Importer, op: str, value: Value, args: Sequence[Any]) -> Any:
     for n, length in enumerate(_lengths(op, first, size)):
         chosen = list(range(start, start + length))
         start += length
-        piece = selected(m, value, dim, _fixed(chosen), length, f"part{n}")
+        piece = selected(b, value, dim, _fixed(chosen), length, f"part{n}")
         if op == "unbind":
-            piece = m.builder.dropped(piece, [dim])
+            piece = b.dropped(piece, [dim])
             rest = [d for d in range(value.rank) if d != dim]
             piece = piece.picked(rest, [piece.shape[d] for d in rest])
         parts.append(piece)

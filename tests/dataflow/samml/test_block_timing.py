@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-import engine as fl
+import fuseloom as fl
 from engine.dataflow.samml.block_timing import FORMULAS, BlockTiming
 from engine.dataflow.samml.graph import Node, Scalar
 from engine.dataflow.samml.tile_values import interval, latency

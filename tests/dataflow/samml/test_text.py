@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-import engine as fl
+import fuseloom as fl
 from engine.dataflow.samml.text import parse_graph
 from engine.errors import GraphError, ParseError
 from tests.property.programs import make_case

@@ -6,8 +6,9 @@ import pytest
 from engine.dataflow.samml.graph import Graph, Node, Stream, StreamKind
 from engine.dataflow.sim import EngineResult, Machine, Trace, bind, output_tensor, run_graph
 from engine.errors import DataError, SimulationError
+from engine.program.formats import Format, LevelFormat
 from engine.program.storage import StoredTensor
-from engine.program.types import Format, LevelFormat, Tensor
+from engine.program.types import Tensor
 
 CRD, REF, VAL = StreamKind.CRD, StreamKind.REF, StreamKind.VAL
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import engine as fl
+import fuseloom as fl
 from engine.program import StoredTensor
 from engine.program.stored_views import view_format
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-import engine as fl
+import fuseloom as fl
 from engine.dataflow.sim.machine import Machine
 from engine.errors import SimulationError
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-import engine as fl
+import fuseloom as fl
 from engine.dataflow.samml.graph import Graph, Node, Stream, StreamKind
 from engine.dataflow.sim.bound import BoundGraph
 from engine.dataflow.sim.compiled import simulation as compiled

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-import engine as fl
+import fuseloom as fl
 from engine.cli import main
 from engine.cli.limits import size
 from engine.dataflow.compiler import Compilation

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-import engine as fl
+import fuseloom as fl
 from engine.dataflow.table.cells import CellKind, Step
 from engine.errors import LoweringError
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-import engine as fl
+import fuseloom as fl
 from engine.errors import LoweringError, OrderError
 from engine.frontends.torch import Imported
 

@@ -14,7 +14,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import nn
 
-import engine as fl
+import fuseloom as fl
 from engine.errors import DataError, ProgramError
 from engine.program import Format
 from tests.frontends.torch.support import Module, agrees, normal, sparse
@@ -176,7 +176,7 @@ def test_without_pytorch(tmp_path: Any) -> None:
     (tmp_path / "torch.py").write_text("raise ImportError('no such thing')\n")
     script = (
         "import sys; sys.path.insert(0, sys.argv[1])\n"
-        "import engine as fl\n"
+        "import fuseloom as fl\n"
         "try:\n    fl.from_torch(None, ())\n"
         "except fl.FuseloomError as problem:\n    print(problem)\n"
     )

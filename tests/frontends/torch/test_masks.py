@@ -9,7 +9,7 @@ import pytest
 import torch
 import torch.nn.functional as F  # noqa: N812
 
-import engine as fl
+import fuseloom as fl
 from engine.errors import DataError, ProgramError
 from tests.frontends.torch.support import Module, agrees, normal, sparse
 

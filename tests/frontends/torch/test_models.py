@@ -12,7 +12,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import nn
 
-import engine as fl
+import fuseloom as fl
 from engine.models import bigbird
 from tests.frontends.torch.support import agrees, normal, sparse
 

@@ -12,8 +12,9 @@ from engine.dataflow.samml.exchange.record import Imported
 from engine.dataflow.samml.graph import Graph
 from engine.dataflow.samml.verify import verify
 from engine.errors import DataError, GraphError
+from engine.program.formats import Format, LevelFormat
 from engine.program.limits import MAX_DIMENSION, MAX_RANK
-from engine.program.types import Format, LevelFormat, Tensor
+from engine.program.types import Tensor
 
 _LISTS = ("levels", "mode_order")
 """Fields of a format that are checked by themselves."""

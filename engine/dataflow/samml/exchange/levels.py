@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from engine.dataflow.samml.graph import Graph, Node, StreamKind
-from engine.program.types import Format, LevelFormat, Tensor
+from engine.program.formats import Format, LevelFormat
+from engine.program.types import Tensor
 
 SCANS = ("scan", "dense_scan")
 _ACCUMULATOR = re.compile(r"spacc([1-9])")

@@ -20,7 +20,8 @@ from engine.dataflow.samml.exchange.levels import accumulator_order, index_names
 from engine.dataflow.samml.exchange.record import ExportNote, Severity
 from engine.dataflow.samml.graph import Graph, Node, Stream, StreamKind
 from engine.errors import GraphError
-from engine.program.types import LevelFormat, Tensor
+from engine.program.formats import LevelFormat
+from engine.program.types import Tensor
 
 MARK = "fuseloom"
 """Name of the attribute that carries what the dialect cannot say."""

@@ -13,8 +13,9 @@ from engine.dataflow.samml.exchange.dotfile import DotGraph, parse_dot
 from engine.dataflow.samml.exchange.wiring import MAX_NODES
 from engine.dataflow.samml.graph import StreamKind
 from engine.errors import GraphError
+from engine.program.formats import Format, LevelFormat
 from engine.program.limits import MAX_RANK
-from engine.program.types import Format, LevelFormat, Tensor
+from engine.program.types import Tensor
 
 EDGE_KINDS = {
     "crd": StreamKind.CRD,

@@ -18,7 +18,8 @@ from engine.dataflow.samml.exchange.wiring import Wire
 from engine.dataflow.samml.graph import Scalar, StreamKind
 from engine.dataflow.samml.verify import verify
 from engine.errors import DataError, GraphError
-from engine.program.types import Format, LevelFormat, Tensor
+from engine.program.formats import Format, LevelFormat
+from engine.program.types import Tensor
 
 CRD, REF, VAL, SIG = StreamKind.CRD, StreamKind.REF, StreamKind.VAL, StreamKind.SIG
 _TAKES: Mapping[str, frozenset[StreamKind]] = {

@@ -17,10 +17,11 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.errors import DataError
+from engine.program.formats import Format, LevelFormat
 from engine.program.levels import CompressedLevel
 from engine.program.limits import MAX_DIMENSION, MAX_RANK
 from engine.program.storage import StoredTensor
-from engine.program.types import Format, LevelFormat, Tensor
+from engine.program.types import Tensor
 
 MAX_FILE_BYTES = 1 << 30
 

@@ -19,9 +19,10 @@ from engine.dataflow.samml.exchange.tortilla_ops import (
 )
 from engine.dataflow.samml.graph import Graph, Node, StreamKind
 from engine.errors import GraphError
+from engine.program.formats import Format
 from engine.program.storage import StoredTensor
 from engine.program.stored_views import resolve_view
-from engine.program.types import Format, Tensor
+from engine.program.types import Tensor
 
 GRAPH_FILE = "op.bin"
 _FIELD = {StreamKind.CRD: "crd", StreamKind.REF: "ref", StreamKind.VAL: "val"}

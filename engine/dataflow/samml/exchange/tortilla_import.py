@@ -18,8 +18,9 @@ from engine.dataflow.samml.exchange.wiring import MAX_NODES, port_depth
 from engine.dataflow.samml.graph import Graph, Node, Scalar, Stream, StreamKind
 from engine.dataflow.samml.verify import verify
 from engine.errors import DataError, GraphError
+from engine.program.formats import Format
 from engine.program.limits import MAX_RANK
-from engine.program.types import Format, Tensor
+from engine.program.types import Tensor
 
 _CAPACITY = re.compile(r"capacity (\d{1,9})")
 

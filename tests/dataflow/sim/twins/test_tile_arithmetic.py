@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import engine as fl
+import fuseloom as fl
 from engine.dataflow.samml.graph import Graph, Node, Scalar, Stream, StreamKind
 from engine.dataflow.samml.tile_values import (
     TileSpec,
