@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -132,3 +133,16 @@ def cycles(model: Model, preset: str | None, data: Any, index: str, lanes: int) 
     sized = replace(free, regions=tuple(regions))
     runs = [simulate(c, data, engine="compiled").cycles for c in (free, sized)]
     return f"{runs[0]:,} ({runs[1]:,})"
+
+
+def test_the_picture_of_the_house_is_that_of_the_code() -> None:
+    """If this fails, run ``python docs/build.py``."""
+    spec = importlib.util.spec_from_file_location("build", ROOT / "docs" / "build.py")
+    assert spec is not None
+    assert spec.loader is not None
+    build = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(build)
+    arrows = build.imports()
+    assert build.drawing(arrows) == (ROOT / "docs" / "house.gv").read_text(encoding="utf-8")
+    picture = (ROOT / "docs" / "house.svg").read_text(encoding="utf-8")
+    assert all(f"<title>{room}</title>" in picture for room in arrows)

@@ -5,7 +5,6 @@ The catalogue declares the primitives; lowering makes graphs of them, passes imp
 """
 
 from engine.dataflow.samml.catalogue import CATALOGUE
-from engine.dataflow.samml.dot import to_dot
 from engine.dataflow.samml.graph import Graph, Node, Stream, StreamKind
 from engine.dataflow.samml.lowering import lower
 from engine.dataflow.samml.primitive import Family, Nesting, Port, Primitive
@@ -23,5 +22,4 @@ __all__ = [
     "StreamKind",
     "lower",
     "parse_graph",
-    "to_dot",
 ]

@@ -1,0 +1,101 @@
+"""Draws what the documentation shows of the code: ``python docs/build.py``.
+
+``house.gv`` is the picture of the house as Graphviz text, made from the imports there are;
+``house.svg`` is that text drawn.  A test fails when the text is not that of the code.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import grimp
+import networkx as nx
+import pygraphviz
+
+DOCS = Path(__file__).parent
+ROOF = "engine.dataflow"
+HOLDS = {
+    "engine.errors": "what a user is told",
+    "engine.program": "language, formats, storage,\nstatistics, dense meaning",
+    "engine.results": "checks, work, records of runs",
+    "engine.frontends": "PyTorch, MLIR, files",
+    "engine.models": "programs with data",
+    "engine.dataflow.fusion": "regions, partial order graph",
+    "engine.dataflow.table": "fusion tables",
+    "engine.dataflow.samml": "catalogue, lowering, passes,\nother tools' graphs",
+    "engine.dataflow.compiler": "program → graphs",
+    "engine.dataflow.sim": "twins, compiled kernels, dram,\nexplain, conformance",
+    "engine.dataflow.cost": "the estimate",
+    "engine.dataflow.orders": "orders, ranked",
+    "engine.explore": "search, runs kept",
+    "engine.cli": "fuseloom …",
+    "workbench": "Panel components",
+}
+"""What each room holds, in a few words."""
+
+
+def room_of(module: str) -> str | None:
+    """The room a module lies in; none for the roofs themselves."""
+    parts = module.split(".")
+    if parts[0] != "engine":
+        return parts[0]
+    if parts[:2] == ROOF.split("."):
+        return ".".join(parts[:3]) if len(parts) > 2 else None
+    return ".".join(parts[:2]) if len(parts) > 1 else None
+
+
+def imports() -> nx.DiGraph:
+    """An arrow from each room to every room it imports."""
+    code = grimp.build_graph("engine", "workbench")
+    arrows = nx.DiGraph()
+    for module in sorted(code.modules):
+        room = room_of(module)
+        if room is None:
+            continue
+        arrows.add_node(room)
+        for other in code.find_modules_directly_imported_by(module):
+            used = room_of(other)
+            if used not in (None, room):
+                arrows.add_edge(room, used)
+    return arrows
+
+
+def drawing(arrows: nx.DiGraph) -> str:
+    """The house as Graphviz text: what is used lies below, arrows that follow are left out.
+
+    Raises
+    ------
+    KeyError
+        If a room is not described in :data:`HOLDS`.
+    """
+    shown = nx.transitive_reduction(arrows)
+    lines = [
+        "digraph house {",
+        '  graph [rankdir=BT, nodesep=0.25, ranksep=0.35, fontname="sans-serif", bgcolor="white"]',
+        '  node [shape=box, style="rounded,filled", fillcolor="#e8eefc", color="#5b6b8c", '
+        'fontname="sans-serif", fontsize=11]',
+        '  edge [color="#5b6b8c", arrowsize=0.7, dir=back]',
+    ]
+    lines += [f"  {_box(room)}" for room in sorted(arrows) if not room.startswith(ROOF)]
+    lines += ["  subgraph cluster_dataflow {", '    label="engine/dataflow"; color="#9aa7c4"']
+    lines += [f"    {_box(room)}" for room in sorted(arrows) if room.startswith(ROOF)]
+    lines.append("  }")
+    lines += [f'  "{used}" -> "{room}"' for room, used in sorted(shown.edges)]
+    return "\n".join([*lines, "}"]) + "\n"
+
+
+def _box(room: str) -> str:
+    name = room.removeprefix(ROOF + ".").replace(".", "/")
+    text = f"{name}\n{HOLDS[room]}".replace("\n", r"\n")
+    return f'"{room}" [label="{text}"]'
+
+
+def main() -> None:
+    """Write the pictures."""
+    text = drawing(imports())
+    (DOCS / "house.gv").write_text(text, encoding="utf-8")
+    pygraphviz.AGraph(string=text).draw(str(DOCS / "house.svg"), prog="dot", format="svg")
+
+
+if __name__ == "__main__":
+    main()
