@@ -1,5 +1,7 @@
 """Runs that cannot finish say who waits for whom."""
 
+from __future__ import annotations
+
 import pytest
 
 from engine.dataflow.samml.graph import Graph, Node, Stream, StreamKind
@@ -7,12 +9,10 @@ from engine.dataflow.sim.bound import BoundGraph
 from engine.dataflow.sim.conformance.bench import bench, bench_graph
 from engine.dataflow.sim.deadlock import Blocked, Need, circle
 from engine.dataflow.sim.engines import run_graph
-from engine.dataflow.sim.machine import Machine
 from engine.dataflow.sim.reports import Limits
 from engine.dataflow.sim.tokens import encode, parse_tokens
 from engine.errors import DeadlockError, SimulationError
-
-OURS = Machine.default()
+from tests.dataflow.sim.circles import OURS
 
 
 def softmax_like(capacity: int) -> BoundGraph:
@@ -97,8 +97,3 @@ def test_progress_can_cancel() -> None:
     assert seen == sorted(seen)
     with pytest.raises(SimulationError, match="cancelled"):
         run_graph(bound, OURS, "interpreter", progress=lambda tokens, share: False)
-
-
-def test_unknown_engine() -> None:
-    with pytest.raises(SimulationError, match="no engine"):
-        run_graph(bench_graph("root"), OURS, "quick")

@@ -23,7 +23,7 @@ from engine.dataflow.sim.twins import interpreter
 from engine.errors import SimulationError
 from engine.models import gcn, karate, random_data, spmm
 from engine.program import check_data
-from tests.dataflow.sim.compiled.test_simulation import softmax
+from tests.dataflow.sim.compiled.graphs import softmax
 
 ENGINES = {"interpreter": interpreter, "compiled": compiled}
 

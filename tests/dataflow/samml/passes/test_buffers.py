@@ -10,7 +10,6 @@ import pytest
 from engine.dataflow.compiler import CompiledRegion, compile_program
 from engine.dataflow.samml.graph import Graph
 from engine.dataflow.samml.passes.buffers import ChannelSize, Sizing, size_buffers, sizing
-from engine.dataflow.samml.passes.lead import Lead, element_tokens
 from engine.dataflow.samml.passes.parallelise import apply_parallel
 from engine.dataflow.sim.binding import bind
 from engine.dataflow.sim.engines import run_graph
@@ -21,12 +20,14 @@ from engine.program import parse
 from tests.dataflow.samml.passes import PRESETS, SMALL, TOLERANCE, data_of, engines, indices
 
 SIZE = 12
+
 SOFTMAX = f"""A: 6x{SIZE} csr
 x[i] = max[m] A[i,m]
 d[i,m] = A[i,m] - x[i]
 e[i,m] = exp(d[i,m])
 s[i] = e[i,m]
 Y[i,m] = e[i,m] / s[i]"""
+
 OURS = Machine.default()
 
 
@@ -200,27 +201,6 @@ def test_refusals() -> None:
         size_buffers(region.graph, {"i": 6})
     with pytest.raises(GraphError, match=r"names 0 of its 1 levels .*lowered from a program"):
         size_buffers(region.graph.bare(), extents)
-
-
-def test_tokens_of_an_element() -> None:
-    assert element_tokens([]) == 2  # a leaf and a stop after it
-    assert element_tokens([7]) == 8
-    assert element_tokens([3, 7]) == 3 * 7 + 3
-    assert element_tokens([2, 3, 7]) == 2 * 3 * 7 + 2 * 3
-
-
-def test_leads_add_up_along_a_path_and_cover_each_other() -> None:
-    row = Lead.nothing(4).plus(1, 1, cause=7).plus(3, 1)
-    assert row.tokens([5, 3, 2]) == (3 * 2 + 3) + 2 + 2
-    assert row.finer(1) == 1
-    assert row.coarsened(1).ahead == (0, 1, 0, 0)
-    assert row.coarsened(1).passed == (0, 0, 0, 1)
-    other = Lead.nothing(4).plus(2, 3, cause=9)
-    both = row | other
-    assert both.ahead == (0, 1, 3, 1)
-    assert both.cause == (-1, 7, 9, -1)
-    assert row.largest([5, 3, 2]) == 1
-    assert other.shared(2, 2).ahead[2] == 2
 
 
 @pytest.mark.parametrize("factor", [1, 3])

@@ -8,9 +8,7 @@ import numpy as np
 import pytest
 
 from engine.dataflow.compiler import Compilation, compile_program
-from engine.dataflow.samml.graph import Graph
 from engine.dataflow.samml.passes.parallelise import apply_parallel, parallelise
-from engine.dataflow.samml.passes.structure import structure
 from engine.dataflow.samml.passes.web import unwoven, woven
 from engine.dataflow.samml.verify import verify
 from engine.dataflow.sim.program_runs import simulate
@@ -27,21 +25,14 @@ from tests.dataflow.samml.passes import (
     indices,
     passed,
 )
+from tests.dataflow.samml.passes.dealt import ALIGNED, graph_of, ops
 
 FACTORS = (2, 3, 4, 7, 8)
 
-
-def graph_of(text: str) -> Graph:
-    (region,) = compile_program(parse(text)).regions
-    return region.graph
-
-
-def ops(graph: Graph) -> Counter[str]:
-    return Counter(n.op for n in graph.nodes)
-
-
 SPMM = "A: 8x8 csr\nX: 8x4 dense\nT[i,j] = A[i,k] * X[k,j]"
+
 MAP = "A: 8 [compressed]\nT[i] = exp(A[i])"
+
 SOFTMAX = """A: 6x9 csr
 x[i] = max[m] A[i,m]
 d[i,m] = A[i,m] - x[i]
@@ -244,47 +235,6 @@ def test_lanes_make_work_faster_where_rows_are_independent() -> None:
     four = cycles(in_lanes(compilation, "i", 4), data)
     assert one / four > 3
     assert cycles(in_lanes(compilation, "k", 4), data) > 0.9 * one
-
-
-def test_levels_tell_fibers_apart() -> None:
-    """Operands of an intersection differ from its result; what is loaded from it does not."""
-    graph = graph_of("A: 4x4 csr\nB: 4x4 csr\nT[i,j] = A[i,j] * B[i,j]")
-    web = unwoven(graph)
-    levels = structure(web)
-    joiner = next(n for n in web.nodes if n.op == "intersect" and len(levels.of[n.inputs[0]]) == 2)
-    crd, first, second = (levels.of[s] for s in joiner.outputs if s is not None)
-    assert crd == first == second
-    assert len({levels.of[joiner.inputs[0]], levels.of[joiner.inputs[2]], crd}) == 3
-    product = next(n for n in web.nodes if n.op == "binary")
-    assert {levels.of[s] for s in (*product.inputs, *product.outputs) if s is not None} == {crd}
-
-
-def test_a_graph_survives_its_web() -> None:
-    model = gcn(8, 6, 5, 3)
-    for preset in model.presets.values():
-        compilation = compile_program(model.program, preset)
-        again = passed(compilation, lambda g: woven(unwoven(g)))
-        for old, new in zip(compilation.regions, again.regions, strict=True):
-            assert ops(old.graph) == ops(new.graph)
-        assert simulate(again, random_data(model, 1), engine="interpreter").check().ok
-
-
-ALIGNED = """A: 4x5 csr
-B: 4x6 csr
-C: 5x6 dcsr
-T[j,l] = A[i,j] * B[i,l]
-Y[j,l] = T[j,l] * C[j,l]"""
-
-
-def test_streams_aligned_to_a_joined_level_nest_alike() -> None:
-    (region,) = compile_program(parse(ALIGNED), "fuse T..Y").regions
-    web = unwoven(region.graph)
-    levels = structure(web)
-    aligned = [levels.of[n.outputs[0] or 0] for n in web.nodes if n.op == "fiber_align"]
-    joiner = next(n for n in web.nodes if n.op == "intersect" and n.label == "I_j")
-    assert len(aligned) == 2
-    assert aligned[0] == aligned[1]
-    assert aligned[0][:1] == levels.of[joiner.outputs[0] or 0]
 
 
 @pytest.mark.parametrize("index", ["i", "j", "l"])

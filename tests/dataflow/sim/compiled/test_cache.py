@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import ast
 import importlib
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -64,3 +67,49 @@ def test_no_number_in_machine_code_comes_from_elsewhere() -> None:
                     f"{path.name} takes the constant {name} from {node.module}, "
                     "which the cache's key does not cover"
                 )
+
+
+def test_the_cache_knows_what_it_has(tmp_path: Path) -> None:
+    """A fresh directory has nothing; a process that compiles one kernel leaves it there."""
+    script = (
+        "from engine.dataflow.sim.compiled import warmup\n"
+        "print(warmup.ready(['root']))\n"
+        "warmup.KERNELS['root'].address\n"
+        "print(warmup.ready(['root']), warmup.ready())\n"
+    )
+    for first in ("False", "True"):
+        run = subprocess.run(
+            [sys.executable, "-c", script],
+            env={**os.environ, cache.ENVIRONMENT: str(tmp_path)},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert run.stdout.split() == [first, "True", "False"]
+
+
+def test_old_caches_are_pruned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(cache.ENVIRONMENT, str(tmp_path))
+    for k in range(6):
+        path = tmp_path / "kernels" / f"{k:020x}"
+        path.mkdir(parents=True)
+        os.utime(path, (k, k))
+    kept = tmp_path / "kernels" / "something else"
+    kept.mkdir()
+    cache.prune()
+    left = sorted(path.name for path in (tmp_path / "kernels").iterdir())
+    assert left == [*(f"{k:020x}" for k in (3, 4, 5)), "something else"]
+
+
+def test_kernels_are_kept_in_their_versions_directory_or_nowhere(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Any other folder could hold the code of an older version of a helper."""
+    root = cache.KERNELS["root"]
+    (tmp_path / "file").write_text("no directory can be made below this")
+    monkeypatch.setenv(cache.ENVIRONMENT, str(tmp_path / "file"))
+    homeless = cache.Kernel(root.name, root.function, root.setup)
+    assert not homeless.storable
+    assert not homeless.ready
+    monkeypatch.setenv(cache.ENVIRONMENT, str(tmp_path))
+    assert cache.Kernel(root.name, root.function, root.setup).storable

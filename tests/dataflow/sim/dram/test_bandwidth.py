@@ -7,20 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from engine.dataflow.sim.dram import Dram, Mapping, MemoryStats, Place, ddr4_3200, hbm2
-from engine.dataflow.sim.dram.state import LAST
-from tests.dataflow.sim.dram.driving import run
+from engine.dataflow.sim.dram import Dram, Mapping, Place, ddr4_3200, hbm2
+from tests.dataflow.sim.dram.patterns import stats
 
 PRESETS = [hbm2(), ddr4_3200(), ddr4_3200(name="two channels", channels=2)]
-
-
-def stats(config: Dram, addresses: np.ndarray, outstanding: int, write: int = 0) -> MemoryStats:
-    """After accesses to addresses (ports, count), one each."""
-    requests = np.zeros((*addresses.shape, 4), np.int64)
-    requests[:, :, 1], requests[:, :, 2] = addresses, config.access_bytes
-    requests[:, :, 3] = write
-    m, _ = run(config, requests, outstanding=outstanding)
-    return MemoryStats.of(m, config, int(m[LAST]))
 
 
 def stream(config: Dram, ports: int, count: int) -> np.ndarray:
@@ -80,46 +70,3 @@ def test_one_bank_is_held_by_its_row_cycle() -> None:
     got = stats(config, addresses, 64)
     assert got.cycles == pytest.approx(1000 * 48, rel=0.01)
     assert got.channels[0].conflicts == 999
-
-
-@pytest.mark.parametrize("step", [1, 2, 4, 8, 16])
-def test_row_hits_of_strides(step: int) -> None:
-    # One channel at a time, 32 columns of a row per bank, all of one row before the next: with
-    # every step-th column a row serves 32 / step accesses, the first of which opens it.
-    config = hbm2(mapping="row bank bankgroup channel column", refresh=False)
-    addresses = np.arange(4096)[None] * step * 32
-    got = stats(config, addresses, 32)
-    assert got.hit_rate == 1 - step / 32
-    closed = stats(replace(config, policy="closed"), addresses, 32)
-    assert closed.hit_rate == 0
-    assert sum(c.activates for c in closed.channels) == 4096
-
-
-def test_more_requesters_than_hits() -> None:
-    """Streams that share banks but not rows conflict; those in different banks do not."""
-    config = hbm2(refresh=False)
-    own = config.row_bytes * config.total_channels * config.bank_groups
-    steps = np.arange(2048) * 32  # whole rows of one bank per group: 32 accesses each
-    apart = np.array([steps + port * own for port in range(4)])
-    shared = np.array([steps + port * own * config.banks for port in range(4)])
-    assert stats(config, apart, 8).hit_rate == 1 - 1 / 32
-    assert stats(config, shared, 8).hit_rate < 0.8
-
-
-def test_statistics_add_up() -> None:
-    config = hbm2()
-    rng = np.random.default_rng(1)
-    got = stats(config, rng.integers(0, 1 << 22, (8, 500)) * 32, 8)
-    accesses = sum(c.reads + c.writes for c in got.channels)
-    assert accesses == got.reads == 4000
-    assert accesses == sum(c.hits + c.misses + c.conflicts for c in got.channels)
-    assert got.bytes == got.requested == 32 * 4000
-    assert sum(got.read_histogram) == 4000
-    assert got.bandwidth == pytest.approx(got.bytes / (got.cycles * 1e-9))
-    assert got.read_latency > 30
-    assert sum(c.busy for c in got.channels) == 2 * accesses
-    assert got.to_dict()["hit_rate"] == got.hit_rate
-    expected = got.cycles // config.timing.refi
-    assert all(expected - 1 <= c.refreshes <= expected for c in got.channels)
-    assert "GB/s" in str(got)
-    assert "4,000 reads" in str(got)

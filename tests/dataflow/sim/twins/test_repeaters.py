@@ -103,3 +103,12 @@ def test_its_entry_and_its_estimate() -> None:
     assert found == [72.0, 24.0, 12.0, 4.0]  # three copies of each subtree
     assert out.present == 0.5
     assert outcome.busy == out.tokens == 72 + 24 + 1
+
+
+def test_repsig() -> None:
+    assert bench("repsig", "4 N S0 S1 D").outputs == ("R@2 R@3 S@4 S@5 D@6",)
+
+
+def test_repeat() -> None:
+    run = bench("repeat", "4@1 5@2 S0@3 D@4", "R@2 R@3 S@4 R@5 S@6 D@7")
+    assert run.outputs == ("4@3 4@4 S0@5 5@6 S1@7 D@8",)

@@ -1,0 +1,12 @@
+"""How many tokens an element of an outer level is."""
+
+from __future__ import annotations
+
+from engine.dataflow.samml.passes.lead import element_tokens
+
+
+def test_tokens_of_an_element() -> None:
+    assert element_tokens([]) == 2  # a leaf and a stop after it
+    assert element_tokens([7]) == 8
+    assert element_tokens([3, 7]) == 3 * 7 + 3
+    assert element_tokens([2, 3, 7]) == 2 * 3 * 7 + 2 * 3

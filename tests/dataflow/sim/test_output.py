@@ -1,0 +1,55 @@
+"""From what writers collected to stored tensors."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from engine.dataflow.samml.graph import Graph, Node, Stream
+from engine.dataflow.sim import Machine, bind, output_tensor, run_graph
+from engine.errors import SimulationError
+from engine.program.formats import Format
+from engine.program.storage import StoredTensor
+from engine.program.types import Tensor
+from tests.dataflow.sim.doubling import REF, VAL, X, doubled, matrix, run
+
+
+def test_round_trip() -> None:
+    dense = [[1, 0, 2], [0, 0, 0], [0, 3, 0]]
+    stored = output_tensor(run(doubled(), matrix(dense)), X)
+    stored.verify()
+    assert (stored.to_dense() == 2 * np.array(dense)).all()
+
+
+def test_stored_rows_without_elements_are_dropped() -> None:
+    tensor = Tensor("B", (3, 3), Format.compressed(2))
+    stored = StoredTensor.from_levels(tensor, [([0, 3], [0, 1, 2]), ([0, 0, 2, 2], [0, 2])], [5, 6])
+    written = output_tensor(run(doubled(), stored), X)
+    written.verify()
+    assert written.levels[0].crd.tolist() == [1]
+    assert written.to_dense().tolist() == [[0, 0, 0], [10, 0, 12], [0, 0, 0]]
+    with pytest.raises(SimulationError, match="level 1 of X has 1 fibers for 3 coordinates"):
+        output_tensor(run(doubled(drop=False), stored), X)
+
+
+def test_nothing_at_all() -> None:
+    stored = output_tensor(run(doubled(), matrix([[0] * 3] * 3)), X)
+    stored.verify()
+    assert stored.nnz == 0
+    assert stored.levels[0].seg.tolist() == [0, 0]
+    assert stored.levels[1].seg.tolist() == [0]
+
+
+def test_a_scalar_of_nothing_is_zero() -> None:
+    streams = (Stream(0, REF, 0), Stream(1, VAL, 0))
+    nodes = (
+        Node(0, "root", (), (0,)),
+        Node(1, "array", (0,), (1,), {"tensor": "B"}),
+        Node(2, "valwrite", (1,), (), {"tensor": "X"}),
+    )
+    scalar = Tensor("B", (), Format.dense(0))
+    graph = Graph("copy", nodes, streams)
+    stored = run_graph(
+        bind(graph, {"B": StoredTensor.from_dense(scalar, 7.0)}), Machine.default(), "interpreter"
+    )
+    assert output_tensor(stored, Tensor("X", (), Format.dense(0))).values.tolist() == [7]

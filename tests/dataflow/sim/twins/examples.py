@@ -1,0 +1,9 @@
+"""Machines and parameters of the worked examples."""
+
+from __future__ import annotations
+
+from engine.dataflow.sim.machine import Machine
+
+COMAL = Machine.comal()
+
+ADD = {"fn": "add"}

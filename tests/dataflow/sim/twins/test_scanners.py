@@ -1,0 +1,28 @@
+"""Scanners and locators on the worked examples of samml.md §2.2 and §2.7."""
+
+from __future__ import annotations
+
+from engine.dataflow.sim.conformance.bench import bench
+
+
+def test_scan() -> None:
+    run = bench(
+        "scan",
+        "0@1 1@2 S0@3 2@4 S1@5 D@6",
+        arrays={"seg": [0, 2, 2, 5], "crd": [3, 7, 1, 4, 6]},
+    )
+    assert run.outputs == (
+        "3@2 7@3 S0@4 S1@5 1@6 4@7 6@8 S2@9 D@10",
+        "0@2 1@3 S0@4 S1@5 2@6 3@7 4@8 S2@9 D@10",
+    )
+
+
+def test_dense_scan() -> None:
+    run = bench("dense_scan", "0 2 S0 D", params={"dim": 2})
+    assert run.outputs == ("0@2 1@3 S0@4 0@5 1@6 S1@7 D@8", "0@2 1@3 S0@4 4@5 5@6 S1@7 D@8")
+
+
+def test_locate_adds_the_parent_and_iterate_locate_does_not() -> None:
+    assert bench("locate", "1 2 S0 D", "0 3 S0 D", params={"dim": 10}).tokens == ("1 32 S0 D",)
+    run = bench("sam_locate", "0 3 S0 D", "1 2 S0 D")
+    assert run.outputs == ("1@2 2@3 S0@4 D@5", "0@2 3@3 S0@4 D@5", "1@2 2@3 S0@4 D@5")

@@ -1,0 +1,11 @@
+"""Where streams begin: the worked example of samml.md §2.1."""
+
+from __future__ import annotations
+
+from engine.dataflow.sim.conformance.bench import bench
+
+
+def test_root() -> None:
+    run = bench("root")
+    assert run.outputs == ("0@1 D@2",)
+    assert run.clock == 2

@@ -1,0 +1,33 @@
+"""Where the files of real data sets lie."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from engine.errors import DataError
+from engine.models.datasets import load_graph
+from tests.frontends.files import Citation
+from tests.frontends.files.test_citation import citation_file
+from tests.frontends.files.test_ogb import ogb_folder
+
+
+def test_where_real_files_lie(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "Cora" / "raw").mkdir(parents=True)
+    Citation().write(tmp_path / "Cora" / "raw", "cora")
+    (tmp_path / "dblp" / "raw").mkdir(parents=True)
+    citation_file(tmp_path).rename(tmp_path / "dblp" / "raw" / "dblp.npz")
+    ogb_folder(tmp_path).rename(tmp_path / "ogbl_collab")
+    monkeypatch.setenv("FUSELOOM_DATA_DIR", str(tmp_path))
+    found = {name: load_graph(name) for name in ("cora", "dblp", "collab", "cora_ml")}
+    assert {n: g.standin for n, g in found.items()} == {
+        "cora": False, "dblp": False, "collab": False, "cora_ml": True
+    }  # fmt: skip
+    assert found["collab"].label == "Collab"
+    assert found["collab"].adjacency[2, 1] == found["collab"].adjacency[1, 2] == 1
+    assert found["collab"].classes == 2
+    with pytest.raises(DataError, match="no folder"):
+        load_graph("cora", tmp_path / "nowhere")
+    with pytest.raises(DataError, match="no graph is called 'corra'"):
+        load_graph("corra")
