@@ -1,36 +1,18 @@
 """The analytical estimate against simulated runs."""
 
-from collections.abc import Mapping
-from functools import cache
-from typing import Any
+from __future__ import annotations
 
-import networkx as nx
+from functools import cache
+
 import numpy as np
 import pytest
 
-from engine.dataflow.compiler import Compilation, compile_program
+from engine.dataflow.compiler import compile_program
 from engine.dataflow.cost import Estimate, estimate
-from engine.dataflow.sim.program_runs import Run, simulate
+from engine.dataflow.sim.program_runs import Run
 from engine.errors import DataError
 from engine.models import gcn, karate
-from engine.program import parse
-
-PRODUCT = "A: {0}x{0} {1}\nX: {0}x{0} {1}\nT[i,j] = A[i,k] * X[k,j]"
-STAR = nx.to_numpy_array(nx.star_graph(40))
-
-
-def both(compilation: Compilation, data: Mapping[str, Any]) -> tuple[Estimate, Run]:
-    run = simulate(compilation, data, engine="interpreter")
-    assert run.check().ok
-    return estimate(compilation, data), run
-
-
-def compiled(text: str, schedule: str = "") -> Compilation:
-    return compile_program(parse(text), schedule)
-
-
-def near(expected: float, share: float) -> Any:
-    return pytest.approx(expected, rel=share)
+from tests.dataflow.cost.products import PRODUCT, both, compiled, near
 
 
 @cache
@@ -67,66 +49,6 @@ def test_uniform_random_products(form: str, size: int, density: float, seed: int
     assert expected.cycles == near(run.cycles, 0.10)
     assert expected.flops == near(run.work.flops, 0.05)
     assert expected.bytes == near(run.work.bytes, 0.05)
-
-
-def test_a_dense_product_is_counted_exactly() -> None:
-    rng = np.random.default_rng(0)
-    data = {"A": rng.random((7, 8)), "X": rng.random((8, 9))}
-    text = "A: 7x8 dense\nX: 8x9 dense\nT: 7x9 dense\nT[i,j] = A[i,k] * X[k,j]"
-    expected, run = both(compiled(text), data)
-    assert expected.flops == run.work.flops == 2 * 7 * 8 * 9
-    assert expected.bytes == run.work.bytes
-    assert expected.cycles == near(run.cycles, 0.02)
-
-
-def test_every_token_of_a_dense_product_is_counted() -> None:
-    data = {"A": np.ones((7, 8)), "X": np.ones((8, 9))}
-    text = "A: 7x8 dense\nX: 8x9 dense\nT: 7x9 dense\nT[i,j] = A[i,k] * X[k,j]"
-    expected, run = both(compiled(text), data)
-    for node in expected.regions[0].nodes:
-        outputs = run.compilation.regions[0].graph.nodes[node.node].outputs
-        made = [int(run.regions[0].result.tokens[s]) for s in outputs if s is not None]
-        if made:
-            assert node.tokens == max(made)
-
-
-def test_a_hub_is_not_averaged_away() -> None:
-    """In A·A the hub's row is entered once per neighbour: the average degree says far less."""
-    expected, run = both(compiled(PRODUCT.replace("X: {0}x{0} {1}\n", "").replace("X[", "A[")
-                                  .format(41, "dcsr")), {"A": STAR})  # fmt: skip
-    assert expected.cycles == near(run.cycles, 0.10)
-    assert expected.flops == near(run.work.flops, 0.05)
-    nnz = STAR.sum()
-    by_average_degree = 2 * nnz * nnz / 41
-    assert run.work.flops > 10 * by_average_degree
-
-
-def test_a_chain_of_products_on_a_hub() -> None:
-    """The second product's rows are expected ones, and their correlation with A is lost."""
-    text = "A: 41x41 dcsr\nT[i,j] = A[i,k] * A[k,j]\nU[i,j] = T[i,k] * A[k,j]"
-    for schedule in ("", "fuse T..U"):
-        expected, run = both(compiled(text, schedule), {"A": STAR})
-        assert expected.cycles == near(run.cycles, 0.15)
-        assert expected.flops == near(run.work.flops, 0.30)
-
-
-@pytest.mark.parametrize("form", ["csr", "dcsr"])
-def test_empty_tensors(form: str) -> None:
-    """Only stops and done tokens flow, and nothing is divided by nothing."""
-    text = PRODUCT.format(4, form) + "\nU[i,j] = relu(T[i,j])"
-    data = {"A": np.zeros((4, 4)), "X": np.zeros((4, 4))}
-    for schedule in ("", "fuse T..U"):
-        expected, run = both(compiled(text, schedule), data)
-        assert expected.flops == run.work.flops == 0
-        assert expected.cycles == near(run.cycles, 0.10)
-        assert np.isfinite(expected.bytes)
-
-
-def test_one_empty_operand() -> None:
-    data = {"A": np.eye(4), "X": np.zeros((4, 4))}
-    expected, run = both(compiled(PRODUCT.format(4, "csr")), data)
-    assert expected.flops == run.work.flops == 0
-    assert expected.cycles == near(run.cycles, 0.15)
 
 
 def test_the_busiest_node_sets_the_pace() -> None:

@@ -18,8 +18,8 @@ from engine.dataflow.samml.graph import Graph
 from engine.dataflow.sim.imported_runs import run_imported
 from engine.errors import FuseloomError
 from engine.models import MODELS, load_model
-from engine.program import parse
 from engine.program.arrays import store_operand
+from tests.dataflow.samml.exchange.exports import PRODUCT, exported
 from tests.property.programs import make_case
 
 SEED = 20_251_102
@@ -54,14 +54,7 @@ def test_random_programs_round_trip() -> None:
     assert regions > 100
 
 
-PRODUCT = "A: 4x5 dcsr\nB: 4x5 dcsr\nT[i,j] = A[i,j] * B[i,j]"
 SPMM = "A: 4x5 csr\nX: 5x3 csr\nT[i,j] = A[i,k] * X[k,j]"
-
-
-def exported(text: str, strict: bool = False) -> tuple[Compilation, str, list[str]]:
-    compiled = compile_program(parse(text))
-    made = export_sam(compiled.regions[0].graph, compiled.program.by_name, strict=strict)
-    return compiled, made.text, list(map(str, made.notes))
 
 
 def arrays(*shapes: tuple[str, tuple[int, ...]]) -> dict[str, np.ndarray]:
@@ -126,44 +119,6 @@ def test_roots_have_no_nodes() -> None:
     _, text, _ = exported(PRODUCT)
     assert not any(given["type"] == "root" for given in parse_dot(text).nodes.values())
     assert 'root="true"' in text
-
-
-def test_a_changed_file_is_refused_with_the_way_out() -> None:
-    _, text, _ = exported("a: 4 compressed\nb: 4 compressed\nt[i] = a[i] - b[i]")
-    with pytest.raises(FuseloomError, match=r"changed after it was written: node \d+.*take out"):
-        import_sam_text(text.replace('sub="1"', 'sub="0"'), {"a": (4,), "b": (4,)})
-    without = "\n".join(line for line in text.split("\n") if "->" not in line or "val" not in line)
-    with pytest.raises(FuseloomError, match="changed after it was written"):
-        import_sam_text(without, {"a": (4,), "b": (4,)})
-
-
-def test_broken_marks_are_refused() -> None:
-    _, text, _ = exported(PRODUCT)
-    changes = {
-        r"version\":1": r"version\":9",
-        r"\"id\":3,": r"\"id\":\"x\",",
-        r"\"op\"": r"\"oq\"",
-        r"hidden\":[": r"hidden\":[7,",
-        r"\"streams\":[[": r"\"streams\":[[1,",
-    }
-    for old, new in changes.items():
-        assert old in text
-        with pytest.raises(FuseloomError, match="marks are broken"):
-            import_sam_text(text.replace(old, new, 1), {"A": (4, 5), "B": (4, 5)})
-
-
-def test_shapes_are_checked() -> None:
-    _, text, _ = exported(PRODUCT)
-    with pytest.raises(FuseloomError, match="data of operand B are missing"):
-        import_sam_text(text, {"A": (4, 5)})
-    with pytest.raises(FuseloomError, match="operand B has shape 4x5 in the graph, 4 in its data"):
-        import_sam_text(text, {"A": (4, 5), "B": (4,)})
-
-
-def test_undeclared_tensors() -> None:
-    compiled = compile_program(parse(PRODUCT))
-    with pytest.raises(FuseloomError, match="which is not declared"):
-        export_sam(compiled.regions[0].graph, {})
 
 
 def test_damaged_exports_give_errors_and_nothing_else() -> None:

@@ -1,0 +1,50 @@
+"""Statistics that are not averaged away."""
+
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from tests.dataflow.cost.products import PRODUCT, both, compiled, near
+
+STAR = nx.to_numpy_array(nx.star_graph(40))
+
+
+def test_a_hub_is_not_averaged_away() -> None:
+    """In A·A the hub's row is entered once per neighbour: the average degree says far less."""
+    expected, run = both(compiled(PRODUCT.replace("X: {0}x{0} {1}\n", "").replace("X[", "A[")
+                                  .format(41, "dcsr")), {"A": STAR})  # fmt: skip
+    assert expected.cycles == near(run.cycles, 0.10)
+    assert expected.flops == near(run.work.flops, 0.05)
+    nnz = STAR.sum()
+    by_average_degree = 2 * nnz * nnz / 41
+    assert run.work.flops > 10 * by_average_degree
+
+
+def test_a_chain_of_products_on_a_hub() -> None:
+    """The second product's rows are expected ones, and their correlation with A is lost."""
+    text = "A: 41x41 dcsr\nT[i,j] = A[i,k] * A[k,j]\nU[i,j] = T[i,k] * A[k,j]"
+    for schedule in ("", "fuse T..U"):
+        expected, run = both(compiled(text, schedule), {"A": STAR})
+        assert expected.cycles == near(run.cycles, 0.15)
+        assert expected.flops == near(run.work.flops, 0.30)
+
+
+@pytest.mark.parametrize("form", ["csr", "dcsr"])
+def test_empty_tensors(form: str) -> None:
+    """Only stops and done tokens flow, and nothing is divided by nothing."""
+    text = PRODUCT.format(4, form) + "\nU[i,j] = relu(T[i,j])"
+    data = {"A": np.zeros((4, 4)), "X": np.zeros((4, 4))}
+    for schedule in ("", "fuse T..U"):
+        expected, run = both(compiled(text, schedule), data)
+        assert expected.flops == run.work.flops == 0
+        assert expected.cycles == near(run.cycles, 0.10)
+        assert np.isfinite(expected.bytes)
+
+
+def test_one_empty_operand() -> None:
+    data = {"A": np.eye(4), "X": np.zeros((4, 4))}
+    expected, run = both(compiled(PRODUCT.format(4, "csr")), data)
+    assert expected.flops == run.work.flops == 0
+    assert expected.cycles == near(run.cycles, 0.15)

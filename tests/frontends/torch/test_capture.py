@@ -1,0 +1,48 @@
+"""Tracing a module."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+from torch import nn
+
+import fuseloom as fl
+from engine.errors import ProgramError
+from tests.frontends.torch.modules import imported
+from tests.frontends.torch.support import normal
+
+
+def test_a_module_that_cannot_be_traced() -> None:
+    def branching(x: Any) -> Any:
+        return x if x.sum() > 0 else -x
+
+    with pytest.raises(ProgramError, match=r"cannot trace Module.*not branch on their values"):
+        imported(branching, normal(3))
+
+
+def test_without_pytorch(tmp_path: Any) -> None:
+    """The engine imports, and from_torch says how to install what it lacks."""
+    (tmp_path / "torch.py").write_text("raise ImportError('no such thing')\n")
+    script = (
+        "import sys; sys.path.insert(0, sys.argv[1])\n"
+        "import fuseloom as fl\n"
+        "try:\n    fl.from_torch(None, ())\n"
+        "except fl.FuseloomError as problem:\n    print(problem)\n"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", script, str(tmp_path)], capture_output=True, text=True, check=True
+    )
+    assert "not installed" in run.stdout
+    assert "pip install 'fuseloom[torch]'" in run.stdout
+
+
+def test_the_modules_mode_is_restored() -> None:
+    module = nn.Sequential(nn.Linear(3, 3), nn.Dropout(0.9)).train()
+    module[0].eval()
+    result = fl.from_torch(module, normal(2, 3))
+    assert [part.training for part in module.modules()] == [True, False, True]
+    assert result.check().ok
+    assert len(result.program.statements) == 2

@@ -1,0 +1,40 @@
+"""What comes with an imported program: outputs, agreement, kernels."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+import fuseloom as fl
+from engine.errors import DataError
+from tests.frontends.torch.modules import imported
+from tests.frontends.torch.support import agrees, normal
+
+
+def test_several_outputs_in_the_modules_shapes() -> None:
+    result = agrees(lambda x: (x.t(), [x.sum(0, keepdim=True)], x.unsqueeze(1)), (normal(3, 4),))
+    assert [o.shape for o in result.outputs] == [(4, 3), (1, 4), (3, 1, 4)]
+    arrays = result.results(fl.evaluate(result.program, result.data))
+    for got, want in zip(arrays, result.expected, strict=True):
+        np.testing.assert_allclose(got, want, atol=1e-6)
+
+
+def test_a_wrong_result_is_noticed() -> None:
+    result = imported(torch.relu, normal(3, 4))
+    tensors = fl.evaluate(result.program, result.data)
+    name = result.outputs[0].tensor
+    tensors[name].values[tensors[name].values > 0] += 0.1
+    assert not result.check(tensors).ok
+    assert "DIFFERS" in str(result.check(tensors))
+    with pytest.raises(DataError, match=r"output .* is missing"):
+        result.check({})
+
+
+def test_kernels_cover_the_program_and_name_their_lines() -> None:
+    module = nn.Sequential(nn.Linear(4, 3), nn.Softmax(-1))
+    result = fl.from_torch(module, normal(2, 4))
+    covered = [name for kernel in result.kernels for name in kernel.statements]
+    assert covered == [s.out.tensor for s in result.program.statements]
+    assert [k.name for k in result.kernels] == ["aten.linear.default", "aten.softmax.int"]
