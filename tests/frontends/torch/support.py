@@ -91,3 +91,7 @@ def agrees(
         agreement = imported.check(run.outputs)
         assert agreement.ok, f"{compiled.schedule}: {agreement}\n{imported.program}"
     return imported
+
+
+def imported(function: Callable[..., Any], *inputs: Any, **options: Any) -> Any:
+    return fl.from_torch(Module(function), inputs, **options)

@@ -11,8 +11,7 @@ from torch import nn
 
 import fuseloom as fl
 from engine.errors import ProgramError
-from tests.frontends.torch.modules import imported
-from tests.frontends.torch.support import normal
+from tests.frontends.torch.support import imported, normal
 
 
 def test_a_module_that_cannot_be_traced() -> None:

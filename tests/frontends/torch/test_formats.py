@@ -11,8 +11,7 @@ from torch import nn
 import fuseloom as fl
 from engine.errors import ProgramError
 from engine.program import Format
-from tests.frontends.torch.modules import imported
-from tests.frontends.torch.support import Module, agrees, normal, sparse
+from tests.frontends.torch.support import Module, agrees, imported, normal, sparse
 
 LAYOUTS = {
     "csr": (lambda a: a.to_sparse_csr(), "8x8 csr\n"),

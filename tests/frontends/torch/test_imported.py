@@ -9,8 +9,7 @@ from torch import nn
 
 import fuseloom as fl
 from engine.errors import DataError
-from tests.frontends.torch.modules import imported
-from tests.frontends.torch.support import agrees, normal
+from tests.frontends.torch.support import agrees, imported, normal
 
 
 def test_several_outputs_in_the_modules_shapes() -> None:

@@ -10,8 +10,7 @@ from torch import nn
 
 import fuseloom as fl
 from engine.errors import DataError
-from tests.frontends.torch.modules import imported
-from tests.frontends.torch.support import normal
+from tests.frontends.torch.support import imported, normal
 
 
 def test_values_that_are_not_finite() -> None:

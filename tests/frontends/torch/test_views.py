@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from tests.frontends.torch.modules import imported
-from tests.frontends.torch.support import agrees, normal
+from tests.frontends.torch.support import agrees, imported, normal
 
 
 def test_a_transposed_weight_is_read_under_other_indices() -> None:
