@@ -1,0 +1,72 @@
+"""Orders ranked by the estimate: one per distinct graph, the cheapest first, refusals last."""
+
+from __future__ import annotations
+
+from math import inf
+
+import pytest
+
+import fuseloom as fl
+from engine.dataflow.compiler import compile_region
+from engine.dataflow.cost.estimate import Known, estimate_region
+from engine.dataflow.fusion.region import FusedRegion
+from engine.dataflow.orders import RankedOrder, rank, ranked
+from engine.errors import FuseloomError
+from engine.models import load
+
+
+def region_and_known(name: str, preset: str) -> tuple[FusedRegion, Known]:
+    model, data = load(name, "karate")
+    compiled = fl.compile(model.program, model.presets[preset])
+    return compiled.regions[0].region, Known(compiled.program, data)
+
+
+@pytest.fixture(scope="module")
+def gcn() -> tuple[FusedRegion, Known]:
+    return region_and_known("gcn", "full")
+
+
+def test_each_entry_costs_what_its_order_is_estimated_to(gcn: tuple[FusedRegion, Known]) -> None:
+    region, known = gcn
+    entries = list(rank(region, known, 100))
+    assert len(entries) == 5
+    for entry in entries:
+        assert entry.reason == ""
+        again = estimate_region(compile_region(region, entry.order), known)
+        assert entry.cycles == pytest.approx(again.cycles)
+
+
+def test_every_order_that_can_be_built_is_covered_once(gcn: tuple[FusedRegion, Known]) -> None:
+    region, known = gcn
+    entries = list(rank(region, known, 100))
+    built = 0
+    for order in region.pog.orders():
+        covering = [entry for entry in entries if entry.covers(order)]
+        try:
+            graph = compile_region(region, order).graph
+        except FuseloomError:
+            assert covering == []
+            continue
+        (entry,) = covering
+        assert graph == compile_region(region, entry.order).graph
+        built += 1
+    assert built == sum(entry.stands_for.orders for entry in entries)
+    assert built < region.pog.count() == 10
+    assert not any(entry.covers(tuple(reversed(region.indices))) for entry in entries)
+
+
+def test_ranking_is_by_cycles_and_keeps_ties_as_found(gcn: tuple[FusedRegion, Known]) -> None:
+    region, known = gcn
+    entries = list(rank(region, known, 100))
+    first = ranked(entries)
+    assert [e.cycles for e in first] == sorted(e.cycles for e in entries)
+    tie = [RankedOrder(entry.stands_for, 1.0) for entry in entries]
+    assert ranked(tie) == tie
+    refused = RankedOrder(entries[0].stands_for, inf, "no such primitive")
+    assert ranked([refused, *entries])[-1] is refused
+
+
+def test_a_limit_ends_the_search_early(gcn: tuple[FusedRegion, Known]) -> None:
+    region, known = gcn
+    assert len(list(rank(region, known, 2))) == 2
+    assert list(rank(region, known, 0)) == []

@@ -1,0 +1,53 @@
+"""Errors of users: one line with the place, the rule and the way out."""
+
+from __future__ import annotations
+
+import inspect
+import pickle
+
+import pytest
+
+from engine import errors
+from engine.errors import DeadlockError, FuseloomError, ParseError, SimulationError
+
+KINDS = [
+    kind
+    for _, kind in inspect.getmembers(errors, inspect.isclass)
+    if issubclass(kind, FuseloomError)
+]
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        ({}, "wrong"),
+        ({"hint": "do this"}, "wrong (hint: do this)"),
+        ({"line": 3}, "line 3, column 1: wrong"),
+        ({"line": 3, "column": 7, "hint": "do this"}, "line 3, column 7: wrong (hint: do this)"),
+        ({"source": "a.loom"}, "a.loom: wrong"),
+        ({"source": "a.loom", "line": 2, "column": 5}, "a.loom: line 2, column 5: wrong"),
+    ],
+)
+def test_the_text_names_place_rule_and_way_out(given: dict, text: str) -> None:
+    error = ParseError("wrong", **given)
+    assert str(error) == text
+    assert error.message == "wrong"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_is_caught_as_one(kind: type[FuseloomError]) -> None:
+    with pytest.raises(FuseloomError, match="wrong"):
+        raise kind("wrong", hint="do this")
+    assert kind.__doc__
+
+
+def test_a_deadlock_is_a_simulation_that_did_not_finish() -> None:
+    error = DeadlockError("a waits for b", hint="give a more slots", full=(3, 4))
+    assert isinstance(error, SimulationError)
+    assert error.full == (3, 4)
+    assert str(error) == "a waits for b (hint: give a more slots)"
+
+
+def test_errors_travel_between_processes_with_their_message() -> None:
+    error = pickle.loads(pickle.dumps(ParseError("wrong")))
+    assert error.message == "wrong"
