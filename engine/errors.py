@@ -37,6 +37,18 @@ class FuseloomError(Exception):
         self.source = source
         super().__init__(self._text())
 
+    def to_dict(self) -> dict[str, str | int | None]:
+        """Plain data: the kind of error, its whole text, and the parts of it."""
+        return {
+            "type": type(self).__name__,
+            "text": str(self),
+            "message": self.message,
+            "hint": self.hint,
+            "source": self.source,
+            "line": self.line,
+            "column": self.column,
+        }
+
     def _text(self) -> str:
         place = ""
         if self.line is not None:
@@ -77,6 +89,10 @@ class GraphError(FuseloomError):
 
 class SimulationError(FuseloomError):
     """A run that could not finish: a limit, or tokens that contradict each other."""
+
+
+class RecordError(FuseloomError):
+    """A record of a run that is malformed, or of a version that is not read."""
 
 
 class DeadlockError(SimulationError):

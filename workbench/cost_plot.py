@@ -9,7 +9,6 @@ from bokeh.models import ColumnDataSource, HoverTool, NumeralTickFormatter, Rang
 from bokeh.plotting import figure
 
 from workbench.palette import MARKERS, OKABE_ITO
-from workbench.records import standin_text
 from workbench.runs_table import RunsTable, series
 from workbench.session import Session
 
@@ -109,14 +108,13 @@ class CostPlot(pn.viewable.Viewer):
             row = rows[series(record)]
             values = (
                 max(record.estimated, 1.0),
-                max(record.cycles, 1),
+                max(record.run.cycles, 1),
                 record.name,
-                f"{record.design.model} · "
-                + (standin_text(record.data) if record.standin else record.data),
+                f"{record.design.model} · {record.standin or record.data}",
                 record.machine,
-                record.schedule or "every statement alone",
-                record.check,
-                len(record.regions),
+                record.run.schedule or "every statement alone",
+                record.verdict,
+                len(record.run.regions),
             )
             for column, value in zip(_COLUMNS, values, strict=True):
                 row[column].append(value)

@@ -10,12 +10,13 @@ import panel as pn
 import param
 
 from engine.dataflow.samml.dot import to_dot
+from engine.results.record import RegionRecord
 from workbench import layout
 from workbench.assets import script, style
 from workbench.child import ChildError
 from workbench.component import SessionComponent
 from workbench.drawing import edge_list, legend, node_key
-from workbench.records import RegionRecord
+from workbench.records import ports_of
 
 MEASURED = ("busy", "stall_input", "stall_output", "stall_memory")
 """Kinds of heat that a run measures."""
@@ -23,10 +24,10 @@ MEASURED = ("busy", "stall_input", "stall_output", "stall_memory")
 
 def measured_shares(region: RegionRecord, node: int) -> dict[str, float]:
     """What a node spent the elapsed cycles on; what its memory ports wait is added, up to all."""
-    row = region.nodes.get(node)
+    row = region.rows.get(node)
     if row is None:
         return {}
-    waits = row["stall_memory"] + sum(p["stall_memory"] for p in region.ports_of(node))
+    waits = row["stall_memory"] + sum(p["stall_memory"] for p in ports_of(region, node))
     cycles = {kind: row[kind] for kind in MEASURED} | {"stall_memory": waits}
     return {kind: min(1.0, c / max(region.cycles, 1)) for kind, c in cycles.items()}
 
@@ -112,7 +113,7 @@ class GraphView(SessionComponent):
         }
         heat: dict[str, dict[str, float]] = {"expected": expected, **{k: {} for k in MEASURED}}
         if record is not None:
-            region = record.regions[session.region]
+            region = record.run.regions[session.region]
             for node in session.current.graph.nodes:
                 parts = measured_shares(region, node.id)
                 for kind, share in parts.items():
@@ -121,7 +122,7 @@ class GraphView(SessionComponent):
 
     def _critical(self) -> dict[str, Any]:
         session = self.session
-        path = session.record.regions[session.region].path if session.record else None
+        path = session.record.run.regions[session.region].path if session.record else None
         if path is None:
             return {}
         streams = {s.id for s in session.current.graph.streams}

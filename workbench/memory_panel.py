@@ -128,7 +128,7 @@ class MemoryPanel(pn.viewable.Viewer):
         """Show the region's run, if there is one and its machine has a memory."""
         session = self.session
         record = session.record
-        memory = record.regions[session.region].memory if record else None
+        memory = record.run.regions[session.region].memory if record else None
         self._plots.visible = memory is not None
         if record is None or memory is None:
             self._text.object = NO_RUN if session.machine.memory is not None else NO_MEMORY
@@ -149,7 +149,7 @@ class MemoryPanel(pn.viewable.Viewer):
             "writes": [writes[k] for k in kept],
         }
         channels = memory["channels"]
-        peak = memory["peak"] / GIGA / max(len(channels), 1)
+        peak = (memory["peak"] or np.inf) / GIGA / max(len(channels), 1)
         self._numbers.factors = [str(k) for k in range(len(channels))]
         limited = bool(np.isfinite(peak))
         self._peak.update(location=peak if limited else 0, visible=limited)
@@ -180,7 +180,7 @@ def _plain(plot: Any) -> Any:
 
 def memory_html(region: str, memory: Mapping[str, Any]) -> str:
     """The figures of a memory, with units."""
-    limited = bool(np.isfinite(memory["peak"]))
+    limited = memory["peak"] is not None
     rows = any(c["hits"] + c["misses"] + c["conflicts"] for c in memory["channels"])
     peak = f"{memory['peak'] / GIGA:,.1f} GB/s" if limited else "no limit"
     figures = [

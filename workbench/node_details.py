@@ -13,6 +13,7 @@ from engine.dataflow.samml.graph import Graph, Node, StreamKind
 from engine.dataflow.samml.primitive import Port
 from workbench.assets import style
 from workbench.quantities import count
+from workbench.records import ports_of
 from workbench.session import Session
 
 _WORDS = {
@@ -103,9 +104,9 @@ class NodeDetails(pn.viewable.Viewer):
         session = self.session
         expected = session.estimate.regions[session.region].nodes[node.id]
         record = session.record
-        region = record.regions[session.region] if record else None
-        row = region.nodes.get(node.id) if region else None
-        asked = region.ports_of(node.id) if region else []
+        region = record.run.regions[session.region] if record else None
+        row = region.rows.get(node.id) if region else None
+        asked = ports_of(region, node.id) if region else []
         ports = sum(port["stall_memory"] for port in asked) if asked else None
         path = region.path if region else None
         on_path = path and round(path["shares"].get(str(node.id), 0.0) * path["cycles"])

@@ -37,7 +37,7 @@ class PathPanel(SessionComponent):
     def make_view(self) -> dict[str, Any]:
         session = self.session
         record = session.record
-        region = record.regions[session.region] if record else None
+        region = record.run.regions[session.region] if record else None
         path = region.path if region else None
         view: dict[str, Any] = {
             "region": session.current.name,
@@ -59,13 +59,14 @@ class PathPanel(SessionComponent):
             "hidden": path["summaries"] - len(path["summary"]),
             "gains": [_gain(guess) for guess in path["what_if"]],
             "segments": [
-                {**_row(s, path["cycles"]), "from": f"{s['from']:,}", "to": f"{s['to']:,}"}
+                {**_row(s, path["cycles"]), "from": f"{s['start']:,}", "to": f"{s['stop']:,}"}
                 for s in path["segments"]
             ],
             "left_out": max(0, path["pieces"] - len(path["segments"])),
         }
-        view["channels"] = [_channel(row) for row in region.channels[:CHANNELS]]
-        view["more"] = max(0, len(region.channels) - CHANNELS)
+        channels = region.channels or ()
+        view["channels"] = [_channel(row) for row in channels[:CHANNELS]]
+        view["more"] = max(0, len(channels) - CHANNELS)
         return view
 
     def _takes(self) -> str:
@@ -97,7 +98,7 @@ class PathPanel(SessionComponent):
             part = most["cycles"] / max(path["cycles"], 1)
             largest = f" But most of the path, {part:.0%}: {most['what']}."
         return (
-            f"Bottleneck: {first['name']} works for {count(first['own'], 'cycles')} of "
+            f"Bottleneck: {first['label']} works for {count(first['own'], 'cycles')} of "
             f"{count(path['cycles'], 'cycles')} ({share:.0%}). Twice as fast, it would save at "
             f"most {count(first['gain'], 'cycles')}.{largest}"
         )
@@ -122,20 +123,20 @@ class PathPanel(SessionComponent):
 
 def _row(row: Mapping[str, Any], cycles: int) -> dict[str, Any]:
     return {
-        "node": row["node"],
-        "name": row["name"],
+        "node": row["owner"],
+        "name": row["label"],
         "why": row["why"],
         "what": row["what"],
         "cycles": f"{row['cycles']:,}",
-        "times": f"{row['segments']:,}",
+        "times": f"{row.get('segments', 1):,}",
         "share": row["cycles"] / max(cycles, 1),
     }
 
 
 def _gain(guess: Mapping[str, Any]) -> dict[str, Any]:
     return {
-        "node": guess["node"],
-        "name": guess["name"],
+        "node": guess["owner"],
+        "name": guess["label"],
         "own": f"{guess['own']:,}",
         "gain": f"{guess['gain']:,}",
         "cycles": f"{guess['cycles']:,}",
@@ -144,9 +145,9 @@ def _gain(guess: Mapping[str, Any]) -> dict[str, Any]:
 
 def _channel(row: Mapping[str, Any]) -> dict[str, Any]:
     return {
-        "node": row["node"],
-        "stream": row["stream"],
-        "ends": f"{row['from']} → {row['to']}",
+        "node": row["consumer"]["owner"],
+        "stream": row["label"],
+        "ends": f"{row['producer']['label']} → {row['consumer']['label']}",
         "mean": f"{row['mean']:,.1f}",
         "most": f"{row['most']:,}",
         "capacity": "unbounded" if row["capacity"] is None else f"{row['capacity']:,}",

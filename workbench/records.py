@@ -1,11 +1,12 @@
-"""What is kept of a simulated configuration: plain data, picklable and comparable."""
+"""What is kept of a simulated configuration: its design and the record of its run."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from engine.results.record import DataSource, RegionRecord, RunRecord
 from workbench.design import Built, Design
 from workbench.machines import machine_label
 
@@ -15,54 +16,19 @@ def standin_text(label: str) -> str:
     return f"stand-in: NOT the real graph, {label}"
 
 
-@dataclass(frozen=True)
-class RegionRecord:
-    """One region's run, as :mod:`engine.dataflow.sim.explain.data` describes it.
+def source_of(built: Built) -> DataSource:
+    """Where the data of a design came from, as a run's record tells it."""
+    return DataSource(built.loaded.label, built.loaded.origin, built.loaded.standin)
 
-    Attributes
-    ----------
-    nodes : mapping
-        A graph node's id to its row of the trace; ports of the memory come behind the graph's
-        own nodes, and name theirs as ``owner``.
-    memory : mapping or None
-        What the memory did, if the machine has one.
-    timeline : mapping
-        Activity of every node over time.
-    path : mapping or None
-        The critical path, if the run was explained.
-    channels : sequence
-        Occupancy of every channel, the fullest first; empty unless the run was explained.
-    """
 
-    name: str
-    cycles: int
-    nodes: Mapping[int, Mapping[str, Any]] = field(repr=False)
-    memory: Mapping[str, Any] | None = field(default=None, repr=False)
-    timeline: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    path: Mapping[str, Any] | None = field(default=None, repr=False)
-    channels: Sequence[Mapping[str, Any]] = field(default=(), repr=False)
-
-    @classmethod
-    def of(cls, data: Mapping[str, Any]) -> RegionRecord:
-        """The record of what a worker sent back about a region."""
-        return cls(
-            data["name"],
-            data["cycles"],
-            {row["node"]: row for row in data["nodes"]},
-            data.get("memory"),
-            data.get("timeline") or {},
-            data.get("path"),
-            data.get("channels") or (),
-        )
-
-    def ports_of(self, node: int) -> list[Mapping[str, Any]]:
-        """Rows of the memory ports of a node."""
-        return [row for row in self.nodes.values() if row.get("owner") == node]
+def ports_of(region: RegionRecord, node: int) -> list[Mapping[str, Any]]:
+    """Rows of the memory ports of a node."""
+    return [row for row in region.nodes or () if row["owner"] == node != row["node"]]
 
 
 @dataclass(frozen=True)
-class RunRecord:
-    """One simulated configuration.
+class KeptRun:
+    """A run of one configuration.
 
     Attributes
     ----------
@@ -76,12 +42,8 @@ class RunRecord:
         Whether the name is a preset's.
     estimated : float
         Cycles the cost model expected.
-    machine, data : str
-        What people call the machine and the data.
-    standin : bool
-        Whether the data only resemble the data set of that name.
-    check : str
-        How the outputs compare with the dense reference, in words.
+    run : RunRecord
+        What came of it.
     """
 
     configuration: str
@@ -89,53 +51,54 @@ class RunRecord:
     name: str
     preset: bool
     design: Design = field(repr=False)
-    schedule: str
     estimated: float
-    cycles: int
-    flops: float
-    bytes: float
-    ok: bool
-    max_rel_error: float
-    check: str
-    seconds: float
-    machine: str
-    data: str
-    standin: bool
-    regions: tuple[RegionRecord, ...] = field(repr=False)
-
-    @property
-    def explained(self) -> bool:
-        """Whether the critical path of every region is known."""
-        return all(region.path is not None for region in self.regions)
-
-    def with_paths_of(self, known: RunRecord | None) -> RunRecord:
-        """This record, with what an explained run of the same configuration has found."""
-        if known is None or self.explained or not known.explained or known.cycles != self.cycles:
-            return self
-        pairs = zip(self.regions, known.regions, strict=True)
-        regions = tuple(replace(a, path=b.path, channels=b.channels) for a, b in pairs)
-        return replace(self, regions=regions)
+    run: RunRecord = field(repr=False)
 
     @classmethod
-    def of(cls, built: Built, name: str, outcome: Mapping[str, Any]) -> RunRecord:
-        """The record of what a worker sent back about a design."""
+    def of(cls, built: Built, name: str, run: RunRecord) -> KeptRun:
+        """A design's run under that name."""
         return cls(
             configuration=built.configuration,
             problem=built.problem,
             name=name,
             preset=bool(built.preset_name),
             design=built.design,
-            schedule=str(built.schedule),
             estimated=float(built.estimate.cycles),
-            cycles=outcome["cycles"],
-            flops=outcome["flops"],
-            bytes=outcome["bytes"],
-            ok=outcome["ok"],
-            max_rel_error=outcome["max_rel_error"],
-            check=outcome["check"],
-            seconds=outcome["seconds"],
-            machine=machine_label(built.design.machine),
-            data=built.loaded.label,
-            standin=built.loaded.standin,
-            regions=tuple(RegionRecord.of(r) for r in outcome["regions"]),
+            run=run,
         )
+
+    @property
+    def machine(self) -> str:
+        """What people call the machine."""
+        return machine_label(self.design.machine)
+
+    @property
+    def data(self) -> str:
+        """What people call the data."""
+        return "" if self.run.data is None else self.run.data.label
+
+    @property
+    def standin(self) -> str:
+        """The loud label of data that are not what they are called; empty for others."""
+        data = self.run.data
+        return standin_text(data.label) if data is not None and data.standin else ""
+
+    @property
+    def max_rel_error(self) -> float:
+        """Largest relative error against the dense reference; infinite if none is known."""
+        return float("inf") if self.run.check is None else self.run.check.max_rel_error
+
+    @property
+    def verdict(self) -> str:
+        """How the outputs compare with the dense reference, in words."""
+        return str(self.run.check)
+
+    def with_paths_of(self, known: KeptRun | None) -> KeptRun:
+        """This one, with what an explained run of the same configuration has found."""
+        if known is None or self.run.explained or not known.run.explained:
+            return self
+        if known.run.cycles != self.run.cycles:
+            return self
+        pairs = zip(self.run.regions, known.run.regions, strict=True)
+        regions = tuple(replace(a, path=b.path, channels=b.channels) for a, b in pairs)
+        return replace(self, run=replace(self.run, regions=regions))

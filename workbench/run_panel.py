@@ -7,12 +7,13 @@ from typing import Any
 
 import panel as pn
 
+from engine.results.record import RunRecord
 from workbench.assets import script, style
 from workbench.component import SessionComponent
 from workbench.design import Built
 from workbench.machines import PATIENCE, SMALL, expected_seconds
 from workbench.quantities import about, count, ratio, scientific, seconds, short, signed
-from workbench.records import standin_text
+from workbench.records import source_of
 from workbench.session import Session
 from workbench.worker import Job, Runner, warm_up
 
@@ -46,22 +47,22 @@ class RunPanel(SessionComponent):
         shown = record or session.latest
         result: dict[str, Any] = {}
         if shown is not None:
-            base = session.baseline_of(shown.problem)
+            run, base = shown.run, session.baseline_of(shown.problem)
             error = f"max. rel. error {scientific(shown.max_rel_error)}"
             result = {
                 "name": shown.name,
-                "cycles": count(shown.cycles, "cycles"),
+                "cycles": count(run.cycles, "cycles"),
                 "estimate": count(shown.estimated, "cycles"),
-                "off": signed(shown.estimated / shown.cycles - 1) if shown.cycles else "",
-                "ok": shown.ok,
-                "badge": f"matches the dense reference ({error})" if shown.ok else shown.check,
+                "off": signed(shown.estimated / run.cycles - 1) if run.cycles else "",
+                "ok": run.ok,
+                "badge": f"matches the dense reference ({error})" if run.ok else shown.verdict,
                 "stale": record is None,
-                "took": seconds(shown.seconds),
-                "speedup": ratio(base.cycles / shown.cycles) if base and shown.cycles else "",
-                "work": f"{count(shown.flops, 'FLOPs')} · {count(shown.bytes, 'bytes')}",
+                "took": seconds(run.seconds),
+                "speedup": ratio(base.run.cycles / run.cycles) if base and run.cycles else "",
+                "work": f"{count(run.flops, 'FLOPs')} · {count(run.bytes, 'bytes')}",
                 "note": "the estimate knows no memory" if shown.design.machine.memory else "",
                 "machine": shown.machine,
-                "standin": standin_text(shown.data) if shown.standin else "",
+                "standin": shown.standin,
             }
         return {
             "running": runner.running,
@@ -123,12 +124,12 @@ class RunPanel(SessionComponent):
         """Simulate the current configuration and keep the record; small ones are explained too."""
         built = self.session.built
         explain = explain or built.tokens <= SMALL
-        job = Job(built.compilation, built.data, built.design.machine, explain)
-        outcome = await self.runner.run(job)
+        job = Job(built.compilation, built.data, built.design.machine, explain, source_of(built))
+        record = await self.runner.run(job)
         warm_up()
-        if outcome is not None:
+        if record is not None:
             # scheduled, because a run is awaited without the document's lock
-            pn.state.execute(lambda: self._finish(built, outcome), schedule=True)
+            pn.state.execute(lambda: self._finish(built, record), schedule=True)
 
-    def _finish(self, built: Built, outcome: Mapping[str, Any]) -> None:
-        self.session.finish(built, outcome)
+    def _finish(self, built: Built, record: RunRecord) -> None:
+        self.session.finish(built, record)

@@ -9,12 +9,12 @@ from workbench.assets import script, style
 from workbench.component import SessionComponent
 from workbench.palette import MARKERS, OKABE_ITO
 from workbench.quantities import ratio
-from workbench.records import RunRecord, standin_text
+from workbench.records import KeptRun
 
 _SIGNS = {"square": "■", "diamond": "◆", "triangle": "▲", "hex": "⬢", "circle": "●"}
 
 
-def series(record: RunRecord) -> str:
+def series(record: KeptRun) -> str:
     """The series of the cost plot that a run belongs to."""
     if not record.preset:
         return "yours"
@@ -41,8 +41,8 @@ class RunsTable(SessionComponent):
             ]
         }
 
-    def _row(self, number: int, record: RunRecord, current: bool) -> dict[str, Any]:
-        base = self.session.baseline_of(record.problem)
+    def _row(self, number: int, record: KeptRun, current: bool) -> dict[str, Any]:
+        run, base = record.run, self.session.baseline_of(record.problem)
         kind = series(record)
         return {
             "number": number,
@@ -51,16 +51,16 @@ class RunsTable(SessionComponent):
             "sign": _SIGNS[MARKERS[kind]],
             "colour": OKABE_ITO[kind],
             "model": f"{record.design.model} · {record.design.data}",
-            "standin": standin_text(record.data) if record.standin else "",
+            "standin": record.standin,
             "machine": record.machine,
-            "schedule": record.schedule or "every statement alone",
+            "schedule": run.schedule or "every statement alone",
             "estimated": f"{round(record.estimated):,}",
-            "cycles": f"{record.cycles:,}",
-            "speedup": ratio(base.cycles / record.cycles) if base and record.cycles else "—",
-            "flops": f"{round(record.flops):,}",
-            "bytes": f"{round(record.bytes):,}",
-            "ok": record.ok,
-            "check": record.check,
+            "cycles": f"{run.cycles:,}",
+            "speedup": ratio(base.run.cycles / run.cycles) if base and run.cycles else "—",
+            "flops": f"{round(run.flops):,}",
+            "bytes": f"{round(run.bytes):,}",
+            "ok": run.ok,
+            "check": record.verdict,
         }
 
     def handle(self, request: Mapping[str, Any]) -> None:

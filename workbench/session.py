@@ -17,6 +17,7 @@ from engine.dataflow.sim.machine import Machine
 from engine.dataflow.sim.machine_text import read_machine
 from engine.errors import FuseloomError, OrderError, ScheduleError
 from engine.models import MODELS
+from engine.results.record import RunRecord
 from workbench.design import (
     Built,
     Design,
@@ -28,7 +29,7 @@ from workbench.design import (
 )
 from workbench.machines import tokens_of
 from workbench.quantities import count
-from workbench.records import RunRecord
+from workbench.records import KeptRun
 
 UNDO_LIMIT = 200
 
@@ -71,8 +72,8 @@ class Session(param.Parameterized):
     region = param.Integer(0, doc="The region shown, counted from 0.")
     cell = param.Tuple(("", ""), doc="The selected cell: column and row.")
     node = param.Integer(-1, doc="The selected graph node's id; -1 is none.")
-    records = param.Dict({}, doc="Configuration to its RunRecord, oldest first.")
-    latest = param.ClassSelector(class_=RunRecord, doc="The record shown last.")
+    records = param.Dict({}, doc="Configuration to its KeptRun, oldest first.")
+    latest = param.ClassSelector(class_=KeptRun, doc="The record shown last.")
 
     def __init__(
         self,
@@ -137,7 +138,7 @@ class Session(param.Parameterized):
         return self.built.configuration
 
     @property
-    def record(self) -> RunRecord | None:
+    def record(self) -> KeptRun | None:
         """The run of exactly this configuration, if there was one."""
         return self.records.get(self.configuration)
 
@@ -147,11 +148,11 @@ class Session(param.Parameterized):
         return self.latest is not None and self.record is None
 
     @property
-    def baseline(self) -> RunRecord | None:
+    def baseline(self) -> KeptRun | None:
         """The unfused run that speed-ups refer to."""
         return self.baseline_of(self.built.problem)
 
-    def baseline_of(self, problem: str) -> RunRecord | None:
+    def baseline_of(self, problem: str) -> KeptRun | None:
         runs = (r for r in self.records.values() if r.problem == problem)
         return next((r for r in runs if r.preset and r.name == "unfused"), None)
 
@@ -316,13 +317,13 @@ class Session(param.Parameterized):
 
     # Runs ---------------------------------------------------------------------------------
 
-    def finish(self, built: Built, outcome: Mapping[str, Any]) -> RunRecord:
+    def finish(self, built: Built, run: RunRecord) -> KeptRun:
         """Keep what a worker sent back about a design, and show it."""
         configuration = built.configuration
         own = sum(not r.preset for r in self.records.values())
         known = self.records.get(configuration)
         name = built.preset_name or (known.name if known else f"yours {own + 1}")
-        record = RunRecord.of(built, name, outcome).with_paths_of(known)
+        record = KeptRun.of(built, name, run).with_paths_of(known)
         self.param.update(records={**self.records, configuration: record}, latest=record)
         return record
 

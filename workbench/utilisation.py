@@ -19,9 +19,9 @@ from bokeh.models import (
 )
 from bokeh.plotting import figure
 
+from engine.results.record import RegionRecord
 from workbench.assets import style
 from workbench.quantities import count
-from workbench.records import RegionRecord
 from workbench.session import Session
 
 ACTIVITIES = {
@@ -122,19 +122,19 @@ class Utilisation(pn.viewable.Viewer):
     def region(self) -> RegionRecord | None:
         """The run of the region shown."""
         record = self.session.record
-        return record.regions[self.session.region] if record else None
+        return record.run.regions[self.session.region] if record else None
 
     def refresh(self) -> None:
         """Show the region's run, if there is one."""
         region = self.region
-        there = region is not None and bool(region.timeline)
+        there = region is not None and region.timeline is not None
         self._pane.visible = self.choice.visible = there
-        if region is None or not there:
+        if region is None or region.timeline is None:
             self._note.object = NOTHING
             return
         names, rows = self._rows(region)
         width = region.timeline["width"]
-        ports = sum("owner" in row for row in region.nodes.values())
+        ports = sum(row["owner"] != row["node"] for row in region.rows.values())
         self._note.object = (
             f"<p class='quiet'>{count(len(names) - ports, 'nodes')} in the order of the graph"
             + (f", then {count(ports, 'memory ports')}" if ports else "")
@@ -148,7 +148,7 @@ class Utilisation(pn.viewable.Viewer):
     def _rows(self, region: RegionRecord) -> tuple[list[str], dict[str, Any]]:
         """Names of the nodes, each once, and one rectangle per node and bin."""
         cycles = np.asarray(region.timeline["cycles"][self.choice.value], dtype=float)
-        names = [f"{row['label']} · {number}" for number, row in region.nodes.items()]
+        names = [f"{row['label']} · {number}" for number, row in region.rows.items()]
         width = region.timeline["width"]
         start = np.arange(cycles.shape[1]) * width
         stop = np.minimum(start + width, max(region.cycles, 1))

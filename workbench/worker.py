@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -20,6 +20,7 @@ from engine.dataflow.compiler import Compilation
 from engine.dataflow.sim.machine import Machine
 from engine.errors import FuseloomError
 from engine.program import StoredTensor
+from engine.results.record import DataSource, RunRecord
 from workbench.child import Child, ChildError, Send
 
 INTERVAL = 0.1
@@ -28,24 +29,33 @@ INTERVAL = 0.1
 
 @dataclass(frozen=True)
 class Job:
-    """What a worker needs to know; ``explain`` asks for critical paths and channels too."""
+    """What a worker needs to know.
+
+    Attributes
+    ----------
+    explain : bool
+        Whether to find critical paths and the occupancy of channels too.
+    source : DataSource, optional
+        Where the data came from, for the record.
+    """
 
     compilation: Compilation
     data: Mapping[str, StoredTensor]
     machine: Machine
     explain: bool = False
+    source: DataSource | None = None
 
 
 def work(job: Job, send: Send) -> None:
     """Simulate a job; runs inside the worker.
 
-    Sends ``("progress", share, text)`` now and then, and at the end ``("done", outcome)`` with
-    plain data or ``("refused", text)`` with the engine's reason.
+    Sends ``("progress", share, text)`` now and then, and at the end ``("done", record)`` with
+    the record's plain data or ``("refused", text)`` with the engine's reason.
     """
     # the server shall not load the simulator's kernels
-    from engine.dataflow.sim.explain.data import observation, region_data
-    from engine.dataflow.sim.explain.perfetto import TracedRegion
+    from engine.dataflow.sim.explain.data import PAGE, observation
     from engine.dataflow.sim.program_runs import simulate
+    from engine.dataflow.sim.records import program_record
 
     last = time.monotonic()
 
@@ -70,30 +80,13 @@ def work(job: Job, send: Send) -> None:
     except FuseloomError as reason:
         send(("refused", str(reason)))
         return
-    send(
-        (
-            "done",
-            {
-                "cycles": int(run.cycles),
-                "flops": float(run.work.flops),
-                "bytes": float(run.work.bytes),
-                "ok": bool(check.ok),
-                "max_rel_error": float(check.max_rel_error),
-                "check": str(check),
-                "seconds": seconds,
-                "regions": [
-                    region_data(TracedRegion(r.name, r.result, r.path), job.machine)
-                    for r in run.regions
-                ],
-            },
-        )
-    )
+    record = program_record(run, check, PAGE, job.source)
+    send(("done", replace(record, seconds=seconds).to_dict()))
 
 
 def prepare() -> None:
     """Load the simulator before the first job comes; runs inside the worker."""
-    import_module("engine.dataflow.sim.program_runs")
-    import_module("engine.dataflow.sim.explain.data")
+    import_module("engine.dataflow.sim.records")
 
 
 class _Spare:
@@ -152,8 +145,8 @@ class Runner(param.Parameterized):
     >>> from workbench.session import Session
     >>> built = Session("spmv").built
     >>> job = Job(built.compilation, built.data, Machine.default())
-    >>> outcome = asyncio.run(Runner().run(job))
-    >>> outcome["ok"]
+    >>> record = asyncio.run(Runner().run(job))
+    >>> record.ok
     True
     """
 
@@ -171,8 +164,8 @@ class Runner(param.Parameterized):
         self._child: Child | None = None
         self._cancelled = False
 
-    async def run(self, job: Job) -> dict[str, Any] | None:
-        """Simulate, and return the outcome, or None when cancelled or failed."""
+    async def run(self, job: Job) -> RunRecord | None:
+        """Simulate, and return the record, or None when cancelled or failed."""
         if self.running:
             return None
         self._cancelled = False
@@ -197,7 +190,7 @@ class Runner(param.Parameterized):
             self._drop()
             self.running = False
 
-    async def _converse(self, job: Job) -> dict[str, Any] | None:
+    async def _converse(self, job: Job) -> RunRecord | None:
         loop = asyncio.get_running_loop()
         child = self._child = await loop.run_in_executor(None, _spare.take, self.target)
         if self._cancelled:
@@ -229,9 +222,9 @@ class Runner(param.Parameterized):
                 case ["refused", text]:
                     self.param.update(failed=True, status=text)
                     return None
-                case ["done", outcome]:
+                case ["done", record]:
                     self.param.update(share=1.0, status="done")
-                    return outcome
+                    return RunRecord.from_dict(record)
 
     def cancel(self) -> None:
         """End the running simulation; returns within a fraction of a second."""

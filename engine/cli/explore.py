@@ -2,39 +2,77 @@
 
 from __future__ import annotations
 
-import json
+import argparse
 from collections.abc import Mapping
+from typing import Any
 
+from engine.cli.command import Command, print_json
+from engine.cli.inputs import inputs, positive, program_options
+from engine.cli.tables import orders_table
 from engine.dataflow.compiler import Compilation, CompiledRegion
-from engine.dataflow.cost.estimate import Known, estimate_region
-from engine.explore import RankedOrder, rank, ranked
 from engine.program import StoredTensor
+from engine.results.document import Kind
 
 
-def explore(
-    compilation: Compilation, data: Mapping[str, StoredTensor], limit: int, as_json: bool
-) -> int:
-    """Print one order per distinct graph of each region, the cheapest first."""
+def _declare(parser: argparse.ArgumentParser) -> None:
+    program_options(parser)
+    parser.add_argument(
+        "--limit", type=positive, default=40,
+        help="distinct graphs to estimate per region (default: %(default)s)",
+    )  # fmt: skip
+
+
+def _run(options: Any) -> int:
+    given = inputs(options)
+    if not options.json:
+        print(given.heading, end="")
+    found = _ranked(given.compilation, given.data, options.limit)
+    if options.json:
+        source = None if given.source is None else given.source.to_dict()
+        content = {"name": given.compilation.program.name, "data": source, "regions": found}
+        print_json(Kind.ORDERS, content)
+        return 0
+    for region in found:
+        number = len(region["graphs"])
+        shown = f"{number} distinct graphs" if number != 1 else "one graph"
+        first = "" if region["complete"] else "the first "
+        print(f"{region['name']}: {region['legal_orders']:,} legal orders, {first}{shown}")
+        for line in orders_table(region["graphs"]):
+            print(line)
+    return 0
+
+
+def _ranked(
+    compilation: Compilation, data: Mapping[str, StoredTensor], limit: int
+) -> list[dict[str, Any]]:
+    """Per region one order per distinct graph, the cheapest first."""
+    from engine.dataflow.cost.estimate import Known, estimate_region
+    from engine.explore import rank, ranked
+
     known = Known(compilation.program, data)
-    found: list[tuple[CompiledRegion, list[RankedOrder], bool]] = []
+    found = []
     for region in compilation.regions:
         entries = list(rank(region.region, known, limit + 1))
-        found.append((region, ranked(entries[:limit]), len(entries) > limit))
         estimate_region(region, known)  # notes what it writes, for the regions after it
-    if as_json:
-        print(json.dumps([_record(*entry) for entry in found]))
-        return 0
-    for region, entries, more in found:
-        total = region.pog.count()
-        shown = f"{len(entries)} distinct graphs" if len(entries) != 1 else "one graph"
-        first = "the first " if more else ""
-        print(f"{region.name}: {total:,} legal orders, {first}{shown}")
-        for entry in entries:
-            cycles = entry.reason or f"{entry.cycles:,.0f} cycles"
-            chosen = "*" if entry.covers(_own(region)) else " "
-            alike = entry.stands_for.orders
-            print(f"  {chosen} {'→'.join(entry.order):32} {alike:>8,} orders  {cycles}")
-    return 0
+        graphs = [
+            {
+                "order": entry.order,
+                "orders": entry.stands_for.orders,
+                "cycles": None if entry.reason else entry.cycles,
+                "reason": entry.reason or None,
+                "chosen": entry.covers(_own(region)),
+            }
+            for entry in ranked(entries[:limit])
+        ]
+        found.append(
+            {
+                "name": region.name,
+                "legal_orders": region.pog.count(),
+                "complete": len(entries) <= limit,
+                "graphs": graphs,
+            }
+        )
+    return found
 
 
 def _own(region: CompiledRegion) -> tuple[str, ...]:
@@ -42,19 +80,4 @@ def _own(region: CompiledRegion) -> tuple[str, ...]:
     return tuple(x for x in region.order if x in region.region.extents)
 
 
-def _record(region: CompiledRegion, entries: list[RankedOrder], more: bool) -> dict[str, object]:
-    return {
-        "region": region.name,
-        "legal_orders": region.pog.count(),
-        "complete": not more,
-        "graphs": [
-            {
-                "order": entry.order,
-                "orders": entry.stands_for.orders,
-                "cycles": None if entry.reason else entry.cycles,
-                "reason": entry.reason,
-                "chosen": entry.covers(_own(region)),
-            }
-            for entry in entries
-        ],
-    }
+EXPLORE = Command("explore", "Rank the dataflow orders of every region.", _declare, _run)

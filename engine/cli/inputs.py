@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from engine.cli.command import json_option
 from engine.dataflow.compiler import Compilation, compile_program
 from engine.dataflow.fusion.schedule import Schedule
 from engine.errors import DataError, ProgramError, ScheduleError
@@ -26,28 +27,14 @@ from engine.models import (
 )
 from engine.models.data import random_tensor
 from engine.models.datasets import VARIABLE
+from engine.models.from_file import MlirModel
 from engine.program import StoredTensor, check_data, parse
 from engine.program.arrays import operand_shapes, read_npz, store_operand
+from engine.results.record import DataSource
 
 MAX_FILE = 64 << 20
 ONE = re.compile(r"([A-Za-z_][A-Za-z0-9_']*)=(.*)", re.DOTALL)
 """One tensor of ``--tensors``: its name and its file."""
-
-
-@dataclass(frozen=True)
-class MlirModel(Model):
-    """A program from an MLIR file.
-
-    Attributes
-    ----------
-    schedule : str
-        One region per function; used where no schedule is given.
-    constants : mapping
-        Inputs whose values the file holds.
-    """
-
-    schedule: str = ""
-    constants: Mapping[str, StoredTensor] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -65,12 +52,11 @@ class Inputs:
     loaded: Loaded | None = None
 
     @property
-    def source(self) -> dict[str, Any]:
-        """Where the data of a model came from, for JSON: ``{"data": {...}}``, or nothing."""
+    def source(self) -> DataSource | None:
+        """Where the data of a model came from."""
         if self.loaded is None:
-            return {}
-        known = self.loaded
-        return {"data": {"label": known.label, "origin": known.origin, "standin": known.standin}}
+            return None
+        return DataSource(self.loaded.label, self.loaded.origin, self.loaded.standin)
 
     @property
     def heading(self) -> str:
@@ -114,7 +100,7 @@ def program_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--preset", help="schedule preset of a model: unfused, partial, full")
     parser.add_argument("--schedule", type=Path, metavar="FILE", help="schedule file")
     parser.add_argument("--seed", type=natural, default=0, help="seed of random data (default: 0)")
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    json_option(parser)
 
 
 def natural(text: str) -> int:

@@ -1,16 +1,16 @@
-"""The command line's machines: presets, files, and what a machine's memory did."""
+"""``fuseloom machine`` and the option ``--machine``: presets and files."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator
+import argparse
 from pathlib import Path
 from typing import Any
 
-from engine.dataflow.sim.dram import MemoryStats
+from engine.cli.command import Command, json_option, print_json
 from engine.dataflow.sim.machine import PRESETS, Machine
 from engine.dataflow.sim.machine_text import MAX_SIZE, parse_machine, print_machine
 from engine.errors import SimulationError
+from engine.results.document import Kind
 
 HELP = f"preset ({', '.join(PRESETS)}) or TOML file, as the command 'machine' prints it"
 
@@ -43,39 +43,21 @@ def machine_of(name: str) -> Machine:
         raise SimulationError(f"{path}: {problem.message}", hint=problem.hint) from None
 
 
-def show_machine(options: Any) -> int:
+def _declare(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("machine", nargs="?", default="default", metavar="NAME|FILE", help=HELP)
+    json_option(parser)
+
+
+def _run(options: Any) -> int:
     """Print a machine as a file, which --machine then takes."""
     machine = machine_of(options.machine)
     if options.json:
-        print(json.dumps({**machine.to_dict(), "fingerprint": machine.fingerprint}))
+        print_json(Kind.MACHINE, {**machine.to_dict(), "fingerprint": machine.fingerprint})
     else:
         print(print_machine(machine), end="")
     return 0
 
 
-def memory_lines(
-    memories: Iterable[tuple[str, MemoryStats | None]], *, whole: bool
-) -> Iterator[str]:
-    """What the memory did, by region: a line each, or everything.
-
-    Parameters
-    ----------
-    memories : iterable of (str, MemoryStats or None)
-        Region and its statistics, if its machine has a memory.
-    """
-    there = [(name, stats) for name, stats in memories if stats is not None]
-    if whole:
-        for name, stats in there:
-            yield f"\n{name}: {stats}"
-        return
-    if there:
-        yield (
-            f"{'memory':24} {'reads':>12} {'writes':>12} {'moved, bytes':>14} {'GB/s':>8} "
-            f"{'of peak':>8} {'row hits':>9} {'latency':>8}"
-        )
-    for name, stats in there:
-        yield (
-            f"{name:24} {stats.reads:12,} {stats.writes:12,} {stats.bytes:14,} "
-            f"{stats.bandwidth / 1e9:8.2f} {stats.share:8.1%} {stats.hit_rate:9.1%} "
-            f"{stats.read_latency:8.1f}"
-        )
+MACHINE = Command(
+    "machine", "Print a machine as a file: what it has, or what to change.", _declare, _run
+)

@@ -1,94 +1,69 @@
-"""``fuseloom simulate`` of a program."""
+"""``fuseloom simulate``: a program, or a graph from a file, cycle by cycle."""
 
 from __future__ import annotations
 
-import json
-from dataclasses import replace
+import argparse
+from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-from rich.progress import Progress
-
-from engine.cli.explain import as_json, explanation, observation, write_trace
-from engine.cli.inputs import Inputs
-from engine.cli.limits import limits_of
-from engine.cli.machine import machine_of, memory_lines
-from engine.dataflow.sim.explain.perfetto import TracedRegion
-from engine.dataflow.sim.program_runs import simulate
+from engine.cli.command import Command, engine_option
+from engine.cli.inputs import inputs, positive, program_options
+from engine.cli.limits import add_limits
+from engine.cli.machine import HELP as MACHINE_HELP
 
 
-def simulate_program(options: Any, given: Inputs) -> int:
-    """Run a program, check it and print what came of it; 1 if the check fails."""
-    compilation, data = given.compilation, given.data
-    machine = machine_of(options.machine)
-    if options.capacity == "sized":
-        compilation = compilation.sized()
-    elif options.capacity is not None:
-        machine = replace(machine, channel_capacity=options.capacity)
-    observe = observation(options)
-    with Progress(console=Console(stderr=True), transient=True, disable=options.json) as bar:
-        task = bar.add_task("simulating", total=1.0)
+def _declare(parser: argparse.ArgumentParser) -> None:
+    program_options(parser)
+    parser.add_argument("--machine", default="default", metavar="NAME|FILE", help=MACHINE_HELP)
+    parser.add_argument(
+        "--capacity", type=_capacity, metavar="TOKENS",
+        help="capacity of every channel, or 'sized' for capacities that no data can deadlock",
+    )  # fmt: skip
+    engine_option(parser)
+    add_limits(parser)
+    foreign = parser.add_argument_group(
+        "graphs from files",
+        "Instead of a program, one graph of another tool, or of ours, with its tensors. Faults of "
+        "SAM graphs are repaired, and every repair is listed.",
+    )
+    foreign.add_argument(
+        "--sam", type=Path, metavar="G.gv", help="DOT graph of the SAM/Custard compiler"
+    )
+    foreign.add_argument(
+        "--tortilla", type=Path, metavar="OP.bin",
+        help="protobuf graph of the Comal simulator, or a folder with op.bin; --tensors names the "
+        "folder of its tensors (default: where the graph lies)",
+    )  # fmt: skip
+    foreign.add_argument(
+        "--graph", type=Path, metavar="G.json", help="graph of compile --export json"
+    )
+    foreign.add_argument(
+        "--block", type=int, choices=[16, 32, 64],
+        help="with --tortilla: timing of blocks of that edge, on scalar data",
+    )  # fmt: skip
+    parser.add_argument("--trace", action="store_true", help="print the table of nodes too")
+    parser.add_argument(
+        "--explain", action="store_true",
+        help="say which chain of work and waits determined the cycles, and which channels filled",
+    )  # fmt: skip
+    parser.add_argument(
+        "--trace-out", type=Path, metavar="FILE",
+        help="write a trace for Perfetto or chrome://tracing; one cycle is shown as 1 us",
+    )  # fmt: skip
 
-        def report(share: float, text: str) -> None:
-            bar.update(task, completed=share, description=text)
 
-        run = simulate(
-            compilation,
-            data,
-            machine,
-            engine=options.engine,
-            observe=observe,
-            progress=report,
-            limits=limits_of(options),
-        )
-    check = run.check()
-    traced = [TracedRegion(r.name, r.result, r.path) for r in run.regions]
-    write_trace(options, traced)
-    if options.json:
-        explain = {"explain": as_json(traced, machine)} if options.explain else {}
-        print(
-            json.dumps(
-                {
-                    "cycles": run.cycles,
-                    "regions": [
-                        {
-                            "name": r.name,
-                            "order": r.region.order,
-                            "cycles": r.cycles,
-                            "flops": r.work.flops,
-                            "bytes": r.work.bytes,
-                            "tokens": r.result.total_tokens,
-                            "memory": r.result.memory and r.result.memory.to_dict(),
-                        }
-                        for r in run.regions
-                    ],
-                    "flops": run.work.flops,
-                    "bytes": run.work.bytes,
-                    "tokens": run.tokens,
-                    "max_rel_error": check.max_rel_error,
-                    "ok": check.ok,
-                    **given.source,
-                    "machine": machine.name,
-                    "seconds": run.seconds,
-                    **explain,
-                }
-            )
-        )
-    else:
-        print(given.heading, end="")
-        print(f"{'region':24} {'cycles':>14} {'FLOPs':>14} {'bytes':>14}")
-        for r in run.regions:
-            print(f"{r.name:24} {r.cycles:14,} {r.work.flops:14,} {r.work.bytes:14,}")
-        print(f"{'total':24} {run.cycles:14,} {run.work.flops:14,} {run.work.bytes:14,}")
-        memories = [(r.name, r.result.memory) for r in run.regions]
-        for line in memory_lines(memories, whole=False):
-            print(line)
-        print(f"{check}; simulated in {run.seconds:.2f} s")
-        if options.trace:
-            for line in memory_lines(memories, whole=True):
-                print(line)
-            for trace in run.trace:
-                print(f"\n{trace}")
-        if options.explain:
-            print(f"\n{explanation(traced, machine)}")
-    return 0 if check.ok else 1
+def _capacity(text: str) -> int | str:
+    return text if text == "sized" else positive(text)
+
+
+def _run(options: Any) -> int:
+    if options.sam or options.tortilla or options.graph or options.block:
+        from engine.cli.graphs import simulate_file
+
+        return simulate_file(options)
+    from engine.cli.programs import simulate_program
+
+    return simulate_program(options, inputs(options))
+
+
+SIMULATE = Command("simulate", "Simulate a program and check it.", _declare, _run)

@@ -68,7 +68,7 @@ def test_drag_a_boundary_run_and_be_refused(page, session):
 
     run_and_wait(page, page.locator("[data-action=run]").click)
     assert session.record is not None
-    expect(page.locator(".cycles")).to_have_text(f"{session.record.cycles:,} cycles")
+    expect(page.locator(".cycles")).to_have_text(f"{session.record.run.cycles:,} cycles")
     expect(page.locator(".figure.sim").first).to_contain_text("cycles")
 
     page.locator("button.caption[data-region='1']").click()

@@ -34,7 +34,7 @@ def test_a_machine_with_memory_shows_what_its_memory_did(page, session):
     wait_until(lambda: session.machine.name == "hbm2", page, timeout=PATIENCE)
     expect(page.get_by_text("256.0 GB/s peak")).to_be_visible()
     run(page)
-    memory = session.record.regions[0].memory
+    memory = session.record.run.regions[0].memory
     expect(page.locator("dl.figures")).to_contain_text(f"{memory['bandwidth'] / 1e9:,.2f} GB/s")
     expect(page.locator("dl.figures")).to_contain_text("% of 256.0 GB/s")
     expect(page.locator("dl.figures")).to_contain_text(f"{memory['read_latency']:,.1f} cycles")
@@ -61,7 +61,7 @@ def test_explain_lists_the_critical_path_and_outlines_it(page, session, monkeypa
     explain.focus()
     page.keyboard.press("Enter")
     expect(page.locator(".head", has_text="Bottleneck:")).to_be_visible(timeout=2 * PATIENCE)
-    path = session.record.regions[0].path
+    path = session.record.run.regions[0].path
     expect(page.locator("g.node.critical")).to_have_count(len(path["shares"]))
     rows = page.get_by_role("region", name="Where the cycles of the critical path went")
     expect(rows.locator("tbody tr")).to_have_count(len(path["summary"]))

@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 import engine.dataflow.sim.compiled.simulation  # noqa: F401 -- registers the kernels
-from engine.dataflow.sim.conformance.conform import check, conform
+from engine.dataflow.sim.conformance.conform import check
 from engine.dataflow.sim.conformance.vectors import load_vectors
-from engine.errors import SimulationError
 
 HERE = Path(__file__).parent
 FILES = ("prims.json", "kernels.json")
@@ -66,32 +65,3 @@ def broken(change: str) -> dict[str, Any]:
 )
 def test_a_falsified_vector_fails(change: str, reported: str) -> None:
     assert check(broken(change), "interpreter") == [reported]
-
-
-def test_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert conform(HERE / "prims.json", "interpreter") == 0
-    assert capsys.readouterr().out.splitlines()[-1] == "120 passed, 0 failed"
-
-
-def test_what_is_not_implemented_counts_as_failed(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    file = tmp_path / "vectors.json"
-    file.write_text(
-        '[{"kind": "x", "cap": null, "clocks": {}, "outputs": {}, "dequeued": {},'
-        ' "nodes": [{"op": "genref", "name": "g"}]}]'
-    )
-    assert conform(file, "interpreter") == 1
-    assert capsys.readouterr().out.splitlines() == [
-        "FAILED 0 x (unbounded): not implemented: genref",
-        "not implemented: genref (in 1 vectors)",
-        "0 passed, 1 failed",
-    ]
-
-
-@pytest.mark.parametrize("text", ["{}", "[1]", "no json"])
-def test_other_files_are_refused(tmp_path: Path, text: str) -> None:
-    file = tmp_path / "vectors.json"
-    file.write_text(text)
-    with pytest.raises(SimulationError, match=r"vectors\.json"):
-        load_vectors(file)

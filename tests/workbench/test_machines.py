@@ -18,6 +18,7 @@ from workbench.memory_panel import MemoryPanel, memory_html
 from workbench.node_details import NodeDetails
 from workbench.path_panel import PathPanel
 from workbench.quantities import about
+from workbench.records import source_of
 from workbench.run_panel import RunPanel
 from workbench.runs_table import RunsTable
 from workbench.session import Session
@@ -34,18 +35,15 @@ def session():
 @pytest.fixture(scope="module")
 def explained():
     """A session with an explained run on hbm2; tests only look at it."""
-    from engine.dataflow.sim.explain.data import observation, region_data
-    from engine.dataflow.sim.explain.perfetto import TracedRegion
+    from engine.dataflow.sim.explain.data import PAGE, observation
     from engine.dataflow.sim.program_runs import simulate
+    from engine.dataflow.sim.records import program_record
 
     session = Session("gcn", "karate", machine=Machine.preset("hbm2"))
     run = simulate(
         session.compilation, session.built.data, session.machine, observe=observation(True)
     )
-    regions = [
-        region_data(TracedRegion(r.name, r.result, r.path), session.machine) for r in run.regions
-    ]
-    session.finish(session.built, {**outcome(run.cycles, session=session), "regions": regions})
+    session.finish(session.built, program_record(run, run.check(), PAGE, source_of(session.built)))
     return session
 
 
@@ -165,7 +163,7 @@ def test_the_machine_panel_ignores_nonsense(session, request_):
 
 def test_details_and_heat_tell_stalls_by_cause(explained):
     heat = GraphView(explained).heat
-    region = explained.record.regions[0]
+    region = explained.record.run.regions[0]
     node = next(n for n in region.nodes if region.ports_of(n))
     waits = sum(p["stall_memory"] for p in region.ports_of(node))
     expected = min(1.0, (region.nodes[node]["stall_memory"] + waits) / region.cycles)
@@ -180,7 +178,7 @@ def test_details_and_heat_tell_stalls_by_cause(explained):
 
 def test_the_path_is_outlined_in_the_graph(explained):
     critical = GraphView(explained).critical
-    path = explained.record.regions[0].path
+    path = explained.record.run.regions[0].path
     assert set(critical["nodes"]) == {f"n{n}" for n in path["shares"]}
     assert critical["edges"]
     streams = {s.id for s in explained.current.graph.streams}
@@ -190,7 +188,7 @@ def test_the_path_is_outlined_in_the_graph(explained):
 def test_the_path_panel_lists_what_the_cycles_went_on(explained):
     panel = PathPanel(explained)
     view = panel.view["path"]
-    path = explained.record.regions[0].path
+    path = explained.record.run.regions[0].path
     assert len(view["rows"]) == path["summaries"]
     assert sum(row["share"] for row in view["rows"]) == pytest.approx(1)
     first = path["what_if"][0]
@@ -229,16 +227,16 @@ def test_what_takes_too_long_to_explain_is_not_started(session, monkeypatch):
 
 
 def test_a_later_run_keeps_what_was_explained(explained):
-    parts = outcome(explained.record.cycles, session=explained)
+    parts = outcome(explained.record.run.cycles, session=explained)
     other = Session("gcn", "karate", machine=Machine.preset("hbm2"))
     other.records = dict(explained.records)
     record = other.finish(other.built, parts)
-    assert record.explained
-    assert record.regions[0].path == explained.record.regions[0].path
+    assert record.run.explained
+    assert record.run.regions[0].path == explained.record.run.regions[0].path
 
 
 def test_memory_statistics_carry_units(explained):
-    memory = explained.record.regions[0].memory
+    memory = explained.record.run.regions[0].memory
     text = memory_html("T1..H", memory)
     assert f"{memory['bandwidth'] / 1e9:,.2f} GB/s" in text
     assert "% of 256.0 GB/s" in text
@@ -260,13 +258,13 @@ def test_without_a_memory_there_are_no_statistics(session):
 
 def test_the_heat_map_has_a_rectangle_per_node_and_bin(explained):
     shown = Utilisation(explained)
-    region = explained.record.regions[0]
+    region = explained.record.run.regions[0]
     for activity in ("busy", "stall_memory"):
         shown.choice.value = activity
         data = shown.source.data
         bins = -(-region.cycles // region.timeline["width"])
         assert len(data["x"]) == bins * len(region.nodes)
-        total = sum(row[activity] for row in region.nodes.values())
+        total = sum(row[activity] for row in region.rows.values())
         assert sum(data["cycles"]) == total
         assert max(data["share"]) <= 1
 

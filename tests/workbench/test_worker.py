@@ -84,10 +84,10 @@ def test_a_run_gives_plain_data_and_a_check():
     runner.param.watch(lambda event: shares.append(event.new), "share")
     result = alone(runner.run(job(session)))
     assert result is not None
-    assert result["ok"]
-    assert result["cycles"] > 0
-    assert len(result["regions"]) == len(session.regions)
-    nodes = result["regions"][0]["nodes"]
+    assert result.ok
+    assert result.cycles > 0
+    assert len(result.regions) == len(session.regions)
+    nodes = result.regions[0].nodes
     assert {row["node"] for row in nodes} == {n.id for n in session.current.graph.nodes}
     assert shares[-1] == 1
     assert not runner.running
@@ -142,7 +142,7 @@ def test_the_panel_keeps_the_record():
     panel = RunPanel(session)
     alone(lambda: panel.handle({"kind": "run"}))
     assert session.record is not None, panel.runner.status
-    assert session.record.ok
+    assert session.record.run.ok
     assert panel.view["result"]["cycles"].endswith(" cycles")
 
 
@@ -150,26 +150,26 @@ def test_a_run_on_a_memory_tells_what_it_did():
     session = Session("spmm", "random", machine=Machine.preset("hbm2"))
     result = alone(Runner().run(job(session)))
     direct = simulate(session.compilation, session.built.data, session.machine)
-    (region,), (expected,) = result["regions"], direct.regions
-    assert region["memory"] == json.loads(json.dumps(expected.result.memory.to_dict()))
-    assert region["memory"]["bytes"] > 0
-    assert region["path"] is None
+    (region,), (expected,) = result.regions, direct.regions
+    assert region.memory == json.loads(json.dumps(expected.result.memory.to_dict()))
+    assert region.memory["bytes"] > 0
+    assert region.path is None
     own = {n.id for n in session.current.graph.nodes}
-    ports = [row for row in region["nodes"] if row["node"] not in own]
+    ports = [row for row in region.nodes if row["node"] not in own]
     assert ports
     for row in ports:  # each serves the node its label begins with
         served = session.current.graph.nodes[row["owner"]]
         assert row["label"].startswith(served.label)
-    assert all("owner" not in row for row in region["nodes"] if row["node"] in own)
+    assert all(row["owner"] == row["node"] for row in region.nodes if row["node"] in own)
 
 
 @pytest.mark.parametrize("machine", ["default", "hbm2"])
 def test_timelines_add_up_to_the_counters(machine):
     session = Session("gcn", "karate", machine=Machine.preset(machine))
     result = alone(Runner().run(job(session)))
-    for region in result["regions"]:
-        for name, cycles in region["timeline"]["cycles"].items():
-            for row, bins in zip(region["nodes"], cycles, strict=True):
+    for region in result.regions:
+        for name, cycles in region.timeline["cycles"].items():
+            for row, bins in zip(region.nodes, cycles, strict=True):
                 if name != "idle":
                     assert sum(bins) == row[name]
 
@@ -178,31 +178,30 @@ def test_timelines_add_up_to_the_counters(machine):
 def test_an_explained_run_accounts_for_every_cycle(machine):
     session = Session("gcn", "karate", machine=Machine.preset(machine))
     result = alone(Runner().run(job(session, explain=True)))
-    for compiled, region in zip(session.regions, result["regions"], strict=True):
-        path = region["path"]
+    for compiled, region in zip(session.regions, result.regions, strict=True):
+        path = region.path
         assert path["start"] == 0
-        assert sum(row["cycles"] for row in path["summary"]) == region["cycles"]
+        assert sum(row["cycles"] for row in path["summary"]) == region.cycles
         assert sum(path["shares"].values()) == pytest.approx(1)
         assert {int(n) for n in path["shares"]} <= {n.id for n in compiled.graph.nodes}
-        ends = [(s["from"], s["to"]) for s in path["segments"]]
+        ends = [(s["start"], s["stop"]) for s in path["segments"]]
         assert ends[0][0] == 0
-        assert ends[-1][1] == region["cycles"]
+        assert ends[-1][1] == region.cycles
         assert all(a[1] == b[0] for a, b in itertools.pairwise(ends))
         assert path["what_if"][0]["gain"] == path["what_if"][0]["own"] // 2
-        assert len(region["channels"]) >= len(compiled.graph.streams)
+        assert len(region.channels) >= len(compiled.graph.streams)
 
 
-def test_a_long_path_is_cut_to_its_longest_segments(monkeypatch):
-    monkeypatch.setattr(analysis, "LISTED", 5)
+def test_a_long_path_is_cut_to_its_longest_segments():
     session = Session("gcn", "karate")
     observe = analysis.observation(explain=True)
     run = simulate(session.compilation, session.built.data, observe=observe)
     path = run.regions[0].path
-    data = analysis.path_data(path)
+    data = analysis.path_data(path, analysis.Detail(segments=5))
     assert data["pieces"] == len(path.segments) > 5
     kept = sorted((s["cycles"] for s in data["segments"]), reverse=True)
     assert kept == sorted((s.cycles for s in path.segments), reverse=True)[:5]
-    starts = [s["from"] for s in data["segments"]]
+    starts = [s["start"] for s in data["segments"]]
     assert starts == sorted(starts)
 
 

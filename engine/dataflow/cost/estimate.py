@@ -23,6 +23,8 @@ from engine.program.relayout import reshaped
 from engine.program.storage import StoredTensor, check_data
 from engine.program.stored_views import resolve_view
 from engine.program.types import Program
+from engine.results import estimate as results
+from engine.results.estimate import RegionTotals
 
 
 @dataclass(frozen=True)
@@ -47,8 +49,8 @@ class NodeEstimate:
 
 
 @dataclass(frozen=True)
-class RegionEstimate:
-    """Expected numbers of one region.
+class RegionEstimate(RegionTotals):
+    """Expected numbers of one region, and of every node of its graph.
 
     Attributes
     ----------
@@ -56,10 +58,6 @@ class RegionEstimate:
         Cycles of the busiest node, and those a value takes on the longest path.
     """
 
-    name: str
-    cycles: float
-    flops: float
-    bytes: float
     nodes: tuple[NodeEstimate, ...] = field(repr=False)
 
     @property
@@ -67,33 +65,8 @@ class RegionEstimate:
         return max(self.nodes, key=lambda n: n.cycles)
 
 
-@dataclass(frozen=True)
-class Estimate:
+class Estimate(results.Estimate[RegionEstimate]):
     """Expected numbers of a program: its regions, run one after another."""
-
-    regions: tuple[RegionEstimate, ...]
-
-    @property
-    def cycles(self) -> float:
-        return sum(r.cycles for r in self.regions)
-
-    @property
-    def flops(self) -> float:
-        return sum(r.flops for r in self.regions)
-
-    @property
-    def bytes(self) -> float:
-        return sum(r.bytes for r in self.regions)
-
-    def __str__(self) -> str:
-        lines = [f"{'region':24} {'cycles':>14} {'FLOPs':>14} {'bytes':>14}"]
-        lines += [_line(r.name, r.cycles, r.flops, r.bytes) for r in self.regions]
-        lines.append(_line("total", self.cycles, self.flops, self.bytes))
-        return "\n".join(lines)
-
-
-def _line(name: str, cycles: float, flops: float, size: float) -> str:
-    return f"{name:24} {cycles:14,.0f} {flops:14,.0f} {size:14,.0f}"
 
 
 class Known:

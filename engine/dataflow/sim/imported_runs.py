@@ -26,7 +26,7 @@ from engine.dataflow.sim.trace import Trace
 from engine.dataflow.sim.work import measured_work
 from engine.errors import SimulationError
 from engine.program.storage import StoredTensor
-from engine.results.check import TOLERANCE, relative_error
+from engine.results.check import Against, Check, relative_error
 from engine.results.work import Work
 
 
@@ -87,7 +87,7 @@ class ImportedRun:
     def trace(self) -> Trace:
         return Trace.of(self.result)
 
-    def check(self, expected: npt.ArrayLike) -> DenseCheck:
+    def check(self, expected: npt.ArrayLike) -> Check:
         """Compare the first output with a dense array."""
         first = self.imported.outputs[0].name
         if first not in self.outputs:
@@ -95,29 +95,8 @@ class ImportedRun:
         got = self.outputs[first]
         want = np.asarray(expected, dtype=np.float64)
         shape = got.tensor.shape
-        if want.shape != shape:
-            return DenseCheck(float("inf"), shape, want.shape)
-        return DenseCheck(relative_error(got.to_dense(), want), shape, shape)
-
-
-@dataclass(frozen=True)
-class DenseCheck:
-    """How an output compares with a dense array that should equal it."""
-
-    max_rel_error: float
-    shape: tuple[int, ...]
-    expected_shape: tuple[int, ...]
-
-    @property
-    def ok(self) -> bool:
-        return self.shape == self.expected_shape and self.max_rel_error <= TOLERANCE
-
-    def __str__(self) -> str:
-        if self.shape != self.expected_shape:
-            return f"MISMATCH: shape {self.shape}, expected {self.expected_shape}"
-        if not self.ok:
-            return f"MISMATCH: relative error {self.max_rel_error:.1e} exceeds {TOLERANCE:.0e}"
-        return f"matches the expected values (largest relative error {self.max_rel_error:.1e})"
+        error = relative_error(got.to_dense(), want) if want.shape == shape else float("inf")
+        return Check(error, against=Against.EXPECTED, shape=shape, expected_shape=want.shape)
 
 
 LARGE_TABLE = 1 << 24

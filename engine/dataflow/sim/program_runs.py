@@ -30,7 +30,7 @@ from engine.program.relayout import reshaped
 from engine.program.sparse_reference import Masked
 from engine.program.storage import StoredTensor, check_data
 from engine.program.types import Op, Program
-from engine.results.check import TOLERANCE, Check, relative_error
+from engine.results.check import TOLERANCE, Against, Check, relative_error
 from engine.results.work import Work
 
 Progress = Callable[[float, str], bool | None]
@@ -126,7 +126,7 @@ class Run:
             want = expected.dense()
             same = same and bool(np.array_equal(stored.pattern(), expected.present))
             worst = max(worst, relative_error(got, want))
-        return Check(worst, same, tolerance)
+        return Check(worst, same, tolerance, Against.REFERENCE)
 
 
 def simulate(

@@ -10,8 +10,28 @@ from typing import Any
 from engine.dataflow.samml.graph import Node
 from engine.dataflow.sim.result import EngineResult
 from engine.errors import SimulationError
+from engine.results.text_table import Align, Column, text_table
 
 JSON_VERSION = 2
+_COLUMNS = (
+    Column("node", align=Align.LEFT),
+    Column("op", align=Align.LEFT),
+    *map(
+        Column,
+        (
+            "in",
+            "out",
+            "busy",
+            "share",
+            "stall in",
+            "stall room",
+            "stall memory",
+            "idle",
+            "first",
+            "last",
+        ),
+    ),
+)
 
 
 @dataclass(frozen=True)
@@ -111,22 +131,7 @@ class Trace:
             yield {**asdict(node), "busy_share": self.busy_share(node)}
 
     def __str__(self) -> str:
-        head = (
-            "node",
-            "op",
-            "in",
-            "out",
-            "busy",
-            "share",
-            "stall in",
-            "stall room",
-            "stall memory",
-            "idle",
-            "first",
-            "last",
-        )
-        table = [head]
-        table += [
+        rows = [
             (
                 n.label,
                 n.op,
@@ -143,15 +148,7 @@ class Trace:
             )
             for n in self.nodes
         ]
-        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-        lines = [f"{self.graph}: {self.cycles:,} cycles"]
-        for row in table:
-            cells = [
-                cell.ljust(width) if k < 2 else cell.rjust(width)
-                for k, (cell, width) in enumerate(zip(row, widths, strict=True))
-            ]
-            lines.append("  ".join(cells).rstrip())
-        return "\n".join(lines)
+        return "\n".join([f"{self.graph}: {self.cycles:,} cycles", *text_table(_COLUMNS, rows)])
 
     def to_json(self) -> str:
         """Versioned JSON that :meth:`from_json` reads back to an equal trace."""

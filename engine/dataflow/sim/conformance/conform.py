@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -111,19 +111,51 @@ def _short(items: Sequence[Any]) -> str:
     return f"[{shown}{' ...' if len(items) > 12 else ''}] ({len(items)})"
 
 
-def conform(path: str | Path, engine: str = "auto") -> int:
-    """Replay every vector of a file, print what differs; return the exit code (1: failures)."""
-    vectors = load_vectors(path)
-    failed = 0
-    lacking: Counter[str] = Counter()
-    for number, vector in enumerate(vectors):
-        differences = check(vector, engine)
-        failed += bool(differences)
-        lacking.update(unsupported(vector))
-        if differences:
-            capacity = "unbounded" if vector["cap"] is None else f"capacity {vector['cap']}"
-            print(f"FAILED {number} {vector['kind']} ({capacity}): {'; '.join(differences)}")
-    for name, count in sorted(lacking.items()):
-        print(f"not implemented: {name} (in {count} vectors)")
-    print(f"{len(vectors) - failed} passed, {failed} failed")
-    return int(failed > 0)
+@dataclass(frozen=True)
+class Replayed:
+    """What came of replaying one vector.
+
+    Attributes
+    ----------
+    number : int
+        Its place in the file, from 0.
+    kind : str
+        What it is a vector of.
+    capacity : int or None
+        Tokens its channels hold; None is unbounded.
+    differences : tuple of str
+        What differs from the reference; nothing if it passes.
+    lacking : frozenset of str
+        What it needs that is not implemented.
+    """
+
+    number: int
+    kind: str
+    capacity: int | None
+    differences: tuple[str, ...]
+    lacking: frozenset[str]
+
+    @property
+    def ok(self) -> bool:
+        return not self.differences
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {
+            "number": self.number,
+            "kind": self.kind,
+            "capacity": self.capacity,
+            "differences": list(self.differences),
+        }
+
+    def __str__(self) -> str:
+        capacity = "unbounded" if self.capacity is None else f"capacity {self.capacity}"
+        return f"{self.number} {self.kind} ({capacity}): {'; '.join(self.differences)}"
+
+
+def replay(path: str | Path, engine: str = "auto") -> Iterator[Replayed]:
+    """Replay the vectors of a file, one after another."""
+    for number, vector in enumerate(load_vectors(path)):
+        differences = tuple(check(vector, engine))
+        lacking = frozenset(unsupported(vector))
+        yield Replayed(number, vector["kind"], vector["cap"], differences, lacking)

@@ -31,6 +31,8 @@ from engine.dataflow.sim.dram.state import (
     LATENCY_WRITES,
     STRIDE,
 )
+from engine.results.document import finite
+from engine.results.text_table import Column, text_table
 
 
 @dataclass(frozen=True)
@@ -154,8 +156,9 @@ class MemoryStats:
         return _rate(self.channels)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, with the totals."""
+        """Plain data, with the totals; the peak is None where there is no limit."""
         totals = {
+            "peak": finite(self.peak),
             "bytes": self.bytes,
             "bandwidth": self.bandwidth,
             "share": self.share,
@@ -172,15 +175,28 @@ class MemoryStats:
             f"  latency: {self.read_latency:.1f} cycles of reads, "
             f"{self.write_latency:.1f} of writes",
             f"  row hits: {self.hit_rate:.1%}",
-            f"  {'channel':>7} {'reads':>10} {'writes':>10} {'hits':>10} {'misses':>10} "
-            f"{'conflicts':>10} {'refreshes':>9} {'GB/s':>7} {'of peak':>7}",
         ]
-        lines += [
-            f"  {k:7} {c.reads:10,} {c.writes:10,} {c.hits:10,} {c.misses:10,} "
-            f"{c.conflicts:10,} {c.refreshes:9,} {c.bandwidth / 1e9:7.2f} {c.share:7.1%}"
+        rows = [
+            (
+                str(k),
+                *(f"{n:,}" for n in (c.reads, c.writes, c.hits, c.misses, c.conflicts)),
+                f"{c.refreshes:,}",
+                f"{c.bandwidth / 1e9:.2f}",
+                f"{c.share:.1%}",
+            )
             for k, c in enumerate(self.channels)
         ]
+        lines += text_table(_COLUMNS, rows, gap=" ", indent="  ")
         return "\n".join(lines)
+
+
+_COLUMNS = (
+    Column("channel", 7),
+    *(Column(title, 10) for title in ("reads", "writes", "hits", "misses", "conflicts")),
+    Column("refreshes", 9),
+    Column("GB/s", 7),
+    Column("of peak", 7),
+)
 
 
 def _rate(channels: Sequence[ChannelStats]) -> float:

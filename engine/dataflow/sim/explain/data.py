@@ -1,7 +1,13 @@
-"""What a worker tells about a region's run: plain data for the page, of bounded size."""
+"""A region's run as plain data of bounded size: one shape for the command line and the workbench.
+
+A node is told as ``node`` (its number), ``label`` and ``owner``: the node whose memory port it is,
+or itself.  A stream is told by its number.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from engine.dataflow.samml.graph import Graph, Node
@@ -11,17 +17,41 @@ from engine.dataflow.sim.machine import Machine
 from engine.dataflow.sim.observe import ACTIVITIES, Observe, Observed
 from engine.dataflow.sim.ports import READ, WRITE
 from engine.dataflow.sim.trace import Trace
+from engine.results.document import plain
+from engine.results.record import RegionRecord
+from engine.results.work import Work
 
 BINS = 128
 """Most bins of a timeline."""
-LISTED = 200
-"""Most segments of a critical path that are listed: the longest."""
-SUMMED = 100
-"""Most rows of a critical path's summary."""
+
+
+@dataclass(frozen=True)
+class Detail:
+    """How much of a run is told.
+
+    Attributes
+    ----------
+    nodes, timeline, outputs : bool
+        Whether to tell what each node did, what it did when, and what an imported graph wrote.
+    segments : int
+        Most segments of a critical path that are listed: the longest.
+    rows : int
+        Most rows of a critical path's summary and of what could be gained: the largest.
+    """
+
+    nodes: bool = False
+    timeline: bool = False
+    outputs: bool = False
+    segments: int = 2_000
+    rows: int = 2_000
+
+
+PAGE = Detail(nodes=True, timeline=True, segments=200, rows=100)
+"""What a page shows."""
 
 
 def observation(explain: bool) -> Observe:
-    """What a run is asked to observe: timelines always, channels and a log to explain it."""
+    """What a run for a page is asked to observe: timelines always, a log to explain it."""
     return Observe(bins=BINS, log=explain)
 
 
@@ -36,54 +66,64 @@ def owner(graph: Graph, node: Node) -> int:
     return next(own, node.id)
 
 
-def region_data(run: TracedRegion, machine: Machine) -> dict[str, Any]:
-    """Cycles, nodes, memory, timeline and, if it was explained, path and channels of a region."""
+def region_record(
+    run: TracedRegion, machine: Machine, order: Sequence[str], work: Work, detail: Detail
+) -> RegionRecord:
+    """The record of a region's run; path and channels are there if they were observed."""
     result = run.result
-    nodes = []
-    for row, node in zip(Trace.of(result).rows(), result.graph.nodes, strict=True):
-        of = owner(result.graph, node)
-        nodes.append(row if of == node.id else {**row, "owner": of})
-    return {
-        "name": run.name,
-        "cycles": int(result.cycles),
-        "nodes": nodes,
-        "memory": result.memory and result.memory.to_dict(),
-        "timeline": timeline(result.observed),
-        "path": path_data(run.path) if run.path is not None else None,
-        "channels": channel_data(run, machine),
-    }
+    return RegionRecord(
+        run.name,
+        tuple(order),
+        int(result.cycles),
+        work.flops,
+        work.bytes,
+        result.total_tokens,
+        nodes=node_data(run) if detail.nodes else None,
+        timeline=timeline(result.observed) if detail.timeline else None,
+        memory=None if result.memory is None else plain(result.memory.to_dict()),
+        path=None if run.path is None else path_data(run.path, detail),
+        channels=channel_data(run, machine),
+    )
 
 
-def timeline(observed: Observed | None) -> dict[str, Any]:
+def node_data(run: TracedRegion) -> tuple[dict[str, Any], ...]:
+    """What each node did: the rows of the trace, and whom each serves."""
+    graph = run.result.graph
+    rows = zip(Trace.of(run.result).rows(), graph.nodes, strict=True)
+    return tuple({**row, "owner": owner(graph, node)} for row, node in rows)
+
+
+def timeline(observed: Observed | None) -> dict[str, Any] | None:
     """Cycles per bin as ``cycles[activity][node][bin]``; a bin is ``width`` cycles wide."""
     if observed is None:
-        return {}
+        return None
     rows = {name: observed.nodes[:, k, :].tolist() for k, name in enumerate(ACTIVITIES)}
     return {"width": int(observed.width), "cycles": rows}
 
 
-def channel_data(run: TracedRegion, machine: Machine) -> list[dict[str, Any]]:
+def channel_data(run: TracedRegion, machine: Machine) -> tuple[dict[str, Any], ...] | None:
     """Occupancy of every channel, the fullest first, if it was observed."""
     graph, observed = run.result.graph, run.result.observed
     if observed is None or observed.occupancy_max is None:
-        return []
+        return None
     mean = observed.occupancy_mean(run.result.cycles)
     rows: list[dict[str, Any]] = [
         {
-            "stream": stream_name(graph, s.id),
-            "from": node_name(graph.nodes[graph.producer[s.id]]),
-            "to": node_name(graph.nodes[graph.consumer[s.id]]),
-            "node": owner(graph, graph.nodes[graph.consumer[s.id]]),
+            "stream": s.id,
+            "label": stream_name(graph, s.id),
+            "producer": _node(graph, graph.producer[s.id]),
+            "consumer": _node(graph, graph.consumer[s.id]),
             "mean": float(mean[s.id]),
             "most": int(observed.occupancy_max[s.id]),
             "capacity": machine.capacity_of(s),
+            "tokens": int(run.result.tokens[s.id]),
         }
         for s in graph.streams
     ]
-    return sorted(rows, key=lambda row: (-row["most"], -row["mean"]))
+    return tuple(sorted(rows, key=lambda row: (-row["most"], -row["mean"], row["stream"])))
 
 
-def path_data(path: CriticalPath) -> dict[str, Any]:
+def path_data(path: CriticalPath, detail: Detail) -> dict[str, Any]:
     """A critical path: where its cycles went, its longest segments, and what could be gained.
 
     ``shares`` gives every node on the path its part of the elapsed cycles; memory ports count
@@ -95,46 +135,48 @@ def path_data(path: CriticalPath) -> dict[str, Any]:
     for share in summary:
         node = owner(graph, graph.nodes[share.node])
         shares[node] = shares.get(node, 0) + share.cycles
-    longest = sorted(path.segments, key=lambda s: -s.cycles)[:LISTED]
+    longest = sorted(path.segments, key=lambda s: -s.cycles)[: detail.segments]
     return {
         "cycles": path.cycles,
         "start": path.start,
-        "summary": [_row(graph, s, s.cycles, s.segments) for s in summary[:SUMMED]],
+        "summary": [
+            {**_part(graph, s), "cycles": s.cycles, "segments": s.segments, "share": s.share}
+            for s in summary[: detail.rows]
+        ],
         "summaries": len(summary),
         "segments": [
-            {**_row(graph, s, s.cycles, 1), "from": s.start, "to": s.stop}
+            {**_part(graph, s), "cycles": s.cycles, "start": s.start, "stop": s.stop}
             for s in sorted(longest, key=lambda s: s.start)
         ],
         "pieces": len(path.segments),
-        "what_if": _what_if(path),
+        "what_if": _what_if(path)[: detail.rows],
         "shares": {str(node): cycles / max(path.cycles, 1) for node, cycles in shares.items()},
         "streams": sorted({s.stream for s in path.segments if s.stream is not None}),
     }
 
 
-def _row(graph: Graph, part: Segment | Share, cycles: int, segments: int) -> dict[str, Any]:
-    segment = Segment(part.node, 0, cycles, part.why, part.stream, part.other)
+def _node(graph: Graph, number: int) -> dict[str, Any]:
+    node = graph.nodes[number]
+    return {"node": number, "owner": owner(graph, node), "label": node_name(node)}
+
+
+def _part(graph: Graph, part: Segment | Share) -> dict[str, Any]:
+    """Where a part of the path was spent and on what."""
+    segment = Segment(part.node, 0, part.cycles, part.why, part.stream, part.other)
     return {
-        "node": owner(graph, graph.nodes[part.node]),
-        "name": node_name(graph.nodes[part.node]),
+        **_node(graph, part.node),
         "why": part.why.value,
         "what": describe(graph, segment),
-        "cycles": cycles,
-        "segments": segments,
+        "stream": part.stream,
+        "other": part.other,
     }
 
 
 def _what_if(path: CriticalPath) -> list[dict[str, Any]]:
     """Bounds for every node that works on the path, the most to gain first."""
-    nodes = sorted({s.node for s in path.segments}, key=lambda n: (-path.own(n), n))
-    guesses = [path.what_if(n) for n in nodes if path.own(n)]
+    own: dict[int, int] = {n: path.own(n) for n in {s.node for s in path.segments}}
+    guesses = [path.what_if(n) for n in sorted(own, key=lambda n: (-own[n], n)) if own[n]]
     return [
-        {
-            "node": owner(path.graph, path.graph.nodes[g.node]),
-            "name": node_name(path.graph.nodes[g.node]),
-            "own": g.own,
-            "gain": g.gain,
-            "cycles": g.cycles,
-        }
-        for g in guesses[:SUMMED]
+        {**_node(path.graph, g.node), "own": g.own, "gain": g.gain, "cycles": g.cycles}
+        for g in guesses
     ]

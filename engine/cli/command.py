@@ -1,0 +1,46 @@
+"""What a command is to the command line, and how it prints one JSON document."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from engine.results.document import Kind, document, plain, to_text
+
+
+@dataclass(frozen=True)
+class Command:
+    """One command: its name, what it does in a sentence, its options, and what runs.
+
+    Attributes
+    ----------
+    run : callable
+        Takes the parsed options; gives the exit code: 0 (done) or 1 (a result is wrong).
+    """
+
+    name: str
+    text: str
+    declare: Callable[[argparse.ArgumentParser], None]
+    run: Callable[[Any], int]
+
+
+def json_option(parser: argparse.ArgumentParser) -> None:
+    """Declare ``--json``."""
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def engine_option(parser: argparse.ArgumentParser) -> None:
+    """Declare ``--engine``."""
+    parser.add_argument(
+        "--engine",
+        choices=["auto", "compiled", "interpreter"],
+        default="auto",
+        help="which form of the primitives runs (default: %(default)s)",
+    )
+
+
+def print_json(kind: Kind, content: Mapping[str, Any]) -> None:
+    """Print a document of that kind."""
+    print(to_text(document(kind, plain(content))))

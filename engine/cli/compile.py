@@ -1,0 +1,84 @@
+"""``fuseloom compile``: a program's regions, tables and graphs; ``--export`` writes files."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from engine.cli.command import Command, print_json
+from engine.cli.inputs import Inputs, compilation, inputs, program_options
+from engine.dataflow.compiler import CompiledRegion
+from engine.results.document import Kind
+
+
+def _declare(parser: argparse.ArgumentParser) -> None:
+    program_options(parser)
+    parser.add_argument(
+        "--show",
+        choices=["summary", "regions", "table", "graph", "dot"],
+        default="summary",
+        help="what to print (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--export",
+        choices=["sam", "tortilla", "json"],
+        help="write graphs for other tools: SAM's DOT dialect, Comal's protobuf (a folder with "
+        "op.bin and the tensors), or our own JSON",
+    )
+    parser.add_argument(
+        "--output", type=Path, metavar="PATH", help="where to; several regions get -1, -2, ..."
+    )
+    parser.add_argument(
+        "--strict", action="store_true", help="refuse to export what other tools cannot run"
+    )
+
+
+def _run(options: Any) -> int:
+    with_data = options.data is not None or options.tensors is not None
+    given = inputs(options) if with_data else Inputs(compilation(options), {})
+    compiled = given.compilation
+    if options.export or options.output or options.strict:
+        from engine.cli.export import export
+
+        return export(options, compiled, given.data)
+    if options.json:
+        source = None if given.source is None else given.source.to_dict()
+        regions = [_as_json(region) for region in compiled.regions]
+        content = {"schedule": str(compiled.schedule), "data": source, "regions": regions}
+        print_json(Kind.COMPILATION, {"name": compiled.program.name, **content})
+        return 0
+    print(given.heading, end="")
+    for region in compiled.regions:
+        print(_shown(region, options.show))
+    return 0
+
+
+def _as_json(region: CompiledRegion) -> dict[str, Any]:
+    return {
+        "name": region.name,
+        "order": region.order,
+        "region": json.loads(region.region.to_json()),
+        "table": json.loads(region.table.to_json()),
+        "graph": json.loads(region.graph.to_json()),
+    }
+
+
+def _shown(region: CompiledRegion, what: str) -> str:
+    match what:
+        case "regions":
+            return str(region.region)
+        case "table":
+            return f"{region.name}\n{region.table}\n"
+        case "graph":
+            return str(region.graph)
+        case "dot":
+            from engine.dataflow.samml.dot import to_dot
+
+            return str(to_dot(region.graph).source)
+    order, nodes = ",".join(region.order), len(region.graph.nodes)
+    return f"{region.name}: order {order} (of {region.region.pog.count():,}), {nodes} nodes"
+
+
+COMPILE = Command("compile", "Compile a program and show what came of it.", _declare, _run)

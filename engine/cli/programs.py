@@ -1,0 +1,66 @@
+"""Simulating a program from the command line."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from rich.console import Console
+from rich.progress import Progress
+
+from engine.cli.explain import explanation, observation, write_trace
+from engine.cli.inputs import Inputs
+from engine.cli.limits import limits_of
+from engine.cli.machine import machine_of
+from engine.cli.tables import memory_table, run_table
+from engine.dataflow.sim.explain.data import Detail
+from engine.dataflow.sim.program_runs import Run, simulate
+from engine.dataflow.sim.records import program_record, traced_regions
+
+
+def simulate_program(options: Any, given: Inputs) -> int:
+    """Run a program, check it and print what came of it; 1 if the check fails."""
+    run = _simulated(options, given)
+    check = run.check()
+    write_trace(options, traced_regions(run))
+    record = program_record(run, check, Detail(nodes=options.trace), given.source)
+    if options.json:
+        print(record.to_json())
+        return 0 if check.ok else 1
+    print(given.heading, end="")
+    for line in [*run_table(record), *memory_table(record.regions)]:
+        print(line)
+    print(f"{check}; simulated in {run.seconds:.2f} s")
+    if options.trace:
+        for region in run.regions:
+            if region.result.memory is not None:
+                print(f"\n{region.name}: {region.result.memory}")
+        for trace in run.trace:
+            print(f"\n{trace}")
+    if options.explain:
+        print(f"\n{explanation(record)}")
+    return 0 if check.ok else 1
+
+
+def _simulated(options: Any, given: Inputs) -> Run:
+    compilation, machine = given.compilation, machine_of(options.machine)
+    if options.capacity == "sized":
+        compilation = compilation.sized()
+    elif options.capacity is not None:
+        machine = replace(machine, channel_capacity=options.capacity)
+    observe = observation(options)
+    with Progress(console=Console(stderr=True), transient=True, disable=options.json) as bar:
+        task = bar.add_task("simulating", total=1.0)
+
+        def report(share: float, text: str) -> None:
+            bar.update(task, completed=share, description=text)
+
+        return simulate(
+            compilation,
+            given.data,
+            machine,
+            engine=options.engine,
+            observe=observe,
+            progress=report,
+            limits=limits_of(options),
+        )
