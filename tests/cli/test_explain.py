@@ -27,21 +27,24 @@ def test_explained_for_people(engine: str, capsys: pytest.CaptureFixture[str]) -
 
 
 def test_explained_as_data(capsys: pytest.CaptureFixture[str]) -> None:
-    (program,) = json.loads(output(capsys, *KARATE, "--explain", "--json"))["explain"]
-    (imported,) = json.loads(output(capsys, *IMPORTED, "--explain", "--json"))["explain"]
+    (program,) = json.loads(output(capsys, *KARATE, "--explain", "--json"))["regions"]
+    (imported,) = json.loads(output(capsys, *IMPORTED, "--explain", "--json"))["regions"]
     for region in (program, imported):
-        assert region["known_from"] == 0
-        assert sum(share["cycles"] for share in region["summary"]) == region["cycles"]
+        path = region["path"]
+        assert path["start"] == 0
+        assert sum(share["cycles"] for share in path["summary"]) == region["cycles"]
+        assert len(path["segments"]) == path["pieces"]
         clock = 0
-        for segment in region["segments"]:
-            assert segment["from"] == clock
-            clock = segment["to"]
+        for segment in path["segments"]:
+            assert segment["start"] == clock
+            clock = segment["stop"]
         assert clock == region["cycles"]
         assert all(c["mean"] >= 0 and c["most"] >= 1 for c in region["channels"] if c["tokens"])
 
 
 def test_unasked_it_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "explain" not in json.loads(output(capsys, *KARATE, "--json"))
+    (region,) = json.loads(output(capsys, *KARATE, "--json"))["regions"]
+    assert region["path"] is region["channels"] is region["nodes"] is None
 
 
 def test_an_imported_graph(capsys: pytest.CaptureFixture[str]) -> None:

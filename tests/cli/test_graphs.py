@@ -50,7 +50,7 @@ def test_sam_as_json(capsys: pytest.CaptureFixture[str]) -> None:
         dense[tuple(point)] = value
     np.testing.assert_allclose(dense, expected)
     assert made["cycles"] == 57
-    assert made["check"]["ok"] is made["ok"] is True
+    assert made["check"]["ok"] is True
     assert {r["rule"] for r in made["repairs"]} == {"R1", "R2", "R3"}
     assert all(r["node"] and r["change"] and r["why"] for r in made["repairs"])
 
@@ -63,7 +63,7 @@ def test_a_wrong_result_gives_exit_code_1(
     np.savez(tmp_path / "d.npz", **changed)
     arguments = ("simulate", "--sam", SAM, "--tensors", str(tmp_path / "d.npz"))
     assert "MISMATCH: relative error" in output(capsys, *arguments, *INTERPRETER, code=1)
-    assert json.loads(output(capsys, *arguments, "--json", code=1))["ok"] is False
+    assert json.loads(output(capsys, *arguments, "--json", code=1))["check"]["ok"] is False
     changed["expected"] = np.zeros((2, 2))
     np.savez(tmp_path / "d.npz", **changed)
     assert "MISMATCH: shape (5, 6), expected (2, 2)" in output(capsys, *arguments, code=1)
@@ -105,7 +105,7 @@ def test_export_and_back(form: str, tmp_path: Path, capsys: pytest.CaptureFixtur
     option = "--sam" if form == "sam" else "--graph"
     made = json.loads(output(capsys, "simulate", option, str(path), "--tensors",
                              str(tmp_path / "d.npz"), "--json"))  # fmt: skip
-    assert made["ok"]
+    assert made["check"]["ok"]
     assert made["outputs"]["T"]["shape"] == [8, 4]
 
 

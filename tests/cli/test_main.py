@@ -83,7 +83,8 @@ def test_compile_with_a_schedule(
     assert region["region"]["outputs"] == ["z"]
     assert region["region"]["orders"] == 1
     assert region["table"]["rows"] == ["i", "j", "val"]
-    assert len(Graph.from_json(json.dumps(region["graph"])).nodes) == region["nodes"]
+    graph = Graph.from_json(json.dumps(region["graph"]))
+    assert [node.op for node in graph.nodes] == [node["op"] for node in region["graph"]["nodes"]]
 
 
 def test_compiling_needs_no_data(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -107,7 +108,7 @@ def test_estimate(program: str, tmp_path: Path, capsys: pytest.CaptureFixture[st
     lines = output(capsys, "estimate", program, "--tensors", given).splitlines()
     assert [line.split()[0] for line in lines] == ["region", "y", "z", "total"]
     shown = json.loads(output(capsys, "estimate", program, "--tensors", given, "--json"))
-    assert shown.keys() == {"cycles", "flops", "bytes", "regions"}
+    assert shown["statistics"] is None
     assert shown["flops"] == 4 + 4 + 4  # products, sums, relus
     assert [region["name"] for region in shown["regions"]] == ["y", "z"]
 
@@ -116,11 +117,9 @@ def test_simulate(program: str, tmp_path: Path, capsys: pytest.CaptureFixture[st
     given = tensors(tmp_path, A=np.diag([1, -1, 2, 0]), x=np.ones(4))
     arguments = ("simulate", program, "--tensors", given, *INTERPRETER)
     shown = json.loads(output(capsys, *arguments, "--json"))
-    assert shown.keys() >= {
-        "cycles", "regions", "flops", "bytes", "max_rel_error", "seconds", "ok", "machine",
-    }  # fmt: skip
-    assert shown["ok"] is True
-    assert shown["max_rel_error"] <= 1e-5
+    assert shown["name"] == "chain"
+    assert shown["check"]["ok"] is True
+    assert shown["check"]["max_rel_error"] <= 1e-5
     assert shown["flops"] == 3 + 3 + 3
     assert shown["cycles"] == sum(region["cycles"] for region in shown["regions"])
     assert shown["seconds"] > 0
@@ -154,8 +153,8 @@ def test_machines_differ(program: str, tmp_path: Path, capsys: pytest.CaptureFix
         arguments = ("simulate", program, "--tensors", given, "--json", *INTERPRETER, *options)
         return json.loads(output(capsys, *arguments))
 
-    assert run("--machine", "comal")["machine"] == "comal"
-    assert run()["machine"] == "default"
+    assert run("--machine", "comal")["machine"]["name"] == "comal"
+    assert run()["machine"]["name"] == "default"
     assert run("--capacity", "2")["cycles"] > run("--capacity", "64")["cycles"]
 
 
@@ -163,18 +162,7 @@ def test_simulate_a_model(capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ("simulate", "--model", "spmm", "--json", *INTERPRETER)
     shown = json.loads(output(capsys, *arguments))
     assert [region["name"] for region in shown["regions"]] == ["T"]
-    assert shown["ok"] is True
-
-
-# conform --------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("name", "count"), [("prims", 120), ("kernels", None)])
-def test_conform(name: str, count: int | None, capsys: pytest.CaptureFixture[str]) -> None:
-    vectors = HERE / "conformance" / f"{name}.json"
-    count = count or len(json.loads(vectors.read_text()))
-    text = output(capsys, "conform", str(vectors), *INTERPRETER)
-    assert text.splitlines()[-1] == f"{count} passed, 0 failed"
+    assert shown["check"]["ok"] is True
 
 
 # Errors ---------------------------------------------------------------------------------------
@@ -236,7 +224,7 @@ def test_errors_are_one_line(
         "single": str(tmp_path / "single.npy"),
     }
     given = [argument.format(**files) for argument in arguments]
-    if as_json and given[0] != "conform":
+    if as_json:
         given.append("--json")
     assert main(given) == 2
     shown = capsys.readouterr()
@@ -244,7 +232,7 @@ def test_errors_are_one_line(
     assert line.startswith("fuseloom: error: ")
     assert message.format(**files) in line
     if "--json" in given:
-        assert json.loads(shown.out) == {"error": line.removeprefix("fuseloom: error: ")}
+        assert json.loads(shown.out)["text"] == line.removeprefix("fuseloom: error: ")
     else:
         assert shown.out == ""
 
@@ -280,18 +268,6 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
         main(["--version"])
     assert caught.value.code == 0
     assert capsys.readouterr().out == f"fuseloom {__version__}\n"
-
-
-def test_explore_ranks_orders(capsys) -> None:
-    assert main(["explore", "--model", "gcn", "--preset", "full"]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == "T1..Y: 10 legal orders, 5 distinct graphs"
-    assert lines[1].split() == ["*", "i→k→k'→p→n→m", "1", "orders", "49,039", "cycles"]
-    assert main(["explore", "--model", "gcn", "--preset", "full", "--limit", "2", "--json"]) == 0
-    (region,) = json.loads(capsys.readouterr().out)
-    assert (region["legal_orders"], region["complete"], len(region["graphs"])) == (10, False, 2)
-    cycles = [graph["cycles"] for graph in region["graphs"]]
-    assert cycles == sorted(cycles)
 
 
 def test_computed_capacities(capsys) -> None:

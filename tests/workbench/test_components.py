@@ -169,7 +169,7 @@ def test_the_run_panel_marks_stale_results(session):
     session.add_boundary(1)
     assert panel.view["result"]["stale"]
     session.finish(session.built, outcome(7, ok=False, session=session))
-    assert panel.view["result"]["badge"] == "MISMATCH"
+    assert panel.view["result"]["badge"].startswith("MISMATCH: stored coordinates")
 
 
 def test_the_plot_and_the_table_hold_every_run(session):

@@ -18,7 +18,7 @@ from workbench.memory_panel import MemoryPanel, memory_html
 from workbench.node_details import NodeDetails
 from workbench.path_panel import PathPanel
 from workbench.quantities import about
-from workbench.records import source_of
+from workbench.records import ports_of, source_of
 from workbench.run_panel import RunPanel
 from workbench.runs_table import RunsTable
 from workbench.session import Session
@@ -164,9 +164,9 @@ def test_the_machine_panel_ignores_nonsense(session, request_):
 def test_details_and_heat_tell_stalls_by_cause(explained):
     heat = GraphView(explained).heat
     region = explained.record.run.regions[0]
-    node = next(n for n in region.nodes if region.ports_of(n))
-    waits = sum(p["stall_memory"] for p in region.ports_of(node))
-    expected = min(1.0, (region.nodes[node]["stall_memory"] + waits) / region.cycles)
+    node = next(n for n in region.rows if ports_of(region, n))
+    waits = sum(p["stall_memory"] for p in ports_of(region, node))
+    expected = min(1.0, (region.rows[node]["stall_memory"] + waits) / region.cycles)
     assert heat["stall_memory"][f"n{node}"] == pytest.approx(expected)
     explained.select_node(node)
     text = NodeDetails(explained).html()
@@ -192,7 +192,9 @@ def test_the_path_panel_lists_what_the_cycles_went_on(explained):
     assert len(view["rows"]) == path["summaries"]
     assert sum(row["share"] for row in view["rows"]) == pytest.approx(1)
     first = path["what_if"][0]
-    assert view["head"].startswith(f"Bottleneck: {first['name']} works for {first['own']:,} cycles")
+    assert view["head"].startswith(
+        f"Bottleneck: {first['label']} works for {first['own']:,} cycles"
+    )
     assert panel.view["channels"][0]["capacity"] in ("512", "unbounded")
     panel.handle({"kind": "select", "node": view["rows"][0]["node"]})
     assert explained.node == view["rows"][0]["node"]

@@ -1,0 +1,264 @@
+"""Every ``--json`` of every command is one document that follows its schema."""
+
+from __future__ import annotations
+
+import copy
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from jsonschema import Draft202012Validator
+
+from engine.cli import main
+from engine.cli.main import COMMANDS
+from engine.dataflow.sim.machine import PRESETS, Machine
+from engine.dataflow.sim.machine_text import print_machine
+from engine.results.document import Kind, schema
+from engine.results.record import RunRecord
+
+VECTORS = Path(__file__).parent.parent / "conformance"
+SAM = ("--sam", str(VECTORS / "sam" / "matmul_ikj.gv"))
+TENSORS = VECTORS / "sam" / "matmul_ikj__small.npz"
+COMAL = ("--tortilla", str(VECTORS / "comal" / "elemadd_34_0.1_None_1"), "--machine", "comal")
+SMALL = ("--model", "spmm")
+GCN = ("--model", "gcn", "--preset", "partial")
+INTERPRETER = ("--engine", "interpreter")
+UNKNOWN = (
+    '[{"kind": "x", "cap": 3, "clocks": {}, "outputs": {}, "dequeued": {},'
+    ' "nodes": [{"op": "genref", "name": "g"}]}]'
+)
+
+CASES: dict[str, tuple[Kind, int, tuple[str, ...]]] = {
+    "compile": (Kind.COMPILATION, 0, ("compile", *GCN)),
+    "compile, data": (Kind.COMPILATION, 0, ("compile", *GCN, "--data", "cora")),
+    "compile, scheduled": (
+        Kind.COMPILATION, 0, ("compile", "--model", "gcn", "--schedule", "{schedule}")
+    ),
+    "compile, attention": (
+        Kind.COMPILATION, 0, ("compile", "--model", "attention", "--preset", "full")
+    ),
+    "compile, blocks": (Kind.COMPILATION, 0, ("compile", "--model", "gpt3")),
+    "compile, --show": (Kind.COMPILATION, 0, ("compile", *SMALL, "--show", "dot")),
+    "export sam": (
+        Kind.EXPORT, 0, ("compile", *GCN, "--export", "sam", "--output", "{folder}/g.gv")
+    ),
+    "export tortilla": (
+        Kind.EXPORT, 0, ("compile", *SMALL, "--export", "tortilla", "--output", "{folder}/g")
+    ),
+    "export json": (
+        Kind.EXPORT, 0, ("compile", *SMALL, "--export", "json", "--output", "{folder}/g.json")
+    ),
+    "estimate": (Kind.ESTIMATE, 0, ("estimate", *GCN)),
+    "estimate, program": (Kind.ESTIMATE, 0, ("estimate", "{program}")),
+    "estimate, --statistics": (Kind.ESTIMATE, 0, ("estimate", *GCN, "--statistics")),
+    "simulate": (Kind.RUN, 0, ("simulate", *SMALL)),
+    "simulate, program": (Kind.RUN, 0, ("simulate", "{program}", "--seed", "3")),
+    "simulate, --trace": (Kind.RUN, 0, ("simulate", *SMALL, "--trace")),
+    "simulate, --explain": (Kind.RUN, 0, ("simulate", *GCN, "--explain")),
+    "simulate, everything": (
+        Kind.RUN, 0,
+        ("simulate", *SMALL, "--explain", "--trace", "--machine", "hbm2", "--trace-out",
+         "{folder}/trace.json"),
+    ),
+    "simulate, --capacity": (Kind.RUN, 0, ("simulate", *SMALL, "--capacity", "3", "--explain")),
+    "simulate, sized": (Kind.RUN, 0, ("simulate", *SMALL, "--capacity", "sized", "--explain")),
+    **{
+        f"simulate, {machine}": (Kind.RUN, 0, ("simulate", *SMALL, "--machine", machine))
+        for machine in PRESETS
+    },
+    "simulate, own machine": (Kind.RUN, 0, ("simulate", *SMALL, "--machine", "{machine}")),
+    "graph": (Kind.RUN, 0, ("simulate", *SAM, "--tensors", str(TENSORS))),
+    "graph, everything": (
+        Kind.RUN, 0,
+        ("simulate", *SAM, "--tensors", str(TENSORS), "--explain", "--trace", "--machine", "ddr4"),
+    ),
+    "graph, unchecked": (Kind.RUN, 0, ("simulate", *COMAL)),
+    "graph, block": (Kind.RUN, 0, ("simulate", *COMAL, "--block", "16")),
+    "graph, wrong": (Kind.RUN, 1, ("simulate", *SAM, "--tensors", "{wrong}")),
+    "graph, other shape": (Kind.RUN, 1, ("simulate", *SAM, "--tensors", "{shape}")),
+    "graph, infinite": (Kind.RUN, 1, ("simulate", *SAM, "--tensors", "{infinite}")),
+    "explore": (Kind.ORDERS, 0, ("explore", "--model", "gcn", "--preset", "full")),
+    "explore, --limit": (Kind.ORDERS, 0, ("explore", *GCN, "--limit", "1")),
+    **{f"machine {name}": (Kind.MACHINE, 0, ("machine", name)) for name in PRESETS},
+    "machine, file": (Kind.MACHINE, 0, ("machine", "{machine}")),
+    "conform": (Kind.CONFORMANCE, 0, ("conform", str(VECTORS / "prims.json"), *INTERPRETER)),
+    "conform, failing": (Kind.CONFORMANCE, 1, ("conform", "{vectors}", *INTERPRETER)),
+    "error, hint": (Kind.ERROR, 2, ("compile", "--model", "gnc")),
+    "error, place": (Kind.ERROR, 2, ("estimate", "{typo}")),
+    "error, file": (Kind.ERROR, 2, ("simulate", "--graph", "none.json", "--tensors", "none.npz")),
+    "error, machine": (Kind.ERROR, 2, ("machine", "abacus")),
+    "error, vectors": (Kind.ERROR, 2, ("conform", "none.json")),
+    "error, order": (Kind.ERROR, 2, ("explore", "{program}", "--schedule", "{illegal}")),
+    "error, strict": (
+        Kind.ERROR, 2,
+        ("compile", *SMALL, "--export", "sam", "--output", "{folder}/g.gv", "--strict"),
+    ),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Files that the commands name."""
+    folder = tmp_path_factory.mktemp("json")
+    program = "program chain\nA: 4x4 csr\nx: 4 dense\ny[i] = A[i,j] * x[j]\nz[i] = relu(y[i])\n"
+    machine = print_machine(Machine.preset("hbm2")).replace('"hbm2"', '"mine"', 1)
+    texts = {
+        "program": ("p.loom", program),
+        "typo": ("t.loom", "A: 4x4 csr\ny[i] = = A[i,j]"),
+        "schedule": ("a.sched", "fuse T1..H; fuse T5..Y; parallel i by 2"),
+        "illegal": ("b.sched", "fuse y..z; order y..z: j,i"),
+        "machine": ("mine.toml", machine),
+        "vectors": ("vectors.json", UNKNOWN),
+    }
+    made = {"folder": str(folder)}
+    for name, (file, text) in texts.items():
+        (folder / file).write_text(text)
+        made[name] = str(folder / file)
+    with np.load(TENSORS) as arrays:
+        given = dict(arrays)
+    expected = {
+        "wrong": given["expected"] + 1,
+        "shape": np.zeros((2, 2)),
+        "infinite": np.full(given["expected"].shape, np.inf),
+    }
+    for name, array in expected.items():
+        np.savez(folder / f"{name}.npz", **{**given, "expected": array})
+        made[name] = str(folder / f"{name}.npz")
+    return made
+
+
+def strictly(text: str) -> Any:
+    """JSON as other readers have it, without NaN and infinities."""
+
+    def refuse(constant: str) -> None:
+        raise AssertionError(f"{constant} is no JSON")
+
+    return json.loads(text, parse_constant=refuse)
+
+
+def printed(
+    arguments: tuple[str, ...], code: int, files: dict[str, str], capsys: pytest.CaptureFixture[str]
+) -> Any:
+    assert main([*(a.format(**files) for a in arguments), "--json"]) == code
+    text = capsys.readouterr().out
+    assert text.count("\n") == 1
+    return strictly(text)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_what_is_printed_follows_the_schema(
+    case: str, files: dict[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    kind, code, arguments = CASES[case]
+    made = printed(arguments, code, files, capsys)
+    Draft202012Validator(schema(kind)).validate(made)
+    if kind is Kind.RUN:
+        record = RunRecord.from_dict(made)
+        assert record.to_dict() == made
+        assert record.ok is (code == 0)
+
+
+def test_warmup(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("engine.dataflow.sim.compiled.warmup.warmup", lambda progress: None)
+    made = printed(("warmup",), 0, {}, capsys)
+    Draft202012Validator(schema(Kind.WARMUP)).validate(made)
+
+
+def test_a_wrong_program_run(
+    files: dict[str, str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = "engine.dataflow.sim.program_runs.relative_error"
+    for error, shown in ((0.5, 0.5), (float("inf"), None)):
+        monkeypatch.setattr(target, lambda got, want, error=error: error)
+        made = printed(("simulate", *SMALL), 1, files, capsys)
+        Draft202012Validator(schema(Kind.RUN)).validate(made)
+        assert made["check"]["ok"] is False
+        assert made["check"]["max_rel_error"] == shown
+
+
+def test_both_kinds_of_run_are_told_alike(
+    files: dict[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The same names and types, for a program and for its graph from a file."""
+    folder = Path(files["folder"]) / "alike"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    export = ("compile", *SMALL, "--data", "random", "--export", "tortilla")
+    assert main([*export, "--output", str(folder / "g")]) == 0
+    capsys.readouterr()
+    options = ("--explain", "--trace", "--machine", "hbm2")
+    ours = printed(("simulate", *SMALL, *options), 0, files, capsys)
+    graph = ("simulate", "--tortilla", str(folder / "g"), *options)
+    theirs = printed(graph, 0, files, capsys)
+    assert ours.keys() == theirs.keys()
+    (mine,), (imported,) = ours["regions"], theirs["regions"]
+    assert {k: type(v) for k, v in mine.items()} == {k: type(v) for k, v in imported.items()}
+    assert mine["path"].keys() == imported["path"].keys()
+    assert mine["memory"].keys() == imported["memory"].keys()
+
+
+def test_every_command_that_has_json_is_tested() -> None:
+    with_json = {c.name for c in COMMANDS if c.name != "serve"}
+    assert with_json == {arguments[0] for _, _, arguments in CASES.values()} | {"warmup"}
+    assert {kind for kind, _, _ in CASES.values()} | {Kind.WARMUP} == set(Kind)
+
+
+# Schemas refuse what is not right -------------------------------------------------------------
+
+RICHEST = {
+    Kind.COMPILATION: "compile, data",
+    Kind.EXPORT: "export sam",
+    Kind.ESTIMATE: "estimate, --statistics",
+    Kind.RUN: "graph, everything",
+    Kind.ORDERS: "explore, --limit",
+    Kind.MACHINE: "machine hbm2",
+    Kind.CONFORMANCE: "conform, failing",
+    Kind.ERROR: "error, place",
+}
+
+
+def objects(part: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Paths of all objects in a document; of a list, the first item stands for all."""
+    if isinstance(part, dict):
+        yield path
+        for name, inner in part.items():
+            yield from objects(inner, (*path, name))
+    elif isinstance(part, list) and part:
+        yield from objects(part[0], (*path, 0))
+
+
+FREE = {"params", "shares", "statistics", "outputs", "not_implemented"}
+"""Objects whose names are data."""
+
+
+@pytest.mark.parametrize("kind", RICHEST)
+def test_leaving_out_any_key_fails(
+    kind: Kind, files: dict[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, code, arguments = CASES[RICHEST[kind]]
+    made = printed(arguments, code, files, capsys)
+    validator = Draft202012Validator(schema(kind))
+    assert validator.is_valid(made)
+    removed = 0
+    for path in objects(made):
+        whole: Any = made
+        for place in path:
+            whole = whole[place]
+        if path and path[-1] in FREE:
+            continue
+        for name in [*whole, None]:
+            changed = copy.deepcopy(made)
+            inner: Any = changed
+            for place in path:
+                inner = inner[place]
+            if name is None:
+                inner["unheard of"] = 1
+            else:
+                del inner[name]
+                removed += 1
+            assert not validator.is_valid(changed), (path, name)
+    assert removed >= 5

@@ -1,0 +1,92 @@
+"""The verdict on what a run wrote, whatever it is compared with."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+from engine.errors import RecordError
+from engine.results.check import Against, Check, relative_error
+
+INFINITE = float("inf")
+CHECKS = [
+    Check(3e-7, True),
+    Check(0.5, True),
+    Check(0.0, False),
+    Check(0.0, True, tolerance=0.0),
+    Check(0.0, against=Against.EXPECTED, shape=(2, 3), expected_shape=(2, 3)),
+    Check(INFINITE, against=Against.EXPECTED, shape=(), expected_shape=(2,)),
+    Check(INFINITE, True),
+]
+
+
+@pytest.mark.parametrize(
+    ("check", "text"),
+    list(zip(
+        CHECKS,
+        [
+            "matches the dense reference (largest relative error 3.0e-07)",
+            "MISMATCH: relative error 5.0e-01 exceeds 1e-05",
+            "MISMATCH: stored coordinates differ from the dense reference",
+            "matches the dense reference (largest relative error 0.0e+00)",
+            "matches the expected values (largest relative error 0.0e+00)",
+            "MISMATCH: shape (), expected (2,)",
+            "MISMATCH: relative error inf exceeds 1e-05",
+        ],
+        strict=True,
+    )),
+)  # fmt: skip
+def test_what_a_check_says(check: Check, text: str) -> None:
+    assert str(check) == text
+    assert check.ok is text.startswith("matches")
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=str)
+def test_it_reads_back_what_it_wrote(check: Check) -> None:
+    text = json.dumps(check.to_dict(), allow_nan=False)
+    assert Check.from_dict(json.loads(text)) == check
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"ok": False}, "check.ok is False, its figures say True"),
+        ({"ok": 1}, "check.ok is 1 (hint: true or false)"),
+        ({"max_rel_error": -1.0}, "check.max_rel_error is -1.0"),
+        ({"max_rel_error": INFINITE}, "check.max_rel_error is inf"),
+        ({"max_rel_error": None}, "its figures say False"),
+        ({"max_rel_error": "0"}, "check.max_rel_error is '0' (hint: a number)"),
+        ({"tolerance": None}, "check.tolerance is None"),
+        ({"against": "the stars"}, "check.against is 'the stars'"),
+        ({"pattern_equal": "yes"}, "check.pattern_equal is 'yes'"),
+        ({"shape": [2, -1]}, "check.shape[1] is -1"),
+        ({"shape": [True]}, "check.shape[0] is True"),
+        ({"shape": "2x3"}, "check.shape is '2x3' (hint: a list)"),
+        ({"message": None}, "check.message is None"),
+        ({"mood": "good"}, "check has an unknown 'mood'"),
+    ],
+)
+def test_what_is_no_check_is_refused(change: dict[str, Any], message: str) -> None:
+    with pytest.raises(RecordError) as refused:
+        Check.from_dict({**Check(3e-7, True).to_dict(), **change})
+    assert message in str(refused.value)
+
+
+def test_every_field_of_a_check_is_needed() -> None:
+    for name in Check(0.0).to_dict():
+        data = Check(0.0).to_dict()
+        del data[name]
+        with pytest.raises(RecordError, match=f"check has no '{name}'"):
+            Check.from_dict(data)
+
+
+def test_relative_errors() -> None:
+    a = np.array([1.0, -4.0, np.inf])
+    assert relative_error(a, a) == 0
+    assert relative_error(a + np.array([0, 1, 0]), a) == 0.25
+    assert relative_error(np.array([1.0, -4.0, 0.0]), a) == INFINITE
+    assert relative_error(np.zeros(2), np.zeros(2)) == 0
+    assert relative_error(np.full(2, np.nan), np.full(2, np.inf)) == 0  # nothing to compare

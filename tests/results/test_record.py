@@ -1,0 +1,174 @@
+"""The record of a run: it reads back what it wrote, and refuses what is no record."""
+
+from __future__ import annotations
+
+import copy
+import json
+import random
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from engine.errors import RecordError
+from engine.results.check import Against, Check
+from engine.results.document import Kind, schema
+from engine.results.record import DataSource, MachineId, RegionRecord, RunRecord
+
+MACHINE = MachineId("default", "0123456789abcdef")
+SMALL = RunRecord(
+    "chain",
+    "fuse y..z",
+    MACHINE,
+    DataSource("Cora (stand-in, seed 0)", "made up", True),
+    (
+        RegionRecord("y", ("i", "j"), 120, 9.0, 36.0, 40),
+        RegionRecord("z", ("i",), 10**19, 1.5, 0.0, 2),
+    ),
+    Check(3e-7, True),
+    0.25,
+)
+GRAPH = RunRecord(
+    "SAM",
+    "",
+    MACHINE,
+    None,
+    (
+        RegionRecord(
+            "SAM", (), 5, 1, 4, None,
+            nodes=({"node": 0, "label": "root"}, {"node": 3, "label": "LS"}),
+            timeline={"width": 2, "cycles": {"busy": [[1, 2], [0, 3]]}},
+            memory={"peak": None},
+            path={"cycles": 5, "segments": []},
+            channels=({"stream": 0, "mean": 0.5},),
+        ),
+    ),
+    Check(float("inf"), against=Against.EXPECTED, shape=(2,), expected_shape=(3,)),
+    0.0,
+    ({"rule": "R1", "node": "3", "change": "dropped", "why": "wrong"},),
+    {"x": {"values": [1.0, None]}},
+)  # fmt: skip
+RECORDS = [SMALL, GRAPH, replace(GRAPH, check=None, outputs={}), replace(SMALL, regions=())]
+
+
+@pytest.mark.parametrize("record", RECORDS)
+def test_a_record_reads_back(record: RunRecord) -> None:
+    text = record.to_json()
+    assert "\n" not in text
+    assert RunRecord.from_json(text) == record
+    assert RunRecord.from_dict(record.to_dict()) == record
+
+
+def test_totals_are_sums() -> None:
+    assert SMALL.cycles == 10**19 + 120
+    assert (SMALL.flops, SMALL.bytes, SMALL.tokens) == (10.5, 36.0, 42)
+    assert GRAPH.tokens is None
+    assert (SMALL.ok, GRAPH.ok, replace(GRAPH, check=None).ok) == (True, False, True)
+    assert (SMALL.explained, GRAPH.explained) == (False, True)
+    assert GRAPH.regions[0].rows[3]["label"] == "LS"
+
+
+def test_a_plain_record_follows_the_schema() -> None:
+    Draft202012Validator(schema(Kind.RUN)).validate(SMALL.to_dict())
+
+
+@pytest.mark.parametrize("version", [0, 2, "1", 1.0, True, None])
+def test_other_versions_are_refused(version: Any) -> None:
+    with pytest.raises(RecordError, match=f"a run record of version {version}, not 1"):
+        RunRecord.from_dict({**SMALL.to_dict(), "version": version})
+
+
+@pytest.mark.parametrize("data", [None, [], 3, "run", {}, {"fuseloom": "trace", "version": 1}])
+def test_other_documents_are_refused(data: Any) -> None:
+    with pytest.raises(RecordError, match="not a fuseloom run record"):
+        RunRecord.from_dict(data)
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        ("name", 3, "run.name is 3 (hint: a text)"),
+        ("schedule", None, "run.schedule is None"),
+        ("seconds", -1, "run.seconds is -1"),
+        ("seconds", float("nan"), "run.seconds is nan"),
+        ("cycles", 119, "the sum over the regions"),
+        ("tokens", None, "run.tokens is None (hint: 42, the sum"),
+        ("flops", True, "run.flops is True"),
+        ("extra", 1, "run has an unknown 'extra'"),
+        ("machine", "default", "run.machine is 'default' (hint: an object)"),
+        ("machine.fingerprint", None, "run.machine.fingerprint is None"),
+        ("machine.colour", "red", "run.machine has an unknown 'colour'"),
+        ("data", [], "run.data is list"),
+        ("data.standin", "yes", "run.data.standin is 'yes'"),
+        ("regions", {}, "run.regions is dict (hint: a list)"),
+        ("regions.1", None, "run.regions[1] is None"),
+        ("regions.0.cycles", 12.5, "run.regions[0].cycles is 12.5"),
+        ("regions.0.cycles", -1, "run.regions[0].cycles is -1"),
+        ("regions.0.cycles", True, "run.regions[0].cycles is True"),
+        ("regions.0.order", ["i", 2], "run.regions[0].order[1] is 2"),
+        ("regions.0.order", "ij", "run.regions[0].order is 'ij'"),
+        ("regions.0.nodes", [1], "run.regions[0].nodes[0] is 1"),
+        ("regions.0.path", "x" * 500, "run.regions[0].path is 'xxx"),
+        ("regions.0.memory", 0, "run.regions[0].memory is 0"),
+        ("check.ok", False, "run.check.ok is False, its figures say True"),
+        ("check.against", [], "run.check.against is list"),
+        ("repairs", None, "run.repairs is None"),
+        ("outputs", [], "run.outputs is list"),
+    ],
+)
+def test_what_is_wrong_is_named(path: str, value: Any, message: str) -> None:
+    data = SMALL.to_dict()
+    *places, last = path.split(".")
+    inner: Any = data
+    for place in places:
+        inner = inner[int(place) if place.isdigit() else place]
+    inner[int(last) if last.isdigit() else last] = value
+    with pytest.raises(RecordError) as refused:
+        RunRecord.from_dict(data)
+    assert message in str(refused.value)
+    assert len(str(refused.value)) < 400
+
+
+def test_every_field_is_needed() -> None:
+    data = SMALL.to_dict()
+    for path in [(), ("machine",), ("data",), ("check",), ("regions", 1)]:
+        whole: Any = data
+        for place in path:
+            whole = whole[place]
+        for name in whole:
+            changed = copy.deepcopy(data)
+            inner: Any = changed
+            for place in path:
+                inner = inner[place]
+            del inner[name]
+            with pytest.raises(RecordError):
+                RunRecord.from_dict(changed)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", "[" * 100_000, "NaN", '{"seconds": Infinity}', "1" * 5000, '"\\ud800"']
+)
+def test_what_is_no_json_is_refused(text: str) -> None:
+    with pytest.raises(RecordError):
+        RunRecord.from_json(text)
+
+
+def test_damaged_text_gives_a_record_or_is_refused() -> None:
+    text = GRAPH.to_json()
+    rng = random.Random(20_261_122)
+    refused = 0
+    for trial in range(400):
+        at = rng.randrange(len(text))
+        changed = text[:at] + chr(rng.randrange(32, 127)) + text[at + 1 :]
+        try:
+            RunRecord.from_json(text[:at] if trial % 4 == 0 else changed)
+        except RecordError:
+            refused += 1
+    assert refused > 200
+
+
+def test_nothing_infinite_is_written() -> None:
+    region = replace(SMALL.regions[0], memory={"peak": float("inf"), "list": (1, float("nan"))})
+    (written,) = json.loads(replace(SMALL, regions=(region,)).to_json())["regions"]
+    assert written["memory"] == {"peak": None, "list": [1, None]}
