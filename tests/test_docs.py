@@ -18,6 +18,7 @@ from engine.dataflow.compiler import compile_program
 from engine.dataflow.samml.passes.buffers import size_buffers
 from engine.dataflow.sim.program_runs import simulate
 from engine.models import Model, gcn, karate, random_data, spmm
+from engine.results.document import VERSIONS, Kind, schema
 from tests.dataflow.samml.passes import in_lanes
 
 ROOT = Path(__file__).parent.parent
@@ -104,6 +105,28 @@ def test_the_simulators_page() -> None:
     assert names["run"].check().ok
     assert names["run"].regions[0].result.observed is not None
     assert told[-1] == "100% done"
+
+
+def test_the_page_about_json(capsys) -> None:
+    text = (ROOT / "docs/json.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| [^|]+ \| `(\w+)` \| (\d+) \|", text, re.MULTILINE)
+    assert {kind: int(version) for kind, version in rows} == {
+        kind.value: version for kind, version in VERSIONS.items()
+    }
+    keys = set(
+        re.findall(r"`([\w\[\].]+)`", "".join(re.findall(r"^\| `.+?\|", text, re.MULTILINE)))
+    )
+    run = schema(Kind.RUN)
+    region = run["$defs"]["region"]["properties"]
+    assert {key for key in keys if "[" not in key} == run["properties"].keys() - {
+        "fuseloom", "version", "regions"
+    }  # fmt: skip
+    assert {key.partition(".")[2] for key in keys if "[" in key} <= region.keys()
+    (code,) = blocks("docs/json.md", "python")
+    assert main(["simulate", "--model", "spmm", "--json"]) == 0
+    printed = capsys.readouterr().out.rstrip("\n")
+    exec(compile(code, "docs/json.md", "exec"), {"text": printed})
+    assert "matches the dense reference" in capsys.readouterr().out
 
 
 def test_the_cycles_in_lanes() -> None:

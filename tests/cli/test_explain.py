@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from engine.cli import main
-from tests.cli.test_main import output
+from tests.cli.commands import output
 
 KARATE = ("simulate", "--model", "gcn", "--data", "karate", "--preset", "full")
 SAM = Path(__file__).parent.parent / "conformance" / "sam"

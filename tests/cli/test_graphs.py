@@ -11,24 +11,12 @@ import numpy as np
 import pytest
 
 from engine.cli import main
+from tests.cli.commands import INTERPRETER, error, output
 
 VECTORS = Path(__file__).parent.parent / "conformance"
 SAM = str(VECTORS / "sam" / "matmul_ikj.gv")
 TENSORS = str(VECTORS / "sam" / "matmul_ikj__small.npz")
 COMAL = VECTORS / "comal" / "elemadd_34_0.1_None_1"
-INTERPRETER = ("--engine", "interpreter")
-
-
-def output(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> str:
-    assert main([*arguments]) == code
-    return capsys.readouterr().out
-
-
-def error(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    assert main([*arguments]) == 2
-    text = capsys.readouterr().err
-    assert text.count("\n") == 1
-    return text
 
 
 def test_sam(capsys: pytest.CaptureFixture[str]) -> None:
@@ -94,69 +82,6 @@ def test_tortilla(capsys: pytest.CaptureFixture[str]) -> None:
     assert "busy" in output(capsys, *arguments, "--trace")
 
 
-@pytest.mark.parametrize("form", ["sam", "json"])
-def test_export_and_back(form: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = tmp_path / f"g.{form}"
-    printed = output(capsys, "compile", "--model", "spmm", "--export", form, "--output", str(path))
-    assert printed.startswith(f"T: {path}\n")
-    rng = np.random.default_rng(1)
-    a, x = rng.integers(0, 2, (8, 8)) * 1.0, rng.normal(size=(8, 4))
-    np.savez(tmp_path / "d.npz", A=a, X=x, expected=a @ x)
-    option = "--sam" if form == "sam" else "--graph"
-    made = json.loads(output(capsys, "simulate", option, str(path), "--tensors",
-                             str(tmp_path / "d.npz"), "--json"))  # fmt: skip
-    assert made["check"]["ok"]
-    assert made["outputs"]["T"]["shape"] == [8, 4]
-
-
-def test_export_tortilla_with_data(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    where = ("--export", "tortilla", "--output", str(tmp_path / "g"))
-    output(capsys, "compile", "--model", "spmm", "--data", "random", *where)
-    theirs = json.loads(
-        output(capsys, "simulate", "--tortilla", str(tmp_path / "g" / "op.bin"), "--json")
-    )
-    ours = json.loads(output(capsys, "simulate", "--model", "spmm", "--json"))
-    assert theirs["outputs"]["T"]["shape"] == [8, 4]
-    assert abs(theirs["cycles"] - ours["cycles"]) < 10
-
-
-def test_several_regions_are_numbered(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    options = ("--model", "gcn", "--preset", "partial", "--json")
-    where = ("--export", "sam", "--output", str(tmp_path / "g.gv"))
-    made = json.loads(output(capsys, "compile", *options, *where))
-    assert [Path(w["path"]).name for w in made["written"]] == ["g-1.gv", "g-2.gv"]
-    assert all(Path(w["path"]).exists() for w in made["written"])
-    assert any(note.startswith("extension: ") for note in made["written"][0]["notes"])
-
-
-def test_later_regions_get_what_earlier_ones_wrote(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    program = tmp_path / "p.loom"
-    program.write_text("A: 3x3 dense\nx: 3 dense\ny[i] = A[i,j] * x[j]\nz[i] = relu(y[i])\n")
-    where = ("--export", "tortilla", "--output", str(tmp_path / "g"))
-    output(capsys, "compile", str(program), "--data", "random", *where)
-    second = ("simulate", "--tortilla", str(tmp_path / "g-2" / "op.bin"), "--json")
-    assert json.loads(output(capsys, *second))["outputs"]["z"]["shape"] == [3]
-
-
-def test_nothing_is_written_if_a_region_is_refused(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    program = tmp_path / "p.loom"
-    program.write_text("A: 3 compressed\ny[i] = relu(A[i])\nz[i] = gelu(y[i])\n")
-    where = ("--export", "tortilla", "--output", str(tmp_path / "g"))
-    assert "has no function gelu" in error(capsys, "compile", str(program), *where)
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["p.loom"]
-
-
-def test_strict(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    where = ("--export", "sam", "--output", str(tmp_path / "g.gv"), "--strict")
-    text = error(capsys, "compile", "--model", "spmm", *where)
-    assert "cannot be written in the SAM dialect" in text
-    assert not (tmp_path / "g.gv").exists()
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -180,19 +105,6 @@ def test_errors(arguments: list[str], message: str, capsys: pytest.CaptureFixtur
     text = error(capsys, "simulate", *arguments)
     assert text.startswith("fuseloom: error: ")
     assert message in text
-
-
-def test_export_options_go_together(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    for given in (["--export", "sam"], ["--output", str(tmp_path / "x")], ["--strict"]):
-        assert "--export and --output go together" in error(
-            capsys, "compile", "--model", "spmm", *given
-        )
-
-
-def test_output_that_cannot_be_written(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    where = ("--export", "json", "--output", str(tmp_path / "file" / "g.json"))
-    assert "cannot write" in error(capsys, "compile", "--model", "spmm", *where)
 
 
 def test_damaged_data_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,16 +12,11 @@ import scipy.io
 import scipy.sparse
 
 from engine.cli import main
+from tests.cli.commands import INTERPRETER as ENGINE
+from tests.cli.commands import output
 from tests.frontends.files import Citation
 
-ENGINE = ("--engine", "interpreter")
 PRODUCT = "program p\nA: 9x7 dcsr\nX: 7x4 dense\nT[i,j] = A[i,k] * X[k,j]\n"
-
-
-def output(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    """What a command that succeeds prints."""
-    assert main(arguments) == 0
-    return capsys.readouterr().out
 
 
 def record(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:

@@ -1,0 +1,46 @@
+"""What the tests of commands share: a program, files, and what a command prints."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from engine.cli import main
+
+CHAIN = """
+program chain
+A: 4x4 csr
+x: 4 dense
+y[i] = A[i,j] * x[j]
+z[i] = relu(y[i])
+"""
+INTERPRETER = ("--engine", "interpreter")
+
+
+def file(folder: Path, name: str, content: str | bytes) -> str:
+    path = folder / name
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return str(path)
+
+
+def tensors(folder: Path, **arrays: Any) -> str:
+    path = folder / "tensors.npz"
+    np.savez(path, **arrays)
+    return str(path)
+
+
+def output(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> str:
+    """What a command with that exit code prints."""
+    assert main(arguments) == code
+    return capsys.readouterr().out
+
+
+def error(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """The one line of a command that refuses what it was given."""
+    assert main([*arguments]) == 2
+    text = capsys.readouterr().err
+    assert text.count("\n") == 1
+    return text

@@ -1,0 +1,67 @@
+"""``fuseloom compile``: what it shows of regions, tables and graphs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from engine.cli import main
+from engine.dataflow.samml.graph import Graph
+from tests.cli.commands import file, output
+
+
+def test_compile(program: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert output(capsys, "compile", program) == (
+        "y: order i,j (of 1), 18 nodes\nz: order i (of 1), 6 nodes\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("what", "first"),
+    [
+        ("regions", "region y -> y"),
+        ("table", "y\n    | A[i,j]"),
+        ("graph", "graph y\n  %0:ref0 = root()"),
+        ("dot", "digraph y {"),
+    ],
+)
+def test_compile_shows(
+    what: str, first: str, program: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert output(capsys, "compile", program, "--show", what).startswith(first)
+
+
+def test_compile_with_a_schedule(
+    program: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    schedule = file(tmp_path, "a.sched", "fuse y..z; order y..z: i,j")
+    shown = json.loads(output(capsys, "compile", program, "--schedule", schedule, "--json"))
+    assert shown["schedule"] == "fuse y..z; order y..z: i,j"
+    (region,) = shown["regions"]
+    assert region["name"] == "y..z"
+    assert region["order"] == ["i", "j"]
+    assert region["region"]["outputs"] == ["z"]
+    assert region["region"]["orders"] == 1
+    assert region["table"]["rows"] == ["i", "j", "val"]
+    graph = Graph.from_json(json.dumps(region["graph"]))
+    assert [node.op for node in graph.nodes] == [node["op"] for node in region["graph"]["nodes"]]
+
+
+def test_compiling_needs_no_data(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A program of any size compiles; only what runs on data makes some up."""
+    huge = file(tmp_path, "huge.loom", "A: 1000000000x1000000000 dcsr\nT[i] = A[i,j]")
+    assert output(capsys, "compile", huge).startswith("T: order i,j (of 1)")
+    assert main(["estimate", huge]) == 2
+    assert "too many to make up at random" in capsys.readouterr().err
+
+
+def test_compile_a_preset(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = output(capsys, "compile", "--model", "gcn", "--preset", "partial").splitlines()
+    assert [line.split(":")[0] for line in lines] == ["T1..H", "T5..Y"]
+
+
+def test_the_regions_of_a_model_with_reshapes(capsys) -> None:
+    assert main(["compile", "--model", "gpt3", "--preset", "partial", "--show", "regions"]) == 0
+    assert "region S1..O1 -> O1" in capsys.readouterr().out

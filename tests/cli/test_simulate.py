@@ -1,0 +1,81 @@
+"""``fuseloom simulate`` of programs: figures, checks, machines."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from engine.cli import main
+from tests.cli.commands import INTERPRETER, output, tensors
+
+
+def test_simulate(program: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    given = tensors(tmp_path, A=np.diag([1, -1, 2, 0]), x=np.ones(4))
+    arguments = ("simulate", program, "--tensors", given, *INTERPRETER)
+    shown = json.loads(output(capsys, *arguments, "--json"))
+    assert shown["name"] == "chain"
+    assert shown["check"]["ok"] is True
+    assert shown["check"]["max_rel_error"] <= 1e-5
+    assert shown["flops"] == 3 + 3 + 3
+    assert shown["cycles"] == sum(region["cycles"] for region in shown["regions"])
+    assert shown["seconds"] > 0
+    lines = output(capsys, *arguments).splitlines()
+    assert [line.split()[0] for line in lines[:-1]] == ["region", "y", "z", "total"]
+    assert lines[-1].startswith("matches the dense reference (largest relative error ")
+    assert f"{shown['cycles']:,}" in lines[-2]
+
+
+def test_simulate_prints_the_trace(program: str, capsys: pytest.CaptureFixture[str]) -> None:
+    text = output(capsys, "simulate", program, *INTERPRETER, "--trace")
+    assert "LS A.i" in text
+    assert "y: " in text
+
+
+def test_a_seed_fixes_random_data(program: str, capsys: pytest.CaptureFixture[str]) -> None:
+    def run(seed: str) -> Any:
+        arguments = ("simulate", program, "--seed", seed, "--json", *INTERPRETER)
+        shown = json.loads(output(capsys, *arguments))
+        del shown["seconds"]
+        return shown
+
+    assert run("1") == run("1")
+    assert run("1") != run("2")
+
+
+def test_machines_differ(program: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    given = tensors(tmp_path, A=np.ones((4, 4)), x=np.ones(4))
+
+    def run(*options: str) -> Any:
+        arguments = ("simulate", program, "--tensors", given, "--json", *INTERPRETER, *options)
+        return json.loads(output(capsys, *arguments))
+
+    assert run("--machine", "comal")["machine"]["name"] == "comal"
+    assert run()["machine"]["name"] == "default"
+    assert run("--capacity", "2")["cycles"] > run("--capacity", "64")["cycles"]
+
+
+def test_simulate_a_model(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ("simulate", "--model", "spmm", "--json", *INTERPRETER)
+    shown = json.loads(output(capsys, *arguments))
+    assert [region["name"] for region in shown["regions"]] == ["T"]
+    assert shown["check"]["ok"] is True
+
+
+def test_a_wrong_result_is_code_1(
+    program: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engine.dataflow.sim.program_runs.relative_error", lambda got, want: 0.5)
+    assert main(["simulate", program, *INTERPRETER]) == 1
+    assert "MISMATCH: relative error 5.0e-01 exceeds 1e-05" in capsys.readouterr().out
+
+
+def test_computed_capacities(capsys) -> None:
+    command = ["simulate", "--model", "attention", "--preset", "full", "--capacity", "sized"]
+    assert main(command) == 0
+    assert "matches the dense reference" in capsys.readouterr().out
+    assert main(["simulate", "--sam", "x.gv", "--tensors", "x.npz", "--capacity", "sized"]) == 2
+    assert "'sized' goes with a program" in capsys.readouterr().err
