@@ -168,44 +168,61 @@ def simulate(
     known: dict[str, StoredTensor] = dict(inputs)
     runs: list[RegionRun] = []
     written: dict[str, StoredTensor] = {}
-    total = len(compilation.regions)
     _reshape(program, known, written)
-    for k, compiled in enumerate(compilation.regions):
-
-        def tick(
-            tokens: int, share: float, done: int = k, name: str = compiled.name
-        ) -> bool | None:
-            if progress is None:
-                return None
-            return progress((done + share) / total, f"{name}: {tokens:,} tokens")
-
-        if tick(0, 0.0) is False:
-            raise SimulationError("the run was cancelled")
-        bound = with_ports(bind(compiled.graph, known), machine)
-
-        def say(text: str, done: int = k) -> bool | None:
-            return progress(done / total, text) if progress is not None else None
-
-        compile_kernels(bound, machine, engine, say, observe)
-        started = time.perf_counter()
-        result = run_diagnosed(
-            bound, machine, engine, observe=observe, progress=tick, limits=limits
-        )
-        elapsed = time.perf_counter() - started
-        path = None
-        if observe is not None and observe.log:
-            path = explained(bound, machine, engine, result, observe)
-        copied = sum(traffic(program.tensor(name), known[name].nnz) for name in compiled.copies)
-        work = measured_work(result) + Work(bytes=copied)
-        runs.append(RegionRun(compiled, result, work, elapsed, path))
+    for number, compiled in enumerate(compilation.regions):
+        report = _Reporter(progress, number, len(compilation.regions))
+        run = _run_region(compiled, known, machine, engine, observe, report, limits)
+        runs.append(run)
         for name in compiled.region.outputs:
-            stored = output_tensor(result, program.tensor(name))
-            written[name] = stored
-            known[name] = stored
+            known[name] = written[name] = output_tensor(run.result, program.tensor(name))
         _reshape(program, known, written)
     if progress is not None:
         progress(1.0, "done")
     return Run(compilation, machine, inputs, tuple(runs), written)
+
+
+@dataclass(frozen=True)
+class _Reporter:
+    """Tells how far the run of one region is, as a share of the run of all."""
+
+    progress: Progress | None
+    region: int
+    regions: int
+
+    def __call__(self, share: float, text: str) -> bool | None:
+        if self.progress is None:
+            return None
+        return self.progress((self.region + share) / self.regions, text)
+
+
+def _run_region(
+    compiled: CompiledRegion,
+    known: Mapping[str, StoredTensor],
+    machine: Machine,
+    engine: str | Engine,
+    observe: Observe | None,
+    report: _Reporter,
+    limits: Limits | None,
+) -> RegionRun:
+    """Simulate one region on what is known so far."""
+
+    def tick(tokens: int, share: float) -> bool | None:
+        return report(share, f"{compiled.name}: {tokens:,} tokens")
+
+    if tick(0, 0.0) is False:
+        raise SimulationError("the run was cancelled")
+    bound = with_ports(bind(compiled.graph, known), machine)
+    compile_kernels(bound, machine, engine, lambda text: report(0.0, text), observe)
+    started = time.perf_counter()
+    result = run_diagnosed(bound, machine, engine, observe=observe, progress=tick, limits=limits)
+    seconds = time.perf_counter() - started
+    path = None
+    if observe is not None and observe.log:
+        path = explained(bound, machine, engine, result, observe)
+    program = compiled.region.program
+    copied = sum(traffic(program.tensor(name), known[name].nnz) for name in compiled.copies)
+    work = measured_work(result) + Work(bytes=copied)
+    return RegionRun(compiled, result, work, seconds, path)
 
 
 def _reshape(
