@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from typing import Any
 
 from engine.cli.command import Command, print_json
 from engine.cli.inputs import inputs, program_options
-from engine.cli.statistics import statistics_record
 from engine.cli.tables import statistics_table
+from engine.program import StoredTensor
+from engine.program.statistics import TensorStatistics
 from engine.results.document import Kind
 
 
@@ -25,7 +27,7 @@ def _run(options: Any) -> int:
 
     given = inputs(options)
     result = estimate(given.compilation, given.data)
-    statistics = statistics_record(given.data) if options.statistics else None
+    statistics = _statistics(given.data) if options.statistics else None
     if options.json:
         source = None if given.source is None else given.source.to_dict()
         content = {**result.to_dict(), "data": source, "statistics": statistics}
@@ -35,6 +37,14 @@ def _run(options: Any) -> int:
     if statistics is not None:
         print("\n" + "\n".join(statistics_table(statistics)))
     return 0
+
+
+def _statistics(data: Mapping[str, StoredTensor]) -> dict[str, list[dict[str, Any]]]:
+    """Per tensor the figures of every level, outermost first."""
+    return {
+        name: [level.summary() for level in TensorStatistics.of(stored).levels]
+        for name, stored in data.items()
+    }
 
 
 ESTIMATE = Command("estimate", "Estimate cycles, FLOPs and bytes without a run.", _declare, _run)

@@ -13,7 +13,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from engine.dataflow.sim.explain import data as analysis
 from engine.dataflow.sim.machine import Machine
 from engine.dataflow.sim.program_runs import simulate
 from engine.errors import SimulationError
@@ -190,19 +189,6 @@ def test_an_explained_run_accounts_for_every_cycle(machine):
         assert all(a[1] == b[0] for a, b in itertools.pairwise(ends))
         assert path["what_if"][0]["gain"] == path["what_if"][0]["own"] // 2
         assert len(region.channels) >= len(compiled.graph.streams)
-
-
-def test_a_long_path_is_cut_to_its_longest_segments():
-    session = Session("gcn", "karate")
-    observe = analysis.observation(explain=True)
-    run = simulate(session.compilation, session.built.data, observe=observe)
-    path = run.regions[0].path
-    data = analysis.path_data(path, analysis.Detail(segments=5))
-    assert data["pieces"] == len(path.segments) > 5
-    kept = sorted((s["cycles"] for s in data["segments"]), reverse=True)
-    assert kept == sorted((s.cycles for s in path.segments), reverse=True)[:5]
-    starts = [s["start"] for s in data["segments"]]
-    assert starts == sorted(starts)
 
 
 def test_a_memory_of_queues_refuses_tiles():

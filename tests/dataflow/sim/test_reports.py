@@ -204,7 +204,7 @@ def test_limits_of_the_command_line(
     assert main(["simulate", "--model", "gcn", "--engine", "compiled", option]) == 2
     assert message in capsys.readouterr().err
     assert main(["simulate", "--model", "spmm", "--memory-limit=1GiB", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["ok"]
+    assert json.loads(capsys.readouterr().out)["check"]["ok"]
 
 
 def test_the_default_is_generous() -> None:

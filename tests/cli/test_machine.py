@@ -1,0 +1,38 @@
+"""``fuseloom machine`` and ``--machine``: what is printed is taken back."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from engine.cli.machine import machine_of
+from engine.dataflow.sim.machine import PRESETS, Machine
+from engine.errors import SimulationError
+from tests.cli.commands import file, output
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_what_is_printed_is_that_machine(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = file(tmp_path, "m.toml", output(capsys, "machine", name))
+    assert machine_of(path) == Machine.preset(name)
+    shown = json.loads(output(capsys, "machine", name, "--json"))
+    assert shown["fingerprint"] == Machine.preset(name).fingerprint
+    del shown["fuseloom"], shown["version"], shown["fingerprint"]
+    assert Machine.from_dict(shown) == Machine.preset(name)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"\xff\xfe", "cannot read"),
+        (b"alu_latency = 0", "alu_latency is 0"),
+        (b"#" * 2_000_000, "no machine is that long"),
+    ],
+)
+def test_files_that_are_no_machine(content: bytes, message: str, tmp_path: Path) -> None:
+    with pytest.raises(SimulationError, match=message):
+        machine_of(file(tmp_path, "m.toml", content))
