@@ -27,7 +27,6 @@ HOLDS = {
     "engine.dataflow.sim": "twins, compiled kernels, dram,\nexplain, conformance",
     "engine.dataflow.cost": "the estimate",
     "engine.dataflow.orders": "orders, ranked",
-    "engine.explore": "search, runs kept",
     "engine.cli": "fuseloom …",
     "workbench": "Panel components",
 }

@@ -9,7 +9,7 @@ from typing import Any
 
 import panel as pn
 
-from engine.explore import RankedOrder, ranked
+from engine.dataflow.orders import RankedOrder, ranked
 from workbench.assets import script, style
 from workbench.component import SessionComponent
 from workbench.quantities import short

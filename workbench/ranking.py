@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from engine.dataflow.cost.estimate import Known, estimate_region
-from engine.explore import RankedOrder, rank
+from engine.dataflow.orders import RankedOrder, rank
 from engine.program import check_data
 from workbench.design import Built
 

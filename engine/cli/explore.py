@@ -47,7 +47,7 @@ def _ranked(
 ) -> list[dict[str, Any]]:
     """Per region one order per distinct graph, the cheapest first."""
     from engine.dataflow.cost.estimate import Known, estimate_region
-    from engine.explore import rank, ranked
+    from engine.dataflow.orders import rank, ranked
 
     known = Known(compilation.program, data)
     found = []
