@@ -15,7 +15,7 @@ from workbench import layout
 from workbench.assets import script, style
 from workbench.child import ChildError
 from workbench.component import SessionComponent
-from workbench.drawing import edge_list, legend, node_key
+from workbench.drawing import edge_list, is_copy, legend, node_key
 from workbench.records import ports_of
 
 MEASURED = ("busy", "stall_input", "stall_output", "stall_memory")
@@ -92,7 +92,7 @@ class GraphView(SessionComponent):
             "clusters": self.clusters,
             "edges": edge_list(region.graph),
             "labels": {
-                node_key(n.id): n.label or n.op for n in region.graph.nodes if n.op != "broadcast"
+                node_key(n.id): n.label or n.op for n in region.graph.nodes if not is_copy(n)
             },
             "legend": legend(region.graph),
         }

@@ -15,6 +15,7 @@ from engine.dataflow.cost.flow import Context, Flow
 from engine.dataflow.cost.rules import RULES
 from engine.dataflow.cost.statistics import Expected, Measured, Statistics
 from engine.dataflow.fusion.repair import traffic
+from engine.dataflow.samml.catalogue import primitive
 from engine.dataflow.samml.graph import Graph
 from engine.dataflow.samml.tile_values import latency
 from engine.dataflow.samml.work import node_bytes, node_flops
@@ -150,10 +151,9 @@ def estimate_region(region: CompiledRegion, known: Known) -> RegionEstimate:
         outcome = RULES[node.op](node, inputs, Context(known, outputs))
         made_flows = zip(node.outputs, outcome.flows, strict=True)
         flows.update({s: flow for s, flow in made_flows if s is not None})
-        if node.op == "crdwrite":
-            written.setdefault(str(node.params["tensor"]), {})[int(node.params["level"])] = inputs[
-                0
-            ]
+        if primitive(node.op).memory.writes_level:
+            levels = written.setdefault(str(node.params["tensor"]), {})
+            levels[int(node.params["level"])] = inputs[0]
         taken = [f.values * f.present for f in inputs]
         made = max((f.values * f.present for f in outcome.flows), default=0.0)
         fibers = inputs[0].shape.fibers if inputs and inputs[0].shape is not None else 0.0

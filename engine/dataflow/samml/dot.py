@@ -8,6 +8,7 @@ import graphviz
 
 from engine.dataflow.samml.catalogue import primitive
 from engine.dataflow.samml.graph import Graph, Node, Stream, StreamKind
+from engine.dataflow.samml.traits import Role
 
 STYLES: Mapping[StreamKind, Mapping[str, str]] = {
     StreamKind.CRD: {"style": "solid", "color": "#5a6472"},
@@ -68,7 +69,7 @@ def _draw(drawing: graphviz.Digraph, nodes: Iterable[Node]) -> None:
     for node in nodes:
         entry = primitive(node.op)
         name = f"n{node.id}"
-        if node.op == "broadcast":
+        if entry.role is Role.COPY:
             drawing.node(
                 name, label="", id=name, shape="circle", width="0.13", height="0.13",
                 margin="0", fillcolor="#7b8694", **{"class": "copy"},

@@ -1,12 +1,22 @@
-"""What the catalogue says of a primitive: ports, depths, nesting, colour, work."""
+"""What the catalogue says of a primitive: ports, depths, nesting, traits, colour, work."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, field, fields
 from enum import Enum
+from typing import Any, Self
 
 from engine.dataflow.samml.graph import Scalar, StreamKind
+from engine.dataflow.samml.traits import (
+    Arithmetic,
+    Empties,
+    Kernels,
+    Memory,
+    Role,
+    Streaming,
+    Traversal,
+)
 from engine.errors import GraphError
 
 CRD, REF, VAL, SIG = StreamKind.CRD, StreamKind.REF, StreamKind.VAL, StreamKind.SIG
@@ -76,20 +86,30 @@ WORD = 4
 """Bytes of a coordinate, a segment entry or a value."""
 
 
-def _no_flops(taken: Sequence[float], made: float) -> float:
+def no_flops(taken: Sequence[float], made: float) -> float:
+    """It computes nothing."""
     return 0
 
 
-def _no_bytes(taken: Sequence[float], made: float, fibers: float) -> float:
+def no_bytes(taken: Sequence[float], made: float, fibers: float) -> float:
+    """It moves nothing to or from memory."""
     return 0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Primitive:
     """One primitive of the machine.
 
+    Only the groups of ports that most primitives lack may be left out; whoever leaves out a
+    trait gets an error, for every room would take the primitive for something it may not be.
+
     Attributes
     ----------
+    name, title, short, doc : str
+        What graphs call it, what people do, the label of its box, and a sentence on what it does.
+    family : Family
+        Its colour, and its part in a graph: ``JOIN`` has operands in pairs of coordinates and
+        payload, ``WRITE`` ends a graph.
     inputs, outputs : tuple of Port
         Fixed ports, in order.
     repeated_inputs, repeated_outputs : tuple of Port
@@ -102,30 +122,57 @@ class Primitive:
         All payload ports carry the kind of the first input (repeat, broadcast).
     nesting : Nesting
         Where the levels of its outputs come from.
+    role, empties, traversal, streaming, arithmetic, memory, kernels
+        Traits (:mod:`engine.dataflow.samml.traits`).
     observer : bool
         Only watches a test bench: its clock is no part of the elapsed cycles.
+    estimated : bool
+        Whether compiled programs have it, so that there is a rule for its cost
+        (:mod:`engine.dataflow.cost.rules`); others come from files, test benches and machines.
     flops, bytes : callable
         Work from counts of value tokens (``fusion.md`` §6): ``flops(taken, made)`` and
         ``bytes(taken, made, fibers)``, where ``taken`` has an entry per input, ``made`` counts
         an output's, and ``fibers`` are the segments a level writer closes.
+
+    Raises
+    ------
+    GraphError
+        If a trait is left out.
     """
 
-    name: str
+    name: str = field(kw_only=False)
     title: str
     short: str
     family: Family
     doc: str
-    inputs: tuple[Port, ...] = ()
-    outputs: tuple[Port, ...] = ()
+    inputs: tuple[Port, ...]
+    outputs: tuple[Port, ...]
     repeated_inputs: tuple[Port, ...] = ()
     repeated_outputs: tuple[Port, ...] = ()
     optional_inputs: tuple[Port, ...] = ()
-    params: tuple[str, ...] = ()
-    same_kind: bool = False
-    nesting: Nesting = Nesting.MAKES
-    observer: bool = False
-    flops: Flops = _no_flops
-    bytes: Bytes = _no_bytes
+    params: tuple[str, ...]
+    same_kind: bool
+    nesting: Nesting
+    role: Role
+    empties: Empties
+    traversal: Traversal
+    streaming: Streaming
+    arithmetic: Arithmetic
+    memory: Memory
+    kernels: Kernels
+    observer: bool
+    estimated: bool
+    flops: Flops
+    bytes: Bytes
+
+    def __new__(cls, name: str, **said: Any) -> Self:
+        missing = [what for what in required_fields() if what not in said]
+        if missing:
+            raise GraphError(
+                f"the catalogue's entry of {name!r} says nothing of {', '.join(missing)}",
+                hint="every trait is required: see engine.dataflow.samml.traits",
+            )
+        return super().__new__(cls)
 
     @property
     def colour(self) -> str:
@@ -159,3 +206,9 @@ class Primitive:
         if 0 <= rest <= len(optional):
             return fixed + optional[:rest]
         raise GraphError(f"{self.title} cannot have {count} {what}", hint=self.doc)
+
+
+def required_fields() -> tuple[str, ...]:
+    """Names of what an entry has to say besides its name."""
+    named = [f for f in fields(Primitive) if f.default is MISSING]
+    return tuple(f.name for f in named if f.name != "name")

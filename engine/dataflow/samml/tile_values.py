@@ -14,6 +14,7 @@ from engine.dataflow.samml.block_timing import DEFAULT, BlockTiming
 from engine.dataflow.samml.catalogue import primitive
 from engine.dataflow.samml.graph import Graph, Node, StreamKind
 from engine.dataflow.samml.primitive import Family
+from engine.dataflow.samml.traits import Arithmetic
 
 
 @dataclass(frozen=True)
@@ -64,11 +65,13 @@ def flops_per_value(node: Node) -> int:
     spec = tile_of(node)
     if spec is None:
         return 1
-    if node.op == "binary" and spec.contracts:
-        return 2 * spec.points - spec.elements
-    if node.op == "tilefold":
-        return spec.points - spec.elements
-    return spec.elements
+    match primitive(node.op).arithmetic:
+        case Arithmetic.BINARY if spec.contracts:
+            return 2 * spec.points - spec.elements
+        case Arithmetic.TILE_FOLD:
+            return spec.points - spec.elements
+        case _:
+            return spec.elements
 
 
 def elements_per_value(node: Node) -> int:
@@ -86,21 +89,26 @@ def latency(node: Node, timing: BlockTiming = DEFAULT) -> int:
     spec = tile_of(node)
     if spec is None:
         return 1
-    if node.op == "unary":
-        return timing.cycles("unary", spec.edge, spec.elements)
-    if node.op == "binary":
-        rule = "product" if spec.contracts else "elementwise"
-        return timing.cycles(rule, spec.edge, spec.elements, spec.points)
-    if node.op in ("array", "reduce", "tilefold"):
-        rule = "load" if node.op == "array" else "fold"
-        return timing.cycles(rule, spec.edge, spec.points)
-    return 1
+    match primitive(node.op).arithmetic:
+        case Arithmetic.UNARY:
+            return timing.cycles("unary", spec.edge, spec.elements)
+        case Arithmetic.BINARY:
+            rule = "product" if spec.contracts else "elementwise"
+            return timing.cycles(rule, spec.edge, spec.elements, spec.points)
+        case Arithmetic.LOAD:
+            return timing.cycles("load", spec.edge, spec.points)
+        case Arithmetic.FOLD | Arithmetic.TILE_FOLD:
+            return timing.cycles("fold", spec.edge, spec.points)
+        case Arithmetic.NONE:
+            return 1
 
 
 def interval(node: Node, timing: BlockTiming = DEFAULT) -> int:
     """Cycles between two values: by default b of a tile product, whose b³ sums go b² a cycle."""
     spec = tile_of(node)
-    if spec is None or node.op != "binary" or not spec.contracts:
+    if spec is None or not spec.contracts:
+        return 1
+    if primitive(node.op).arithmetic is not Arithmetic.BINARY:
         return 1
     return timing.cycles("product_interval", spec.edge, spec.elements, spec.points)
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from engine.dataflow.samml.catalogue import primitive
 from engine.dataflow.samml.exchange.record import Imported
 from engine.dataflow.sim.binding import bind
 from engine.dataflow.sim.engines import Engine
@@ -76,7 +77,7 @@ class ImportedRun:
             if node.id not in self.result.outputs or node.params.get("tensor") != tensor:
                 continue
             arrays = self.result.outputs[node.id]
-            if node.op == "crdwrite":
+            if primitive(node.op).memory.writes_level:
                 level = {name: arrays[name].tolist() for name in ("seg", "crd")}
                 levels[int(node.params["level"])] = level
             else:
@@ -104,8 +105,8 @@ LARGE_TABLE = 1 << 24
 
 
 def _has_large_tables(imported: Imported) -> bool:
-    dims = (n.params["dim"] for n in imported.graph.nodes if n.op == "spacc1")
-    return any(int(dim) > LARGE_TABLE for dim in dims)
+    tables = ((n, primitive(n.op).kernels.table) for n in imported.graph.nodes)
+    return any(int(n.params[name]) > LARGE_TABLE for n, name in tables if name is not None)
 
 
 def run_imported(

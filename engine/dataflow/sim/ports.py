@@ -18,36 +18,34 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from engine.dataflow.samml.catalogue import primitive
 from engine.dataflow.samml.graph import Graph, Node, Stream
 from engine.dataflow.samml.primitive import WORD
 from engine.dataflow.samml.tile_values import elements_per_value, tile_of
+from engine.dataflow.samml.traits import MemoryPort, Stored
 from engine.dataflow.sim.bound import BoundGraph
 from engine.dataflow.sim.dram import Queues
 from engine.dataflow.sim.machine import Machine
 from engine.dataflow.sim.process import Port
 from engine.errors import SimulationError
 
-READ, WRITE = "mem_read", "mem_write"
+READ = "mem_read"
+WRITE = "mem_write"
+"""The ports that are put in here."""
 _ALIGNMENT = 4096
 """Bytes: arrays begin at pages."""
 _OUTPUT = 1 << 26
 """Bytes kept free for an output array, whose size is not known before the run."""
 
 
-def variant(node: Node, machine: Machine) -> str:
-    """Name of the code that runs a node: its op, or that of a machine whose memory stalls it."""
-    if isinstance(machine.memory, Queues) and node.op in _ASKS:
-        return f"stalling_{node.op}"
-    return node.op
+def stalled(node: Node, machine: Machine) -> str | None:
+    """Name of the code that runs a node where the machine's memory makes it stand still."""
+    return primitive(node.op).memory.stalled if isinstance(machine.memory, Queues) else None
 
 
-_ASKS: Mapping[str, tuple[bool, ...]] = {
-    "scan": (False, False),  # segments, coordinates
-    "array": (False,),
-    "crdwrite": (True, True),  # coordinates, segments
-    "valwrite": (True,),
-}
-"""Per primitive that touches memory, its ports: whether each writes."""
+def is_port(node: Node) -> bool:
+    """Whether a node is a port of the memory."""
+    return primitive(node.op).memory.port is not None
 
 
 def ports_of(graph: Graph, machine: Machine) -> dict[int, tuple[Port, ...]]:
@@ -59,11 +57,13 @@ def ports_of(graph: Graph, machine: Machine) -> dict[int, tuple[Port, ...]]:
     for node in graph.nodes:
         if machine.memory is None:
             break
+        memory = primitive(node.op).memory
         if isinstance(machine.memory, Queues):
-            asks += [(node.id, write, 0) for write in _ASKS.get(node.op, ())]
-        elif node.op == READ:
+            asks += [(node.id, False, 0)] * len(memory.reads)
+            asks += [(node.id, True, 0)] * len(memory.writes)
+        elif memory.port is MemoryPort.READ:
             asks.append((node.id, False, int(node.params["base"])))
-        elif node.op == WRITE:
+        elif memory.port is MemoryPort.WRITE:
             asks.append((node.id, True, int(node.params["base"])))
             if "segments" in node.params:
                 asks.append((node.id, True, int(node.params["segments"])))
@@ -100,6 +100,11 @@ def _key(node: Node, array: Any, name: str) -> Any:
 
 
 # ---------------------------------------------------------------------------- inserting ports
+
+
+def _name(array: Stored) -> str:
+    """What people call what lies in an array."""
+    return array.name.lower()
 
 
 class _Editor:
@@ -186,32 +191,28 @@ def with_ports(bound: BoundGraph, machine: Machine) -> BoundGraph:
                     f"{node.label or node.op}: a memory of queues moves words, not tiles",
                     hint="take a machine with DRAM, as hbm2, or one without memory",
                 )
-    there = any(node.op in (READ, WRITE) for node in bound.graph.nodes)
+    there = any(is_port(node) for node in bound.graph.nodes)
     if machine.memory is None or isinstance(machine.memory, Queues) or there:
         return bound
     layout, editor = Layout(), _Editor(bound.graph, machine.port_slots)
     for node in bound.graph.nodes:
-        arrays = bound.of(node.id)
-        if node.op == "scan":
-            seg, crd = arrays["seg"], arrays["crd"]
-            if not node.params.get("singleton"):
-                at = layout.place(_key(node, seg, "seg"), WORD * seg.size)
-                editor.before(node.id, READ, "segments", base=at, stride=WORD, size=2 * WORD)
-            if node.outputs[0] is not None:
-                at = layout.place(_key(node, crd, "crd"), WORD * crd.size)
-                editor.behind(node.id, READ, "coordinates", base=at, stride=WORD, size=WORD)
-        elif node.op == "array":
-            size = WORD * elements_per_value(node)
-            at = layout.place(_key(node, arrays["vals"], "vals"), WORD * arrays["vals"].size)
-            editor.before(node.id, READ, "values", base=at, stride=size, size=size)
+        for read in primitive(node.op).memory.reads:
+            if read.array is Stored.SEGMENTS and node.params.get("singleton"):
+                continue
+            if read.behind and node.outputs[0] is None:
+                continue
+            array = bound.of(node.id)[read.array.value]
+            at = layout.place(_key(node, array, read.array.value), WORD * array.size)
+            word = WORD * elements_per_value(node)
+            put = editor.behind if read.behind else editor.before
+            put(node.id, READ, _name(read.array), base=at, stride=word, size=read.words * word)
     for node in bound.graph.nodes:  # outputs lie behind all inputs
-        if node.op == "crdwrite":
-            base = layout.place((node.id, "crd"), _OUTPUT)
-            segments = layout.place((node.id, "seg"), _OUTPUT)
-            editor.before(node.id, WRITE, "coordinates", base=base, size=WORD, segments=segments)
-        elif node.op == "valwrite":
-            size = WORD * elements_per_value(node)
-            editor.before(
-                node.id, WRITE, "values", base=layout.place((node.id, "vals"), _OUTPUT), size=size
-            )
+        writes = primitive(node.op).memory.writes
+        if not writes:
+            continue
+        bases = [layout.place((node.id, array.value), _OUTPUT) for array in writes]
+        params = {"base": bases[0], "size": WORD * elements_per_value(node)}
+        if Stored.SEGMENTS in writes:
+            params["segments"] = bases[writes.index(Stored.SEGMENTS)]
+        editor.before(node.id, WRITE, _name(writes[0]), **params)
     return replace(bound, graph=editor.done())

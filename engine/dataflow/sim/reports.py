@@ -14,6 +14,8 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from engine.dataflow.samml.catalogue import primitive
+from engine.dataflow.samml.traits import Stored, Traversal
 from engine.dataflow.sim.bound import BoundGraph
 from engine.errors import SimulationError
 
@@ -26,7 +28,6 @@ PERIOD = 0.03
 MEMORY_LIMIT = 8 << 30
 """Bytes a run may take unless told otherwise."""
 _MEBI = 1 << 20
-_ON_THE_WAY = ("broadcast", "mem_read")
 
 
 @dataclass(frozen=True)
@@ -99,21 +100,24 @@ class Inputs:
         for number in graph.topological():
             node = graph.nodes[number]
             outputs = [s for s in node.outputs if s is not None]
-            if node.op == "root":
+            part = primitive(node.op).traversal
+            if part is Traversal.STARTS:
                 of_root.update(outputs)
                 continue
             if not node.inputs:
                 continue
             source = node.inputs[0]
-            if node.op in _ON_THE_WAY:
+            if part is Traversal.HANDS_ON:
                 of_root.update(outputs if source in of_root else ())
                 if source in expected:
                     expected.update(dict.fromkeys(outputs, expected.pop(source)))
-            elif source in of_root and node.op == "dense_scan":
+            elif source in of_root and part is Traversal.DENSE_FIBER:
                 expected.update(dict.fromkeys(outputs, int(node.params["dim"])))
-            elif source in of_root and node.op == "scan" and "seg" in bound.of(node.id):
-                fiber = np.diff(bound.of(node.id)["seg"][:2])
-                expected.update(dict.fromkeys(outputs, int(fiber.sum())))
+            elif source in of_root and part is Traversal.STORED_FIBER:
+                segments = bound.of(node.id).get(Stored.SEGMENTS.value)
+                if segments is not None:
+                    fiber = np.diff(segments[:2])
+                    expected.update(dict.fromkeys(outputs, int(fiber.sum())))
         return cls(np.array(list(expected), np.int64), np.array(list(expected.values()), np.int64))
 
     def share(self, taken: npt.NDArray[np.int64]) -> float:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from engine.dataflow.samml import tile_values as tiles
+from engine.dataflow.samml.catalogue import primitive
 from engine.dataflow.samml.graph import Graph, Node
+from engine.dataflow.samml.traits import Arithmetic
 from engine.dataflow.sim.machine import Machine
 
 
@@ -58,18 +60,32 @@ def unary_timing(node: Node, machine: Machine) -> Timing:
 
 def value_latency(node: Node, machine: Machine) -> int:
     """Cycles from a node's put of a value to its timestamp."""
-    match node.op:
-        case "array":
+    match primitive(node.op).arithmetic:
+        case Arithmetic.LOAD:
             return load_timing(node, machine).latency
-        case "binary":
+        case Arithmetic.BINARY:
             return binary_timing(node, machine).latency
-        case "unary":
+        case Arithmetic.UNARY:
             return unary_timing(node, machine).latency
-        case "reduce":
+        case Arithmetic.FOLD:
             return tiles.latency(node, machine.blocks)
-        case "tilefold":
+        case Arithmetic.TILE_FOLD:
             return tiles.latency(node, machine.blocks) * machine.alu_latency
-    return 1
+        case Arithmetic.NONE:
+            return 1
+
+
+def value_interval(node: Node, machine: Machine) -> int:
+    """Cycles that every token of a node takes; 0: its clock stands still."""
+    match primitive(node.op).arithmetic:
+        case Arithmetic.LOAD:
+            return load_timing(node, machine).interval
+        case Arithmetic.BINARY:
+            return binary_timing(node, machine).interval
+        case Arithmetic.UNARY:
+            return unary_timing(node, machine).interval
+        case _:
+            return 1
 
 
 def latencies(graph: Graph, machine: Machine) -> list[int]:

@@ -13,6 +13,7 @@ from engine.dataflow.samml.catalogue import primitive
 from engine.dataflow.samml.graph import Graph, Node, Scalar, Stream, StreamKind
 from engine.dataflow.samml.passes.web import Web, tidy, unwoven, woven
 from engine.dataflow.samml.primitive import Family
+from engine.dataflow.samml.traits import Role
 
 
 def clean(graph: Graph) -> Graph:
@@ -33,7 +34,7 @@ def has_repeated_operands(graph: Graph) -> bool:
     """
     first: dict[int, int] = {}
     for node in graph.nodes:
-        if node.op == "broadcast":
+        if primitive(node.op).role is Role.COPY:
             origin = first.get(node.inputs[0], node.inputs[0])
             first.update({s: origin for s in node.outputs if s is not None})
         elif primitive(node.op).family is Family.JOIN:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from engine.dataflow.samml.catalogue import primitive
 from engine.dataflow.samml.graph import Graph, Node, Scalar, StreamKind
 from engine.dataflow.samml.passes.cleanup import Rewriting
 from engine.dataflow.samml.passes.web import Web, unwoven, woven
+from engine.dataflow.samml.traits import Empties, Role
 
-_CARRIERS = ("repeat", "locate", "intersect", "fork", "ordered_join", "fiber_align")
 _PLACES = ("tensor", "level", "dim")
 
 
@@ -32,7 +33,7 @@ def insert_locators(graph: Graph) -> Graph:
     work = Rewriting(web)
     for node in web.nodes:
         inputs = work.inputs(node)
-        dense = _dense_operands(web, node) if node.op == "intersect" else []
+        dense = _dense_operands(web, node) if _is(node, Role.INTERSECTER) else []
         if not dense:
             work.nodes.append(replace(node, inputs=inputs))
             continue
@@ -89,6 +90,10 @@ def remove_locators(graph: Graph) -> Graph:
     return woven(work.done())
 
 
+def _is(node: Node, role: Role) -> bool:
+    return primitive(node.op).role is role
+
+
 def _place(node: Node) -> dict[str, Scalar]:
     return {name: node.params[name] for name in _PLACES if name in node.params}
 
@@ -98,7 +103,7 @@ def _dense_operands(web: Web, node: Node) -> list[int]:
     found = []
     for k, (crd, payload) in enumerate(zip(node.inputs[::2], node.inputs[1::2], strict=True)):
         scan = web.nodes[web.producer[crd]]
-        whole = scan.op == "dense_scan" and scan.outputs == (crd, payload)
+        whole = _is(scan, Role.DENSE_LEVEL) and scan.outputs == (crd, payload)
         if whole and "tensor" in scan.params and not _may_be_empty(web, scan.inputs[0]):
             found.append(k)
     return found[1:] if len(found) == len(node.inputs) // 2 else found
@@ -106,14 +111,14 @@ def _dense_operands(web: Web, node: Node) -> list[int]:
 
 def _parent(web: Web, node: Node) -> int | None:
     """The reference a locator looks coordinates up under, once per fiber of them."""
-    if node.op != "locate":
+    if not _is(node, Role.LOCATOR):
         return None
     crd, held = node.inputs
     repeat = web.nodes[web.producer[held]]
-    if repeat.op != "repeat":
+    if not _is(repeat, Role.REPEATER):
         return None
     signal = web.nodes[web.producer[repeat.inputs[1]]]
-    if signal.op != "repsig" or signal.inputs != (crd,):
+    if not _is(signal, Role.SIGNAL) or signal.inputs != (crd,):
         return None
     return None if _may_be_empty(web, repeat.inputs[0]) else repeat.inputs[0]
 
@@ -124,9 +129,10 @@ def _may_be_empty(web: Web, stream: int) -> bool:
     while waiting:
         s = waiting.pop()
         maker = web.nodes[web.producer[s]]
-        if maker.op in ("root", "scan", "dense_scan"):
+        empties = primitive(maker.op).empties
+        if empties is Empties.NONE:
             continue
-        if maker.op not in _CARRIERS:
+        if empties is Empties.POSSIBLE:
             return True
         for source in maker.inputs:
             if source not in seen and web.streams[source].kind is StreamKind.REF:

@@ -15,6 +15,7 @@ from functools import cached_property
 from engine.dataflow.samml.catalogue import primitive
 from engine.dataflow.samml.graph import Graph, Node, Stream, StreamKind
 from engine.dataflow.samml.graph_draft import Draft
+from engine.dataflow.samml.traits import Role
 from engine.errors import GraphError
 
 
@@ -59,7 +60,7 @@ def unwoven(graph: Graph) -> Web:
     nodes: list[Node] = []
     for node in full.nodes:
         inputs = tuple(same.get(s, s) for s in node.inputs)
-        if node.op == "broadcast":
+        if primitive(node.op).role is Role.COPY:
             same.update({s: inputs[0] for s in node.outputs if s is not None})
         else:
             nodes.append(replace(node, inputs=inputs))
@@ -80,8 +81,9 @@ def filled(graph: Graph) -> Web:
     nodes: list[Node] = []
     for node in _ordered(graph):
         outputs: list[int | None] = []
+        copies = primitive(node.op).role is Role.COPY
         for port, s in enumerate(node.outputs):
-            if s is None and node.op != "broadcast":
+            if s is None and not copies:
                 streams.append(_revived(graph, node, port, len(streams)))
                 s = len(streams) - 1
             outputs.append(s)

@@ -2,34 +2,24 @@
 
 from __future__ import annotations
 
+from engine.dataflow.samml.catalogue import primitive
 from engine.dataflow.samml.graph import Graph, Node
 from engine.dataflow.samml.tile_values import tile_of
 from engine.dataflow.sim.compiled.kernels import KERNELS, Kernel
 from engine.dataflow.sim.machine import Machine
-from engine.dataflow.sim.ports import variant
+from engine.dataflow.sim.ports import stalled
 from engine.errors import SimulationError
-
-_ON_TILES = {
-    "array": "tile_array",
-    "binary": "tile_binary",
-    "unary": "tile_unary",
-    "tilefold": "tile_unary",
-    "reduce": "tile_reduce",
-    "spacc1": "spacc",
-    "valwrite": "tile_valwrite",
-}
 
 
 def kernel_name(node: Node, machine: Machine) -> str:
-    """Name of the kernel that runs a node: its op, or the variant for its values or inputs."""
-    spec = tile_of(node)
-    if node.op in _ON_TILES and spec is not None and any((*spec.operands, spec.result)):
-        return _ON_TILES[node.op]
-    if node.op.startswith("spacc") and node.op != "spacc1":
-        return "spacc"
-    if node.op == "reduce" and len(node.inputs) == 2:
-        return "guided_reduce"
-    return variant(node, machine)
+    """Name of the kernel that runs a node: its entry's, for its values, inputs and memory."""
+    entry = primitive(node.op)
+    kernels, spec = entry.kernels, tile_of(node)
+    if spec is not None and any((*spec.operands, spec.result)):
+        return kernels.tiles
+    if kernels.guided is not None and len(node.inputs) > len(entry.inputs):
+        return kernels.guided
+    return stalled(node, machine) or kernels.plain or node.op  # of that name there is none
 
 
 def kernels_of(graph: Graph, machine: Machine, *, observed: bool = False) -> set[str]:

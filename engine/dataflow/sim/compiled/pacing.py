@@ -8,27 +8,12 @@ gets, and an observed run of the compiled engine looks at no others
 
 from __future__ import annotations
 
+from engine.dataflow.samml.catalogue import primitive
 from engine.dataflow.samml.graph import Graph, Node
-from engine.dataflow.sim.compiled.choice import kernel_name
+from engine.dataflow.samml.traits import Paced
 from engine.dataflow.sim.machine import Machine
-from engine.dataflow.sim.timing import binary_timing, load_timing, unary_timing, value_latency
-
-_ONE_FOR_ONE = {
-    *("locate", "sam_locate", "array", "binary", "unary", "tile_array", "tile_binary"),
-    *("tile_unary", "repsig", "fork", "join", "intersect", "union", "shift", "valdrop"),
-    *("stopdrop", "mem_write"),
-}
-
-PUTS = frozenset(_ONE_FOR_ONE) | {
-    *("root", "scan", "dense_scan", "repeat", "replay", "ordered_join", "crdhold", "flatten"),
-    "zerodrop",
-}
-"""Kernels that put at most one token a cycle on each output."""
-
-TAKES = frozenset(_ONE_FOR_ONE) | {"mem_read"}
-"""Kernels that take at most one token a cycle from each input."""
-
-_TIMINGS = {"array": load_timing, "binary": binary_timing, "unary": unary_timing}
+from engine.dataflow.sim.ports import stalled
+from engine.dataflow.sim.timing import value_interval, value_latency
 
 
 def paced_streams(graph: Graph, machine: Machine) -> tuple[set[int], dict[int, int]]:
@@ -40,8 +25,9 @@ def paced_streams(graph: Graph, machine: Machine) -> tuple[set[int], dict[int, i
     at_times: dict[int, int] = {}
     for number in graph.topological():
         node = graph.nodes[number]
-        if node.op != "broadcast":
-            known = kernel_name(node, machine) in PUTS and _moves(node, machine)
+        paced = _paced(node, machine)
+        if Paced.AS_GIVEN not in paced:
+            known = Paced.PUTS in paced
         else:
             (stream,) = node.inputs
             producer = graph.nodes[graph.producer[stream]]
@@ -55,10 +41,11 @@ def paced_streams(graph: Graph, machine: Machine) -> tuple[set[int], dict[int, i
     return found, at_times
 
 
-def _moves(node: Node, machine: Machine) -> bool:
-    """Whether a node's clock moves with every token."""
-    timing = _TIMINGS.get(node.op)
-    return timing is None or timing(node, machine).interval > 0
+def _paced(node: Node, machine: Machine) -> Paced:
+    """Where a node passes at most one token a cycle, on that machine."""
+    if value_interval(node, machine) <= 0 or stalled(node, machine):
+        return Paced.UNKNOWN
+    return primitive(node.op).streaming.paced
 
 
 def _takes(graph: Graph, machine: Machine, node: Node) -> bool:
@@ -66,8 +53,9 @@ def _takes(graph: Graph, machine: Machine, node: Node) -> bool:
 
     A broadcast does unless several slots of an output may become free in one cycle.
     """
-    if node.op != "broadcast":
-        return kernel_name(node, machine) in TAKES and _moves(node, machine)
+    paced = _paced(node, machine)
+    if Paced.AS_GIVEN not in paced:
+        return Paced.TAKES in paced
     streams = [graph.streams[stream] for stream in node.outputs if stream is not None]
     return all(
         machine.capacity_of(stream) is None

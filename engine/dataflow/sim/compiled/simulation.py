@@ -16,6 +16,7 @@ import numpy.typing as npt
 from engine.dataflow.samml.catalogue import primitive
 from engine.dataflow.samml.graph import Node, StreamKind
 from engine.dataflow.samml.tile_values import tile_of
+from engine.dataflow.samml.traits import Stored
 from engine.dataflow.sim.bound import BoundGraph
 from engine.dataflow.sim.compiled.arrays import TOKENS, Memory, power_of_two
 from engine.dataflow.sim.compiled.choice import kernel_of, scheduler_name
@@ -140,10 +141,10 @@ class Simulation:
         self.table[CTL_MEMORY] = KERNELS["memory"].address if ports else 0
         self.written: dict[int, dict[str, list[npt.NDArray[Any]]]] = {}
         for node in graph.nodes:
-            if node.op == "crdwrite":
-                self.written[node.id] = {"crd": [], "seg": [np.zeros(1, np.int64)]}
-            elif node.op == "valwrite":
-                self.written[node.id] = {"vals": []}
+            writes = primitive(node.op).memory.writes
+            if writes:  # the first fiber begins at 0
+                begin = {Stored.SEGMENTS: [np.zeros(1, np.int64)]}
+                self.written[node.id] = {array.value: begin.get(array, []) for array in writes}
         self.log: dict[int, list[Any]] | None = None
         if log:
             self.log = {stream.id: [] for stream in graph.streams}

@@ -6,7 +6,7 @@ it came, and something the node did happened at that very cycle; a slot for whic
 filled in the cycle in which it became free.  What looks like that without the clock having moved
 came just in time: a wait of no cycles, as true a link of the path.  So of paths of one length the
 log prefers the one that leads upstream.  Primitives that look at tokens which they do not take
-need a rule each (``LoggedCauses``), so that neither a wait is missed nor a coincidence passes for
+need a rule each (``Peeks``), so that neither a wait is missed nor a coincidence passes for
 one.  What the log cannot tell is the order of a node's doings within one cycle; where a step
 neither takes before it puts nor the reverse, two that had nothing to do with each other may pass
 for a link (one gain of 17,955 in random graphs exceeded its bound for that, by a cycle).  Waits
@@ -16,23 +16,17 @@ noted by the twins are exact.
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 
+from engine.dataflow.samml.catalogue import primitive
 from engine.dataflow.samml.graph import Graph, Node
+from engine.dataflow.samml.traits import Mask, Paced, Takes
 from engine.dataflow.sim.explain.moments import Moments, StreamCauses, clock_of, happened, one_put
-from engine.dataflow.sim.observe import Observed, Wait
-from engine.dataflow.sim.peeking import NEVER_PEEK
-
-TAKES_FIRST = (*NEVER_PEEK, "scan", "dense_scan", "repeat")
-"""Primitives that take what a step needs before they put what it gives."""
-
-
-IN_ORDER = ("binary", "locate", "mem_read", "sam_locate", "valdrop", "zerodrop")
-"""Primitives that take one token from each input, one input after the other."""
+from engine.dataflow.sim.observe import Events, Observed, Wait
 
 
 @dataclass(frozen=True)
@@ -87,13 +81,13 @@ def causes_of(graph: Graph, observed: Observed) -> Causes:
     return LoggedCauses(graph, observed)
 
 
-def _follows(node: Node, room: bool, stream: int, via: Via) -> bool:
+def _follows(node: Node, takes: Takes, room: bool, stream: int, via: Via) -> bool:
     """Whether what a step does with a stream comes after what the walk came by."""
     if not via.take:
         return False
     if room:
-        return node.op in TAKES_FIRST
-    if node.op not in IN_ORDER or via.stream not in node.inputs:
+        return takes.before_puts
+    if takes is not Takes.IN_ORDER or via.stream not in node.inputs:
         return False
     return node.inputs.index(stream) > node.inputs.index(via.stream)
 
@@ -106,6 +100,7 @@ class LoggedCauses:
         self.graph = graph
         self.known_from = observed.forgotten
         self.streams = [StreamCauses(log) for log in observed.log]
+        self._streaming = [primitive(node.op).streaming for node in graph.nodes]
         self._peeks: dict[int, list[tuple[int, Moments]]] = {}
 
     def origin(self, stream: int, token: int) -> int:
@@ -117,17 +112,17 @@ class LoggedCauses:
     def last_wait(self, node: int, clock: int, via: Via | None = None) -> Wait | None:
         """The latest moment; arrivals before releases before peeks where several agree."""
         best: Wait | None = None
-        n = self.graph.nodes[node]
+        n, streaming = self.graph.nodes[node], self._streaming[node]
         candidates = [(False, c, self.streams[c].arrivals) for c in n.inputs]
         candidates += [(True, c, self.streams[c].releases) for c in n.outputs if c is not None]
         candidates += [(False, c, moments) for c, moments in self._peeks_of(n)]
         for room, stream, moments in candidates:
             if via is None:
                 found = moments.last(clock)
-            elif n.op == "broadcast":  # several tokens may pass in one cycle
+            elif streaming.paced is Paced.AS_GIVEN:  # several tokens may pass in one cycle
                 found = moments.last(clock, via.token - (room and via.take))
             else:
-                found = moments.last(clock - _follows(n, room, stream, via))
+                found = moments.last(clock - _follows(n, streaming.takes, room, stream, via))
             if found is not None and (best is None or found[0] > best.until):
                 best = Wait(-1, found[0], room, stream, found[1])
         return best
@@ -144,43 +139,42 @@ class LoggedCauses:
 
     def _peeks_at(self, node: Node, port: int) -> Moments:
         """Those of one input: what the node did in that cycle may have another reason."""
-        stream = node.inputs[port]
-        moments = self.streams[stream].peeks
-        others = [c for c in node.inputs if c != stream]
+        moments = self.streams[node.inputs[port]].peeks
+        waited = self._streaming[node.id].peeks.waited
+        return moments.where(waited(_Looks(self.streams, node, port, moments)))
 
-        def taken(*streams: int, ago: int = 0) -> npt.NDArray[np.bool_]:
-            """Whether a token was taken from one of them so many cycles before."""
-            at = np.zeros(len(moments.start), bool)
-            for c in streams:
-                at |= happened(self.streams[c].log.takes, moments.start - ago)
-            return at
 
-        def put(ago: int = 0) -> npt.NDArray[np.bool_]:
-            at = np.zeros(len(moments.start), bool)
-            for out in node.outputs:
-                if out is not None:
-                    at |= happened(self.streams[out].puts, moments.start - ago)
-            return at
+class _Looks:
+    """What the log says of a node at the clocks at which heads of one input came."""
 
-        match node.op:
-            case "crddrop":  # it looks before it takes an inner token, or takes what it looks at
-                acts = taken(*others)
-            case "fiber_align":  # one cycle after a subtree's end it takes without looking
-                acts = taken(node.inputs[1 - port]) & ~taken(node.inputs[2], ago=1)
-            case "ordered_join":  # it looks behind a subtree, whose end is taken by then
-                acts = put() & ~taken(*others)
-            case "scan" | "dense_scan":  # a put takes a cycle, so after one it did not wait
-                outs = [self.streams[out].puts for out in node.outputs if out is not None]
-                acts = put() & ~put(ago=1)
-                if outs:
-                    acts &= one_put(outs[0], moments, self.streams[stream].log.takes)
-            case "spacc1":
-                acts = taken(*others) | put()
-                if port == 0:  # after a row it looks, and may then do nothing in that cycle
-                    acts |= taken(*node.inputs, ago=-1) & ~taken(*node.inputs)
-            case _:
-                acts = taken(*others) | put()
-        return moments.where(acts)
+    def __init__(
+        self, streams: list[StreamCauses], node: Node, port: int, moments: Moments
+    ) -> None:
+        self.streams, self.node, self.moments = streams, node, moments
+        self.port = port
+        self.others = tuple(k for k in range(len(node.inputs)) if k != port)
+
+    def taken(self, *ports: int, ago: int = 0) -> Mask:
+        at = np.zeros(len(self.moments.start), bool)
+        for port in ports:
+            takes = self.streams[self.node.inputs[port]].log.takes
+            at |= happened(takes, self.moments.start - ago)
+        return at
+
+    def put(self, ago: int = 0) -> Mask:
+        at = np.zeros(len(self.moments.start), bool)
+        for puts in self._puts():
+            at |= happened(puts, self.moments.start - ago)
+        return at
+
+    def one_put(self) -> Mask:
+        puts = next(self._puts(), None)
+        if puts is None:
+            return np.ones(len(self.moments.start), bool)
+        return one_put(puts, self.moments, self.streams[self.node.inputs[self.port]].log.takes)
+
+    def _puts(self) -> Iterator[Events]:
+        return (self.streams[out].puts for out in self.node.outputs if out is not None)
 
 
 class NotedCauses:

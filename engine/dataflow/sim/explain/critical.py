@@ -19,15 +19,12 @@ from engine.dataflow.sim.engines import Engine, run_ported
 from engine.dataflow.sim.explain.causes import Causes, Via, causes_of
 from engine.dataflow.sim.machine import Machine
 from engine.dataflow.sim.observe import Observe
-from engine.dataflow.sim.ports import READ, WRITE
+from engine.dataflow.sim.ports import is_port
 from engine.dataflow.sim.result import EngineResult
 from engine.errors import SimulationError
 
 PASSES = 8
 """Runs that the path of one run may cost, the first one included."""
-
-
-PORTS = (READ, WRITE)
 
 
 class Why(Enum):
@@ -240,7 +237,7 @@ class Walk:
                 return
             if since < self.clock:
                 # What a port does is to wait for its memory.
-                port = self.graph.nodes[self.node].op in PORTS
+                port = is_port(self.graph.nodes[self.node])
                 why = Why.MEMORY if port else Why.WORK
                 self.segments.append(Segment(self.node, since, self.clock, why))
             if wait is None:

@@ -15,7 +15,7 @@ from engine.dataflow.sim.explain.critical import CriticalPath, Segment, Share
 from engine.dataflow.sim.explain.perfetto import TracedRegion, describe, node_name, stream_name
 from engine.dataflow.sim.machine import Machine
 from engine.dataflow.sim.observe import ACTIVITIES, Observe, Observed
-from engine.dataflow.sim.ports import READ, WRITE
+from engine.dataflow.sim.ports import is_port
 from engine.dataflow.sim.trace import Trace
 from engine.results.document import plain
 from engine.results.record import RegionRecord
@@ -57,7 +57,7 @@ def observation(explain: bool) -> Observe:
 
 def owner(graph: Graph, node: Node) -> int:
     """The graph node whose memory port a node is; other nodes own themselves."""
-    if node.op not in (READ, WRITE):
+    if not is_port(node):
         return node.id
     beside = [graph.consumer[s] for s in node.outputs if s is not None]
     beside += [graph.producer[s] for s in node.inputs]

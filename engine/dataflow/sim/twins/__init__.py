@@ -3,6 +3,7 @@
 Importing this package registers every generator twin.
 """
 
+from engine.dataflow.samml.catalogue import require_registered
 from engine.dataflow.sim.twins import (
     accumulators,
     droppers,
@@ -46,3 +47,7 @@ __all__ = [
     "values",
     "writers",
 ]
+
+require_registered(
+    "twin", __name__, IMPLEMENTATIONS, lambda e: {e.name, e.memory.stalled or e.name}
+)

@@ -16,7 +16,7 @@ from engine.dataflow.sim.bound import BoundGraph
 from engine.dataflow.sim.deadlock import Blocked, Need, stuck_error
 from engine.dataflow.sim.machine import Machine
 from engine.dataflow.sim.observe import Observe, Observed
-from engine.dataflow.sim.ports import ports_of, variant
+from engine.dataflow.sim.ports import ports_of, stalled
 from engine.dataflow.sim.process import (
     ANSWER,
     ISSUE,
@@ -101,9 +101,8 @@ class Interpreter:
                 ports=ports.get(node.id, ()),
             )
             process.waits = None if observe is None else []
-            self.tasks.append(
-                Task(process, implementation(variant(node, machine)).generator(process))
-            )
+            code = implementation(stalled(node, machine) or node.op)
+            self.tasks.append(Task(process, code.generator(process)))
         self.memory = Attached.of(machine, sum(map(len, ports.values())))
 
     def run(self) -> EngineResult:

@@ -3,6 +3,7 @@
 Importing this package imports numba and registers every kernel; nothing is compiled yet.
 """
 
+from engine.dataflow.samml.catalogue import require_registered
 from engine.dataflow.sim.compiled.cache import KERNELS, Kernel
 from engine.dataflow.sim.compiled.kernels import (
     accumulators,
@@ -59,3 +60,10 @@ __all__ = [
     "write_ports",
     "writers",
 ]
+
+require_registered(
+    "kernel",
+    __name__,
+    KERNELS,
+    lambda entry: entry.kernels.names.union(filter(None, [entry.memory.stalled])),
+)

@@ -1,0 +1,198 @@
+"""One catalogue: every trait said, everything registered, and no other room knows a name."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from engine.dataflow.cost.rules import RULES
+from engine.dataflow.samml.catalogue import CATALOGUE, require_registered
+from engine.dataflow.samml.primitive import Primitive, required_fields
+from engine.dataflow.sim.compiled.kernels import KERNELS
+from engine.dataflow.sim.twins import IMPLEMENTATIONS
+from engine.errors import GraphError
+
+ROOT = Path(__file__).parents[3]
+ACCUMULATORS = """
+from engine.dataflow.table import cells
+cells.MAX_ACCUMULATOR_ORDER = 7
+from engine.dataflow.samml.graph import Node
+from engine.dataflow.sim.machine import Machine
+from engine.dataflow.sim.peeking import is_peeked
+for order in range(3, 8):
+    node = Node(0, f"spacc{order}", tuple(range(order + 2)), (), {"fn": "add"})
+    ports = [is_peeked(node, port, Machine.default()) for port in range(order + 2)]
+    print(order, any(ports))
+"""
+
+
+def test_accumulators_of_every_order_look_at_nothing() -> None:
+    """What the machine may have more of, follows from the one entry that makes them all."""
+    done = subprocess.run(
+        [sys.executable, "-c", ACCUMULATORS], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.stdout == "".join(f"{order} False\n" for order in range(3, 8)), done.stderr
+
+
+@pytest.mark.parametrize("left_out", required_fields())
+def test_leaving_out_a_trait_is_an_error_that_names_it(left_out: str) -> None:
+    said = {name: getattr(CATALOGUE["scan"], name) for name in required_fields()}
+    assert Primitive("toy", **said).name == "toy"
+    del said[left_out]
+    with pytest.raises(GraphError, match=rf"'toy' says nothing of {left_out}\b"):
+        Primitive("toy", **said)
+
+
+def test_everything_that_is_registered_by_name_is_there() -> None:
+    """A twin and kernels for every entry, a rule for every one that programs have; no others."""
+    stalled = {e.memory.stalled for e in CATALOGUE.values()} - {None}
+    assert IMPLEMENTATIONS.keys() == CATALOGUE.keys() | stalled
+    kernels = set().union(*(entry.kernels.names for entry in CATALOGUE.values()))
+    assert KERNELS.keys() == kernels | stalled | {"scheduler", "observed_scheduler", "memory"}
+    assert RULES.keys() == {name for name, entry in CATALOGUE.items() if entry.estimated}
+
+
+def test_a_primitive_without_its_kernel_is_refused() -> None:
+    known = KERNELS.keys() - {"tile_reduce"}
+    with pytest.raises(GraphError, match="'reduce' has no kernel of the name 'tile_reduce'"):
+        require_registered("kernel", "kernels", known, lambda entry: entry.kernels.names)
+
+
+# ------------------------------------------------------------- nothing else switches on a name
+
+OWN = (
+    "engine/dataflow/samml/catalogue/",  # the entries
+    "engine/dataflow/sim/twins/",  # the families' own files
+    "engine/dataflow/sim/compiled/kernels/",
+    "engine/dataflow/samml/exchange/",  # foreign dialects, translated name by name
+)
+OTHER_WORDS = {
+    "engine/dataflow/sim/conformance/vectors.py": "the dialect of the reference's vectors",
+    "engine/dataflow/sim/conformance/conform.py": "likewise",
+    "engine/dataflow/table/table_draft.py": "phases of building a table; one is called reduce",
+    "workbench/explorer.py": "parts of a user-interface component; one is called root",
+}
+"""Files with words that happen to be names of primitives, or are of another language."""
+
+
+def switches(tree: ast.AST, names: frozenset[str], constants: Mapping[str, str]) -> Iterator[int]:
+    """Lines that ask for a primitive by its name.
+
+    That is a comparison with a name, a pattern or a question for the beginning of one, and a
+    collection or table of names.  ``constants`` are variables that hold one, by their names.
+    """
+
+    def is_name(node: ast.AST | None) -> bool:
+        if isinstance(node, ast.Name):
+            return node.id in constants
+        return isinstance(node, ast.Constant) and node.value in names
+
+    for node in ast.walk(tree):
+        match node:
+            case ast.Compare():
+                found = any(map(is_name, (node.left, *node.comparators)))
+            case ast.MatchValue():
+                found = is_name(node.value)
+            case ast.Set() | ast.List() | ast.Tuple():
+                words = (is_name(e) or isinstance(e, ast.Constant) for e in node.elts)
+                found = any(map(is_name, node.elts)) and all(words)
+            case ast.Dict():
+                found = any(map(is_name, node.keys))
+            case ast.Call(func=ast.Name("dict")):
+                found = any(keyword.arg in names for keyword in node.keywords)
+            case ast.Call(func=ast.Attribute(ast.Attribute(attr="op"), "startswith" | "endswith")):
+                found = True
+            case _:
+                found = False
+        if found:
+            yield node.lineno
+
+
+def constants_of(tree: ast.Module, names: frozenset[str]) -> Iterator[tuple[str, str]]:
+    """Module variables that hold one name."""
+    for node in tree.body:
+        match node:
+            case ast.Assign([ast.Name(variable)], ast.Constant(str(value))) if value in names:
+                yield variable, value
+            case _:
+                pass
+
+
+def imported(tree: ast.Module, known: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
+    """Those that a module imports from others."""
+    found = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            there = known.get(f"{node.module.replace('.', '/')}.py", {})
+            found.update({a.asname or a.name: there[a.name] for a in node.names if a.name in there})
+    return found
+
+
+NAMES = frozenset(CATALOGUE) | {e.memory.stalled for e in CATALOGUE.values() if e.memory.stalled}
+
+
+def modules() -> Iterator[tuple[str, ast.Module]]:
+    for folder in ("engine/dataflow", "engine/cli", "engine/explore", "workbench", "apps"):
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            where = path.relative_to(ROOT).as_posix()
+            if not where.startswith(OWN) and where not in OTHER_WORDS:
+                yield where, ast.parse(path.read_text(encoding="utf-8"))
+
+
+def test_nothing_else_switches_on_a_primitives_name() -> None:
+    trees = dict(modules())
+    assert len(trees) > 150
+    constants = {where: dict(constants_of(tree, NAMES)) for where, tree in trees.items()}
+    ports = {"READ": "mem_read", "WRITE": "mem_write"}
+    assert constants["engine/dataflow/sim/ports.py"] == ports
+    found = [
+        f"{where}:{line}"
+        for where, tree in trees.items()
+        for line in switches(tree, NAMES, constants[where] | imported(tree, constants))
+    ]
+    assert not found, f"traits belong in the catalogue's entry: {', '.join(found)}"
+
+
+def test_each_exception_is_needed() -> None:
+    for where in OTHER_WORDS:
+        tree = ast.parse((ROOT / where).read_text(encoding="utf-8"))
+        assert any(switches(tree, NAMES, {})), f"{where} needs no exception any more"
+
+
+@pytest.mark.parametrize(
+    "planted",
+    [
+        "if node.op == 'scan': pass",
+        "if 'array' != maker.op: pass",
+        "if node.op in ('root', 'anything'): pass",
+        "if node.op not in READ_AND_WRITE or node.op == READ: pass",
+        "match node.op:\n    case 'scan' | 'other': pass",
+        "timing = {'binary': 1}[node.op]",
+        "timing = dict(binary=1)[node.op]",
+        "KINDS = frozenset({'repeat'})",
+        "for name in ['repsig']: pass",
+        "if node.op.startswith('spacc'): pass",
+        "if node.op == 'stalling_scan': pass",
+    ],
+)
+def test_a_planted_switch_is_found(planted: str) -> None:
+    assert list(switches(ast.parse(planted), NAMES, {"READ": "mem_read"}))
+
+
+@pytest.mark.parametrize(
+    "harmless",
+    [
+        "draft.add('scan', (ref,), outputs)",
+        "op = 'union' if join.union else 'intersect'",
+        "READ = 'mem_read'",
+        "if statement.op == Op.SUM: pass",
+        "@rule('scan')\ndef scan(): pass",
+    ],
+)
+def test_making_a_node_by_name_is_none(harmless: str) -> None:
+    assert not list(switches(ast.parse(harmless), NAMES, {}))
