@@ -9,7 +9,7 @@ from typing import Any
 
 from engine.cli.command import Command, print_json
 from engine.cli.inputs import Inputs, compilation, inputs, program_options
-from engine.dataflow.compiler import CompiledRegion
+from engine.dataflow.compiler import CompiledRegion, passes_text
 from engine.results.document import Kind
 
 
@@ -17,9 +17,16 @@ def _declare(parser: argparse.ArgumentParser) -> None:
     program_options(parser)
     parser.add_argument(
         "--show",
-        choices=["summary", "regions", "table", "graph", "dot"],
+        choices=["summary", "regions", "table", "graph", "dot", "passes"],
         default="summary",
         help="what to print (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--passes",
+        type=lambda text: [name for name in text.split(",") if name],
+        metavar="NAME,...",
+        help="run these passes over each graph, in this order, and no others; --show passes "
+        "lists them and what each did",
     )
     parser.add_argument(
         "--export",
@@ -39,6 +46,8 @@ def _run(options: Any) -> int:
     with_data = options.data is not None or options.tensors is not None
     given = inputs(options) if with_data else Inputs(compilation(options), {})
     compiled = given.compilation
+    if options.passes is not None:
+        compiled = compiled.with_passes(options.passes)
     if options.export or options.output or options.strict:
         from engine.cli.export import export
 
@@ -50,6 +59,9 @@ def _run(options: Any) -> int:
         print_json(Kind.COMPILATION, {"name": compiled.program.name, **content})
         return 0
     print(given.heading, end="")
+    if options.show == "passes":
+        print(passes_text(compiled))
+        return 0
     for region in compiled.regions:
         print(_shown(region, options.show))
     return 0
@@ -62,6 +74,10 @@ def _as_json(region: CompiledRegion) -> dict[str, Any]:
         "region": json.loads(region.region.to_json()),
         "table": json.loads(region.table.to_json()),
         "graph": json.loads(region.graph.to_json()),
+        "passes": [
+            {"name": change.name, "nodes": change.nodes, "streams": change.streams}
+            for change in region.changes
+        ],
     }
 
 

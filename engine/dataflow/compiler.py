@@ -15,25 +15,32 @@ from engine.dataflow.fusion.schedule import Schedule
 from engine.dataflow.fusion.search import OrderSearch, reason_for
 from engine.dataflow.samml.graph import Graph
 from engine.dataflow.samml.lowering import lower
+from engine.dataflow.samml.passes import PASSES, Change, Pass, Setting, run_passes, selected
 from engine.dataflow.samml.passes.buffers import DEFAULT_CAPACITY, size_buffers
-from engine.dataflow.samml.passes.cleanup import clean, has_repeated_operands
-from engine.dataflow.samml.passes.parallelise import apply_parallel
 from engine.dataflow.samml.verify import verify
 from engine.dataflow.table.build import build_table
 from engine.dataflow.table.table import FusionTable
 from engine.errors import FuseloomError, LoweringError, OrderError
 from engine.program.types import Program
+from engine.results.text_table import Align, Column, text_table
 
 MAX_ORDERS_TRIED = 2_000
 
 
 @dataclass(frozen=True)
 class CompiledRegion:
-    """A region under one order, with its table and graph."""
+    """A region under one order, with its table and graph.
+
+    Attributes
+    ----------
+    changes : tuple of Change
+        What each pass did on the way from the table to the graph, in order.
+    """
 
     region: FusedRegion
     table: FusionTable
     graph: Graph
+    changes: tuple[Change, ...] = ()
 
     @property
     def name(self) -> str:
@@ -81,24 +88,63 @@ class Compilation:
         )
         return replace(self, regions=regions)
 
+    def with_passes(self, names: Sequence[str]) -> Compilation:
+        """The same tables, lowered again, with other passes (see :func:`compile_program`)."""
+        passes = selected(PASSES, names)
+        return replace(
+            self, regions=tuple(_finish(r.region, r.table, passes) for r in self.regions)
+        )
+
     def __str__(self) -> str:
         return "\n\n".join(f"{r.region}\n{r.table}\n{r.graph}" for r in self.regions)
 
 
-def compile_region(region: FusedRegion, order: Sequence[str] | None = None) -> CompiledRegion:
+def passes_text(compilation: Compilation) -> str:
+    """The table of passes, and what those that ran did to each region."""
+    columns = tuple(Column(title, align=Align.LEFT) for title in ("pass", "runs", "what it does"))
+    rows = [(p.name, p.place.value, p.text) for p in PASSES.values()]
+    lines = text_table(columns, rows, header=False)
+    for r in compilation.regions:
+        lines += ["", r.name] if r.changes else ["", f"{r.name}: as lowered"]
+        changes = [
+            (
+                c.name,
+                "nodes {:,} -> {:,},".format(*c.nodes),
+                "streams {:,} -> {:,}".format(*c.streams),
+            )
+            for c in r.changes
+        ]
+        lines += text_table(columns, changes, indent="  ", header=False)
+    return "\n".join(lines)
+
+
+def compile_region(
+    region: FusedRegion,
+    order: Sequence[str] | None = None,
+    *,
+    passes: Sequence[str] | None = None,
+) -> CompiledRegion:
     """Compile one region.
 
     Without an order, the schedule's is used; without that, the first legal order that the
     machine can realise (see :meth:`FusedRegion.orders`).
 
+    Parameters
+    ----------
+    passes : sequence of str, optional
+        As for :func:`compile_program`.
+
     Raises
     ------
     OrderError, LoweringError
         If the order is illegal, or no order works (with the first reason met).
+    GraphError
+        If a pass is not known, or stands where it cannot.
     """
+    chosen = selected(PASSES, passes)
     if order is not None or region.chosen is not None:
         table = build_table(region, order)
-        return _finish(region, table)
+        return _finish(region, table, chosen)
     reason: FuseloomError | None = None
     search = OrderSearch(region, MAX_ORDERS_TRIED * len(region.indices))
     tried = 0
@@ -109,7 +155,7 @@ def compile_region(region: FusedRegion, order: Sequence[str] | None = None) -> C
             reason = reason or problem
             search.refuse(reason_for(region, candidate))
             continue
-        return _finish(region, table)
+        return _finish(region, table, chosen)
     assert reason is not None
     count = region.pog.count()
     which = f"its {count:,} legal orders" if count > 1 else "its legal orders (one)"
@@ -122,23 +168,29 @@ def compile_region(region: FusedRegion, order: Sequence[str] | None = None) -> C
     )
 
 
-def _finish(region: FusedRegion, table: FusionTable) -> CompiledRegion:
+def _finish(region: FusedRegion, table: FusionTable, passes: Sequence[Pass]) -> CompiledRegion:
     table.verify()
-    graph = lower(table)
-    if has_repeated_operands(graph):
-        graph = clean(graph)
-    graph = apply_parallel(graph, region.options.lanes)
+    setting = Setting(region.options.lanes, lambda: region.extents)
+    graph, changes = run_passes(lower(table), PASSES, passes, setting)
     verify(graph)
-    return CompiledRegion(region, table, graph)
+    return CompiledRegion(region, table, graph, changes)
 
 
-def compile_program(program: Program, schedule: Schedule | str | None = None) -> Compilation:
+def compile_program(
+    program: Program,
+    schedule: Schedule | str | None = None,
+    *,
+    passes: Sequence[str] | None = None,
+) -> Compilation:
     """Fuse a program under a schedule and lower every region.
 
     Parameters
     ----------
     schedule : Schedule or str, optional
         Schedule, or its text; by default every statement is a region of its own.
+    passes : sequence of str, optional
+        Names of the passes to run over each graph, in that order, and no others; by default
+        those that stand so in :data:`engine.dataflow.samml.passes.PASSES`.
 
     Raises
     ------
@@ -150,16 +202,20 @@ def compile_program(program: Program, schedule: Schedule | str | None = None) ->
     elif isinstance(schedule, str):
         schedule = Schedule.parse(schedule)
     prepared, rest = prepare(program, schedule)
-    regions = tuple(_compiled(prepared, rest, region) for region in fuse_prepared(prepared, rest))
+    fused = fuse_prepared(prepared, rest)
+    regions = tuple(_compiled(prepared, rest, region, passes) for region in fused)
     return Compilation(prepared, schedule, regions)
 
 
-def _compiled(program: Program, schedule: Schedule, region: FusedRegion) -> CompiledRegion:
+def _compiled(
+    program: Program, schedule: Schedule, region: FusedRegion, passes: Sequence[str] | None
+) -> CompiledRegion:
     try:
-        return compile_region(region)
+        return compile_region(region, passes=passes)
     except (OrderError, LoweringError):
         if len(region.roots) == 1 or region.chosen is not None:
             raise
         # What its outputs share may rule out the orders that each of them has.
         apart = fuse_prepared(program, schedule, reuse_names=False)
-        return compile_region(next(r for r in apart if r.name == region.name))
+        again = next(r for r in apart if r.name == region.name)
+        return compile_region(again, passes=passes)

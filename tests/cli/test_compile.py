@@ -25,12 +25,22 @@ def test_compile(program: str, capsys: pytest.CaptureFixture[str]) -> None:
         ("table", "y\n    | A[i,j]"),
         ("graph", "graph y\n  %0:ref0 = root()"),
         ("dot", "digraph y {"),
+        ("passes", "clean "),
     ],
 )
 def test_compile_shows(
     what: str, first: str, program: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert output(capsys, "compile", program, "--show", what).startswith(first)
+
+
+def test_compile_runs_the_passes_named(program: str, capsys: pytest.CaptureFixture[str]) -> None:
+    shown = output(capsys, "compile", program, "--passes", "clean,size-buffers", "--show", "graph")
+    assert "%0:ref0/4 = root()" in shown
+    told = json.loads(output(capsys, "compile", program, "--passes", "clean", "--json"))
+    assert [[p["name"] for p in region["passes"]] for region in told["regions"]] == [["clean"]] * 2
+    assert main(["compile", program, "--passes", "cleen"]) == 2
+    assert "no pass is called 'cleen'" in capsys.readouterr().err
 
 
 def test_compile_with_a_schedule(
