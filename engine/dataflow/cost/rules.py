@@ -14,7 +14,6 @@ import numpy as np
 
 from engine.dataflow.cost.flow import Context, Flow, Outcome, References, Shape
 from engine.dataflow.cost.statistics import Floats
-from engine.dataflow.samml.catalogue import require_registered
 from engine.dataflow.samml.graph import Node
 from engine.dataflow.samml.tile_values import interval
 from engine.dataflow.table.cells import MAX_ACCUMULATOR_ORDER
@@ -376,6 +375,3 @@ def _crdwrite(node: Node, inputs: tuple[Flow, ...], context: Context) -> Outcome
 @rule("valwrite")
 def _valwrite(node: Node, inputs: tuple[Flow, ...], context: Context) -> Outcome:
     return Outcome((), inputs[0].values + 1.0)
-
-
-require_registered("cost rule", __name__, RULES, lambda e: {e.name} if e.estimated else ())

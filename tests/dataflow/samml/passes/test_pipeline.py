@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from engine.dataflow.compiler import CompiledRegion, compile_program, passes_text
+from engine.dataflow.samml.graph import Graph
 from engine.dataflow.samml.lowering import lower
-from engine.dataflow.samml.passes import PASSES, Place
+from engine.dataflow.samml.passes import PASSES, Pass, Place, Setting, run_passes
 from engine.dataflow.samml.passes.lookups import remove_locators
 from engine.errors import GraphError
 from engine.program import parse
@@ -34,20 +36,35 @@ def region(text: str, schedule: str = "", passes: list[str] | None = None) -> Co
 def test_the_default_pipeline_is_the_tables() -> None:
     names = [name for name, each in PASSES.items() if each.place is Place.DEFAULT]
     for schedule in ("", LANES):
-        default = region(TEXT, schedule)
+        default, named = region(TEXT, schedule), region(TEXT, schedule, names)
         assert [change.name for change in default.changes] == names
-        assert region(TEXT, schedule, names) == default
+        assert (named.graph, named.changes) == (default.graph, default.changes)
 
 
 def test_changes_say_what_each_pass_did() -> None:
-    joined = region(SQUARE)
-    lowered = len(lower(joined.table).nodes)
-    clean, parallelise = joined.changes
-    assert clean.nodes == (lowered, len(joined.graph.nodes))
-    assert lowered > len(joined.graph.nodes)
-    assert parallelise.nodes == (len(joined.graph.nodes),) * 2
-    dealt = region(TEXT, LANES)
-    assert dealt.changes[-1].streams == (len(region(TEXT).graph.streams), len(dealt.graph.streams))
+    whole, dealt = region(TEXT), region(TEXT, LANES)
+    _, parallelise = dealt.changes
+    assert parallelise.nodes == (len(whole.graph.nodes), len(dealt.graph.nodes))
+    assert parallelise.streams == (len(whole.graph.streams), len(dealt.graph.streams))
+    assert len(dealt.graph.nodes) > len(whole.graph.nodes)
+
+
+def test_a_pass_that_lowering_leaves_nothing_to_do_is_run_after_others_only() -> None:
+    ran: list[str] = []
+
+    def rewrite(name: str) -> Pass:
+        def run(graph: Graph, setting: Setting) -> Graph:
+            ran.append(name)
+            return replace(graph, name=f"{graph.name} {name}")
+
+        return Pass(name, "", Place.DEFAULT, run, idle=lambda graph: name == "idle")
+
+    idle, busy = rewrite("idle"), rewrite("busy")
+    setting = Setting((), dict)
+    graph, changes = run_passes(Graph("g", (), ()), {}, (idle, busy, idle), setting)
+    assert ran == ["busy", "idle"]
+    assert graph.name == "g busy idle"
+    assert [change.name for change in changes] == ["idle", "busy", "idle"]
 
 
 def test_no_passes_give_the_graph_as_lowered() -> None:
@@ -72,7 +89,9 @@ def test_named_passes_run_in_their_order_and_no_others() -> None:
 def test_passes_can_be_run_again_over_the_tables() -> None:
     compiled = compile_program(parse(TEXT), LANES)
     names = ["clean", "parallelise", "size-buffers"]
-    assert compiled.with_passes(names) == compile_program(parse(TEXT), LANES, passes=names)
+    (again,) = compiled.with_passes(names).regions
+    told = region(TEXT, LANES, names)
+    assert (again.graph, again.changes) == (told.graph, told.changes)
 
 
 @pytest.mark.parametrize(

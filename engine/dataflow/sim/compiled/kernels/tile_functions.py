@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from engine.dataflow.samml.catalogue import primitive
 from engine.dataflow.samml.tile_values import latency
+from engine.dataflow.samml.traits import Arithmetic
 from engine.dataflow.sim.compiled.cache import kernel
 from engine.dataflow.sim.compiled.functions import UNARY, function
 from engine.dataflow.sim.compiled.inlining import inline
@@ -62,7 +64,7 @@ def _of_one_tile(setup: Setup) -> dict[str, float]:
     """Of a unary function, and of a fold of axes."""
     spec = spec_of(setup)
     (axes,) = spec.operands
-    folds = setup.node.op == "tilefold"
+    folds = primitive(setup.node.op).arithmetic is Arithmetic.TILE_FOLD
     fn = setup.param("fn")
     if folds:
         late, interval = latency(setup.node, setup.machine.blocks) * setup.machine.alu_latency, 1
