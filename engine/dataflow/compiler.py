@@ -106,15 +106,9 @@ def passes_text(compilation: Compilation) -> str:
     lines = text_table(columns, rows, header=False)
     for r in compilation.regions:
         lines += ["", r.name] if r.changes else ["", f"{r.name}: as lowered"]
-        changes = [
-            (
-                c.name,
-                "nodes {:,} -> {:,},".format(*c.nodes),
-                "streams {:,} -> {:,}".format(*c.streams),
-            )
-            for c in r.changes
-        ]
-        lines += text_table(columns, changes, indent="  ", header=False)
+        told = "nodes {:,} -> {:,}, streams {:,} -> {:,}"
+        changes = [(c.name, told.format(*c.nodes, *c.streams)) for c in r.changes]
+        lines += text_table(columns[:2], changes, indent="  ", header=False)
     return "\n".join(lines)
 
 
