@@ -96,7 +96,9 @@ def facts(bound: BoundGraph, machine: Machine, engine: str) -> list[Any]:
         getattr(result, name)
         for name in ("clocks", "stall_input", "stall_output", "stall_memory", "first", "tokens")
     ]
-    arrays += [observed.nodes, observed.residence, observed.occupancy_max, observed.tokens]
+    arrays += [observed.residence, observed.occupancy_max, observed.tokens]
+    if engine == "interpreter":  # the kernels' timelines depend on when nodes were visited
+        arrays.append(observed.nodes)
     for log in observed.log:
         arrays += [log.puts.expanded(), log.takes.expanded(), np.array([log.latency, log.peeked])]
     written = {

@@ -191,8 +191,9 @@ def with_ports(bound: BoundGraph, machine: Machine) -> BoundGraph:
                     f"{node.label or node.op}: a memory of queues moves words, not tiles",
                     hint="take a machine with DRAM, as hbm2, or one without memory",
                 )
-    there = any(is_port(node) for node in bound.graph.nodes)
-    if machine.memory is None or isinstance(machine.memory, Queues) or there:
+    if machine.memory is None or isinstance(machine.memory, Queues):
+        return bound
+    if any(is_port(node) for node in bound.graph.nodes):
         return bound
     layout, editor = Layout(), _Editor(bound.graph, machine.port_slots)
     for node in bound.graph.nodes:

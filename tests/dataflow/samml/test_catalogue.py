@@ -83,8 +83,8 @@ OTHER_WORDS = {
 def switches(tree: ast.AST, names: frozenset[str], constants: Mapping[str, str]) -> Iterator[int]:
     """Lines that ask for a primitive by its name.
 
-    That is a comparison with a name, a pattern or a question for the beginning of one, and a
-    collection or table of names.  ``constants`` are variables that hold one, by their names.
+    That is a comparison with a name, a pattern or a question for the beginning of one, a
+    collection or table of names, and a look into one.  ``constants`` are variables that hold one.
     """
 
     def is_name(node: ast.AST | None) -> bool:
@@ -101,6 +101,10 @@ def switches(tree: ast.AST, names: frozenset[str], constants: Mapping[str, str])
             case ast.Set() | ast.List() | ast.Tuple():
                 words = (is_name(e) or isinstance(e, ast.Constant) for e in node.elts)
                 found = any(map(is_name, node.elts)) and all(words)
+            case ast.Subscript():
+                found = is_name(node.slice)
+            case ast.Call(func=ast.Attribute(attr="get"), args=[first, *_]):
+                found = is_name(first)
             case ast.Dict():
                 found = any(map(is_name, node.keys))
             case ast.Call(func=ast.Name("dict")):
@@ -174,6 +178,8 @@ def test_each_exception_is_needed() -> None:
         "match node.op:\n    case 'scan' | 'other': pass",
         "timing = {'binary': 1}[node.op]",
         "timing = dict(binary=1)[node.op]",
+        "rule = RULES['scan']",
+        "rule = CATALOGUE.get('scan')",
         "KINDS = frozenset({'repeat'})",
         "for name in ['repsig']: pass",
         "if node.op.startswith('spacc'): pass",

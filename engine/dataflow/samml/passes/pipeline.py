@@ -120,8 +120,7 @@ def run_passes(
         if known.required(setting) and known not in passes:
             raise GraphError(
                 f"graph {graph.name}: the schedule asks for the pass {known.name}",
-                hint=f"name it among the passes, or take out of the schedule what asks for it: "
-                f"{known.text}",
+                hint=f"name it among the passes: it is to {known.text}",
             )
     changes = []
     lowered = graph

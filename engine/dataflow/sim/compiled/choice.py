@@ -8,18 +8,24 @@ from engine.dataflow.samml.tile_values import tile_of
 from engine.dataflow.sim.compiled.kernels import KERNELS, Kernel
 from engine.dataflow.sim.machine import Machine
 from engine.dataflow.sim.ports import stalled
-from engine.errors import SimulationError
+from engine.errors import GraphError, SimulationError
 
 
 def kernel_name(node: Node, machine: Machine) -> str:
-    """Name of the kernel that runs a node: its entry's, for its values, inputs and memory."""
-    entry = primitive(node.op)
+    """Name of the kernel that runs a node: its entry's, for its values, inputs and memory.
+
+    Where nothing runs it, its op, of which name there is no kernel.
+    """
+    try:
+        entry = primitive(node.op)
+    except GraphError:
+        return node.op
     kernels, spec = entry.kernels, tile_of(node)
     if spec is not None and any((*spec.operands, spec.result)):
         return kernels.tiles
     if kernels.guided is not None and len(node.inputs) > len(entry.inputs):
         return kernels.guided
-    return stalled(node, machine) or kernels.plain or node.op  # of that name there is none
+    return stalled(node, machine) or kernels.plain or node.op
 
 
 def kernels_of(graph: Graph, machine: Machine, *, observed: bool = False) -> set[str]:
