@@ -25,6 +25,7 @@ import platformdirs
 from numba.core import caching, ccallback, types
 
 from engine.dataflow.sim.compiled.inlining import OPTIONS
+from engine.dataflow.sim.compiled.slots import NOTHING, Slots
 from engine.errors import SimulationError
 
 ENVIRONMENT = "FUSELOOM_CACHE_DIR"
@@ -108,9 +109,12 @@ def _numba_caches_in(path: Path) -> Iterator[None]:
 class Kernel:
     """A kernel: the Python function and, from first use on, its machine code."""
 
-    def __init__(self, name: str, function: Callable[..., Any], setup: Callable[..., Any]) -> None:
+    def __init__(
+        self, name: str, function: Callable[..., Any], slots: Slots, setup: Callable[..., Any]
+    ) -> None:
         self.name = name
         self.function = function
+        self.slots = slots
         self.setup = setup
 
     @cached_property
@@ -164,18 +168,24 @@ def _no_setup(_: Any) -> dict[str, float]:
     return {}
 
 
-def kernel(name: str, setup: Callable[[Any], dict[str, float]] = _no_setup) -> Callable[..., Any]:
+def kernel(
+    name: str,
+    slots: Slots = NOTHING,
+    setup: Callable[[Any], dict[str, float]] = _no_setup,
+) -> Callable[..., Any]:
     """Decorator: this function runs the primitive of that name.
 
     Parameters
     ----------
+    slots : Slots
+        What it calls the slots of its nodes.
     setup : callable
-        Given a :class:`engine.dataflow.sim.compiled.setup.Setup`, fills the node's parameter
-        fields.
+        Given a :class:`engine.dataflow.sim.compiled.setup.Setup`, what lies in them at first, by
+        these names; 0 in those it does not mention.
     """
 
     def register(function: Callable[..., Any]) -> Kernel:
-        KERNELS[name] = Kernel(name, function, setup)
+        KERNELS[name] = Kernel(name, function, slots, setup)
         return KERNELS[name]
 
     return register

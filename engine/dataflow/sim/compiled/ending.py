@@ -6,8 +6,9 @@ from typing import Any
 
 from engine.dataflow.sim.compiled.inlining import inline
 from engine.dataflow.sim.compiled.layout import DONE, KIND, STOP, WAIT_INPUT, WAIT_NONE, Int, State
-from engine.dataflow.sim.compiled.rings import fail, has, head, leave, take_one
+from engine.dataflow.sim.compiled.rings import has, head, take_one
 from engine.dataflow.sim.compiled.rules import LEFT_OVER
+from engine.dataflow.sim.compiled.visits import fail, leave, stall
 
 
 @inline
@@ -16,9 +17,7 @@ def finish(s: State, nd: Any, c: Int, t: Int, si: Int, so: Int) -> Int:
     while has(s, c):
         p = s.run[head(s, c)]
         k = p.x & KIND
-        a = max(t, p.t)
-        si += a - t
-        t = a
+        t, si = stall(t, p.t, si)
         if k != STOP and k != DONE:
             return fail(nd, t, LEFT_OVER)
         take_one(s, c, t)

@@ -64,6 +64,12 @@ NODE = _layout(
     "hf f0 f1",  # ... its value; values of a kernel
 )
 
+SLOTS = tuple(name for name in NODE.names or () if name[1:].isdigit())
+"""Fields that mean something else in each kernel, which names them (``slots.py``)."""
+
+COMMON = tuple(name for name in NODE.names or () if name not in SLOTS)
+"""Fields that mean the same in all nodes; kernels see no others unless they name slots."""
+
 LEAF, STOP, EMPTY, DONE, REPEAT, SIGNAL_STOP = range(6)
 """Kinds of tokens, as :mod:`engine.dataflow.sim.tokens` encodes them."""
 
@@ -76,6 +82,9 @@ UNUSUAL = 128  # a number stamped a cycle after its put, or an empty token as la
 
 BLOCKED, FINISHED, FAILED, PAUSED, STUCK = range(5)
 """What a kernel or the scheduler returns."""
+
+GOES_ON = -1
+"""What a part of a kernel returns in place of a status when the kernel goes on."""
 
 WAIT_NONE, WAIT_INPUT, WAIT_OUTPUT, WAIT_DRAIN, WAIT_MEMORY = range(5)
 
@@ -116,7 +125,7 @@ PORT_SIZE = 4
 """A port of the memory: where in the integers its answers are (cycles, -1 before), the mask of
 that ring, its node, and the address of what it reads or writes."""
 
-_ELEMENTS = [numba.from_dtype(t) for t in (NODE, CHANNEL, RUN, CREDIT)] + [
+_ELEMENTS = [numba.from_dtype(t) for t in (NODE[list(COMMON)], CHANNEL, RUN, CREDIT)] + [
     types.int64,
     types.float32,
     types.int64,

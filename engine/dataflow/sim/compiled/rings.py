@@ -16,11 +16,8 @@ from typing import Any
 
 from engine.dataflow.sim.compiled.inlining import inline
 from engine.dataflow.sim.compiled.layout import (
-    BLOCKED,
     CTL_NOTE,
     EMPTY,
-    FAILED,
-    FINISHED,
     KIND,
     LEAF,
     MEM,
@@ -38,7 +35,6 @@ from engine.dataflow.sim.compiled.layout import (
     SLOPE,
     STEP,
     UNUSUAL,
-    WAIT_NONE,
     Int,
     State,
     view,
@@ -354,32 +350,7 @@ def copied(s: State, c: Int, r: Int, m: Int) -> Int:
     return p.v
 
 
-@inline
-def hold(s: State, nd: Any, c: Int, r: Int) -> None:
-    """Remember the first token of run ``r`` of channel ``c``, to put it later."""
-    p = s.run[r]
-    nd.hk = p.x & KIND
-    if nd.hk == LEAF:
-        if s.ch[c].val:
-            nd.hf = s.floats[p.v]
-        else:
-            nd.hv = number(s, r, 0)
-    else:
-        nd.hv = p.v
-
-
 # ---------------------------------------------------------------------------- both
-
-
-@inline
-def release(s: State, nd: Any, c: Int, t: Int) -> Int:
-    """Put the held token as soon as its slot is free; the clock by then.
-
-    ``nd.hv`` is its number or level, ``nd.ht`` its earliest timestamp.
-    """
-    t = max(t, free_at(s, c))
-    put_one(s, c, max(nd.ht, t + 1), nd.hk, nd.hv, nd.hf)
-    return t
 
 
 @inline
@@ -398,36 +369,7 @@ def pass_by(s: State, c: Int, t: Int) -> Int:
 
 
 @inline
-def no_room(s: State, nd: Any, i: Int, o: Int) -> Int:
-    """Whether to take from ``i`` although ``o`` has no room, and hold the token.
-
-    The machine takes first and then waits, which gives its producer a slot.  Doing so always
-    would break runs; it matters where the producer is out of slots or all else has stopped.
-    """
-    return starved(s, o) and (nd.eager or starved(s, i))
-
-
-@inline
 def copy(o: Any, a: Any) -> None:
     """Copy one view to another."""
     for e in range(len(o)):
         o[e] = a[e]
-
-
-@inline
-def leave(nd: Any, t: Int, si: Int, so: Int, kind: Int, c: Int) -> Int:
-    """Save the clock and what the node waits for (nothing: it has ended); the status."""
-    nd.clk = t
-    nd.si = si
-    nd.so = so
-    nd.wk = kind
-    nd.wc = c
-    return FINISHED if kind == WAIT_NONE else BLOCKED
-
-
-@inline
-def fail(nd: Any, t: Int, rule: Int) -> Int:
-    """Save which rule the tokens broke; the status."""
-    nd.clk = t
-    nd.error = rule
-    return FAILED

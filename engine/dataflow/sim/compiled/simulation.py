@@ -122,8 +122,9 @@ class Simulation:
             arrays = bound.of(node.id)
             own = ports.get(node.id, ())
             setup = Setup(node, machine, arrays, ints, floats, self.stores, own)
+            named = kernel.slots.view(self.nodes)[node.id]
             for name, number in kernel.setup(setup).items():
-                entry[name] = number
+                named[name] = number
         order = ints.add(graph.topological())
         port_table = self._attach(ports, ints)
         asked = {s for n in ports for s in graph.nodes[n].outputs if s is not None}
@@ -289,10 +290,10 @@ class Simulation:
 
     def _drain(self, n: int) -> None:
         """Take over what a writer has in its buffers."""
-        node, written = self.nodes[n], self.written[n]
+        node, written = self.kernels[n].slots.view(self.nodes)[n], self.written[n]
         ints, floats = self.memory.ints.array, self.memory.floats.array
         for name, chunks in written.items():
-            field, count = ("p1", "s1") if name == "seg" else ("p0", "s0")
+            field, count = ("ends", "ends_held") if name == "seg" else ("buffer", "held")
             pool = floats if name == "vals" else ints
             start = int(node[field])
             chunks.append(self.memory.keep(pool[start : start + int(node[count])]))

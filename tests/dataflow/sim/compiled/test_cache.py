@@ -108,8 +108,8 @@ def test_kernels_are_kept_in_their_versions_directory_or_nowhere(
     root = cache.KERNELS["root"]
     (tmp_path / "file").write_text("no directory can be made below this")
     monkeypatch.setenv(cache.ENVIRONMENT, str(tmp_path / "file"))
-    homeless = cache.Kernel(root.name, root.function, root.setup)
+    homeless = cache.Kernel(root.name, root.function, root.slots, root.setup)
     assert not homeless.storable
     assert not homeless.ready
     monkeypatch.setenv(cache.ENVIRONMENT, str(tmp_path))
-    assert cache.Kernel(root.name, root.function, root.setup).storable
+    assert cache.Kernel(root.name, root.function, root.slots, root.setup).storable

@@ -11,6 +11,7 @@ from engine.dataflow.sim.compiled.kernels import (
     droppers,
     joiners,
     lanes,
+    loads,
     masks,
     observer,
     read_ports,
@@ -29,6 +30,7 @@ from engine.dataflow.sim.compiled.kernels import (
     values,
     write_ports,
     writers,
+    zeros,
 )
 from engine.dataflow.sim.compiled.kernels import tile_arithmetic as tiles
 
@@ -40,6 +42,7 @@ __all__ = [
     "droppers",
     "joiners",
     "lanes",
+    "loads",
     "masks",
     "observer",
     "read_ports",
@@ -59,6 +62,7 @@ __all__ = [
     "values",
     "write_ports",
     "writers",
+    "zeros",
 ]
 
 require_registered(

@@ -29,12 +29,10 @@ from engine.dataflow.sim.compiled.layout import (
 from engine.dataflow.sim.compiled.rings import (
     copy,
     even,
-    fail,
     free_at,
     has,
     head,
     is_leaf,
-    leave,
     number,
     put,
     put_one,
@@ -54,16 +52,12 @@ from engine.dataflow.sim.compiled.rules import (
     SPACC_LEADING,
 )
 from engine.dataflow.sim.compiled.setup import Setup
+from engine.dataflow.sim.compiled.slots import node_of, slots
+from engine.dataflow.sim.compiled.visits import fail, leave, stall
 
 WORD = 64
 trailing_zeros: Any = numbers.trailing_zeros
 
-# Parameters: p0 sums (one per coordinate; -0.0 where there is none, as -0.0 + x is x for all
-# x), p1 their number, p2 bitmap of the coordinates that have one, p3 bitmap of that bitmap's
-# words that are not 0, p4 max, p5 strict.
-# State: s0 phase; s1 next coordinate to flush; s2, s3 first and last + 1 of the row's
-# coordinates; s4 whether they are scattered, hence in the bitmaps, or all of that range;
-# s5, s6 kind and level at the head of inner when the flush began.
 (
     _ROW,
     _FLUSH,
@@ -78,29 +72,46 @@ trailing_zeros: Any = numbers.trailing_zeros
     _START_VALUE,
 ) = range(11)
 
+_ROWS = slots(
+    # In the floats, one per coordinate; -0.0 where there is none, as -0.0 + x is x for all x.
+    sums="p0",
+    dim="p1",  # their number
+    marks="p2",  # bitmap of the coordinates that have a sum
+    words="p3",  # bitmap of that bitmap's words that are not 0
+    is_max="p4",  # values are not added, the largest is kept
+    strict="p5",  # as the reference machine has it
+    phase="s0",  # what comes next, one of those above
+    next="s1",  # coordinate to flush
+    first="s2",  # of the row's coordinates
+    end="s3",  # one behind the last of them
+    scattered="s4",  # they are in the bitmaps, not all of that range
+    inner_kind="s5",  # of the token at the head of inner when the flush began
+    inner_level="s6",  # its level
+)
+
 
 def _accumulator(setup: Setup) -> dict[str, float]:
     dim = int(setup.param("dim"))
     words = dim // WORD + 1
     return {
-        "p0": setup.floats.add(np.full(dim + 1, -0.0, np.float32)),
-        "p1": dim,
-        "p2": setup.ints.add(np.zeros(words, np.int64)),
-        "p3": setup.ints.add(np.zeros(words // WORD + 1, np.int64)),
-        "p4": setup.param("fn") == "max",
-        "p5": setup.quirks.spacc_strict,
-        "s0": _ROW if setup.quirks.spacc_strict else _START,
+        "sums": setup.floats.add(np.full(dim + 1, -0.0, np.float32)),
+        "dim": dim,
+        "marks": setup.ints.add(np.zeros(words, np.int64)),
+        "words": setup.ints.add(np.zeros(words // WORD + 1, np.int64)),
+        "is_max": setup.param("fn") == "max",
+        "strict": setup.quirks.spacc_strict,
+        "phase": _ROW if setup.quirks.spacc_strict else _START,
     }
 
 
 @inline
 def _mark(s: State, nd: Any, c: Int) -> Int:
     """Note that a coordinate has a sum; whether it had one before."""
-    w = nd.p2 + (c >> 6)
+    w = nd.marks + (c >> 6)
     word = s.ints[w]
     bit = np.int64(1) << (c & 63)
     if word == 0:
-        s.ints[nd.p3 + (c >> 12)] |= np.int64(1) << ((c >> 6) & 63)
+        s.ints[nd.words + (c >> 12)] |= np.int64(1) << ((c >> 6) & 63)
     s.ints[w] = word | bit
     return (word & bit) != 0
 
@@ -108,40 +119,40 @@ def _mark(s: State, nd: Any, c: Int) -> Int:
 @inline
 def _next(s: State, nd: Any, c: Int) -> Int:
     """The smallest marked coordinate >= ``c``; there is one."""
-    word = s.ints[nd.p2 + (c >> 6)] >> (c & 63) if c & 63 else s.ints[nd.p2 + (c >> 6)]
+    word = s.ints[nd.marks + (c >> 6)] >> (c & 63) if c & 63 else s.ints[nd.marks + (c >> 6)]
     if c & 63:
         word &= (np.int64(1) << (64 - (c & 63))) - 1  # the shift of a negative word is filled
     if word != 0:
         return c + trailing_zeros(word)
     w = (c >> 6) + 1
     group = w >> 6
-    word = s.ints[nd.p3 + group] & -(np.int64(1) << (w & 63))
+    word = s.ints[nd.words + group] & -(np.int64(1) << (w & 63))
     while word == 0:
         group += 1
-        word = s.ints[nd.p3 + group]
+        word = s.ints[nd.words + group]
     w = (group << 6) + trailing_zeros(word)
-    return (w << 6) + trailing_zeros(s.ints[nd.p2 + w])
+    return (w << 6) + trailing_zeros(s.ints[nd.marks + w])
 
 
 @inline
 def _unmark(s: State, nd: Any, c: Int) -> None:
-    w = nd.p2 + (c >> 6)
+    w = nd.marks + (c >> 6)
     word = s.ints[w] & ~(np.int64(1) << (c & 63))
     s.ints[w] = word
     if word == 0:
-        s.ints[nd.p3 + (c >> 12)] &= ~(np.int64(1) << ((c >> 6) & 63))
+        s.ints[nd.words + (c >> 12)] &= ~(np.int64(1) << ((c >> 6) & 63))
 
 
 @inline
 def _scatter(s: State, nd: Any) -> None:
     """Go over from a range of coordinates to bitmaps."""
-    if not nd.s4:
-        if nd.s2 == nd.s3:
-            nd.s2, nd.s3 = nd.p1, 0
+    if not nd.scattered:
+        if nd.first == nd.end:
+            nd.first, nd.end = nd.dim, 0
         else:
-            for c in range(nd.s2, nd.s3):
+            for c in range(nd.first, nd.end):
                 _mark(s, nd, c)
-        nd.s4 = 1
+        nd.scattered = 1
 
 
 @inline
@@ -150,19 +161,19 @@ def _accumulate(s: State, nd: Any, r: Int, q: Int, m: Int) -> Int:
     x, v = s.run[r].x, s.run[r].v
     w = s.run[q].v
     step = 1 if s.run[q].x & STEP else 0
-    sums, dim = nd.p0, nd.p1
-    if x & STEP and not x & MEM and not nd.p4:
+    sums, dim = nd.sums, nd.dim
+    if x & STEP and not x & MEM and not nd.is_max:
         if v < 0 or v + m > dim:
             return False
-        if not nd.s4 and (nd.s2 == nd.s3 or (nd.s2 <= v <= nd.s3)):
-            if nd.s2 == nd.s3:
-                nd.s2, nd.s3 = v, v
-            nd.s3 = max(nd.s3, v + m)
+        if not nd.scattered and (nd.first == nd.end or (nd.first <= v <= nd.end)):
+            if nd.first == nd.end:
+                nd.first, nd.end = v, v
+            nd.end = max(nd.end, v + m)
         else:
             _scatter(s, nd)
             for c in range(v, v + m):
                 _mark(s, nd, c)
-            nd.s2, nd.s3 = min(nd.s2, v), max(nd.s3, v + m)
+            nd.first, nd.end = min(nd.first, v), max(nd.end, v + m)
         total = view(s.floats, sums + v, m)
         if step:
             given = view(s.floats, w, m)
@@ -174,19 +185,19 @@ def _accumulate(s: State, nd: Any, r: Int, q: Int, m: Int) -> Int:
                 total[e] += f
         return True
     _scatter(s, nd)
-    lo, hi = nd.s2, nd.s3
+    lo, hi = nd.first, nd.end
     for e in range(m):
         c = number(s, r, e)
         if c < 0 or c >= dim:
             return False
         f = s.floats[w + e * step]
         known = _mark(s, nd, c)
-        if not nd.p4:
+        if not nd.is_max:
             s.floats[sums + c] += f
         elif not known or f > s.floats[sums + c]:
             s.floats[sums + c] = f
         lo, hi = min(lo, c), max(hi, c + 1)
-    nd.s2, nd.s3 = lo, hi
+    nd.first, nd.end = lo, hi
     return True
 
 
@@ -195,19 +206,19 @@ def _emit(s: State, nd: Any, o1: Int, o2: Int, m: Int, t1: Int, t2: Int) -> None
     """Put the row's next ``m`` coordinates and sums; the first at ``t1``, ``t2``, all others
     at ``t2``."""
     w = slot(s, o2)
-    p = nd.s1
-    if nd.s4:
+    p = nd.next
+    if nd.scattered:
         u = slot(s, o1)
         for e in range(m):
             p = _next(s, nd, p)
             _unmark(s, nd, p)
             s.ints[u + e] = p
-            s.floats[w + e] = s.floats[nd.p0 + p]
-            s.floats[nd.p0 + p] = np.float32(-0.0)
+            s.floats[w + e] = s.floats[nd.sums + p]
+            s.floats[nd.sums + p] = np.float32(-0.0)
             p += 1
         put(s, o1, m, t1 + 1, t2 + 1, LEAF | STEP | MEM | RING, u)
     else:
-        a = nd.p0 + p
+        a = nd.sums + p
         sums = view(s.floats, a, m)
         copy(view(s.floats, w, m), sums)
         for e in range(m):
@@ -215,33 +226,33 @@ def _emit(s: State, nd: Any, o1: Int, o2: Int, m: Int, t1: Int, t2: Int) -> None
         put(s, o1, m, t1 + 1, t2 + 1, LEAF | STEP, p)
         p += m
     put(s, o2, m, t2 + 1, t2 + 1, LEAF | STEP | MEM | RING, w)
-    nd.s1 = p
+    nd.next = p
 
 
 @inline
 def _count(s: State, nd: Any, limit: Int) -> Int:
     """How many coordinates are left to flush, at most ``limit``."""
-    if not nd.s4:
-        return min(limit, nd.s3 - nd.s1)
+    if not nd.scattered:
+        return min(limit, nd.end - nd.next)
     n = 0
-    p = nd.s1
-    while n < limit and p < nd.s3:
+    p = nd.next
+    while n < limit and p < nd.end:
         p = _next(s, nd, p) + 1
         n += 1
     return n
 
 
-@kernel("spacc1", _accumulator)
+@kernel("spacc1", _ROWS, _accumulator)
 def spacc1(node: Int, table: Int) -> Int:
     """Per fiber of outer coordinates, fold values by inner coordinate."""
     s = state_of(table)
-    nd = s.nd[node]
+    nd = node_of(s, node, _ROWS)
     u, i, v = s.ints[nd.ins], s.ints[nd.ins + 1], s.ints[nd.ins + 2]
     o1, o2 = s.ints[nd.outs], s.ints[nd.outs + 1]
-    t, si, so, strict = nd.clk, nd.si, nd.so, nd.p5
+    t, si, so, strict = nd.clk, nd.si, nd.so, nd.strict
     zero = np.float32(0)
     while True:
-        if nd.s0 == _ROW:
+        if nd.phase == _ROW:
             c = u if not has(s, u) else i if not has(s, i) else v
             if not has(s, c):
                 return leave(nd, t, si, so, WAIT_INPUT, c)
@@ -252,9 +263,9 @@ def spacc1(node: Int, table: Int) -> Int:
             si += a - t
             t = a
             if ku == STOP:
-                nd.s5, nd.s6 = ki, s.run[ri].v
-                nd.s1 = nd.s2
-                nd.s0 = _FLUSH
+                nd.inner_kind, nd.inner_level = ki, s.run[ri].v
+                nd.next = nd.first
+                nd.phase = _FLUSH
             elif ki == LEAF and is_leaf(kv) and ku != DONE:
                 m = min(s.run[ri].n, s.run[rv].n)
                 if kv == EMPTY:
@@ -278,12 +289,12 @@ def spacc1(node: Int, table: Int) -> Int:
             elif ku == DONE and ki == DONE:
                 if kv != DONE:
                     return fail(nd, t, SPACC_DISAGREES)
-                nd.s0 = _END
+                nd.phase = _END
             else:
                 return fail(nd, t, SPACC_DISAGREES)
-        if nd.s0 == _FLUSH:  # the whole row at one clock: only slots can hold it up
+        if nd.phase == _FLUSH:  # the whole row at one clock: only slots can hold it up
             full = -1
-            while nd.s1 < nd.s3:
+            while nd.next < nd.end:
                 m = min(room(s, o1), room(s, o2))
                 if m == 0:
                     full = o1 if room(s, o1) == 0 else o2
@@ -300,95 +311,79 @@ def spacc1(node: Int, table: Int) -> Int:
             if full >= 0:
                 if full == o1 or not (nd.eager and starved(s, o2)):
                     return leave(nd, t, si, so, WAIT_OUTPUT, full)
-                a = max(t, free_at(s, o1))
-                so += a - t
-                t = a
-                if nd.s4:
-                    nd.s1 = _next(s, nd, nd.s1)
-                put_one(s, o1, t + 1, LEAF, nd.s1, zero)
-                nd.s0 = _CRD_VALUE
+                t, so = stall(t, free_at(s, o1), so)
+                if nd.scattered:
+                    nd.next = _next(s, nd, nd.next)
+                put_one(s, o1, t + 1, LEAF, nd.next, zero)
+                nd.phase = _CRD_VALUE
             else:
-                nd.s0 = _VAL_STOP
-        if nd.s0 == _CRD_VALUE:
+                nd.phase = _VAL_STOP
+        if nd.phase == _CRD_VALUE:
             if room(s, o2) == 0:
                 return leave(nd, t, si, so, WAIT_OUTPUT, o2)
-            a = max(t, free_at(s, o2))
-            so += a - t
-            t = a
-            put_one(s, o2, t + 1, LEAF, 0, s.floats[nd.p0 + nd.s1])
-            s.floats[nd.p0 + nd.s1] = np.float32(-0.0)
-            if nd.s4:
-                _unmark(s, nd, nd.s1)
-            nd.s1 += 1
-            nd.s0 = _FLUSH
+            t, so = stall(t, free_at(s, o2), so)
+            put_one(s, o2, t + 1, LEAF, 0, s.floats[nd.sums + nd.next])
+            s.floats[nd.sums + nd.next] = np.float32(-0.0)
+            if nd.scattered:
+                _unmark(s, nd, nd.next)
+            nd.next += 1
+            nd.phase = _FLUSH
             continue
-        if nd.s0 == _VAL_STOP:
+        if nd.phase == _VAL_STOP:
             if room(s, o2) == 0:
                 return leave(nd, t, si, so, WAIT_OUTPUT, o2)
-            a = max(t, free_at(s, o2))
-            so += a - t
-            t = a
+            t, so = stall(t, free_at(s, o2), so)
             put_one(s, o2, t + 1, STOP, s.run[head(s, u)].v, zero)
-            nd.s0 = _CRD_STOP
-        if nd.s0 == _CRD_STOP:
+            nd.phase = _CRD_STOP
+        if nd.phase == _CRD_STOP:
             if room(s, o1) == 0:
                 return leave(nd, t, si, so, WAIT_OUTPUT, o1)
-            a = max(t, free_at(s, o1))
-            so += a - t
-            t = a
+            t, so = stall(t, free_at(s, o1), so)
             put_one(s, o1, t + 1, STOP, s.run[head(s, u)].v, zero)
-            nd.s2, nd.s3, nd.s4 = 0, 0, 0
+            nd.first, nd.end, nd.scattered = 0, 0, 0
             take_one(s, u, t)
-            nd.s0 = _NEXT
-            if nd.s5 != STOP:
+            nd.phase = _NEXT
+            if nd.inner_kind != STOP:
                 t += 1
-                nd.s0 = _ROW
+                nd.phase = _ROW
                 continue
-        if nd.s0 == _NEXT:  # is the inner stop at hand that of an empty outer fiber?
+        if nd.phase == _NEXT:  # is the inner stop at hand that of an empty outer fiber?
             if not has(s, u):
                 return leave(nd, t, si, so, WAIT_INPUT, u)
             ru = head(s, u)
-            a = max(t, s.run[ru].t)
-            si += a - t
-            t = a
+            t, si = stall(t, s.run[ru].t, si)
             rule = NONE
             if s.run[ru].x & KIND == STOP:
-                if nd.s6 == s.run[ru].v + 1:
+                if nd.inner_level == s.run[ru].v + 1:
                     take_one(s, i, t)
                     take_one(s, v, t)
                 elif not strict:
                     rule = SPACC_EMPTY_FIBER
-            elif strict and nd.s6 > 0:
+            elif strict and nd.inner_level > 0:
                 rule = SPACC_LEADING
             if rule != NONE:
                 return fail(nd, t, rule)
             t += 1
-            nd.s0 = _ROW
+            nd.phase = _ROW
             continue
-        if nd.s0 == _END or nd.s0 == _END_VALUE:
-            c = o1 if nd.s0 == _END else o2
+        if nd.phase == _END or nd.phase == _END_VALUE:
+            c = o1 if nd.phase == _END else o2
             if room(s, c) == 0:
                 return leave(nd, t, si, so, WAIT_OUTPUT, c)
-            a = max(t, free_at(s, c))
-            so += a - t
-            t = a
+            t, so = stall(t, free_at(s, c), so)
             put_one(s, c, t + 1, DONE, 0, zero)
             if c == o2:
                 return leave(nd, t, si, so, WAIT_NONE, 0)
-            nd.s0 = _END_VALUE
-        if nd.s0 == _START:  # a leading empty outer fiber: its inner stop goes first
+            nd.phase = _END_VALUE
+        if nd.phase == _START:  # a leading empty outer fiber: its inner stop goes first
             if not has(s, u):
                 return leave(nd, t, si, so, WAIT_INPUT, u)
-            a = max(t, s.run[head(s, u)].t)
-            si += a - t
-            t = a
-            nd.s0 = _START_INNER if s.run[head(s, u)].x & KIND == STOP else _ROW
-        if nd.s0 == _START_INNER or nd.s0 == _START_VALUE:
-            c = i if nd.s0 == _START_INNER else v
+            t, si = stall(t, s.run[head(s, u)].t, si)
+            nd.phase = _START_INNER if s.run[head(s, u)].x & KIND == STOP else _ROW
+        if nd.phase == _START_INNER or nd.phase == _START_VALUE:
+            c = i if nd.phase == _START_INNER else v
             if not has(s, c):
                 return leave(nd, t, si, so, WAIT_INPUT, c)
-            a = max(t, s.run[head(s, c)].t)
-            si += a - t
-            t = a
+            t, si = stall(t, s.run[head(s, c)].t, si)
             take_one(s, c, t)
-            nd.s0 = _START_VALUE if c == i else _ROW
+            nd.phase = _START_VALUE if c == i else _ROW

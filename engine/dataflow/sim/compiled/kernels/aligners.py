@@ -19,59 +19,60 @@ from engine.dataflow.sim.compiled.layout import (
     state_of,
 )
 from engine.dataflow.sim.compiled.rings import (
-    fail,
     free_at,
     has,
     head,
-    hold,
-    leave,
-    no_room,
     number,
     put_one,
-    release,
     room,
     take,
     take_one,
 )
 from engine.dataflow.sim.compiled.rules import ALIGN_DISAGREES
+from engine.dataflow.sim.compiled.slots import node_of, slots
+from engine.dataflow.sim.compiled.visits import fail, hold, leave, no_room, release, stall
 
 _LOOK, _BETWEEN, _SUBTREE, _HELD, _INSERT, _CLOSE, _CLOSING = range(7)
 # Compare the levels; put the stop before a subtree; pass it on; put a held token of it; put the
 # stop before an inserted one; take the stop of a whole fiber; put it.
 
+_ALIGNER = slots(
+    levels="p0",  # of a subtree
+    phase="s0",  # what comes next, one of those above
+    closed="s1",  # the last subtree's stop closed its fiber
+    stop_due="s2",  # a subtree came before, so a stop goes before the next
+    kept="s3",  # the subtree at hand is passed on
+    end_kind="s4",  # of what ends the fiber
+    end_level="s5",  # its level
+)
 
-@kernel("fiber_align", lambda setup: {"p0": int(setup.param("levels"))})
+
+@kernel("fiber_align", _ALIGNER, lambda setup: {"levels": int(setup.param("levels"))})
 def fiber_align(node: Int, table: Int) -> Int:
-    """One subtree per coordinate after the join.
-
-    State: ``s0`` phase; ``s1`` the last subtree's stop closed its fiber; ``s2`` a stop is due;
-    ``s3`` the subtree is kept; ``s4``, ``s5`` kind and level of what ends the fiber.
-    """
+    """One subtree per coordinate after the join."""
     s = state_of(table)
-    nd = s.nd[node]
+    nd = node_of(s, node, _ALIGNER)
     b, f, i, o = s.ints[nd.ins], s.ints[nd.ins + 1], s.ints[nd.ins + 2], s.ints[nd.outs]
-    t, si, so, levels = nd.clk, nd.si, nd.so, nd.p0
+    t, si, so, levels = nd.clk, nd.si, nd.so, nd.levels
     zero = np.float32(0)
     nd.ht = 0
     while True:
-        if nd.s0 == _LOOK:
+        if nd.phase == _LOOK:
             if not has(s, f):
                 return leave(nd, t, si, so, WAIT_INPUT, f)
             if not has(s, b):
                 return leave(nd, t, si, so, WAIT_INPUT, b)
             rf, rb = head(s, f), head(s, b)
-            a = max(t, s.run[rf].t, s.run[rb].t)
-            si += a - t
-            t = a
+            t, si = stall(t, max(s.run[rf].t, s.run[rb].t), si)
             k, v = s.run[rf].x & KIND, s.run[rf].v
             target = number(s, rf, 0) if k == LEAF else FOREVER
             have = number(s, rb, 0) if s.run[rb].x & KIND == LEAF else FOREVER
             if have < FOREVER and have <= target:
                 take_one(s, b, t)
-                nd.s3 = have == target
-                nd.s0 = _BETWEEN if nd.s3 and nd.s2 else _SUBTREE
+                nd.kept = have == target
+                nd.phase = _BETWEEN if nd.kept and nd.stop_due else _SUBTREE
             elif target < FOREVER:
-                nd.s0 = _INSERT
+                nd.phase = _INSERT
             else:
                 take_one(s, f, t)
                 if s.run[rb].x & KIND != k or (k != STOP and k != DONE):
@@ -79,24 +80,22 @@ def fiber_align(node: Int, table: Int) -> Int:
                 if k == STOP and s.run[rb].v != v:
                     return fail(nd, t, ALIGN_DISAGREES)
                 take_one(s, b, t)
-                nd.s4, nd.s5 = k, v + levels if k == STOP else 0
-                nd.s0 = _CLOSING if nd.s1 else _CLOSE
-        if nd.s0 == _BETWEEN or (nd.s0 == _INSERT and nd.s2):
+                nd.end_kind, nd.end_level = k, v + levels if k == STOP else 0
+                nd.phase = _CLOSING if nd.closed else _CLOSE
+        if nd.phase == _BETWEEN or (nd.phase == _INSERT and nd.stop_due):
             if room(s, o) == 0:
                 return leave(nd, t, si, so, WAIT_OUTPUT, o)
-            a = max(t, free_at(s, o))
-            so += a - t
-            t = a
+            t, so = stall(t, free_at(s, o), so)
             put_one(s, o, t + 1, STOP, levels - 1, zero)
-            if nd.s0 == _BETWEEN:
-                nd.s0 = _SUBTREE
-        if nd.s0 == _INSERT:
+            if nd.phase == _BETWEEN:
+                nd.phase = _SUBTREE
+        if nd.phase == _INSERT:
             take_one(s, f, t)
-            nd.s2 = 1
+            nd.stop_due = 1
             t += 1
-            nd.s0 = _LOOK
+            nd.phase = _LOOK
             continue
-        while nd.s0 == _SUBTREE:
+        while nd.phase == _SUBTREE:
             if not has(s, i):
                 return leave(nd, t, si, so, WAIT_INPUT, i)
             r = head(s, i)
@@ -108,12 +107,12 @@ def fiber_align(node: Int, table: Int) -> Int:
                 si += a - t
                 take_one(s, i, a)
                 t = a + 1
-                nd.s1 = v >= levels
-                if nd.s3:
+                nd.closed = v >= levels
+                if nd.kept:
                     take_one(s, f, t)
-                    nd.s2 = 1
-                nd.s0 = _LOOK
-            elif not nd.s3:
+                    nd.stop_due = 1
+                nd.phase = _LOOK
+            elif not nd.kept:
                 si += a - t
                 take(s, i, m, a, a + 1, 1)
                 t = a + m
@@ -124,35 +123,30 @@ def fiber_align(node: Int, table: Int) -> Int:
             else:
                 if room(s, o) == 0 and not no_room(s, nd, i, o):
                     return leave(nd, t, si, so, WAIT_OUTPUT, o)
-                si += a - t
-                t = a
+                t, si = stall(t, a, si)
                 hold(s, nd, i, r)
                 take_one(s, i, t)
-                nd.s0 = _HELD
-        if nd.s0 == _CLOSE:
+                nd.phase = _HELD
+        if nd.phase == _CLOSE:
             if not has(s, i):
                 return leave(nd, t, si, so, WAIT_INPUT, i)
             p = s.run[head(s, i)]
-            a = max(t, p.t)
-            si += a - t
-            t = a
-            if p.x & KIND != nd.s4 or (nd.s4 == STOP and p.v != nd.s5):
+            t, si = stall(t, p.t, si)
+            if p.x & KIND != nd.end_kind or (nd.end_kind == STOP and p.v != nd.end_level):
                 return fail(nd, t, ALIGN_DISAGREES)
             take_one(s, i, t)
-            nd.s0 = _CLOSING
-        if nd.s0 == _HELD or nd.s0 == _CLOSING:
+            nd.phase = _CLOSING
+        if nd.phase == _HELD or nd.phase == _CLOSING:
             if room(s, o) == 0:
                 return leave(nd, t, si, so, WAIT_OUTPUT, o)
-            if nd.s0 == _HELD:
-                a = release(s, nd, o, t)
-                nd.s0 = _SUBTREE
+            if nd.phase == _HELD:
+                t, so = release(s, nd, o, t, so)
+                nd.phase = _SUBTREE
             else:
-                a = max(t, free_at(s, o))
-                put_one(s, o, a + 1, nd.s4, nd.s5, zero)
-                nd.s0 = _LOOK
-                nd.s1, nd.s2 = 0, 0
-            so += a - t
-            t = a
-            if nd.s0 == _LOOK and nd.s4 == DONE:
+                t, so = stall(t, free_at(s, o), so)
+                put_one(s, o, t + 1, nd.end_kind, nd.end_level, zero)
+                nd.phase = _LOOK
+                nd.closed, nd.stop_due = 0, 0
+            if nd.phase == _LOOK and nd.end_kind == DONE:
                 return leave(nd, t, si, so, WAIT_NONE, 0)
             t += 1

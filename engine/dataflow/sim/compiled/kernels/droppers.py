@@ -20,18 +20,13 @@ from engine.dataflow.sim.compiled.layout import (
 from engine.dataflow.sim.compiled.rings import (
     copied,
     even,
-    fail,
     free_at,
     has,
     head,
-    hold,
     is_leaf,
-    leave,
-    no_room,
     number,
     put,
     put_one,
-    release,
     rising,
     room,
     starved,
@@ -39,59 +34,61 @@ from engine.dataflow.sim.compiled.rings import (
     take_one,
 )
 from engine.dataflow.sim.compiled.rules import DROP_DISAGREES, VALDROP_DISAGREES
+from engine.dataflow.sim.compiled.slots import node_of, slots
+from engine.dataflow.sim.compiled.visits import fail, hold, leave, no_room, release, stall
 
 _OUTER, _FIBER, _HELD, _LONE_STOP, _PUT_OUTER, _LAST = range(6)
 # Next outer token; pass the inner fiber; put the held inner token; take the inner stop of an
 # empty outer fiber; put the outer token; take the inner end.
 
+_CRDDROP = slots(
+    literal="p0",  # as the reference machine: an empty outer fiber's inner stop is left unread
+    phase="s0",  # what comes next, one of those above
+    nonempty="s1",  # the inner fiber has something
+    after_coordinate="s2",  # the last outer token was one
+    then="s3",  # phase after the held token is put
+)
 
-@kernel("crddrop", lambda s: {"p0": s.quirks.drop_ignores_empty_outer_fiber})
+
+@kernel("crddrop", _CRDDROP, lambda s: {"literal": s.quirks.drop_ignores_empty_outer_fiber})
 def crddrop(node: Int, table: Int) -> Int:
-    """Drop outer coordinates whose inner fiber is empty.
-
-    State: ``s0`` phase; ``s1`` the fiber has something; ``s2`` the last outer token was a
-    coordinate; ``s3`` phase after the held token is put.
-    """
+    """Drop outer coordinates whose inner fiber is empty."""
     s = state_of(table)
-    nd = s.nd[node]
+    nd = node_of(s, node, _CRDDROP)
     i, u, o1, o2 = s.ints[nd.ins], s.ints[nd.ins + 1], s.ints[nd.outs], s.ints[nd.outs + 1]
-    t, si, so, literal = nd.clk, nd.si, nd.so, nd.p0
+    t, si, so, literal = nd.clk, nd.si, nd.so, nd.literal
     nd.ht = 0
     zero = np.float32(0)
     while True:
-        if nd.s0 == _OUTER:
+        if nd.phase == _OUTER:
             if not has(s, u):
                 return leave(nd, t, si, so, WAIT_INPUT, u)
             p = s.run[head(s, u)]
-            a = max(t, p.t)
-            si += a - t
-            t = a
+            t, si = stall(t, p.t, si)
             k = p.x & KIND
             if k == STOP:
-                nd.s0 = _PUT_OUTER if nd.s2 or literal else _LONE_STOP
+                nd.phase = _PUT_OUTER if nd.after_coordinate or literal else _LONE_STOP
             elif k == DONE:
-                nd.s0 = _LAST
+                nd.phase = _LAST
             else:
-                nd.s0 = _FIBER
-            nd.s1 = 0
-        if nd.s0 == _LONE_STOP or nd.s0 == _LAST:
+                nd.phase = _FIBER
+            nd.nonempty = 0
+        if nd.phase == _LONE_STOP or nd.phase == _LAST:
             if not has(s, i):
                 return leave(nd, t, si, so, WAIT_INPUT, i)
             r = head(s, i)
-            a = max(t, s.run[r].t)
-            si += a - t
-            t = a
+            t, si = stall(t, s.run[r].t, si)
             k = s.run[r].x & KIND
-            if nd.s0 == _LONE_STOP:
+            if nd.phase == _LONE_STOP:
                 if k != STOP or s.run[r].v != s.run[head(s, u)].v + 1:
                     return fail(nd, t, DROP_DISAGREES)
             elif k != DONE and not literal:
                 return fail(nd, t, DROP_DISAGREES)
             hold(s, nd, i, r)
             take_one(s, i, t)
-            nd.s3 = _PUT_OUTER
-            nd.s0 = _PUT_OUTER if nd.s0 == _LAST and k != DONE else _HELD
-        while nd.s0 == _FIBER:  # without a cycle: the run leaves with the slope of the later
+            nd.then = _PUT_OUTER
+            nd.phase = _PUT_OUTER if nd.phase == _LAST and k != DONE else _HELD
+        while nd.phase == _FIBER:  # without a cycle: the run leaves with the slope of the later
             if not has(s, i):
                 break
             r = head(s, i)
@@ -105,13 +102,12 @@ def crddrop(node: Int, table: Int) -> Int:
             if m == 0:
                 if not no_room(s, nd, i, o1):
                     break
-                si += a - t
-                t = a
+                t, si = stall(t, a, si)
                 hold(s, nd, i, r)
                 take_one(s, i, t)
-                nd.s3 = _PUT_OUTER if k == STOP else _FIBER
-                nd.s1 |= k != STOP
-                nd.s0 = _HELD
+                nd.then = _PUT_OUTER if k == STOP else _FIBER
+                nd.nonempty |= k != STOP
+                nd.phase = _HELD
                 break
             si += a - t
             t = max(a, free_at(s, o1))
@@ -132,56 +128,56 @@ def crddrop(node: Int, table: Int) -> Int:
             take(s, i, m, a, again, slope)
             t += slope * (m - 1)
             if k == STOP:
-                nd.s0 = _PUT_OUTER
+                nd.phase = _PUT_OUTER
             else:
-                nd.s1 = 1
-        if nd.s0 == _FIBER:
+                nd.nonempty = 1
+        if nd.phase == _FIBER:
             if has(s, i):
                 return leave(nd, t, si, so, WAIT_OUTPUT, o1)
             return leave(nd, t, si, so, WAIT_INPUT, i)
-        if nd.s0 == _HELD:
+        if nd.phase == _HELD:
             if room(s, o1) == 0:
                 return leave(nd, t, si, so, WAIT_OUTPUT, o1)
-            a = release(s, nd, o1, t)
-            so += a - t
-            t = a
-            nd.s0 = nd.s3
-        if nd.s0 == _PUT_OUTER:
+            t, so = release(s, nd, o1, t, so)
+            nd.phase = nd.then
+        if nd.phase == _PUT_OUTER:
             r = head(s, u)
             k = s.run[r].x & KIND
-            if nd.s1 or not is_leaf(k):
+            if nd.nonempty or not is_leaf(k):
                 if room(s, o2) == 0:
                     return leave(nd, t, si, so, WAIT_OUTPUT, o2)
-                a = max(t, free_at(s, o2))
-                so += a - t
-                t = a
+                t, so = stall(t, free_at(s, o2), so)
                 put_one(s, o2, t + 1, k, number(s, r, 0), zero)
             if k == DONE:
                 return leave(nd, t, si, so, WAIT_NONE, 0)
             take_one(s, u, t)
-            nd.s2 = k != STOP
-            nd.s0 = _OUTER
+            nd.after_coordinate = k != STOP
+            nd.phase = _OUTER
             t += 1
 
 
 _BOTH, _SECOND, _PUT_VAL, _PUT_CRD = range(4)
+# Take a value and its coordinate; only the coordinate, as the value is held; put the held value;
+# put its coordinate.
+
+_VALDROP = slots(
+    phase="s0",  # what comes next, one of those above
+    crd_kind="s1",  # of the held value's coordinate
+    crd="s2",  # its number
+)
 
 
-@kernel("valdrop")
+@kernel("valdrop", _VALDROP)
 def valdrop(node: Int, table: Int) -> Int:
-    """Drop empty values with their coordinates.
-
-    State: ``s0`` phase; the value is held in ``hk``, ``hv``, ``hf``, the coordinate in
-    ``s1`` (kind) and ``s2``.
-    """
+    """Drop empty values with their coordinates."""
     s = state_of(table)
-    nd = s.nd[node]
+    nd = node_of(s, node, _VALDROP)
     i, j, o1, o2 = s.ints[nd.ins], s.ints[nd.ins + 1], s.ints[nd.outs], s.ints[nd.outs + 1]
     t, si, so = nd.clk, nd.si, nd.so
     nd.ht = 0
     zero = np.float32(0)
     while True:
-        if nd.s0 == _BOTH:
+        if nd.phase == _BOTH:
             if not has(s, i):
                 return leave(nd, t, si, so, WAIT_INPUT, i)
             r = head(s, i)
@@ -195,11 +191,10 @@ def valdrop(node: Int, table: Int) -> Int:
                     if not has(s, j):
                         return leave(nd, t, si, so, WAIT_INPUT, j)
                     return leave(nd, t, si, so, WAIT_OUTPUT, o1 if room(s, o1) == 0 else o2)
-                si += a - t
-                t = a
+                t, si = stall(t, a, si)
                 hold(s, nd, i, r)
                 take_one(s, i, t)
-                nd.s0 = _SECOND
+                nd.phase = _SECOND
                 continue
             q = head(s, j)
             kj = s.run[q].x & KIND
@@ -208,8 +203,7 @@ def valdrop(node: Int, table: Int) -> Int:
             if not alike and (k != kj or v != s.run[q].v):
                 return fail(nd, b, VALDROP_DISAGREES)
             m = min(m, s.run[r].n, s.run[q].n)
-            si += b - t
-            t = b
+            t, si = stall(t, b, si)
             if k != EMPTY:
                 t1 = max(t, free_at(s, o1))
                 t = max(t1, free_at(s, o2))
@@ -224,38 +218,32 @@ def valdrop(node: Int, table: Int) -> Int:
                 return leave(nd, t, si, so, WAIT_NONE, 0)
             t += m
             continue
-        if nd.s0 == _SECOND:
+        if nd.phase == _SECOND:
             if not has(s, j):
                 return leave(nd, t, si, so, WAIT_INPUT, j)
             q = head(s, j)
-            a = max(t, s.run[q].t)
-            si += a - t
-            t = a
+            t, si = stall(t, s.run[q].t, si)
             kj = s.run[q].x & KIND
-            nd.s1, nd.s2 = kj, number(s, q, 0)
+            nd.crd_kind, nd.crd = kj, number(s, q, 0)
             alike = is_leaf(nd.hk) and is_leaf(kj)
-            if not alike and (nd.hk != kj or nd.hv != nd.s2):
+            if not alike and (nd.hk != kj or nd.hv != nd.crd):
                 return fail(nd, t, VALDROP_DISAGREES)
             take_one(s, j, t)
             if nd.hk == EMPTY:
                 t += 1
-                nd.s0 = _BOTH
+                nd.phase = _BOTH
                 continue
-            nd.s0 = _PUT_VAL
-        if nd.s0 == _PUT_VAL:
+            nd.phase = _PUT_VAL
+        if nd.phase == _PUT_VAL:
             if room(s, o1) == 0:
                 return leave(nd, t, si, so, WAIT_OUTPUT, o1)
-            a = release(s, nd, o1, t)
-            so += a - t
-            t = a
-            nd.s0 = _PUT_CRD
+            t, so = release(s, nd, o1, t, so)
+            nd.phase = _PUT_CRD
         if room(s, o2) == 0:
             return leave(nd, t, si, so, WAIT_OUTPUT, o2)
-        a = max(t, free_at(s, o2))
-        so += a - t
-        t = a
-        put_one(s, o2, t + 1, nd.s1, nd.s2, zero)
-        nd.s0 = _BOTH
+        t, so = stall(t, free_at(s, o2), so)
+        put_one(s, o2, t + 1, nd.crd_kind, nd.crd, zero)
+        nd.phase = _BOTH
         if nd.hk == DONE:
             return leave(nd, t, si, so, WAIT_NONE, 0)
         t += 1

@@ -30,12 +30,10 @@ from engine.dataflow.sim.compiled.layout import (
 )
 from engine.dataflow.sim.compiled.rings import (
     copied,
-    fail,
     free_at,
     has,
     head,
     is_leaf,
-    leave,
     number,
     put,
     put_one,
@@ -51,11 +49,24 @@ from engine.dataflow.sim.compiled.rules import (
     PAYLOAD_DISAGREES,
 )
 from engine.dataflow.sim.compiled.setup import Setup
+from engine.dataflow.sim.compiled.slots import node_of, slots
+from engine.dataflow.sim.compiled.visits import fail, leave, stall
 
-# Parameters: p0 operands, p1 union, p2 gate, p3 scratch (a clock per output).
-# State: s0 in the middle of a step; s1 next operand; s2 coordinate put (or not to be put);
-# s3 operand before whose payload the coordinate goes; s4 all operands take part; s5, s6 kind
-# and number of the coordinate; s7 something of this fiber was put; s8 the step puts nothing.
+_JOINER = slots(
+    operands="p0",  # how many
+    is_union="p1",  # coordinates that one of them has, not only those that all have
+    gate="p2",  # how many operands, all empty, make a fiber empty; 0: none does
+    clocks="p3",  # in the integers, scratch: one per output
+    stepping="s0",  # in the middle of a step that goes token by token
+    operand="s1",  # next one of that step
+    crd_put="s2",  # the coordinate of that step was put, or is not to be
+    leader="s3",  # operand before whose payload the coordinate goes
+    whole="s4",  # all operands take part
+    kind="s5",  # of the coordinate
+    crd="s6",  # its number
+    begun="s7",  # something of this fiber was put
+    silent="s8",  # the step puts nothing
+)
 
 
 @inline
@@ -88,27 +99,23 @@ def _common(s: State, r: Int, q: Int, n: Int) -> Int:
 def _finish_step(s: State, nd: Any, t: Int, so: Int) -> tuple[Int, Int, Int]:
     """Put and take one operand after the other; clock, stall and the full channel, or -1."""
     zero = np.float32(0)
-    while nd.s1 < nd.p0:
-        k = nd.s1
+    while nd.operand < nd.operands:
+        k = nd.operand
         crd, load = s.ints[nd.ins + 2 * k], s.ints[nd.ins + 2 * k + 1]
         r = head(s, crd)
-        member = nd.s4 or ((s.run[r].x & KIND) == LEAF and number(s, r, 0) == nd.s6)
-        if k == nd.s3 and not nd.s2:
+        member = nd.whole or ((s.run[r].x & KIND) == LEAF and number(s, r, 0) == nd.crd)
+        if k == nd.leader and not nd.crd_put:
             c = s.ints[nd.outs]
             if room(s, c) == 0:
                 return t, so, c
-            a = max(t, free_at(s, c))
-            so += a - t
-            t = a
-            put_one(s, c, t + 1, nd.s5, nd.s6, zero)
-            nd.s2 = 1
-        if not nd.s8 and (member or nd.p1):
+            t, so = stall(t, free_at(s, c), so)
+            put_one(s, c, t + 1, nd.kind, nd.crd, zero)
+            nd.crd_put = 1
+        if not nd.silent and (member or nd.is_union):
             c = s.ints[nd.outs + 1 + k]
             if room(s, c) == 0:
                 return t, so, c
-            a = max(t, free_at(s, c))
-            so += a - t
-            t = a
+            t, so = stall(t, free_at(s, c), so)
             q = head(s, load)
             if not member:
                 put_one(s, c, t + 1, EMPTY, 0, zero)
@@ -119,26 +126,26 @@ def _finish_step(s: State, nd: Any, t: Int, so: Int) -> tuple[Int, Int, Int]:
         if member:
             take_one(s, crd, t)
             take_one(s, load, t)
-        nd.s1 = k + 1
-    nd.s0 = 0
+        nd.operand = k + 1
+    nd.stepping = 0
     return t, so, -1
 
 
 @inline
 def _join(s: State, nd: Any) -> Int:
     """Walk the operands' coordinates in order."""
-    count, union, gate, scratch = nd.p0, nd.p1, nd.p2, nd.p3
+    count, union, gate, scratch = nd.operands, nd.is_union, nd.gate, nd.clocks
     ins, outs = nd.ins, nd.outs
     t, si, so = nd.clk, nd.si, nd.so
     while True:
-        if nd.s0:
-            kind, gated, whole = nd.s5, nd.s8, nd.s4
+        if nd.stepping:
+            kind, gated, whole = nd.kind, nd.silent, nd.whole
             t, so, c = _finish_step(s, nd, t, so)
             if c >= 0:
                 return leave(nd, t, si, so, WAIT_OUTPUT, c)
             if whole and kind == DONE:
                 return leave(nd, t, si, so, WAIT_NONE, 0)
-            nd.s7 = 0 if whole and kind == STOP else not gated
+            nd.begun = 0 if whole and kind == STOP else not gated
             t += 1
         # The heads: coordinates first, then payloads.
         missing = -1
@@ -190,7 +197,7 @@ def _join(s: State, nd: Any) -> Int:
         if rule != NONE:
             return fail(nd, a, rule)
         gated = False
-        if not whole and gate > 0 and not nd.s7:
+        if not whole and gate > 0 and not nd.begun:
             gated = True
             for k in range(gate):
                 if s.run[head(s, s.ints[ins + 2 * k])].x & KIND != STOP:
@@ -210,11 +217,11 @@ def _join(s: State, nd: Any) -> Int:
             if m == 0:
                 if not nd.eager or not starved(s, full):
                     return leave(nd, t, si, so, WAIT_OUTPUT, full)
-                si += a - t
-                t = a
-                nd.s0, nd.s1, nd.s2, nd.s3, nd.s4 = 1, 0, 0, 0 if whole else member, whole
-                nd.s5, nd.s6 = kind if whole else LEAF, first if whole else least
-                nd.s8 = False
+                t, si = stall(t, a, si)
+                lead = 0 if whole else member
+                nd.stepping, nd.operand, nd.crd_put, nd.leader, nd.whole = 1, 0, 0, lead, whole
+                nd.kind, nd.crd = kind if whole else LEAF, first if whole else least
+                nd.silent = False
                 continue
         if whole:
             for k in range(count):
@@ -228,8 +235,7 @@ def _join(s: State, nd: Any) -> Int:
             m = min(m, s.run[r].n, s.run[head(s, s.ints[ins + 2 * member + 1])].n)
             if m > 1 and after < FOREVER:
                 m = _below(s, r, m, after)
-        si += a - t
-        t = a
+        t, si = stall(t, a, si)
         # Clocks at which the first of them leaves through each output, in the order of puts.
         if not silent:
             for k in range(count):
@@ -264,31 +270,31 @@ def _join(s: State, nd: Any) -> Int:
                     take(s, load, m, at, t + 1, 1)
         if whole and kind == DONE:
             return leave(nd, t, si, so, WAIT_NONE, 0)
-        nd.s7 = 0 if whole and kind == STOP else not gated
+        nd.begun = 0 if whole and kind == STOP else not gated
         t += m
 
 
 def _operands(setup: Setup) -> dict[str, float]:
     count = len(setup.node.inputs) // 2
-    return {"p0": count, "p3": setup.ints.reserve(count + 1)}
+    return {"operands": count, "clocks": setup.ints.reserve(count + 1)}
 
 
 def _gated_operands(setup: Setup) -> dict[str, float]:
-    return {**_operands(setup), "p1": 1, "p2": int(setup.param("gate", 0))}
+    return {**_operands(setup), "is_union": 1, "gate": int(setup.param("gate", 0))}
 
 
-@kernel("intersect", _operands)
+@kernel("intersect", _JOINER, _operands)
 def intersect(node: Int, table: Int) -> Int:
     """The coordinates that all operands have."""
     s = state_of(table)
-    return _join(s, s.nd[node])
+    return _join(s, node_of(s, node, _JOINER))
 
 
-@kernel("union", _gated_operands)
+@kernel("union", _JOINER, _gated_operands)
 def union(node: Int, table: Int) -> Int:
     """The coordinates that any operand has, with N for operands that lack one.
 
     With ``gate`` = g > 0, a fiber in which the first g operands have nothing is empty.
     """
     s = state_of(table)
-    return _join(s, s.nd[node])
+    return _join(s, node_of(s, node, _JOINER))

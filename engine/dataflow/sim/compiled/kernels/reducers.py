@@ -24,12 +24,10 @@ from engine.dataflow.sim.compiled.layout import (
     view,
 )
 from engine.dataflow.sim.compiled.rings import (
-    fail,
     free_at,
     has,
     head,
     is_leaf,
-    leave,
     pass_by,
     put_one,
     room,
@@ -39,23 +37,39 @@ from engine.dataflow.sim.compiled.rings import (
 )
 from engine.dataflow.sim.compiled.rules import GUIDE_DISAGREES
 from engine.dataflow.sim.compiled.setup import Setup
+from engine.dataflow.sim.compiled.slots import node_of, slots
+from engine.dataflow.sim.compiled.visits import fail, leave, stall
+
+REGISTER = slots(
+    is_max="p0",  # values are not added, the largest is kept
+    default="p1",  # what nothing adds up to is what the register begins with;
+    empty_is_zero="p3",  # else it is 0, or else empty
+    starts_filled="p2",  # the register has a content when a fiber begins
+    phase="s0",  # what comes next, one of those below
+    filled="s1",  # the register has a content
+    added="s2",  # a value came
+)
+"""What reducers of numbers and of tiles have in common."""
+
+_REDUCER = REGISTER.also(
+    total="f0",  # the register's content
+    guide_kind="s3",  # of the guide's token
+    guide_level="s4",  # its level
+)
 
 
 def register(setup: Setup) -> dict[str, float]:
-    """p0: max; p1: what nothing adds up to is the register's content; p3: else it is 0.
-
-    The register: ``f0`` total, ``s1`` whether it has a content, ``s2`` whether a value came.
-    """
+    """The register as it begins."""
     is_max = setup.param("fn") == "max"
     quirks = setup.quirks
     default = quirks.max_reduce_resets_to_zero if is_max else quirks.sum_of_nothing_is_zero
     return {
-        "p0": is_max,
-        "p1": default,
-        "p2": default or not is_max,
-        "p3": bool(setup.param("empty_is_zero", False)),
-        "s1": default or not is_max,
-        "f0": float(np.finfo(np.float32).min) if is_max else 0.0,
+        "is_max": is_max,
+        "default": default,
+        "starts_filled": default or not is_max,
+        "empty_is_zero": bool(setup.param("empty_is_zero", False)),
+        "filled": default or not is_max,
+        "total": float(np.finfo(np.float32).min) if is_max else 0.0,
     }
 
 
@@ -64,9 +78,9 @@ def _fold(s: State, nd: Any, r: Int) -> None:
     """Add the values of a run, one after the other: that order decides the rounding."""
     p = s.run[r]
     v, n, step = p.v, p.n, p.x & STEP
-    total = np.float32(nd.f0)
+    total = np.float32(nd.total)
     values = view(s.floats, v, n)
-    if not nd.p0:
+    if not nd.is_max:
         if step:
             for e in range(n):
                 total += values[e]
@@ -75,7 +89,7 @@ def _fold(s: State, nd: Any, r: Int) -> None:
                 total += values[0]
     else:
         first = 0
-        if not nd.s1:
+        if not nd.filled:
             total = values[0]
             first = 1
         if step:
@@ -83,36 +97,36 @@ def _fold(s: State, nd: Any, r: Int) -> None:
                 total = values[e] if values[e] > total else total
         elif values[0] > total:
             total = values[0]
-    nd.f0 = total
-    nd.s1 = 1
-    nd.s2 = 1
+    nd.total = total
+    nd.filled = 1
+    nd.added = 1
 
 
 @inline
 def _put_total(s: State, nd: Any, o: Int, t: Int) -> None:
     """Put the register's content, or what nothing adds up to, and begin the next fiber."""
-    if nd.s1 and (nd.s2 or nd.p1):
-        put_one(s, o, t + 1, LEAF, 0, np.float32(nd.f0))
+    if nd.filled and (nd.added or nd.default):
+        put_one(s, o, t + 1, LEAF, 0, np.float32(nd.total))
     else:
-        put_one(s, o, t + 1, LEAF if nd.p3 else EMPTY, 0, np.float32(0))
-    nd.f0 = 0.0
-    nd.s1 = nd.p2
-    nd.s2 = 0
+        put_one(s, o, t + 1, LEAF if nd.empty_is_zero else EMPTY, 0, np.float32(0))
+    nd.total = 0.0
+    nd.filled = nd.starts_filled
+    nd.added = 0
 
 
 _TAKE, _PUT_TOTAL, _PUT_STOP, _PUT_DONE = range(4)
 
 
-@kernel("reduce", register)
+@kernel("reduce", _REDUCER, register)
 def reduce(node: Int, table: Int) -> Int:
-    """Fold each innermost fiber; ``s0`` phase, ``hv`` level of the stop at hand."""
+    """Fold each innermost fiber; ``hv`` is the level of the stop at hand."""
     s = state_of(table)
-    nd = s.nd[node]
+    nd = node_of(s, node, _REDUCER)
     i, o = s.ints[nd.ins], s.ints[nd.outs]
     t, si, so = nd.clk, nd.si, nd.so
     zero = np.float32(0)
     while True:
-        if nd.s0 == _TAKE:
+        if nd.phase == _TAKE:
             if not has(s, i):
                 return leave(nd, t, si, so, WAIT_INPUT, i)
             r = head(s, i)
@@ -128,53 +142,45 @@ def reduce(node: Int, table: Int) -> Int:
                 continue
             if k == EMPTY:
                 a = pass_by(s, i, t)
-                si += a - t
-                t = a
+                t, si = stall(t, a, si)
                 continue
             if room(s, o) == 0 and not (nd.eager or starved(s, i)):
                 return leave(nd, t, si, so, WAIT_OUTPUT, o)
-            si += a - t
-            t = a
+            t, si = stall(t, a, si)
             nd.hv = p.v
             take_one(s, i, t)
-            nd.s0 = _PUT_TOTAL if k == STOP else _PUT_DONE
+            nd.phase = _PUT_TOTAL if k == STOP else _PUT_DONE
         if room(s, o) == 0:
             return leave(nd, t, si, so, WAIT_OUTPUT, o)
-        a = max(t, free_at(s, o))
-        so += a - t
-        t = a
-        if nd.s0 == _PUT_TOTAL:
+        t, so = stall(t, free_at(s, o), so)
+        if nd.phase == _PUT_TOTAL:
             _put_total(s, nd, o, t)
             if nd.hv > 0:
-                nd.s0 = _PUT_STOP
+                nd.phase = _PUT_STOP
                 continue
-        elif nd.s0 == _PUT_STOP:
+        elif nd.phase == _PUT_STOP:
             put_one(s, o, t + 1, STOP, nd.hv - 1, zero)
         else:
             put_one(s, o, t + 1, DONE, 0, zero)
             return leave(nd, t, si, so, WAIT_NONE, 0)
         t += 1
-        nd.s0 = _TAKE
+        nd.phase = _TAKE
 
 
 _GUIDE, _VALUES, _CLOSING, _TOTAL, _STOP_AFTER = range(5)
 # Take the guide's token; take values; take the guide's stop; put the total; put a stop or D.
 
 
-@kernel("guided_reduce", register)
+@kernel("guided_reduce", _REDUCER, register)
 def guided_reduce(node: Int, table: Int) -> Int:
-    """One fiber per coordinate of the guide.
-
-    State: ``s0`` phase; ``s3``, ``s4`` kind and level of the guide's token; ``hv`` level of
-    the stop of the values.
-    """
+    """One fiber per coordinate of the guide; ``hv`` is the level of the stop of the values."""
     s = state_of(table)
-    nd = s.nd[node]
+    nd = node_of(s, node, _REDUCER)
     i, g, o = s.ints[nd.ins], s.ints[nd.ins + 1], s.ints[nd.outs]
     t, si, so = nd.clk, nd.si, nd.so
     zero = np.float32(0)
     while True:
-        if nd.s0 == _GUIDE or nd.s0 == _CLOSING:
+        if nd.phase == _GUIDE or nd.phase == _CLOSING:
             if not has(s, g):
                 return leave(nd, t, si, so, WAIT_INPUT, g)
             p = s.run[head(s, g)]
@@ -183,21 +189,21 @@ def guided_reduce(node: Int, table: Int) -> Int:
             t = a
             k, v = p.x & KIND, p.v
             take_one(s, g, t)
-            if nd.s0 == _CLOSING:
+            if nd.phase == _CLOSING:
                 if k != STOP or v != nd.hv - 1:
                     return fail(nd, t, GUIDE_DISAGREES)
-                nd.s0 = _TOTAL
+                nd.phase = _TOTAL
             else:
-                nd.s3, nd.s4 = k, v
-                nd.s0 = _VALUES
-        if nd.s0 == _VALUES:
+                nd.guide_kind, nd.guide_level = k, v
+                nd.phase = _VALUES
+        if nd.phase == _VALUES:
             if not has(s, i):
                 return leave(nd, t, si, so, WAIT_INPUT, i)
             r = head(s, i)
             p = s.run[r]
             k, v = p.x & KIND, p.v
             a = max(t, p.t)
-            in_fiber = is_leaf(nd.s3)
+            in_fiber = is_leaf(nd.guide_kind)
             if in_fiber and k == EMPTY:
                 a = pass_by(s, i, t)
                 si += a - t
@@ -216,29 +222,29 @@ def guided_reduce(node: Int, table: Int) -> Int:
                 if k == DONE:
                     return fail(nd, t, GUIDE_DISAGREES)
                 nd.hv = v
-                nd.s0 = _TOTAL if v == 0 else _CLOSING
+                nd.phase = _TOTAL if v == 0 else _CLOSING
                 continue
-            if nd.s3 == DONE:
+            if nd.guide_kind == DONE:
                 if k != DONE:
                     return fail(nd, t, GUIDE_DISAGREES)
-            elif k != STOP or v != nd.s4 + 1:
+            elif k != STOP or v != nd.guide_level + 1:
                 return fail(nd, t, GUIDE_DISAGREES)
-            nd.s0 = _STOP_AFTER
-        if nd.s0 == _TOTAL or nd.s0 == _STOP_AFTER:
+            nd.phase = _STOP_AFTER
+        if nd.phase == _TOTAL or nd.phase == _STOP_AFTER:
             if room(s, o) == 0:
                 return leave(nd, t, si, so, WAIT_OUTPUT, o)
             a = max(t, free_at(s, o))
             so += a - t
             t = a
-            if nd.s0 == _TOTAL:
+            if nd.phase == _TOTAL:
                 _put_total(s, nd, o, t)
                 if nd.hv > 0:
-                    nd.s3, nd.s4 = STOP, nd.hv - 1
-                    nd.s0 = _STOP_AFTER
+                    nd.guide_kind, nd.guide_level = STOP, nd.hv - 1
+                    nd.phase = _STOP_AFTER
                     continue
             else:
-                put_one(s, o, t + 1, nd.s3, nd.s4, zero)
-                if nd.s3 == DONE:
+                put_one(s, o, t + 1, nd.guide_kind, nd.guide_level, zero)
+                if nd.guide_kind == DONE:
                     return leave(nd, t, si, so, WAIT_NONE, 0)
             t += 1
-            nd.s0 = _GUIDE
+            nd.phase = _GUIDE

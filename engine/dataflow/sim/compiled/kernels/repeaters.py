@@ -7,6 +7,7 @@ from engine.dataflow.sim.compiled.ending import finish
 from engine.dataflow.sim.compiled.layout import (
     DONE,
     EMPTY,
+    GOES_ON,
     KIND,
     LEAF,
     MEM,
@@ -22,17 +23,12 @@ from engine.dataflow.sim.compiled.layout import (
     state_of,
 )
 from engine.dataflow.sim.compiled.rings import (
-    fail,
     free_at,
     has,
     head,
-    hold,
     is_leaf,
-    leave,
-    no_room,
     number,
     put,
-    release,
     room,
     slot,
     take,
@@ -40,27 +36,28 @@ from engine.dataflow.sim.compiled.rings import (
 )
 from engine.dataflow.sim.compiled.rules import NOTHING_TO_REPEAT
 from engine.dataflow.sim.compiled.setup import Setup
+from engine.dataflow.sim.compiled.slots import node_of, slots
+from engine.dataflow.sim.compiled.visits import fail, hold, leave, no_room, put_held, release, stall
+
+_REPSIG = slots(
+    holding="s0",  # a token was taken and its signal waits for room
+)
 
 
-@kernel("repsig")
+@kernel("repsig", _REPSIG)
 def repsig(node: Int, table: Int) -> Int:
-    """Leaves become R, stops S; ``s0``: the held signal waits for room."""
+    """Leaves become R, stops S."""
     s = state_of(table)
-    nd = s.nd[node]
+    nd = node_of(s, node, _REPSIG)
     i, o = s.ints[nd.ins], s.ints[nd.outs]
     t, si, so = nd.clk, nd.si, nd.so
     nd.ht = 0
     while True:
-        if nd.s0:
-            if room(s, o) == 0:
-                return leave(nd, t, si, so, WAIT_OUTPUT, o)
-            a = release(s, nd, o, t)
-            so += a - t
-            t = a
-            nd.s0 = 0
-            if nd.hk == DONE:
-                return leave(nd, t, si, so, WAIT_NONE, 0)
-            t += 1
+        if nd.holding:
+            t, so, status = put_held(s, nd, o, t, si, so, 1)
+            if status != GOES_ON:
+                return status
+            nd.holding = 0
             continue
         if not has(s, i):
             return leave(nd, t, si, so, WAIT_INPUT, i)
@@ -72,9 +69,8 @@ def repsig(node: Int, table: Int) -> Int:
         if m == 0:
             if not no_room(s, nd, i, o):
                 return leave(nd, t, si, so, WAIT_OUTPUT, o)
-            si += a - t
-            t = a
-            nd.hk, nd.hv, nd.s0 = signal, 0, 1
+            t, si = stall(t, a, si)
+            nd.hk, nd.hv, nd.holding = signal, 0, 1
             take_one(s, i, t)
             continue
         m = min(m, p.n)
@@ -92,48 +88,53 @@ _ORDER, _AHEAD, _PUT, _LEFT = range(4)
 # Next order; the group's stop waits for the next held token; a token waits for room; the end of
 # the held stream is to be taken.
 
+_REPEATER = slots(
+    ignores_stop="p0",  # as the reference machine: that after the group of an empty token
+    ends_early="p1",  # the end of the held stream is left in it
+    phase="s0",  # what comes next, one of those above
+)
+
 
 def _repeater(setup: Setup) -> dict[str, float]:
     quirks = setup.quirks
-    return {"p0": quirks.repeat_ignores_stop_after_empty, "p1": quirks.ends_with_unread_input}
+    return {
+        "ignores_stop": quirks.repeat_ignores_stop_after_empty,
+        "ends_early": quirks.ends_with_unread_input,
+    }
 
 
-@kernel("repeat", _repeater)
+@kernel("repeat", _REPEATER, _repeater)
 def repeat(node: Int, table: Int) -> Int:
-    """Put the head of the first stream at each R; ``s0`` phase."""
+    """Put the head of the first stream at each R."""
     s = state_of(table)
-    nd = s.nd[node]
+    nd = node_of(s, node, _REPEATER)
     i, j, o = s.ints[nd.ins], s.ints[nd.ins + 1], s.ints[nd.outs]
     t, si, so = nd.clk, nd.si, nd.so
     is_value = s.ch[i].val
     nd.ht = 0
     while True:
-        if nd.s0 == _AHEAD:
+        if nd.phase == _AHEAD:
             if not has(s, i):
                 return leave(nd, t, si, so, WAIT_INPUT, i)
             p = s.run[head(s, i)]
-            a = max(t, p.t)
-            si += a - t
-            t = a
+            t, si = stall(t, p.t, si)
             nd.hk, nd.hv = STOP, 0
             if p.x & KIND == STOP:
                 nd.hv = p.v + 1
                 take_one(s, i, t)
-            nd.s0 = _PUT
-        if nd.s0 == _PUT:
+            nd.phase = _PUT
+        if nd.phase == _PUT:
             if room(s, o) == 0:
                 return leave(nd, t, si, so, WAIT_OUTPUT, o)
-            a = release(s, nd, o, t)
-            so += a - t
-            t = a
-            nd.s0 = _ORDER
+            t, so = release(s, nd, o, t, so)
+            nd.phase = _ORDER
             if nd.hk == DONE:
-                if nd.p1:
+                if nd.ends_early:
                     return leave(nd, t, si, so, WAIT_NONE, 0)
-                nd.s0 = _LEFT
+                nd.phase = _LEFT
             else:
                 t += 1
-        if nd.s0 == _LEFT:
+        if nd.phase == _LEFT:
             return finish(s, nd, i, t, si, so)
         if not has(s, i):
             return leave(nd, t, si, so, WAIT_INPUT, i)
@@ -156,7 +157,7 @@ def repeat(node: Int, table: Int) -> Int:
                 t = a
                 hold(s, nd, i, r)
                 take_one(s, j, t)
-                nd.s0 = _PUT
+                nd.phase = _PUT
                 continue
             m = min(m, p.n)
             si += a - t
@@ -185,11 +186,11 @@ def repeat(node: Int, table: Int) -> Int:
             nd.hk, nd.hv = STOP, 0
             if k == STOP:
                 nd.hv = v + 1
-                nd.s0 = _PUT
-            elif k == EMPTY and nd.p0:
-                nd.s0 = _PUT
+                nd.phase = _PUT
+            elif k == EMPTY and nd.ignores_stop:
+                nd.phase = _PUT
             else:
-                nd.s0 = _AHEAD
+                nd.phase = _AHEAD
         else:
             nd.hk, nd.hv = DONE, 0
-            nd.s0 = _PUT
+            nd.phase = _PUT

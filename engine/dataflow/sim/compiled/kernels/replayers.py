@@ -36,17 +36,12 @@ from engine.dataflow.sim.compiled.replay_layout import (
 )
 from engine.dataflow.sim.compiled.rings import (
     copied,
-    fail,
     free_at,
     has,
     head,
-    hold,
-    leave,
-    no_room,
     number,
     put,
     put_one,
-    release,
     room,
     slot,
     take,
@@ -54,14 +49,32 @@ from engine.dataflow.sim.compiled.rings import (
 )
 from engine.dataflow.sim.compiled.rules import REPLAY_DISAGREES
 from engine.dataflow.sim.compiled.setup import Setup
+from engine.dataflow.sim.compiled.slots import node_of, slots
+from engine.dataflow.sim.compiled.visits import fail, hold, leave, no_room, release
+
+_DRIVER, _FIRST, _HELD, _NEXT, _BETWEEN, _AGAIN, _CLOSE, _END = range(8)
+# Take the driver's first token; pass the first copy; put a held token of it; take the driver's
+# next; put the stop between two copies; put another copy; put the last stop; take the end.
+
+_REPLAYER = slots(
+    levels="p0",  # of a subtree
+    buffer="p1",  # in the integers: where the buffer of the subtree is described
+    tiled="p2",  # leaves are tiles
+    phase="s0",  # what comes next, one of those above
+    run="s1",  # of the buffer, next to be put
+    token="s2",  # of that run, next to be put
+    nonempty="s3",  # the driver's fiber has a coordinate
+    driver_level="s4",  # of the driver's stop
+    stream_level="s5",  # of the stream's
+)
 
 
 def _buffer(setup: Setup) -> dict[str, float]:
     stream = setup.node.inputs[0]
     return {
-        "p0": int(setup.param("levels")),
-        "p1": setup.stores.buffer(setup.node),
-        "p2": bool(setup.stores.axes[stream]),
+        "levels": int(setup.param("levels")),
+        "buffer": setup.stores.buffer(setup.node),
+        "tiled": bool(setup.stores.axes[stream]),
     }
 
 
@@ -76,9 +89,9 @@ def _free(s: State, f: Int) -> Int:
 @inline
 def _store(s: State, nd: Any, r: Int, m: Int) -> None:
     """Keep the first ``m`` tokens of a run; handles of tiles one by one, so they can be found."""
-    f, p = nd.p1, s.run[r]
+    f, p = nd.buffer, s.run[r]
     x, v = p.x & ~SLOPE, p.v
-    if x & KIND == LEAF and (x & RING or nd.p2):
+    if x & KIND == LEAF and (x & RING or nd.tiled):
         at = s.ints[f + DATA] + s.ints[f + DATA_COUNT]
         n = m if x & STEP else 1
         for e in range(n):
@@ -95,14 +108,14 @@ def _store(s: State, nd: Any, r: Int, m: Int) -> None:
 
 @inline
 def _put_kept(s: State, nd: Any, o: Int, at: Int, m: Int, t: Int) -> None:
-    """Put ``m`` tokens of the run at hand, from token ``s2`` on."""
+    """Put ``m`` tokens of the run at hand, from ``token`` on."""
     x, v = s.ints[at + 1], s.ints[at + 2]
     if x & STEP:
-        v += nd.s2
+        v += nd.token
     if x & RING:
         w = slot(s, o)
         for e in range(m if x & STEP else 1):
-            if s.ints[nd.p1 + IS_NUMBER]:
+            if s.ints[nd.buffer + IS_NUMBER]:
                 s.floats[w + e] = s.floats[v + e]
             else:
                 s.ints[w + e] = s.ints[v + e]
@@ -110,26 +123,17 @@ def _put_kept(s: State, nd: Any, o: Int, at: Int, m: Int, t: Int) -> None:
     put(s, o, m, t, t, x | SLOPE, v)
 
 
-_DRIVER, _FIRST, _HELD, _NEXT, _BETWEEN, _AGAIN, _CLOSE, _END = range(8)
-# Take the driver's first token; pass the first copy; put a held token of it; take the driver's
-# next; put the stop between two copies; put another copy; put the last stop; take the end.
-
-
-@kernel("replay", _buffer)
+@kernel("replay", _REPLAYER, _buffer)
 def replay(node: Int, table: Int) -> Int:
-    """A subtree once per coordinate of the driver.
-
-    State: ``s0`` phase; ``s1``, ``s2`` the next run of the copy and the next token in it; ``s3``
-    the fiber has a coordinate; ``s4`` level of the driver's stop; ``s5`` of the stream's.
-    """
+    """A subtree once per coordinate of the driver."""
     s = state_of(table)
-    nd = s.nd[node]
+    nd = node_of(s, node, _REPLAYER)
     i, g, o = s.ints[nd.ins], s.ints[nd.ins + 1], s.ints[nd.outs]
-    t, si, so, levels, f = nd.clk, nd.si, nd.so, nd.p0, nd.p1
+    t, si, so, levels, f = nd.clk, nd.si, nd.so, nd.levels, nd.buffer
     zero = np.float32(0)
     nd.ht = 0
     while True:
-        if nd.s0 == _DRIVER or nd.s0 == _NEXT:
+        if nd.phase == _DRIVER or nd.phase == _NEXT:
             if not has(s, g):
                 return leave(nd, t, si, so, WAIT_INPUT, g)
             p = s.run[head(s, g)]
@@ -138,22 +142,22 @@ def replay(node: Int, table: Int) -> Int:
             si += a - t
             t = a
             take_one(s, g, t)
-            if k == DONE and nd.s0 == _NEXT:
+            if k == DONE and nd.phase == _NEXT:
                 return fail(nd, t, REPLAY_DISAGREES)
             if k == STOP:
-                nd.s4 = v
-            if nd.s0 == _NEXT:
-                nd.s0 = _CLOSE if k == STOP else _BETWEEN
-                if k == STOP and nd.s5 != levels - 1 + v:
+                nd.driver_level = v
+            if nd.phase == _NEXT:
+                nd.phase = _CLOSE if k == STOP else _BETWEEN
+                if k == STOP and nd.stream_level != levels - 1 + v:
                     return fail(nd, t, REPLAY_DISAGREES)
             elif k == DONE:
-                nd.s0 = _END
+                nd.phase = _END
             else:
                 s.ints[f + DATA_COUNT] = 0
                 s.ints[f + RUN_COUNT] = 0
-                nd.s3 = k != STOP
-                nd.s0 = _FIRST
-        while nd.s0 == _FIRST:
+                nd.nonempty = k != STOP
+                nd.phase = _FIRST
+        while nd.phase == _FIRST:
             if not has(s, i):
                 return leave(nd, t, si, so, WAIT_INPUT, i)
             r = head(s, i)
@@ -166,11 +170,11 @@ def replay(node: Int, table: Int) -> Int:
                 si += a - t
                 t = a
                 take_one(s, i, t)
-                nd.s5 = v
-                nd.s0 = _NEXT if nd.s3 else _CLOSE
-                if not nd.s3 and v != levels - 1 + nd.s4:
+                nd.stream_level = v
+                nd.phase = _NEXT if nd.nonempty else _CLOSE
+                if not nd.nonempty and v != levels - 1 + nd.driver_level:
                     return fail(nd, t, REPLAY_DISAGREES)
-            elif not nd.s3:
+            elif not nd.nonempty:
                 si += a - t
                 take(s, i, m, a, a + 1, 1)
                 t = a + m
@@ -186,7 +190,7 @@ def replay(node: Int, table: Int) -> Int:
                     t = a
                     hold(s, nd, i, r)
                     take_one(s, i, t)
-                    nd.s0 = _HELD
+                    nd.phase = _HELD
                 else:
                     m = min(m, _free(s, f))
                     _store(s, nd, r, m)
@@ -196,30 +200,29 @@ def replay(node: Int, table: Int) -> Int:
                     put(s, o, m, t + 1, t + 1, (x & ~SLOPE) | SLOPE, copied(s, o, r, m))
                     take(s, i, m, a, t + 1, 1)
                     t += m
-        if nd.s0 == _HELD:
+        if nd.phase == _HELD:
             if room(s, o) == 0:
                 return leave(nd, t, si, so, WAIT_OUTPUT, o)
-            a = release(s, nd, o, t)
-            so += a - t
-            t = a + 1
-            nd.s0 = _FIRST
-        if nd.s0 == _BETWEEN or nd.s0 == _CLOSE:
+            t, so = release(s, nd, o, t, so)
+            t += 1
+            nd.phase = _FIRST
+        if nd.phase == _BETWEEN or nd.phase == _CLOSE:
             if room(s, o) == 0:
                 return leave(nd, t, si, so, WAIT_OUTPUT, o)
             a = max(t, free_at(s, o))
             so += a - t
             t = a
-            between = nd.s0 == _BETWEEN
-            put_one(s, o, t + 1, STOP, levels - 1 if between else levels + nd.s4, zero)
+            between = nd.phase == _BETWEEN
+            put_one(s, o, t + 1, STOP, levels - 1 if between else levels + nd.driver_level, zero)
             t += 1
-            nd.s0 = _AGAIN if between else _DRIVER
-            nd.s1, nd.s2 = 0, 0
-        while nd.s0 == _AGAIN:
-            if nd.s1 == s.ints[f + RUN_COUNT]:
-                nd.s0 = _NEXT
+            nd.phase = _AGAIN if between else _DRIVER
+            nd.run, nd.token = 0, 0
+        while nd.phase == _AGAIN:
+            if nd.run == s.ints[f + RUN_COUNT]:
+                nd.phase = _NEXT
                 break
-            at = s.ints[f + RUNS] + 3 * nd.s1
-            m = min(room(s, o), s.ints[at] - nd.s2)
+            at = s.ints[f + RUNS] + 3 * nd.run
+            m = min(room(s, o), s.ints[at] - nd.token)
             if m == 0:
                 return leave(nd, t, si, so, WAIT_OUTPUT, o)
             a = max(t, free_at(s, o))
@@ -227,11 +230,11 @@ def replay(node: Int, table: Int) -> Int:
             t = a
             _put_kept(s, nd, o, at, m, t + 1)
             t += m
-            nd.s2 += m
-            if nd.s2 == s.ints[at]:
-                nd.s1 += 1
-                nd.s2 = 0
-        if nd.s0 == _END:
+            nd.token += m
+            if nd.token == s.ints[at]:
+                nd.run += 1
+                nd.token = 0
+        if nd.phase == _END:
             if not has(s, i):
                 return leave(nd, t, si, so, WAIT_INPUT, i)
             p = s.run[head(s, i)]
@@ -244,10 +247,9 @@ def replay(node: Int, table: Int) -> Int:
             t = a
             hold(s, nd, i, head(s, i))
             take_one(s, i, t)
-            nd.s0 = _END + 1
-        if nd.s0 > _END:
+            nd.phase = _END + 1
+        if nd.phase > _END:
             if room(s, o) == 0:
                 return leave(nd, t, si, so, WAIT_OUTPUT, o)
-            a = release(s, nd, o, t)
-            so += a - t
-            return leave(nd, a, si, so, WAIT_NONE, 0)
+            t, so = release(s, nd, o, t, so)
+            return leave(nd, t, si, so, WAIT_NONE, 0)

@@ -20,8 +20,6 @@ from engine.dataflow.sim.compiled.rings import (
     free_at,
     has,
     head,
-    hold,
-    leave,
     put,
     put_one,
     rising,
@@ -30,21 +28,27 @@ from engine.dataflow.sim.compiled.rings import (
     take,
     take_one,
 )
+from engine.dataflow.sim.compiled.slots import node_of, slots
+from engine.dataflow.sim.compiled.visits import hold, leave
+
+_BROADCAST = slots(
+    holding="s0",  # a token was taken and waits for room
+)
 
 
-@kernel("broadcast")
+@kernel("broadcast", _BROADCAST)
 def broadcast(node: Int, table: Int) -> Int:
-    """Each token to all outputs at once; ``s0``: the held token waits for room.
+    """Each token to all outputs at once.
 
     The node works off tokens without a cycle of its own, so a run leaves with the slope of
     whichever is late: the input or the slots.
     """
     s = state_of(table)
-    nd = s.nd[node]
+    nd = node_of(s, node, _BROADCAST)
     i, outs, n = s.ints[nd.ins], nd.outs, nd.n_out
     t, si, so = nd.clk, nd.si, nd.so
     while True:
-        if not nd.s0 and not has(s, i):
+        if not nd.holding and not has(s, i):
             return leave(nd, t, si, so, WAIT_INPUT, i)
         m, full = FOREVER, 0
         for k in range(n):
@@ -53,7 +57,7 @@ def broadcast(node: Int, table: Int) -> Int:
             if free == 0 and m > 0:
                 full = c
             m = min(m, free)
-        if nd.s0:
+        if nd.holding:
             if m == 0:
                 return leave(nd, t, si, so, WAIT_OUTPUT, full)
             a = t
@@ -62,7 +66,7 @@ def broadcast(node: Int, table: Int) -> Int:
             so += t - a
             for k in range(n):
                 put_one(s, s.ints[outs + k], t + 1, nd.hk, nd.hv, nd.hf)
-            nd.s0 = 0
+            nd.holding = 0
             if nd.hk == DONE:
                 return leave(nd, t, si, so, WAIT_NONE, 0)
             continue
@@ -77,7 +81,7 @@ def broadcast(node: Int, table: Int) -> Int:
                 return leave(nd, t, si, so, WAIT_OUTPUT, full)
             hold(s, nd, i, r)
             take_one(s, i, t)
-            nd.s0 = 1
+            nd.holding = 1
             continue
         t = a
         for k in range(n):

@@ -11,6 +11,7 @@ from engine.dataflow.sim.compiled.inlining import inline
 from engine.dataflow.sim.compiled.layout import (
     DONE,
     EMPTY,
+    GOES_ON,
     KIND,
     LEAF,
     MEM,
@@ -27,17 +28,13 @@ from engine.dataflow.sim.compiled.layout import (
 )
 from engine.dataflow.sim.compiled.rings import (
     copied,
-    fail,
     free_at,
     has,
     head,
     is_leaf,
-    leave,
-    no_room,
     number,
     put,
     put_one,
-    release,
     room,
     slot,
     starved,
@@ -46,23 +43,36 @@ from engine.dataflow.sim.compiled.rings import (
 )
 from engine.dataflow.sim.compiled.rules import BAD_FIBER, LOCATE_MISMATCH
 from engine.dataflow.sim.compiled.setup import Setup
+from engine.dataflow.sim.compiled.slots import node_of, slots
+from engine.dataflow.sim.compiled.visits import fail, leave, no_room, put_held, stall
 
 _REFS, _FIBER, _AHEAD, _CRD, _REF, _LAST_REF = range(6)
 # Next reference; inside a fiber; before its stop; put a control token as coordinate, and as
 # reference; put the reference of a coordinate already put.
 
+STORED_LEVEL = slots(
+    size="p0",  # fibers stored; of a dense level, coordinates of each
+    seg="p1",  # in the integers: where each fiber begins and ends
+    crd="p2",  # in the integers: the coordinates
+    forwards_empty="p3",  # as the reference machine: the empty token is passed on
+)
+"""What scanners know of the level they scan."""
+
+_SCANNER = STORED_LEVEL.also(
+    phase="s0",  # what comes next, one of those above
+    position="s1",  # in the fiber,
+    end="s2",  # and where that ends
+    base="s3",  # first reference of a dense fiber
+)
+
 
 @inline
 def _scan(s: State, nd: Any, compressed: Int) -> Int:
-    """Replace references by fibers.
-
-    State: ``s0`` phase, ``s1`` position, ``s2`` end of the fiber, ``s3`` first reference of
-    a dense one.
-    """
+    """Replace references by fibers."""
     i, o1, o2 = s.ints[nd.ins], s.ints[nd.outs], s.ints[nd.outs + 1]
     t, si, so = nd.clk, nd.si, nd.so
-    phase, p, end, base = nd.s0, nd.s1, nd.s2, nd.s3
-    size, seg, crd, forwards_empty = nd.p0, nd.p1, nd.p2, nd.p3
+    phase, p, end, base = nd.phase, nd.position, nd.end, nd.base
+    size, seg, crd, forwards_empty = nd.size, nd.seg, nd.crd, nd.forwards_empty
     zero = np.float32(0)
     while True:
         if phase == _REFS:
@@ -72,9 +82,7 @@ def _scan(s: State, nd: Any, compressed: Int) -> Int:
             r = head(s, i)
             q = s.run[r]
             k = q.x & KIND
-            a = max(t, q.t)
-            si += a - t
-            t = a
+            t, si = stall(t, q.t, si)
             if k == LEAF:
                 ref = number(s, r, 0)
                 if compressed:
@@ -117,9 +125,7 @@ def _scan(s: State, nd: Any, compressed: Int) -> Int:
                 if not (nd.eager and starved(s, o2)):
                     wait, c = WAIT_OUTPUT, o2
                     break
-                a = max(t, free_at(s, o1))
-                so += a - t
-                t = a
+                t, so = stall(t, free_at(s, o1), so)
                 put_one(s, o1, t + 1, LEAF, s.ints[crd + p] if compressed else p, zero)
                 phase = _LAST_REF
             else:
@@ -140,9 +146,7 @@ def _scan(s: State, nd: Any, compressed: Int) -> Int:
                 wait, c = WAIT_INPUT, i
                 break
             q = s.run[head(s, i)]
-            a = max(t, q.t)
-            si += a - t
-            t = a
+            t, si = stall(t, q.t, si)
             nd.hk = STOP
             nd.hv = 0
             if q.x & KIND == STOP:
@@ -153,25 +157,21 @@ def _scan(s: State, nd: Any, compressed: Int) -> Int:
             if room(s, o1) == 0:
                 wait, c = WAIT_OUTPUT, o1
                 break
-            a = max(t, free_at(s, o1))
-            so += a - t
-            t = a
+            t, so = stall(t, free_at(s, o1), so)
             put(s, o1, 1, t + 1, t + 1, nd.hk | STEP, nd.hv)
             phase = _REF
         if phase == _REF:
             if room(s, o2) == 0:
                 wait, c = WAIT_OUTPUT, o2
                 break
-            a = max(t, free_at(s, o2))
-            so += a - t
-            t = a
+            t, so = stall(t, free_at(s, o2), so)
             put(s, o2, 1, t + 1, t + 1, nd.hk | STEP, nd.hv)
             phase = _REFS
             if nd.hk == DONE:
                 wait, c = WAIT_NONE, 0
                 break
             t += 1
-    nd.s0, nd.s1, nd.s2, nd.s3 = phase, p, end, base
+    nd.phase, nd.position, nd.end, nd.base = phase, p, end, base
     return leave(nd, t, si, so, wait, c)
 
 
@@ -182,75 +182,75 @@ def stored_level_setup(setup: Setup) -> dict[str, float]:
         bool(fits and np.all(seg[1:] >= seg[:-1])), "its segments do not fit its coordinates"
     )
     return {
-        "p0": len(seg) - 1,
-        "p1": setup.ints.add(seg),
-        "p2": setup.ints.add(crd),
-        "p3": setup.quirks.scanner_forwards_empty,
+        "size": len(seg) - 1,
+        "seg": setup.ints.add(seg),
+        "crd": setup.ints.add(crd),
+        "forwards_empty": setup.quirks.scanner_forwards_empty,
     }
 
 
-@kernel("scan", stored_level_setup)
+@kernel("scan", _SCANNER, stored_level_setup)
 def scan(node: Int, table: Int) -> Int:
     """Compressed level: the stored coordinates and their positions."""
     s = state_of(table)
-    return _scan(s, s.nd[node], True)
+    return _scan(s, node_of(s, node, _SCANNER), True)
 
 
 def _dense_level(setup: Setup) -> dict[str, float]:
-    return {"p0": int(setup.param("dim")), "p3": setup.quirks.scanner_forwards_empty}
+    return {"size": int(setup.param("dim")), "forwards_empty": setup.quirks.scanner_forwards_empty}
 
 
-@kernel("dense_scan", _dense_level)
+@kernel("dense_scan", _SCANNER, _dense_level)
 def dense_scan(node: Int, table: Int) -> Int:
     """Dense level: every coordinate, at position ``reference * dim + coordinate``."""
     s = state_of(table)
-    return _scan(s, s.nd[node], False)
+    return _scan(s, node_of(s, node, _SCANNER), False)
 
 
 _BOTH, _SECOND, _PUT, _PUT_2, _PUT_3 = range(5)
 # Take both operands; the second; put the held token into the first, second, third output.
 
+_LOCATOR = slots(
+    dim="p0",  # coordinates of a fiber
+    phase="s0",  # what comes next, one of those above
+    crd_kind="s1",  # of the coordinate held,
+    crd="s2",  # and its number
+)
 
-@kernel("locate", lambda setup: {"p0": int(setup.param("dim"))})
+
+@kernel("locate", _LOCATOR, lambda setup: {"dim": int(setup.param("dim"))})
 def locate(node: Int, table: Int) -> Int:
-    """``reference * dim + coordinate``; ``s0`` phase, ``s1``, ``s2`` the coordinate held."""
+    """``reference * dim + coordinate``."""
     s = state_of(table)
-    nd = s.nd[node]
+    nd = node_of(s, node, _LOCATOR)
     i, j, o = s.ints[nd.ins], s.ints[nd.ins + 1], s.ints[nd.outs]
-    t, si, so, dim = nd.clk, nd.si, nd.so, nd.p0
+    t, si, so, dim = nd.clk, nd.si, nd.so, nd.dim
     nd.ht = 0
     while True:
-        if nd.s0 == _PUT:
-            if room(s, o) == 0:
-                return leave(nd, t, si, so, WAIT_OUTPUT, o)
-            a = release(s, nd, o, t)
-            so += a - t
-            t = a
-            nd.s0 = _BOTH
-            if nd.hk == DONE:
-                return leave(nd, t, si, so, WAIT_NONE, 0)
-            t += 1
+        if nd.phase == _PUT:
+            t, so, status = put_held(s, nd, o, t, si, so, 1)
+            if status != GOES_ON:
+                return status
+            nd.phase = _BOTH
             continue
-        if nd.s0 == _SECOND:
+        if nd.phase == _SECOND:
             if not has(s, j):
                 return leave(nd, t, si, so, WAIT_INPUT, j)
             q = head(s, j)
-            a = max(t, s.run[q].t)
-            si += a - t
-            t = a
+            t, si = stall(t, s.run[q].t, si)
             kj = s.run[q].x & KIND
-            nd.hk, nd.hv = nd.s1, nd.s2
-            if is_leaf(nd.s1):
+            nd.hk, nd.hv = nd.crd_kind, nd.crd
+            if is_leaf(nd.crd_kind):
                 if not is_leaf(kj):
                     return fail(nd, t, LOCATE_MISMATCH)
                 if kj == EMPTY:
                     nd.hk = EMPTY
-                elif nd.s1 == LEAF:
-                    nd.hv = number(s, q, 0) * dim + nd.s2
-            elif kj != nd.s1 or s.run[q].v != nd.s2:
+                elif nd.crd_kind == LEAF:
+                    nd.hv = number(s, q, 0) * dim + nd.crd
+            elif kj != nd.crd_kind or s.run[q].v != nd.crd:
                 return fail(nd, t, LOCATE_MISMATCH)
             take_one(s, j, t)
-            nd.s0 = _PUT
+            nd.phase = _PUT
             continue
         if not has(s, i):
             return leave(nd, t, si, so, WAIT_INPUT, i)
@@ -267,11 +267,10 @@ def locate(node: Int, table: Int) -> Int:
             ahead = True
         a = max(t, s.run[r].t)
         if ahead:
-            si += a - t
-            t = a
-            nd.s1, nd.s2 = k, number(s, r, 0) if k == LEAF else v
+            t, si = stall(t, a, si)
+            nd.crd_kind, nd.crd = k, number(s, r, 0) if k == LEAF else v
             take_one(s, i, t)
-            nd.s0 = _SECOND
+            nd.phase = _SECOND
             continue
         q = head(s, j)
         y, w = s.run[q].x, s.run[q].v
@@ -306,21 +305,25 @@ def locate(node: Int, table: Int) -> Int:
         t += m
 
 
-@kernel("sam_locate")
-def sam_locate(node: Int, table: Int) -> Int:
-    """Coordinate as reference, reference, coordinate; ``s0`` phase.
+_SAM_LOCATOR = slots(
+    phase="s0",  # what comes next, one of those above
+    ref_kind="s1",  # of the reference held,
+    ref="s2",  # and its number
+)
 
-    Held: the reference in ``s1`` (kind) and ``s2``, the coordinate in ``hk`` and ``hv``.
-    """
+
+@kernel("sam_locate", _SAM_LOCATOR)
+def sam_locate(node: Int, table: Int) -> Int:
+    """Coordinate as reference, reference, coordinate; the coordinate is held as others hold."""
     s = state_of(table)
-    nd = s.nd[node]
+    nd = node_of(s, node, _SAM_LOCATOR)
     i, j = s.ints[nd.ins], s.ints[nd.ins + 1]
     o1, o2, o3 = s.ints[nd.outs], s.ints[nd.outs + 1], s.ints[nd.outs + 2]
     t, si, so = nd.clk, nd.si, nd.so
     zero = np.float32(0)
     nd.ht = 0
     while True:
-        if nd.s0 == _BOTH:
+        if nd.phase == _BOTH:
             if not has(s, i):
                 return leave(nd, t, si, so, WAIT_INPUT, i)
             r = head(s, i)
@@ -332,12 +335,11 @@ def sam_locate(node: Int, table: Int) -> Int:
                         return leave(nd, t, si, so, WAIT_INPUT, j)
                     c = o1 if room(s, o1) == 0 else o2 if room(s, o2) == 0 else o3
                     return leave(nd, t, si, so, WAIT_OUTPUT, c)
-                si += a - t
-                t = a
-                nd.s1 = s.run[r].x & KIND
-                nd.s2 = number(s, r, 0) if nd.s1 == LEAF else s.run[r].v
+                t, si = stall(t, a, si)
+                nd.ref_kind = s.run[r].x & KIND
+                nd.ref = number(s, r, 0) if nd.ref_kind == LEAF else s.run[r].v
                 take_one(s, i, t)
-                nd.s0 = _SECOND
+                nd.phase = _SECOND
                 continue
             q = head(s, j)
             k = s.run[r].x & KIND
@@ -358,31 +360,27 @@ def sam_locate(node: Int, table: Int) -> Int:
                 return leave(nd, t, si, so, WAIT_NONE, 0)
             t += m
             continue
-        if nd.s0 == _SECOND:
+        if nd.phase == _SECOND:
             if not has(s, j):
                 return leave(nd, t, si, so, WAIT_INPUT, j)
             q = head(s, j)
-            a = max(t, s.run[q].t)
-            si += a - t
-            t = a
+            t, si = stall(t, s.run[q].t, si)
             hold_kind = s.run[q].x & KIND
             nd.hk = hold_kind
             nd.hv = number(s, q, 0) if hold_kind == LEAF else s.run[q].v
             take_one(s, j, t)
-            nd.s0 = _PUT
-        c = o1 if nd.s0 == _PUT else o2 if nd.s0 == _PUT_2 else o3
+            nd.phase = _PUT
+        c = o1 if nd.phase == _PUT else o2 if nd.phase == _PUT_2 else o3
         if room(s, c) == 0:
             return leave(nd, t, si, so, WAIT_OUTPUT, c)
-        a = max(t, free_at(s, c))
-        so += a - t
-        t = a
-        if nd.s0 == _PUT_2:
-            put_one(s, c, t + 1, nd.s1, nd.s2, zero)
+        t, so = stall(t, free_at(s, c), so)
+        if nd.phase == _PUT_2:
+            put_one(s, c, t + 1, nd.ref_kind, nd.ref, zero)
         else:
             put_one(s, c, t + 1, nd.hk, nd.hv, zero)
-        nd.s0 += 1
-        if nd.s0 > _PUT_3:
-            nd.s0 = _BOTH
-            if nd.s1 == DONE:
+        nd.phase += 1
+        if nd.phase > _PUT_3:
+            nd.phase = _BOTH
+            if nd.ref_kind == DONE:
                 return leave(nd, t, si, so, WAIT_NONE, 0)
             t += 1

@@ -25,18 +25,13 @@ from engine.dataflow.sim.compiled.layout import (
 )
 from engine.dataflow.sim.compiled.rings import (
     copied,
-    fail,
     free_at,
     has,
     head,
-    hold,
     is_leaf,
-    leave,
-    no_room,
     number,
     put,
     put_one,
-    release,
     room,
     slot,
     take,
@@ -44,6 +39,8 @@ from engine.dataflow.sim.compiled.rings import (
 )
 from engine.dataflow.sim.compiled.rules import DROP_DISAGREES, NO_OUTER
 from engine.dataflow.sim.compiled.setup import Setup
+from engine.dataflow.sim.compiled.slots import node_of, slots
+from engine.dataflow.sim.compiled.visits import fail, hold, leave, no_room, release, stall
 
 
 @inline
@@ -58,22 +55,26 @@ def shifted(s: State, o: Int, r: Int, m: Int, offset: Int) -> tuple[Int, Int]:
     return LEAF | SLOPE | (x & STEP), number(s, r, 0) + offset
 
 
-@kernel("shift", lambda setup: {"p0": int(setup.param("offset"))})
+_SHIFTER = slots(
+    offset="p0",  # to be added
+    holding="s0",  # a token was taken and waits for room
+)
+
+
+@kernel("shift", _SHIFTER, lambda setup: {"offset": int(setup.param("offset"))})
 def shift(node: Int, table: Int) -> Int:
-    """Add an offset to each coordinate; ``s0``: the held token waits for room."""
+    """Add an offset to each coordinate."""
     s = state_of(table)
-    nd = s.nd[node]
+    nd = node_of(s, node, _SHIFTER)
     i, o = s.ints[nd.ins], s.ints[nd.outs]
     t, si, so = nd.clk, nd.si, nd.so
     nd.ht = 0
     while True:
-        if nd.s0:
+        if nd.holding:
             if room(s, o) == 0:
                 return leave(nd, t, si, so, WAIT_OUTPUT, o)
-            a = release(s, nd, o, t)
-            so += a - t
-            t = a
-            nd.s0 = 0
+            t, so = release(s, nd, o, t, so)
+            nd.holding = 0
             if nd.hk == DONE:
                 return leave(nd, t, si, so, WAIT_NONE, 0)
             t += 1
@@ -92,9 +93,9 @@ def shift(node: Int, table: Int) -> Int:
             t = a
             hold(s, nd, i, r)
             if k == LEAF:
-                nd.hv += nd.p0
+                nd.hv += nd.offset
             take_one(s, i, t)
-            nd.s0 = 1
+            nd.holding = 1
             continue
         m = min(m, p.n)
         si += a - t
@@ -102,7 +103,7 @@ def shift(node: Int, table: Int) -> Int:
         so += t - a
         x, w = k | SLOPE, p.v
         if k == LEAF:
-            x, w = shifted(s, o, r, m, nd.p0)
+            x, w = shifted(s, o, r, m, nd.offset)
         put(s, o, m, t + 1, t + 1, x, w)
         take(s, i, m, a, t + 1, 1)
         if k == DONE:
@@ -114,23 +115,29 @@ _TAKE, _INNER, _AHEAD, _OUTER, _CLOSING, _LEFT = range(6)
 # Take an inner token; put it; wait for the outer coordinate behind a stop; put what is outside;
 # take the outer stop that an inner one closes too; take the end of the outer stream.
 
+_HOLDER = slots(
+    lags="p0",  # as the reference machine: an outer stop is taken with the next coordinate
+    ends_early="p1",  # the end of the outer stream is left in it
+    phase="s0",  # what comes next, one of those above
+)
+
 
 def _holder(setup: Setup) -> dict[str, float]:
     quirks = setup.quirks
-    return {"p0": quirks.hold_lags_behind, "p1": quirks.ends_with_unread_input}
+    return {"lags": quirks.hold_lags_behind, "ends_early": quirks.ends_with_unread_input}
 
 
-@kernel("crdhold", _holder)
+@kernel("crdhold", _HOLDER, _holder)
 def crdhold(node: Int, table: Int) -> Int:
-    """Put the outer coordinate once per inner one; ``s0`` phase, the inner token is held."""
+    """Put the outer coordinate once per inner one; the inner token is held."""
     s = state_of(table)
-    nd = s.nd[node]
+    nd = node_of(s, node, _HOLDER)
     i, u, o1, o2 = s.ints[nd.ins], s.ints[nd.ins + 1], s.ints[nd.outs], s.ints[nd.outs + 1]
-    t, si, so, lags = nd.clk, nd.si, nd.so, nd.p0
+    t, si, so, lags = nd.clk, nd.si, nd.so, nd.lags
     zero = np.float32(0)
     nd.ht = 0
     while True:
-        if nd.s0 == _TAKE:
+        if nd.phase == _TAKE:
             if not has(s, u):
                 return leave(nd, t, si, so, WAIT_INPUT, u)
             if not has(s, i):
@@ -153,92 +160,89 @@ def crdhold(node: Int, table: Int) -> Int:
             full = o1 if room(s, o1) == 0 else o2
             if m == 0 and not no_room(s, nd, i, full):
                 return leave(nd, t, si, so, WAIT_OUTPUT, full)
-            si += a - t
-            t = a
+            t, si = stall(t, a, si)
             hold(s, nd, i, r)
             take_one(s, i, t)
-            nd.s0 = _INNER
-        if nd.s0 == _INNER:
+            nd.phase = _INNER
+        if nd.phase == _INNER:
             if room(s, o1) == 0:
                 return leave(nd, t, si, so, WAIT_OUTPUT, o1)
-            a = release(s, nd, o1, t)
-            so += a - t
-            t = a
-            nd.s0 = _OUTER
+            t, so = release(s, nd, o1, t, so)
+            nd.phase = _OUTER
             if lags and is_leaf(nd.hk) and s.run[head(s, u)].x & KIND == STOP:
                 take_one(s, u, t)
-                nd.s0 = _AHEAD
-        if nd.s0 == _AHEAD:
+                nd.phase = _AHEAD
+        if nd.phase == _AHEAD:
             if not has(s, u):
                 return leave(nd, t, si, so, WAIT_INPUT, u)
-            a = max(t, s.run[head(s, u)].t)
-            si += a - t
-            t = a
-            nd.s0 = _OUTER
-        if nd.s0 == _OUTER:
+            t, si = stall(t, s.run[head(s, u)].t, si)
+            nd.phase = _OUTER
+        if nd.phase == _OUTER:
             q = head(s, u)
             inside = s.run[q].x & KIND == LEAF
             if is_leaf(nd.hk) and not inside:
                 return fail(nd, t, NO_OUTER)
             if room(s, o2) == 0:
                 return leave(nd, t, si, so, WAIT_OUTPUT, o2)
-            a = max(t, free_at(s, o2))
-            so += a - t
-            t = a
-            nd.s0 = _TAKE
+            t, so = stall(t, free_at(s, o2), so)
+            nd.phase = _TAKE
             if is_leaf(nd.hk):
                 put_one(s, o2, t + 1, LEAF, number(s, q, 0), zero)
             else:
                 put_one(s, o2, t + 1, nd.hk, nd.hv, zero)
                 if nd.hk == DONE:
-                    if nd.p1:
+                    if nd.ends_early:
                         return leave(nd, t, si, so, WAIT_NONE, 0)
-                    nd.s0 = _LEFT
+                    nd.phase = _LEFT
                 else:
                     if lags or inside:
                         take_one(s, u, t)
                     if not lags and (nd.hv > 0 or not inside):
-                        nd.s0 = _CLOSING
-            if nd.s0 == _TAKE:
+                        nd.phase = _CLOSING
+            if nd.phase == _TAKE:
                 t += 1
-        if nd.s0 == _CLOSING:
+        if nd.phase == _CLOSING:
             if not has(s, u):
                 return leave(nd, t, si, so, WAIT_INPUT, u)
             p = s.run[head(s, u)]
-            a = max(t, p.t)
-            si += a - t
-            t = a
+            t, si = stall(t, p.t, si)
             if p.x & KIND != STOP or p.v != nd.hv - 1:
                 return fail(nd, t, DROP_DISAGREES)
             take_one(s, u, t)
-            nd.s0 = _TAKE
+            nd.phase = _TAKE
             t += 1
-        if nd.s0 == _LEFT:
+        if nd.phase == _LEFT:
             return finish(s, nd, u, t, si, so)
+
+
+_FLATTENER = slots(
+    loses_stops="p0",  # as the reference machine: outer stops that are not in front
+    ends_early="p1",  # the end of the outer stream is left in it
+    factor="p2",  # of the outer coordinate
+    phase="s0",  # what comes next, one of those above; ``_OUTER`` puts the held token,
+    stop_due="s1",  # and then takes the outer stop
+)
 
 
 def _flattener(setup: Setup) -> dict[str, float]:
     quirks = setup.quirks
     return {
-        "p0": quirks.flatten_loses_stops,
-        "p1": quirks.ends_with_unread_input,
-        "p2": int(setup.param("factor")),
+        "loses_stops": quirks.flatten_loses_stops,
+        "ends_early": quirks.ends_with_unread_input,
+        "factor": int(setup.param("factor")),
     }
 
 
-@kernel("flatten", _flattener)
+@kernel("flatten", _FLATTENER, _flattener)
 def flatten(node: Int, table: Int) -> Int:
-    """``outer * factor + inner``.
-
-    State: ``s0`` phase, where ``_OUTER`` puts the held token; ``s1``: then the outer stop goes.
-    """
+    """``outer * factor + inner``."""
     s = state_of(table)
-    nd = s.nd[node]
+    nd = node_of(s, node, _FLATTENER)
     i, u, o = s.ints[nd.ins], s.ints[nd.ins + 1], s.ints[nd.outs]
-    t, si, so, loses, factor = nd.clk, nd.si, nd.so, nd.p0, nd.p2
+    t, si, so, loses, factor = nd.clk, nd.si, nd.so, nd.loses_stops, nd.factor
     nd.ht = 0
     while True:
-        if nd.s0 == _TAKE:
+        if nd.phase == _TAKE:
             if not has(s, u):
                 return leave(nd, t, si, so, WAIT_INPUT, u)
             if not has(s, i):
@@ -255,9 +259,8 @@ def flatten(node: Int, table: Int) -> Int:
                     if not no_room(s, nd, i, o):
                         return leave(nd, t, si, so, WAIT_OUTPUT, o)
                     nd.hk, nd.hv = LEAF, base + number(s, r, 0)
-                    nd.s0 = _OUTER
-                    si += a - t
-                    t = a
+                    nd.phase = _OUTER
+                    t, si = stall(t, a, si)
                     take_one(s, i, t)
                 else:
                     m = min(m, s.run[r].n)
@@ -270,53 +273,48 @@ def flatten(node: Int, table: Int) -> Int:
                     t += m
                     continue
             else:
-                si += a - t
-                t = a
+                t, si = stall(t, a, si)
                 take_one(s, i, t)
                 nd.hk, nd.hv = k, v
                 if k == DONE:
-                    nd.s0 = _OUTER
+                    nd.phase = _OUTER
                 elif not loses:
                     if kq == LEAF:
                         take_one(s, u, t)
                     if v > 0 or kq != LEAF:
-                        nd.s0 = _CLOSING
+                        nd.phase = _CLOSING
                     else:
                         t += 1
                 elif kq == STOP:
                     nd.hv = s.run[q].v
-                    nd.s1 = 1
-                    nd.s0 = _OUTER
+                    nd.stop_due = 1
+                    nd.phase = _OUTER
                 else:
                     take_one(s, u, t)
                     t += 1
-        if nd.s0 == _CLOSING:
+        if nd.phase == _CLOSING:
             if not has(s, u):
                 return leave(nd, t, si, so, WAIT_INPUT, u)
             p = s.run[head(s, u)]
-            a = max(t, p.t)
-            si += a - t
-            t = a
+            t, si = stall(t, p.t, si)
             if p.x & KIND != STOP or p.v != nd.hv - 1:
                 return fail(nd, t, DROP_DISAGREES)
             take_one(s, u, t)
             nd.hv -= 1
-            nd.s0 = _OUTER
-        if nd.s0 == _OUTER:
+            nd.phase = _OUTER
+        if nd.phase == _OUTER:
             if room(s, o) == 0:
                 return leave(nd, t, si, so, WAIT_OUTPUT, o)
-            a = release(s, nd, o, t)
-            so += a - t
-            t = a
-            nd.s0 = _TAKE
+            t, so = release(s, nd, o, t, so)
+            nd.phase = _TAKE
             if nd.hk == DONE:
-                if nd.p1:
+                if nd.ends_early:
                     return leave(nd, t, si, so, WAIT_NONE, 0)
-                nd.s0 = _LEFT
+                nd.phase = _LEFT
             else:
-                if nd.s1:
+                if nd.stop_due:
                     take_one(s, u, t)
-                    nd.s1 = 0
+                    nd.stop_due = 0
                 t += 1
-        if nd.s0 == _LEFT:
+        if nd.phase == _LEFT:
             return finish(s, nd, u, t, si, so)

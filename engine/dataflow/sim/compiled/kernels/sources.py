@@ -16,34 +16,44 @@ from engine.dataflow.sim.compiled.layout import (
     Int,
     state_of,
 )
-from engine.dataflow.sim.compiled.rings import (
-    free_at,
-    has,
-    head,
-    leave,
-    put_one,
-    room,
-    take,
-)
+from engine.dataflow.sim.compiled.rings import free_at, has, head, put_one, room, take
 from engine.dataflow.sim.compiled.setup import Setup
+from engine.dataflow.sim.compiled.slots import node_of, slots
+from engine.dataflow.sim.compiled.visits import leave, stall
+
+_ROOT = slots(
+    sent="s0",  # tokens put
+)
 
 
-@kernel("root")
+@kernel("root", _ROOT)
 def root(node: Int, table: Int) -> Int:
-    """The reference 0 and the end; ``s0``: tokens put."""
+    """The reference 0 and the end."""
     s = state_of(table)
-    nd = s.nd[node]
+    nd = node_of(s, node, _ROOT)
     o = s.ints[nd.outs]
     t, si, so = nd.clk, nd.si, nd.so
-    while nd.s0 < 2:
+    while nd.sent < 2:
         if room(s, o) == 0:
             return leave(nd, t, si, so, WAIT_OUTPUT, o)
         a = max(t, free_at(s, o))
         so += a - t
-        put_one(s, o, a + 1, LEAF if nd.s0 == 0 else DONE, 0, np.float32(0))
+        put_one(s, o, a + 1, LEAF if nd.sent == 0 else DONE, 0, np.float32(0))
         t = a + 1
-        nd.s0 += 1
+        nd.sent += 1
     return leave(nd, t, si, so, WAIT_NONE, 0)
+
+
+_SOURCE = slots(
+    codes="p0",  # in the integers: kinds of the tokens,
+    numbers="p1",  # numbers,
+    times="p6",  # timestamps,
+    values="p2",  # and in the floats values
+    count="p3",  # of the tokens
+    is_value="p4",  # the stream carries values
+    timed="p5",  # tokens have timestamps
+    sent="s0",  # tokens put
+)
 
 
 def _given_tokens(setup: Setup) -> dict[str, float]:
@@ -52,37 +62,35 @@ def _given_tokens(setup: Setup) -> dict[str, float]:
     is_value = StreamKind(setup.param("kind", "crd")) is StreamKind.VAL
     timed = "times" in setup.arrays
     return {
-        "p0": setup.ints.add(tokens["code"]),
-        "p1": setup.ints.add(np.where(np.isfinite(values), values, 0).astype(np.int64)),
-        "p2": setup.floats.add(values) if is_value else 0,
-        "p3": len(tokens),
-        "p4": is_value,
-        "p5": timed,
-        "p6": setup.ints.add(setup.array("times")) if timed else 0,
+        "codes": setup.ints.add(tokens["code"]),
+        "numbers": setup.ints.add(np.where(np.isfinite(values), values, 0).astype(np.int64)),
+        "values": setup.floats.add(values) if is_value else 0,
+        "count": len(tokens),
+        "is_value": is_value,
+        "timed": timed,
+        "times": setup.ints.add(setup.array("times")) if timed else 0,
     }
 
 
-@kernel("source", _given_tokens)
+@kernel("source", _SOURCE, _given_tokens)
 def source(node: Int, table: Int) -> Int:
-    """Given tokens, each at its time or one a cycle; ``s0``: tokens put."""
+    """Given tokens, each at its time or one a cycle."""
     s = state_of(table)
-    nd = s.nd[node]
+    nd = node_of(s, node, _SOURCE)
     o = s.ints[nd.outs]
     t, si, so = nd.clk, nd.si, nd.so
-    while nd.s0 < nd.p3:
-        k = nd.s0
-        if nd.p5:
-            t = max(t, s.ints[nd.p6 + k] - 1)
+    while nd.sent < nd.count:
+        k = nd.sent
+        if nd.timed:
+            t = max(t, s.ints[nd.times + k] - 1)
         if room(s, o) == 0:
             return leave(nd, t, si, so, WAIT_OUTPUT, o)
-        a = max(t, free_at(s, o))
-        so += a - t
-        t = a
-        f = s.floats[nd.p2 + k] if nd.p4 else np.float32(0)
-        put_one(s, o, t + 1, s.ints[nd.p0 + k], s.ints[nd.p1 + k], f)
-        if not nd.p5:
+        t, so = stall(t, free_at(s, o), so)
+        f = s.floats[nd.values + k] if nd.is_value else np.float32(0)
+        put_one(s, o, t + 1, s.ints[nd.codes + k], s.ints[nd.numbers + k], f)
+        if not nd.timed:
             t += 1
-        nd.s0 = k + 1
+        nd.sent = k + 1
     return leave(nd, t, si, so, WAIT_NONE, 0)
 
 

@@ -9,8 +9,8 @@ from engine.dataflow.sim.compiled.cache import kernel
 from engine.dataflow.sim.compiled.flushing import (
     CLOSE,
     CLOSED,
+    FLUSHED,
     GENERIC,
-    GOES_ON,
     OPEN,
     REFERENCE,
     ROW,
@@ -22,6 +22,7 @@ from engine.dataflow.sim.compiled.layout import (
     DONE,
     EMPTY,
     FOREVER,
+    GOES_ON,
     KIND,
     LEAF,
     STOP,
@@ -34,12 +35,10 @@ from engine.dataflow.sim.compiled.layout import (
     state_of,
 )
 from engine.dataflow.sim.compiled.rings import (
-    fail,
     free_at,
     has,
     head,
     is_leaf,
-    leave,
     number,
     put_one,
     room,
@@ -57,14 +56,10 @@ from engine.dataflow.sim.compiled.rules import (
     TREE_DISAGREES,
 )
 from engine.dataflow.sim.compiled.setup import Setup
+from engine.dataflow.sim.compiled.slots import node_of
 from engine.dataflow.sim.compiled.trees import COUNT, KEY, REHASH, ROOM
+from engine.dataflow.sim.compiled.visits import fail, leave, stall
 
-# Parameters: p0 tree, p1 order, p2 which twin, p3 fold, p4 numbers in a value, p5 strict,
-# p6 free tiles, p7 dimension.  State: s0 phase; s1 level inside which the next coordinate is
-# taken (-1: the outer stream); s2 next stream to take a stop from; s3 level of that stop, of the
-# stop outside, then of the stop that closes the tree; s4 next entry to put; s5 its level at hand;
-# s6 the first level at which it differs from the entry before; s7, s8 kind and level at the head
-# of inner.
 (
     _TAKE,
     _VALUE,
@@ -78,6 +73,17 @@ from engine.dataflow.sim.compiled.trees import COUNT, KEY, REHASH, ROOM
     _START_VALUE,
 ) = range(CLOSED + 1, CLOSED + 11)
 
+# Before the flush, ``turn`` is the next stream to take a stop from, and ``stop_level`` the level
+# of that stop, then of the stop outside.
+_ACCUMULATOR = FLUSHED.also(
+    fold="p3",  # as of :func:`trees.accumulate`
+    strict="p5",  # as the reference machine has it
+    dim="p7",  # coordinates are below it
+    level="s1",  # inside which the next coordinate is taken; -1: the outer stream
+    inner_kind="s7",  # of the token at the head of inner when the flush began
+    inner_level="s8",  # its level
+)
+
 
 def _tree(setup: Setup) -> dict[str, float]:
     order = len(setup.node.inputs) - 2
@@ -87,16 +93,16 @@ def _tree(setup: Setup) -> dict[str, float]:
     size = setup.elements
     start = {GENERIC: -1, REFERENCE: 0, ROW: 0}[mode]
     return {
-        "p0": setup.stores.tree(setup.node.id, order, size),
-        "p1": order,
-        "p2": mode,
-        "p3": 2 if mode == REFERENCE else fold,
-        "p4": size,
-        "p5": strict,
-        "p6": setup.stores.pool(size) if setup.tiled else 0,
-        "p7": int(setup.param("dim", FOREVER)) if mode == ROW else FOREVER,
-        "s0": _START if mode == ROW and not strict else _TAKE,
-        "s1": start,
+        "tree": setup.stores.tree(setup.node.id, order, size),
+        "order": order,
+        "twin": mode,
+        "fold": 2 if mode == REFERENCE else fold,
+        "elements": size,
+        "strict": strict,
+        "pool": setup.stores.pool(size) if setup.tiled else 0,
+        "dim": int(setup.param("dim", FOREVER)) if mode == ROW else FOREVER,
+        "phase": _START if mode == ROW and not strict else _TAKE,
+        "level": start,
     }
 
 
@@ -115,12 +121,12 @@ def _inside(s: State, r: Int, m: Int, dim: Int) -> Int:
     return good
 
 
-@kernel("spacc", _tree)
+@kernel("spacc", _ACCUMULATOR, _tree)
 def spacc(node: Int, table: Int) -> Int:
     """Per fiber of outer coordinates, fold values by the inner ones."""
     s = state_of(table)
-    nd = s.nd[node]
-    f, order, mode, fold, strict = nd.p0, nd.p1, nd.p2, nd.p3, nd.p5
+    nd = node_of(s, node, _ACCUMULATOR)
+    f, order, mode, fold, strict = nd.tree, nd.order, nd.twin, nd.fold, nd.strict
     ins, outs = nd.ins, nd.outs
     u, cv = s.ints[ins], s.ints[ins + order + 1]
     t, si, so = nd.clk, nd.si, nd.so
@@ -129,14 +135,14 @@ def spacc(node: Int, table: Int) -> Int:
         trees.rehash(s, f)
     while True:
         m, rc, rv, a, b = 0, 0, 0, t, t  # values to accumulate: how many, runs, clocks
-        if nd.s0 == _TAKE and mode == GENERIC:
-            c = s.ints[ins + nd.s1 + 1]
+        if nd.phase == _TAKE and mode == GENERIC:
+            c = s.ints[ins + nd.level + 1]
             if not has(s, c):
                 return leave(nd, t, si, so, WAIT_INPUT, c)
             rc = head(s, c)
             k, v = s.run[rc].x & KIND, s.run[rc].v
             a = max(t, s.run[rc].t)
-            if k == LEAF and nd.s1 == order - 1:
+            if k == LEAF and nd.level == order - 1:
                 if has(s, cv):
                     rv = head(s, cv)
                     b = max(a, s.run[rv].t)
@@ -144,30 +150,28 @@ def spacc(node: Int, table: Int) -> Int:
                         return fail(nd, b, TREE_DISAGREES)
                     m = min(s.run[rc].n, s.run[rv].n)
                 elif nd.eager or starved(s, c):
-                    si += a - t
-                    t = a
+                    t, si = stall(t, a, si)
                     s.ints[f + KEY + order - 1] = number(s, rc, 0)
                     take_one(s, c, t)
-                    nd.s0 = _VALUE
+                    nd.phase = _VALUE
                 else:
                     return leave(nd, t, si, so, WAIT_INPUT, cv)
             else:
-                si += a - t
-                t = a
+                t, si = stall(t, a, si)
                 if k == LEAF:
-                    if nd.s1 >= 0:
-                        s.ints[f + KEY + nd.s1] = number(s, rc, 0)
-                    nd.s1 += 1
+                    if nd.level >= 0:
+                        s.ints[f + KEY + nd.level] = number(s, rc, 0)
+                    nd.level += 1
                 elif k == STOP:
-                    nd.s3, nd.s2 = v, nd.s1 + 1
-                    nd.s0 = _DEEPER
-                elif k == DONE and nd.s1 < 0:
-                    nd.s2 = 0
-                    nd.s0 = _ENDS
+                    nd.stop_level, nd.turn = v, nd.level + 1
+                    nd.phase = _DEEPER
+                elif k == DONE and nd.level < 0:
+                    nd.turn = 0
+                    nd.phase = _ENDS
                 else:
                     return fail(nd, t, TREE_DISAGREES)
                 take_one(s, c, t)
-        elif nd.s0 == _TAKE:  # every head at once
+        elif nd.phase == _TAKE:  # every head at once
             for k in range(order + 2):
                 c = s.ints[ins + k]
                 if not has(s, c):
@@ -183,17 +187,16 @@ def spacc(node: Int, table: Int) -> Int:
             k = s.run[head(s, nested)].x & KIND
             rule = NONE
             if ku == STOP:
-                si += a - t
-                t = a
-                nd.s7, nd.s8 = kc, s.run[rc].v
+                t, si = stall(t, a, si)
+                nd.inner_kind, nd.inner_level = kc, s.run[rc].v
                 begin_flush(s, nd, v)
             elif mode == REFERENCE:
                 if ku == DONE:
                     if k == STOP:
                         take_one(s, nested, a)
                     elif k == DONE and kc == DONE and kv == DONE:
-                        nd.s0 = _DONE
-                        nd.s2 = 0
+                        nd.phase = _DONE
+                        nd.turn = 0
                     else:
                         rule = TREE_DISAGREES
                 elif k == STOP:
@@ -210,8 +213,8 @@ def spacc(node: Int, table: Int) -> Int:
                     rule = TREE_DISAGREES
             elif ku == DONE and kc == DONE:
                 rule = NONE if kv == DONE else SPACC_DISAGREES
-                nd.s0 = _DONE
-                nd.s2 = 0
+                nd.phase = _DONE
+                nd.turn = 0
             elif paired:
                 if ku != DONE:
                     take_one(s, u, a)
@@ -223,18 +226,17 @@ def spacc(node: Int, table: Int) -> Int:
                 m = min(s.run[rc].n, s.run[rv].n)
                 if kv == EMPTY:
                     rule = EMPTY_VALUE if strict else NONE
-                elif not _inside(s, rc, m, nd.p7):
+                elif not _inside(s, rc, m, nd.dim):
                     rule = OUTSIDE_DIMENSION
             else:
                 rule = SPACC_DISAGREES
             if rule:
                 return fail(nd, a, rule)
-            if m == 0 and nd.s0 != OPEN and nd.s0 != CLOSE:
-                si += a - t
-                t = a
-                if nd.s0 == _TAKE:
+            if m == 0 and nd.phase != OPEN and nd.phase != CLOSE:
+                t, si = stall(t, a, si)
+                if nd.phase == _TAKE:
                     t += 1
-        elif nd.s0 == _VALUE:
+        elif nd.phase == _VALUE:
             if not has(s, cv):
                 return leave(nd, t, si, so, WAIT_INPUT, cv)
             rc, rv = -1, head(s, cv)  # the coordinate is in the tree's key already
@@ -246,126 +248,111 @@ def spacc(node: Int, table: Int) -> Int:
             m = min(m, s.ints[f + ROOM] - s.ints[f + COUNT])
             if m == 0:
                 return leave(nd, t, si, so, WAIT_DRAIN, cv)
-            si += b - t
-            t = b
+            t, si = stall(t, b, si)
             trees.accumulate(s, f, rc, cv, rv, m, fold)
-            if nd.s0 == _TAKE:
+            if nd.phase == _TAKE:
                 take(s, s.ints[ins + order], m, a, t + 1, 1)
             take(s, cv, m, b, t + 1, 1)
-            nd.s0 = _TAKE
+            nd.phase = _TAKE
             t += m
             continue
-        while nd.s0 == _DEEPER:
-            c = s.ints[ins + nd.s2 + 1]
+        while nd.phase == _DEEPER:
+            c = s.ints[ins + nd.turn + 1]
             if not has(s, c):
                 return leave(nd, t, si, so, WAIT_INPUT, c)
             p = s.run[head(s, c)]
-            a = max(t, p.t)
-            si += a - t
-            t = a
-            if p.x & KIND != STOP or p.v != _expected(nd.s3, nd.s2, order, nd.s1):
+            t, si = stall(t, p.t, si)
+            if p.x & KIND != STOP or p.v != _expected(nd.stop_level, nd.turn, order, nd.level):
                 return fail(nd, t, TREE_DISAGREES)
             take_one(s, c, t)
-            nd.s2 += 1
-            if nd.s2 > order:
+            nd.turn += 1
+            if nd.turn > order:
                 t += 1
-                if nd.s1 < 0:
-                    begin_flush(s, nd, nd.s3)
+                if nd.level < 0:
+                    begin_flush(s, nd, nd.stop_level)
                 else:
-                    nd.s1 -= 1
-                    nd.s0 = _UP
-        while nd.s0 == _UP:
-            if nd.s3 == 0:
-                nd.s0 = _TAKE
+                    nd.level -= 1
+                    nd.phase = _UP
+        while nd.phase == _UP:
+            if nd.stop_level == 0:
+                nd.phase = _TAKE
                 break
-            c = s.ints[ins + nd.s1 + 1]
+            c = s.ints[ins + nd.level + 1]
             if not has(s, c):
                 return leave(nd, t, si, so, WAIT_INPUT, c)
             p = s.run[head(s, c)]
-            a = max(t, p.t)
-            si += a - t
-            t = a
-            if p.x & KIND != STOP or p.v != nd.s3 - 1:
+            t, si = stall(t, p.t, si)
+            if p.x & KIND != STOP or p.v != nd.stop_level - 1:
                 return fail(nd, t, TREE_DISAGREES)
             take_one(s, c, t)
-            nd.s3 -= 1
-            if nd.s1 < 0:
-                begin_flush(s, nd, nd.s3)
+            nd.stop_level -= 1
+            if nd.level < 0:
+                begin_flush(s, nd, nd.stop_level)
             else:
-                nd.s1 -= 1
-        if nd.s0 < CLOSED:
+                nd.level -= 1
+        if nd.phase < CLOSED:
             t, so, status = flush(s, nd, t, si, so)
             if status != GOES_ON:
                 return status
-        if nd.s0 == CLOSED:
+        if nd.phase == CLOSED:
             trees.clear(s, f)
-            nd.s0 = _TAKE
+            nd.phase = _TAKE
             if mode == GENERIC:
-                nd.s1 = -1
+                nd.level = -1
             else:
                 take_one(s, u, t)
-            if mode == ROW and nd.s7 == STOP:
-                nd.s0 = _NEXT
+            if mode == ROW and nd.inner_kind == STOP:
+                nd.phase = _NEXT
             else:
                 t += 1
-        if nd.s0 == _NEXT:  # is the inner stop at hand that of an empty outer fiber?
+        if nd.phase == _NEXT:  # is the inner stop at hand that of an empty outer fiber?
             if not has(s, u):
                 return leave(nd, t, si, so, WAIT_INPUT, u)
             ru = head(s, u)
-            a = max(t, s.run[ru].t)
-            si += a - t
-            t = a
+            t, si = stall(t, s.run[ru].t, si)
             if s.run[ru].x & KIND == STOP:
-                if nd.s8 == s.run[ru].v + 1:
+                if nd.inner_level == s.run[ru].v + 1:
                     take_one(s, s.ints[ins + 1], t)
                     take_one(s, cv, t)
                 elif not strict:
                     return fail(nd, t, SPACC_EMPTY_FIBER)
-            elif strict and nd.s8 > 0:
+            elif strict and nd.inner_level > 0:
                 return fail(nd, t, SPACC_LEADING)
             t += 1
-            nd.s0 = _TAKE
-        while nd.s0 == _ENDS:
-            c = s.ints[ins + nd.s2 + 1]
+            nd.phase = _TAKE
+        while nd.phase == _ENDS:
+            c = s.ints[ins + nd.turn + 1]
             if not has(s, c):
                 return leave(nd, t, si, so, WAIT_INPUT, c)
             p = s.run[head(s, c)]
-            a = max(t, p.t)
-            si += a - t
-            t = a
+            t, si = stall(t, p.t, si)
             if p.x & KIND != DONE:
                 return fail(nd, t, TREE_DISAGREES)
             take_one(s, c, t)
-            nd.s2 += 1
-            if nd.s2 > order:
-                nd.s2 = 0
-                nd.s0 = _DONE
-        while nd.s0 == _DONE:
-            c = s.ints[outs + nd.s2]
-            if mode == REFERENCE and nd.s2 < 2:
-                c = s.ints[outs + 1 - nd.s2]
+            nd.turn += 1
+            if nd.turn > order:
+                nd.turn = 0
+                nd.phase = _DONE
+        while nd.phase == _DONE:
+            c = s.ints[outs + nd.turn]
+            if mode == REFERENCE and nd.turn < 2:
+                c = s.ints[outs + 1 - nd.turn]
             if room(s, c) == 0:
                 return leave(nd, t, si, so, WAIT_OUTPUT, c)
-            a = max(t, free_at(s, c))
-            so += a - t
-            t = a
+            t, so = stall(t, free_at(s, c), so)
             put_one(s, c, t + 1, DONE, 0, zero)
-            nd.s2 += 1
-            if nd.s2 > order:
+            nd.turn += 1
+            if nd.turn > order:
                 return leave(nd, t, si, so, WAIT_NONE, 0)
-        if nd.s0 == _START:  # a leading empty outer fiber: its inner stop goes first
+        if nd.phase == _START:  # a leading empty outer fiber: its inner stop goes first
             if not has(s, u):
                 return leave(nd, t, si, so, WAIT_INPUT, u)
-            a = max(t, s.run[head(s, u)].t)
-            si += a - t
-            t = a
-            nd.s0 = _START_INNER if s.run[head(s, u)].x & KIND == STOP else _TAKE
-        while nd.s0 == _START_INNER or nd.s0 == _START_VALUE:
-            c = s.ints[ins + 1] if nd.s0 == _START_INNER else cv
+            t, si = stall(t, s.run[head(s, u)].t, si)
+            nd.phase = _START_INNER if s.run[head(s, u)].x & KIND == STOP else _TAKE
+        while nd.phase == _START_INNER or nd.phase == _START_VALUE:
+            c = s.ints[ins + 1] if nd.phase == _START_INNER else cv
             if not has(s, c):
                 return leave(nd, t, si, so, WAIT_INPUT, c)
-            a = max(t, s.run[head(s, c)].t)
-            si += a - t
-            t = a
+            t, si = stall(t, s.run[head(s, c)].t, si)
             take_one(s, c, t)
-            nd.s0 = _START_VALUE if nd.s0 == _START_INNER else _TAKE
+            nd.phase = _START_VALUE if nd.phase == _START_INNER else _TAKE

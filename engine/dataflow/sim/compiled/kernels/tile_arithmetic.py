@@ -20,10 +20,12 @@ from engine.dataflow.sim.compiled.kernels.contractions import (
     elementwise,
     elementwise_plan,
 )
+from engine.dataflow.sim.compiled.kernels.loads import LOAD
 from engine.dataflow.sim.compiled.kernels.values import outcome
 from engine.dataflow.sim.compiled.layout import (
     DONE,
     EMPTY,
+    GOES_ON,
     KIND,
     LEAF,
     MEM,
@@ -42,17 +44,12 @@ from engine.dataflow.sim.compiled.layout import (
 )
 from engine.dataflow.sim.compiled.rings import (
     copy,
-    fail,
     free_at,
     has,
     head,
-    hold,
-    leave,
-    no_room,
     number,
     pass_by,
     put,
-    release,
     room,
     slot,
     starved,
@@ -61,7 +58,9 @@ from engine.dataflow.sim.compiled.rings import (
 )
 from engine.dataflow.sim.compiled.rules import BAD_VALUE_REFERENCE
 from engine.dataflow.sim.compiled.setup import Setup
+from engine.dataflow.sim.compiled.slots import node_of, slots
 from engine.dataflow.sim.compiled.trees import address, tile, unused
+from engine.dataflow.sim.compiled.visits import fail, hold, leave, no_room, put_held, stall
 from engine.dataflow.sim.timing import binary_timing, load_timing
 
 WORK_PER_VISIT = 1 << 24
@@ -84,6 +83,12 @@ def pool_of(setup: Setup, spec: TileSpec) -> int:
     return setup.stores.pool(spec.elements) if spec.result else 0
 
 
+_TILE_ARRAY = LOAD.also(
+    blank="p5",  # handle of a tile of zeros
+    holding="s0",  # a token was taken and waits for room
+)
+
+
 def _load(setup: Setup) -> dict[str, float]:
     values, spec = setup.array("vals"), spec_of(setup)
     timing = load_timing(setup.node, setup.machine)
@@ -92,34 +97,30 @@ def _load(setup: Setup) -> dict[str, float]:
         f"its values are not tiles of {spec.elements} numbers",
     )
     return {
-        "p0": timing.latency,
-        "p1": timing.interval,
-        "p2": setup.stores.stored(values, spec.elements),
-        "p3": len(values),
-        "p4": setup.quirks.array_loads_zero,
-        "p5": setup.stores.stored(np.zeros(spec.elements), spec.elements),
+        "latency": timing.latency,
+        "interval": timing.interval,
+        "values": setup.stores.stored(values, spec.elements),
+        "size": len(values),
+        "loads_zero": setup.quirks.array_loads_zero,
+        "blank": setup.stores.stored(np.zeros(spec.elements), spec.elements),
     }
 
 
-@kernel("tile_array", _load)
+@kernel("tile_array", _TILE_ARRAY, _load)
 def tile_array(node: Int, table: Int) -> Int:
-    """The tile at each reference, where it is stored; ``s0``: the held token waits for room."""
+    """The tile at each reference, where it is stored."""
     s = state_of(table)
-    nd = s.nd[node]
+    nd = node_of(s, node, _TILE_ARRAY)
     i, o = s.ints[nd.ins], s.ints[nd.outs]
     t, si, so = nd.clk, nd.si, nd.so
-    late, interval, base, size, loads_zero = nd.p0, nd.p1, nd.p2, nd.p3, nd.p4
+    late, interval = nd.latency, nd.interval
+    base, size, loads_zero = nd.values, nd.size, nd.loads_zero
     while True:
-        if nd.s0:
-            if room(s, o) == 0:
-                return leave(nd, t, si, so, WAIT_OUTPUT, o)
-            a = release(s, nd, o, t)
-            so += a - t
-            t = a
-            nd.s0 = 0
-            if nd.hk == DONE:
-                return leave(nd, t, si, so, WAIT_NONE, 0)
-            t += interval
+        if nd.holding:
+            t, so, status = put_held(s, nd, o, t, si, so, interval)
+            if status != GOES_ON:
+                return status
+            nd.holding = 0
             continue
         if not has(s, i):
             return leave(nd, t, si, so, WAIT_INPUT, i)
@@ -147,13 +148,12 @@ def tile_array(node: Int, table: Int) -> Int:
             if several:
                 w, z = u, LEAF | SLOPE | STEP | MEM | RING
         elif k == EMPTY and loads_zero:
-            w, z = nd.p5, LEAF | SLOPE | UNUSUAL
-        si += a - t
-        t = a
+            w, z = nd.blank, LEAF | SLOPE | UNUSUAL
+        t, si = stall(t, a, si)
         if m == 0:
             nd.hk, nd.hv, nd.ht = z & (KIND | UNUSUAL), w, t + late if k == LEAF else 0
             take_one(s, i, t)
-            nd.s0 = 1
+            nd.holding = 1
             continue
         t = max(a, free_at(s, o))
         so += t - a
@@ -192,45 +192,55 @@ def _operation(setup: Setup) -> dict[str, float]:
         plan = setup.ints.add(elementwise_plan(spec))
     more = [int(spec.contracts), plan, BINARY[setup.param("fn")], blank, *sizes]
     return {
-        "p0": timing.latency,
-        "p1": timing.interval,
-        "p2": setup.ints.add(more),
-        "p3": empty_is_zero,
-        "p4": 0 if empty_is_zero else ("a" in needed) + 2 * ("b" in needed),
-        "p5": pool_of(setup, spec),
-        "p6": setup.floats.add([0]),
-        "p7": tiles_per_visit(spec.points),
+        "latency": timing.latency,
+        "interval": timing.interval,
+        "tiles": setup.ints.add(more),
+        "strict": empty_is_zero,
+        "needed": 0 if empty_is_zero else ("a" in needed) + 2 * ("b" in needed),
+        "pool": pool_of(setup, spec),
+        "lone": setup.floats.add([0]),
+        "per_visit": tiles_per_visit(spec.points),
     }
 
 
 _BOTH, _SECOND, _PUT = range(3)
+# Take both operands; only the second, as the first is held; put the result, which is held.
+
+_TILE_BINARY = slots(
+    latency="p0",  # cycles until a value shows
+    interval="p1",  # clocks from token to token
+    tiles="p2",  # in the integers: whether it contracts, its plan, which function, where zeros
+    # are, and the numbers in the left operand, the right one and the result
+    strict="p3",  # as the reference machine: two empty operands are an error
+    needed="p4",  # operands without which there is no result: 1 left, 2 right
+    pool="p5",  # where tiles of the result's size are free; 0: it is a number
+    lone="p6",  # in the floats: a held number, which has no address in the node
+    per_visit="p7",  # tiles after which the others run
+    phase="s0",  # what comes next, one of those above
+)
 
 
-@kernel("tile_binary", _operation)
+@kernel("tile_binary", _TILE_BINARY, _operation)
 def tile_binary(node: Int, table: Int) -> Int:
-    """A function of two aligned streams, one of tiles at least; ``s0`` phase."""
+    """A function of two aligned streams, one of tiles at least."""
     s = state_of(table)
-    nd = s.nd[node]
+    nd = node_of(s, node, _TILE_BINARY)
     i, j, o = s.ints[nd.ins], s.ints[nd.ins + 1], s.ints[nd.outs]
     t, si, so = nd.clk, nd.si, nd.so
-    late, interval, more, strict, needed, pool = nd.p0, nd.p1, nd.p2, nd.p3, nd.p4, nd.p5
+    late, interval, more = nd.latency, nd.interval, nd.tiles
+    strict, needed, pool = nd.strict, nd.needed, nd.pool
     contracts, plan, fn, blank = s.ints[more], s.ints[more + 1], s.ints[more + 2], s.ints[more + 3]
     size_a, size_b, size = s.ints[more + 4], s.ints[more + 5], s.ints[more + 6]
-    left_to_do = nd.p7
+    left_to_do = nd.per_visit
     while True:
-        if nd.s0 == _PUT:
-            if room(s, o) == 0:
-                return leave(nd, t, si, so, WAIT_OUTPUT, o)
-            a = release(s, nd, o, t)
-            so += a - t
-            t = a
-            nd.s0 = _BOTH
-            if nd.hk == DONE:
-                return leave(nd, t, si, so, WAIT_NONE, 0)
-            t += interval
+        if nd.phase == _PUT:
+            t, so, status = put_held(s, nd, o, t, si, so, interval)
+            if status != GOES_ON:
+                return status
+            nd.phase = _BOTH
         r, k, u = -1, nd.hk, nd.hv
         x = STEP
-        held = nd.s0 == _SECOND
+        held = nd.phase == _SECOND
         m = 1
         a = t
         if not held:
@@ -246,11 +256,10 @@ def tile_binary(node: Int, table: Int) -> Int:
                     if has(s, j):
                         return leave(nd, t, si, so, WAIT_OUTPUT, o)
                     return leave(nd, t, si, so, WAIT_INPUT, j)
-                si += a - t
-                t = a
+                t, si = stall(t, a, si)
                 hold(s, nd, i, r)
                 take_one(s, i, t)
-                nd.s0 = _SECOND
+                nd.phase = _SECOND
                 continue
             m = min(m, s.run[r].n) if interval == 1 else 1
         if not has(s, j):
@@ -282,14 +291,14 @@ def tile_binary(node: Int, table: Int) -> Int:
                 if k == LEAF and held:  # a number lies in the node, which has no address
                     left = nd.hv * size_a
                     if s.ch[i].val:
-                        left = nd.p6
+                        left = nd.lone
                         s.floats[left] = nd.hf
                 elif k == LEAF:
                     left = address(s, i, r, e, size_a)
                 if kj == LEAF:
                     right = address(s, j, q, e, size_b)
                 if held and not pool:
-                    out = nd.p6
+                    out = nd.lone
                 elif held:
                     v = tile(s, pool)
                     out = v * size
@@ -304,13 +313,12 @@ def tile_binary(node: Int, table: Int) -> Int:
             z |= SLOPE | MEM | RING | (0 if single else STEP)
         else:
             z |= SLOPE | (x & STEP if z != EMPTY else 0)
-        si += b - t
-        t = b
+        t, si = stall(t, b, si)
         if held:
             nd.hk, nd.hv, nd.ht = z & KIND, v, t + late if z & KIND == LEAF else 0
-            nd.hf = s.floats[nd.p6]
+            nd.hf = s.floats[nd.lone]
             take_one(s, j, t)
-            nd.s0 = _PUT
+            nd.phase = _PUT
             continue
         t = max(b, free_at(s, o))
         so += t - b
@@ -325,32 +333,40 @@ def tile_binary(node: Int, table: Int) -> Int:
         t += m * interval
 
 
+_TILE_WRITER = slots(
+    buffer="p0",  # in the floats
+    capacity="p2",  # of the buffer
+    elements="p3",  # numbers in a value
+    held="s0",  # numbers in the buffer
+)
+
+
 def _writer(setup: Setup) -> dict[str, float]:
     size = max(1 << 15, setup.elements * 16)
-    return {"p0": setup.floats.reserve(size), "p2": size, "p3": setup.elements}
+    return {"buffer": setup.floats.reserve(size), "capacity": size, "elements": setup.elements}
 
 
-@kernel("tile_valwrite", _writer)
+@kernel("tile_valwrite", _TILE_WRITER, _writer)
 def tile_valwrite(node: Int, table: Int) -> Int:
-    """Tiles; ``s0`` numbers of them are in the buffer ``p0``."""
+    """Tiles."""
     s = state_of(table)
-    nd = s.nd[node]
-    i, size = s.ints[nd.ins], nd.p3
+    nd = node_of(s, node, _TILE_WRITER)
+    i, size = s.ints[nd.ins], nd.elements
     t, si = nd.clk, nd.si
     while has(s, i):
         r = head(s, i)
         if s.run[r].x & KIND == LEAF:
-            m = min(s.run[r].n, (nd.p2 - nd.s0) // size)
+            m = min(s.run[r].n, (nd.capacity - nd.held) // size)
             if m == 0:
                 return leave(nd, t, si, 0, WAIT_DRAIN, i)
             a = max(t, s.run[r].t)
             si += a - t
             for e in range(m):
-                into = view(s.floats, nd.p0 + nd.s0 + e * size, size)
+                into = view(s.floats, nd.buffer + nd.held + e * size, size)
                 copy(into, view(s.floats, address(s, i, r, e, size), size))
             take(s, i, m, a, a + 1, 1)
             t = a + m
-            nd.s0 += m * size
+            nd.held += m * size
         else:
             k = s.run[r].x & KIND
             a = pass_by(s, i, t)

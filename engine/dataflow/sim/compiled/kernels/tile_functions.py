@@ -26,6 +26,7 @@ from engine.dataflow.sim.compiled.kernels.tile_arithmetic import (
 from engine.dataflow.sim.compiled.layout import (
     DONE,
     EMPTY,
+    GOES_ON,
     KIND,
     LEAF,
     MEM,
@@ -40,24 +41,27 @@ from engine.dataflow.sim.compiled.layout import (
     State,
     state_of,
 )
-from engine.dataflow.sim.compiled.rings import (
-    fail,
-    free_at,
-    has,
-    head,
-    leave,
-    no_room,
-    put,
-    release,
-    room,
-    slot,
-    take,
-    take_one,
-)
+from engine.dataflow.sim.compiled.rings import free_at, has, head, put, room, slot, take, take_one
 from engine.dataflow.sim.compiled.rules import UNARY_OF_EMPTY
 from engine.dataflow.sim.compiled.setup import Setup
+from engine.dataflow.sim.compiled.slots import node_of, slots
 from engine.dataflow.sim.compiled.trees import address, tile, unused
+from engine.dataflow.sim.compiled.visits import fail, leave, no_room, put_held, stall
 from engine.dataflow.sim.timing import unary_timing
+
+_TILE_UNARY = slots(
+    latency="p0",  # cycles until a value shows
+    interval="p1",  # clocks from token to token
+    operation="p2",  # which function; of a fold, whether the largest is kept
+    strict="p3",  # as the reference machine: the empty token is an error
+    tiles="p4",  # in the integers: whether it folds, the plans of both moves, scratch, and the
+    # numbers in the operand and the result
+    pool="p5",  # where tiles of the result's size are free; 0: it is a number
+    lone="p6",  # in the floats: a held number, which has no address in the node
+    per_visit="p7",  # tiles after which the others run
+    scalar="f0",  # the function's constant
+    holding="s0",  # a token was taken and waits for room
+)
 
 
 def _of_one_tile(setup: Setup) -> dict[str, float]:
@@ -79,15 +83,15 @@ def _of_one_tile(setup: Setup) -> dict[str, float]:
     sizes = [int(spec.edge ** len(axes)), spec.elements]
     scalar = 0 if fn == "relu" else setup.param("scalar", 0)
     return {
-        "p0": late,
-        "p1": interval,
-        "p2": code,
-        "p3": setup.quirks.unary_empty_panics and not folds,
-        "p4": setup.ints.add([folds, *more, scratch, *sizes]),
-        "p5": pool_of(setup, spec),
-        "p6": setup.floats.add([0]),
-        "p7": tiles_per_visit(4 * spec.points),
-        "f0": 0.0 if folds else float(np.float32(scalar)),
+        "latency": late,
+        "interval": interval,
+        "operation": code,
+        "strict": setup.quirks.unary_empty_panics and not folds,
+        "tiles": setup.ints.add([folds, *more, scratch, *sizes]),
+        "pool": pool_of(setup, spec),
+        "lone": setup.floats.add([0]),
+        "per_visit": tiles_per_visit(4 * spec.points),
+        "scalar": 0.0 if folds else float(np.float32(scalar)),
     }
 
 
@@ -106,29 +110,25 @@ def _map(s: State, plan: Int, fn: Int, c: Any, source: Int, into: Int) -> None:
             s.floats[at + e * stride] = function(fn, s.floats[source + row * length + e], c)
 
 
-@kernel("tile_unary", _of_one_tile)
+@kernel("tile_unary", _TILE_UNARY, _of_one_tile)
 def tile_unary(node: Int, table: Int) -> Int:
-    """A function of each number of each tile, or a fold of its axes; ``s0``: a token is held."""
+    """A function of each number of each tile, or a fold of its axes."""
     s = state_of(table)
-    nd = s.nd[node]
+    nd = node_of(s, node, _TILE_UNARY)
     i, o = s.ints[nd.ins], s.ints[nd.outs]
     t, si, so = nd.clk, nd.si, nd.so
-    late, interval, fn, strict, more, pool = nd.p0, nd.p1, nd.p2, nd.p3, nd.p4, nd.p5
+    late, interval, fn = nd.latency, nd.interval, nd.operation
+    strict, more, pool = nd.strict, nd.tiles, nd.pool
     folds, first_plan, second_plan = s.ints[more], s.ints[more + 1], s.ints[more + 2]
     scratch, taken, size = s.ints[more + 3], s.ints[more + 4], s.ints[more + 5]
-    c = np.float32(nd.f0)
-    left_to_do = nd.p7
+    c = np.float32(nd.scalar)
+    left_to_do = nd.per_visit
     while True:
-        if nd.s0:
-            if room(s, o) == 0:
-                return leave(nd, t, si, so, WAIT_OUTPUT, o)
-            a = release(s, nd, o, t)
-            so += a - t
-            t = a
-            nd.s0 = 0
-            if nd.hk == DONE:
-                return leave(nd, t, si, so, WAIT_NONE, 0)
-            t += interval
+        if nd.holding:
+            t, so, status = put_held(s, nd, o, t, si, so, interval)
+            if status != GOES_ON:
+                return status
+            nd.holding = 0
             continue
         if not has(s, i):
             return leave(nd, t, si, so, WAIT_INPUT, i)
@@ -159,7 +159,7 @@ def tile_unary(node: Int, table: Int) -> Int:
             for e in range(count):
                 source = address(s, i, r, e, taken)
                 if waits and not pool:
-                    into = nd.p6
+                    into = nd.lone
                 elif waits:
                     w = tile(s, pool)
                     into = w * size
@@ -173,13 +173,12 @@ def tile_unary(node: Int, table: Int) -> Int:
             if not waits:
                 w = slot(s, o)
             z |= MEM | RING
-        si += a - t
-        t = a
+        t, si = stall(t, a, si)
         if waits:
             nd.hk, nd.hv, nd.ht = k, w, t + late if k == LEAF else 0
-            nd.hf = s.floats[nd.p6]
+            nd.hf = s.floats[nd.lone]
             take_one(s, i, t)
-            nd.s0 = 1
+            nd.holding = 1
             continue
         t = max(a, free_at(s, o))
         so += t - a

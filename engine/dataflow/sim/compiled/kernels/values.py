@@ -1,8 +1,6 @@
-"""Value loads and arithmetic in ``float32`` (``samml.md`` §2.8 to §2.10)."""
+"""Arithmetic in ``float32`` (``samml.md`` §2.9, §2.10)."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 
@@ -23,16 +21,17 @@ from engine.dataflow.sim.compiled.functions import (
     slices,
 )
 from engine.dataflow.sim.compiled.inlining import inline
+from engine.dataflow.sim.compiled.kernels.loads import TIMED
 from engine.dataflow.sim.compiled.layout import (
     DONE,
     EMPTY,
+    GOES_ON,
     KIND,
     LEAF,
     MEM,
     RING,
     SLOPE,
     STEP,
-    UNUSUAL,
     WAIT_INPUT,
     WAIT_NONE,
     WAIT_OUTPUT,
@@ -41,17 +40,11 @@ from engine.dataflow.sim.compiled.layout import (
     view,
 )
 from engine.dataflow.sim.compiled.rings import (
-    fail,
     free_at,
     has,
     head,
-    hold,
     is_leaf,
-    leave,
-    no_room,
-    number,
     put,
-    release,
     room,
     slot,
     starved,
@@ -60,118 +53,15 @@ from engine.dataflow.sim.compiled.rings import (
     value,
 )
 from engine.dataflow.sim.compiled.rules import (
-    BAD_VALUE_REFERENCE,
     BOTH_EMPTY,
     NONE,
     OPERANDS_DISAGREE,
     UNARY_OF_EMPTY,
 )
 from engine.dataflow.sim.compiled.setup import Setup
-from engine.dataflow.sim.timing import binary_timing, load_timing, unary_timing
-
-# All kernels here: p0 latency of a value, p1 clocks from token to token.
-
-
-def load_setup(setup: Setup) -> dict[str, float]:
-    values = setup.array("vals")
-    timing = load_timing(setup.node, setup.machine)
-    return {
-        "p0": timing.latency,
-        "p1": timing.interval,
-        "p2": setup.floats.add(values),
-        "p3": len(values),
-        "p4": setup.quirks.array_loads_zero,
-    }
-
-
-@inline
-def _gather(o: Any, refs: Any, values: Any, size: Int) -> Int:
-    """Load values at several references; whether all references were good."""
-    good = True
-    for e in range(len(o)):
-        ref = refs[e]
-        inside = ref >= 0 and ref < size
-        good &= inside
-        o[e] = values[ref if inside else 0]
-    return good
-
-
-@kernel("array", load_setup)
-def array(node: Int, table: Int) -> Int:
-    """The value at each reference; ``s0``: the held token waits for room."""
-    s = state_of(table)
-    nd = s.nd[node]
-    i, o = s.ints[nd.ins], s.ints[nd.outs]
-    t, si, so = nd.clk, nd.si, nd.so
-    latency, interval, base, size, loads_zero = nd.p0, nd.p1, nd.p2, nd.p3, nd.p4
-    while True:
-        if nd.s0:
-            if room(s, o) == 0:
-                return leave(nd, t, si, so, WAIT_OUTPUT, o)
-            a = release(s, nd, o, t)
-            so += a - t
-            t = a
-            nd.s0 = 0
-            if nd.hk == DONE:
-                return leave(nd, t, si, so, WAIT_NONE, 0)
-            t += interval
-            continue
-        if not has(s, i):
-            return leave(nd, t, si, so, WAIT_INPUT, i)
-        r = head(s, i)
-        p = s.run[r]
-        x, v = p.x, p.v
-        k = x & KIND
-        a = max(t, p.t)
-        m = room(s, o)
-        if m == 0:
-            if not no_room(s, nd, i, o):
-                return leave(nd, t, si, so, WAIT_OUTPUT, o)
-            si += a - t
-            t = a
-            nd.hk, nd.hv, nd.ht = k, v, 0
-            if k == LEAF:
-                ref = number(s, r, 0)
-                if ref < 0 or ref >= size:
-                    return fail(nd, t, BAD_VALUE_REFERENCE)
-                nd.hf = s.floats[base + ref]
-                nd.ht = t + latency
-            elif k == EMPTY and loads_zero:
-                nd.hk, nd.hf = LEAF | UNUSUAL, 0.0
-            take_one(s, i, t)
-            nd.s0 = 1
-            continue
-        m = min(m, p.n) if interval == 1 else 1
-        si += a - t
-        t = max(a, free_at(s, o))
-        so += t - a
-        first = t + 1
-        start = t + 1
-        if k == LEAF:
-            first = max(a + latency, first)
-            start = t + latency
-            ref = number(s, r, 0)
-            if x & MEM and x & STEP and m > 1:
-                w = slot(s, o)
-                z = LEAF | SLOPE | STEP | MEM | RING
-                stored = view(s.floats, base, size)
-                if not _gather(view(s.floats, w, m), view(s.ints, v, m), stored, size):
-                    return fail(nd, t, BAD_VALUE_REFERENCE)
-            else:  # consecutive values, or one: where they are
-                last = ref + m - 1 if x & STEP else ref
-                if ref < 0 or last >= size:
-                    return fail(nd, t, BAD_VALUE_REFERENCE)
-                w, z = base + ref, LEAF | SLOPE | MEM | (x & STEP)
-        elif k == EMPTY and loads_zero:
-            w, z = slot(s, o), LEAF | SLOPE | MEM | RING | UNUSUAL
-            s.floats[w] = np.float32(0)
-        else:
-            w, z = v, k | SLOPE | (x & STEP)
-        take(s, i, m, a, t + 1, 1)
-        put(s, o, m, first, start, z, w)
-        if k == DONE:
-            return leave(nd, t, si, so, WAIT_NONE, 0)
-        t += m * interval
+from engine.dataflow.sim.compiled.slots import node_of
+from engine.dataflow.sim.compiled.visits import fail, hold, leave, no_room, put_held, stall
+from engine.dataflow.sim.timing import binary_timing, unary_timing
 
 
 @inline
@@ -197,35 +87,42 @@ def _operation(setup: Setup) -> dict[str, float]:
     empty_is_zero = setup.quirks.binary_empty_is_zero
     needed = required_operands(setup.node)
     return {
-        "p0": timing.latency,
-        "p1": timing.interval,
-        "p2": BINARY[fn],
-        "p3": empty_is_zero,
-        "p4": 0 if empty_is_zero else ("a" in needed) + 2 * ("b" in needed),
+        "latency": timing.latency,
+        "interval": timing.interval,
+        "operation": BINARY[fn],
+        "strict": empty_is_zero,
+        "needed": 0 if empty_is_zero else ("a" in needed) + 2 * ("b" in needed),
     }
 
 
 _BOTH, _SECOND, _PUT = range(3)
+# Take both operands; only the second, as the first is held; put the result, which is held.
+
+_BINARY = TIMED.also(
+    operation="p2",  # which function
+    strict="p3",  # as the reference machine: two empty operands are an error
+    needed="p4",  # operands without which there is no result: 1 left, 2 right
+    phase="s0",  # what comes next, one of those above
+)
 
 
-@kernel("binary", _operation)
+@kernel("binary", _BINARY, _operation)
 def binary(node: Int, table: Int) -> Int:
-    """A function of two aligned streams; ``s0`` phase, left operand or result held."""
+    """A function of two aligned streams."""
     s = state_of(table)
-    nd = s.nd[node]
+    nd = node_of(s, node, _BINARY)
     i, j, o = s.ints[nd.ins], s.ints[nd.ins + 1], s.ints[nd.outs]
     t, si, so = nd.clk, nd.si, nd.so
-    latency, interval, fn, strict, needed = nd.p0, nd.p1, nd.p2, nd.p3, nd.p4
+    latency, interval, fn = nd.latency, nd.interval, nd.operation
+    strict, needed = nd.strict, nd.needed
     f = s.floats
     zero = np.float32(0)
     while True:
-        if nd.s0 == _SECOND:
+        if nd.phase == _SECOND:
             if not has(s, j):
                 return leave(nd, t, si, so, WAIT_INPUT, j)
             q = head(s, j)
-            a = max(t, s.run[q].t)
-            si += a - t
-            t = a
+            t, si = stall(t, s.run[q].t, si)
             kj = s.run[q].x & KIND
             k, rule = outcome(nd.hk, nd.hv, kj, s.run[q].v, strict, needed)
             if rule:
@@ -238,17 +135,12 @@ def binary(node: Int, table: Int) -> Int:
                 nd.ht = t + latency
             nd.hk = k
             take_one(s, j, t)
-            nd.s0 = _PUT
-        if nd.s0 == _PUT:
-            if room(s, o) == 0:
-                return leave(nd, t, si, so, WAIT_OUTPUT, o)
-            a = release(s, nd, o, t)
-            so += a - t
-            t = a
-            nd.s0 = _BOTH
-            if nd.hk == DONE:
-                return leave(nd, t, si, so, WAIT_NONE, 0)
-            t += interval
+            nd.phase = _PUT
+        if nd.phase == _PUT:
+            t, so, status = put_held(s, nd, o, t, si, so, interval)
+            if status != GOES_ON:
+                return status
+            nd.phase = _BOTH
         if not has(s, i):
             return leave(nd, t, si, so, WAIT_INPUT, i)
         r = head(s, i)
@@ -259,11 +151,10 @@ def binary(node: Int, table: Int) -> Int:
                 if has(s, j):
                     return leave(nd, t, si, so, WAIT_OUTPUT, o)
                 return leave(nd, t, si, so, WAIT_INPUT, j)
-            si += a - t
-            t = a
+            t, si = stall(t, a, si)
             hold(s, nd, i, r)
             take_one(s, i, t)
-            nd.s0 = _SECOND
+            nd.phase = _SECOND
             continue
         q = head(s, j)
         x, u = s.run[r].x, s.run[r].v
@@ -304,38 +195,42 @@ def binary(node: Int, table: Int) -> Int:
         t += m * interval
 
 
+_UNARY = TIMED.also(
+    operation="p2",  # which function
+    strict="p3",  # as the reference machine: the empty token is an error
+    scalar="f0",  # its constant
+    holding="s0",  # a token was taken and waits for room
+)
+
+
 def _function_of_one(setup: Setup) -> dict[str, float]:
     fn = setup.param("fn")
     timing = unary_timing(setup.node, setup.machine)
     return {
-        "p0": timing.latency,
-        "p1": timing.interval,
-        "p2": UNARY[fn],
-        "p3": setup.quirks.unary_empty_panics,
-        "f0": 0.0 if fn == "relu" else float(np.float32(setup.param("scalar", 0))),
+        "latency": timing.latency,
+        "interval": timing.interval,
+        "operation": UNARY[fn],
+        "strict": setup.quirks.unary_empty_panics,
+        "scalar": 0.0 if fn == "relu" else float(np.float32(setup.param("scalar", 0))),
     }
 
 
-@kernel("unary", _function_of_one)
+@kernel("unary", _UNARY, _function_of_one)
 def unary(node: Int, table: Int) -> Int:
-    """A function of each value; ``s0``: the held token waits for room."""
+    """A function of each value."""
     s = state_of(table)
-    nd = s.nd[node]
+    nd = node_of(s, node, _UNARY)
     i, o = s.ints[nd.ins], s.ints[nd.outs]
     t, si, so = nd.clk, nd.si, nd.so
-    latency, interval, fn, strict, c = nd.p0, nd.p1, nd.p2, nd.p3, np.float32(nd.f0)
+    latency, interval, fn = nd.latency, nd.interval, nd.operation
+    strict, c = nd.strict, np.float32(nd.scalar)
     f = s.floats
     while True:
-        if nd.s0:
-            if room(s, o) == 0:
-                return leave(nd, t, si, so, WAIT_OUTPUT, o)
-            a = release(s, nd, o, t)
-            so += a - t
-            t = a
-            nd.s0 = 0
-            if nd.hk == DONE:
-                return leave(nd, t, si, so, WAIT_NONE, 0)
-            t += interval
+        if nd.holding:
+            t, so, status = put_held(s, nd, o, t, si, so, interval)
+            if status != GOES_ON:
+                return status
+            nd.holding = 0
             continue
         if not has(s, i):
             return leave(nd, t, si, so, WAIT_INPUT, i)
@@ -350,14 +245,13 @@ def unary(node: Int, table: Int) -> Int:
         if m == 0:
             if not no_room(s, nd, i, o):
                 return leave(nd, t, si, so, WAIT_OUTPUT, o)
-            si += a - t
-            t = a
+            t, si = stall(t, a, si)
             nd.hk, nd.hv, nd.ht = k, v, 0
             if k == LEAF:
                 nd.hf = function(fn, f[v], c)
                 nd.ht = t + latency
             take_one(s, i, t)
-            nd.s0 = 1
+            nd.holding = 1
             continue
         m = min(m, p.n) if interval == 1 else 1
         si += a - t

@@ -21,21 +21,10 @@ from engine.dataflow.sim.compiled.layout import (
     State,
     state_of,
 )
-from engine.dataflow.sim.compiled.rings import (
-    copied,
-    free_at,
-    has,
-    head,
-    hold,
-    leave,
-    no_room,
-    put,
-    release,
-    room,
-    take,
-    take_one,
-)
+from engine.dataflow.sim.compiled.rings import copied, free_at, has, head, put, room, take, take_one
 from engine.dataflow.sim.compiled.setup import Setup
+from engine.dataflow.sim.compiled.slots import node_of, slots
+from engine.dataflow.sim.compiled.visits import hold, leave, no_room, release, stall
 
 (
     _FLOW,
@@ -50,50 +39,70 @@ from engine.dataflow.sim.compiled.setup import Setup
     _END,
 ) = range(10)
 
+_WRITER = slots(
+    size="p0",  # bytes of an item, and of a segment end
+    line="p1",  # bytes of a line, which a request writes
+    outstanding="p2",  # requests that may be under way
+    port="p3",  # number of that of the items
+    segment_port="p4",  # of that of the segment ends; -1: there are none
+    gathered="s0",  # bytes of items not yet written
+    written="s1",  # bytes of items
+    requests="s2",  # for items so far
+    segments_gathered="s3",  # bytes of segment ends not yet written
+    segments_written="s4",  # bytes of segment ends
+    segment_requests="s5",  # so far
+    records_stop="s6",  # a stop would be recorded as a segment end
+    phase="s7",  # what comes next, one of those above
+)
+
 
 def _writer(setup: Setup) -> dict[str, float]:
     size = int(setup.param("size"))
     fibers = len(setup.ports) > 1
     return {
-        "p0": size,
-        "p1": setup.machine.access_bytes,
-        "p2": setup.machine.outstanding,
-        "p3": setup.ports[0].number,
-        "p4": setup.ports[1].number if fibers else -1,
-        "s3": size if fibers else 0,
-        "s6": setup.quirks.writer_records_leading_empty,
+        "size": size,
+        "line": setup.machine.access_bytes,
+        "outstanding": setup.machine.outstanding,
+        "port": setup.ports[0].number,
+        "segment_port": setup.ports[1].number if fibers else -1,
+        "segments_gathered": size if fibers else 0,
+        "records_stop": setup.quirks.writer_records_leading_empty,
     }
 
 
 @inline
 def _post(s: State, nd: Any, t: Int, segments: Int, last: Int) -> Int:
     """Write what was gathered, whole lines only unless it is the last; the clock, or -1."""
-    port = nd.p4 if segments else nd.p3
-    gathered = nd.s3 if segments else nd.s0
-    written = nd.s4 if segments else nd.s1
-    requests = nd.s5 if segments else nd.s2
-    size = gathered if last else gathered // nd.p1 * nd.p1
+    port = nd.segment_port if segments else nd.port
+    gathered = nd.segments_gathered if segments else nd.gathered
+    written = nd.segments_written if segments else nd.written
+    requests = nd.segment_requests if segments else nd.requests
+    size = gathered if last else gathered // nd.line * nd.line
     if size == 0:
         return t
-    if requests >= nd.p2:
-        when = answer(s, port, requests - nd.p2)
+    if requests >= nd.outstanding:
+        when = answer(s, port, requests - nd.outstanding)
         if when < 0:
             return -1
         t = stand_still(nd, t, when)
     ask(s, port, requests, t, base_of(s, port) + written, size, 1)
     if segments:
-        nd.s3, nd.s4, nd.s5 = gathered - size, written + size, requests + 1
+        nd.segments_gathered = gathered - size
+        nd.segments_written = written + size
+        nd.segment_requests = requests + 1
     else:
-        nd.s0, nd.s1, nd.s2 = gathered - size, written + size, requests + 1
+        nd.gathered = gathered - size
+        nd.written = written + size
+        nd.requests = requests + 1
     return t
 
 
 @inline
 def _finish(s: State, nd: Any, t: Int, segments: Int) -> Int:
     """The clock when all requests are answered; -1 as long as that is not known."""
-    port = nd.p4 if segments else nd.p3
-    requests = nd.s5 if segments else nd.s2
-    for request in range(max(0, requests - nd.p2), requests):
+    port = nd.segment_port if segments else nd.port
+    requests = nd.segment_requests if segments else nd.requests
+    for request in range(max(0, requests - nd.outstanding), requests):
         when = answer(s, port, request)
         if when < 0:
             return -1
@@ -101,20 +110,16 @@ def _finish(s: State, nd: Any, t: Int, segments: Int) -> Int:
     return t
 
 
-@kernel("mem_write", _writer)
+@kernel("mem_write", _WRITER, _writer)
 def mem_write(node: Int, table: Int) -> Int:
-    """Pass tokens on and write them.
-
-    State: ``s0`` to ``s2`` bytes gathered, bytes written and requests of the items, ``s3`` to
-    ``s5`` of the segments; ``s6`` whether a stop would be recorded; ``s7`` phase.
-    """
+    """Pass tokens on and write them."""
     s = state_of(table)
-    nd = s.nd[node]
+    nd = node_of(s, node, _WRITER)
     i, o = s.ints[nd.ins], s.ints[nd.outs]
     t, si, so = nd.clk, nd.si, nd.so
-    fibers = nd.p4 >= 0
+    fibers = nd.segment_port >= 0
     while True:
-        if nd.s7 == _FLOW:
+        if nd.phase == _FLOW:
             if not has(s, i):
                 return leave(nd, t, si, so, WAIT_INPUT, i)
             r = head(s, i)
@@ -122,80 +127,75 @@ def mem_write(node: Int, table: Int) -> Int:
             k = p.x & KIND
             a = max(t, p.t)
             if k == DONE:
-                si += a - t
-                t = a
+                t, si = stall(t, a, si)
                 take_one(s, i, t)
                 nd.hk, nd.hv, nd.ht = DONE, 0, 0
-                nd.s7 = _LAST_LINE
+                nd.phase = _LAST_LINE
                 continue
             m = room(s, o)
             if m == 0:
                 if not no_room(s, nd, i, o):
                     return leave(nd, t, si, so, WAIT_OUTPUT, o)
-                si += a - t
-                t = a
+                t, si = stall(t, a, si)
                 hold(s, nd, i, r)
                 nd.ht = 0
                 take_one(s, i, t)
-                nd.s7 = _PUT
+                nd.phase = _PUT
                 continue
             si += a - t
             t = max(a, free_at(s, o))
             so += t - a
             m = min(m, p.n)
             if k == LEAF:
-                m = min(m, (nd.p1 - nd.s0 + nd.p0 - 1) // nd.p0)
+                m = min(m, (nd.line - nd.gathered + nd.size - 1) // nd.size)
             put(s, o, m, t + 1, t + 1, p.x | SLOPE, copied(s, o, r, m))
             take(s, i, m, a, t + 1, 1)
             nd.hk = k
             t += m - 1
             if k == LEAF:
-                nd.s0 += m * nd.p0
-        elif nd.s7 == _PUT:
+                nd.gathered += m * nd.size
+        elif nd.phase == _PUT:
             if room(s, o) == 0:
                 return leave(nd, t, si, so, WAIT_OUTPUT, o)
-            a = release(s, nd, o, t)
-            so += a - t
-            t = a
+            t, so = release(s, nd, o, t, so)
             if nd.hk == LEAF:
-                nd.s0 += nd.p0
-        if nd.s7 <= _PUT:
-            nd.s7 = _TICK
+                nd.gathered += nd.size
+        if nd.phase <= _PUT:
+            nd.phase = _TICK
             if nd.hk == LEAF:
-                nd.s6 = 1
-                nd.s7 = _FULL_LINE
-            elif nd.hk == STOP and fibers and nd.s6:
-                nd.s6 = 0
-                nd.s3 += nd.p0
-                nd.s7 = _FULL_SEGMENTS
-        if nd.s7 == _FULL_LINE or nd.s7 == _FULL_SEGMENTS:
-            a = _post(s, nd, t, nd.s7 == _FULL_SEGMENTS, 0)
+                nd.records_stop = 1
+                nd.phase = _FULL_LINE
+            elif nd.hk == STOP and fibers and nd.records_stop:
+                nd.records_stop = 0
+                nd.segments_gathered += nd.size
+                nd.phase = _FULL_SEGMENTS
+        if nd.phase == _FULL_LINE or nd.phase == _FULL_SEGMENTS:
+            a = _post(s, nd, t, nd.phase == _FULL_SEGMENTS, 0)
             if a < 0:
                 return leave(nd, t, si, so, WAIT_MEMORY, 0)
             t = a
-            nd.s7 = _TICK
-        if nd.s7 == _TICK:
+            nd.phase = _TICK
+        if nd.phase == _TICK:
             t += 1
-            nd.s7 = _FLOW
+            nd.phase = _FLOW
             continue
-        if nd.s7 == _LAST_LINE or nd.s7 == _LAST_SEGMENTS:
-            if nd.s7 == _LAST_LINE or fibers:
-                a = _post(s, nd, t, nd.s7 == _LAST_SEGMENTS, 1)
+        if nd.phase == _LAST_LINE or nd.phase == _LAST_SEGMENTS:
+            if nd.phase == _LAST_LINE or fibers:
+                a = _post(s, nd, t, nd.phase == _LAST_SEGMENTS, 1)
                 if a < 0:
                     return leave(nd, t, si, so, WAIT_MEMORY, 0)
                 t = a
-            nd.s7 += 1
+            nd.phase += 1
             continue
-        if nd.s7 == _FINISH or nd.s7 == _FINISH_SEGMENTS:
-            if nd.s7 == _FINISH or fibers:
-                a = _finish(s, nd, t, nd.s7 == _FINISH_SEGMENTS)
+        if nd.phase == _FINISH or nd.phase == _FINISH_SEGMENTS:
+            if nd.phase == _FINISH or fibers:
+                a = _finish(s, nd, t, nd.phase == _FINISH_SEGMENTS)
                 if a < 0:
                     return leave(nd, t, si, so, WAIT_MEMORY, 0)
                 t = stand_still(nd, t, a)
-            nd.s7 += 1
+            nd.phase += 1
             continue
         if room(s, o) == 0:
             return leave(nd, t, si, so, WAIT_OUTPUT, o)
-        a = release(s, nd, o, t)
-        so += a - t
-        return leave(nd, a, si, so, WAIT_NONE, 0)
+        t, so = release(s, nd, o, t, so)
+        return leave(nd, t, si, so, WAIT_NONE, 0)

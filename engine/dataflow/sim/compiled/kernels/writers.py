@@ -20,40 +20,48 @@ from engine.dataflow.sim.compiled.layout import (
     state_of,
     view,
 )
-from engine.dataflow.sim.compiled.rings import (
-    copy,
-    has,
-    head,
-    leave,
-    number,
-    pass_by,
-    take,
-    take_one,
-)
+from engine.dataflow.sim.compiled.rings import copy, has, head, number, pass_by, take, take_one
 from engine.dataflow.sim.compiled.setup import Setup
+from engine.dataflow.sim.compiled.slots import node_of, slots
+from engine.dataflow.sim.compiled.visits import leave, stall
 
 BUFFER = 1 << 15
 
 
+VALUE_WRITER = slots(
+    buffer="p0",  # in the floats
+    capacity="p2",  # of the buffer
+    held="s0",  # values in it
+)
+"""What writers of values know of their buffer."""
+
+LEVEL_WRITER = slots(
+    buffer="p0",  # in the integers, of coordinates
+    ends="p1",  # in the integers: the buffer of segment ends
+    capacity="p2",  # of each buffer
+    held="s0",  # coordinates in the buffer
+    ends_held="s1",  # segment ends in theirs
+    coordinates="s2",  # in all
+    records_stop="s3",  # a stop would be recorded as a segment end
+)
+"""What writers of levels know of their buffers."""
+
+
 def level_setup(setup: Setup) -> dict[str, float]:
     return {
-        "p0": setup.ints.reserve(BUFFER),
-        "p1": setup.ints.reserve(BUFFER),
-        "p2": BUFFER,
-        "s3": setup.quirks.writer_records_leading_empty,
+        "buffer": setup.ints.reserve(BUFFER),
+        "ends": setup.ints.reserve(BUFFER),
+        "capacity": BUFFER,
+        "records_stop": setup.quirks.writer_records_leading_empty,
     }
 
 
-@kernel("crdwrite", level_setup)
+@kernel("crdwrite", LEVEL_WRITER, level_setup)
 def crdwrite(node: Int, table: Int) -> Int:
-    """Coordinates and segments.
-
-    State: ``s0``, ``s1`` coordinates and segment ends in the buffers ``p0``, ``p1``; ``s2``
-    coordinates in all; ``s3`` whether a stop would be recorded.
-    """
+    """Coordinates and segments."""
     s = state_of(table)
-    nd = s.nd[node]
-    i, size = s.ints[nd.ins], nd.p2
+    nd = node_of(s, node, LEVEL_WRITER)
+    i, size = s.ints[nd.ins], nd.capacity
     t, si = nd.clk, nd.si
     while has(s, i):
         r = head(s, i)
@@ -61,12 +69,12 @@ def crdwrite(node: Int, table: Int) -> Int:
         x, v = p.x, p.v
         k = x & KIND
         if k == LEAF:
-            m = min(p.n, size - nd.s0)
+            m = min(p.n, size - nd.held)
             if m == 0:
                 return leave(nd, t, si, 0, WAIT_DRAIN, i)
             a = max(t, p.t)
             si += a - t
-            w = nd.p0 + nd.s0
+            w = nd.buffer + nd.held
             out = view(s.ints, w, m)
             if x & MEM and x & STEP:
                 copy(out, view(s.ints, v, m))
@@ -79,49 +87,48 @@ def crdwrite(node: Int, table: Int) -> Int:
                     out[e] = v
             take(s, i, m, a, a + 1, 1)
             t = a + m
-            nd.s0 += m
-            nd.s2 += m
-            nd.s3 = 1
-        elif k == STOP and nd.s3:
-            if nd.s1 == size:
+            nd.held += m
+            nd.coordinates += m
+            nd.records_stop = 1
+        elif k == STOP and nd.records_stop:
+            if nd.ends_held == size:
                 return leave(nd, t, si, 0, WAIT_DRAIN, i)
             a = max(t, p.t)
             si += a - t
-            s.ints[nd.p1 + nd.s1] = nd.s2
-            nd.s1 += 1
-            nd.s3 = 0
+            s.ints[nd.ends + nd.ends_held] = nd.coordinates
+            nd.ends_held += 1
+            nd.records_stop = 0
             take_one(s, i, a)
             t = a + 1
         else:
             a = pass_by(s, i, t)
-            si += a - t
-            t = a
+            t, si = stall(t, a, si)
             if k == DONE:
                 return leave(nd, t, si, 0, WAIT_NONE, 0)
     return leave(nd, t, si, 0, WAIT_INPUT, i)
 
 
 def values_setup(setup: Setup) -> dict[str, float]:
-    return {"p0": setup.floats.reserve(BUFFER), "p2": BUFFER}
+    return {"buffer": setup.floats.reserve(BUFFER), "capacity": BUFFER}
 
 
-@kernel("valwrite", values_setup)
+@kernel("valwrite", VALUE_WRITER, values_setup)
 def valwrite(node: Int, table: Int) -> Int:
-    """Values; ``s0`` of them are in the buffer ``p0``."""
+    """Values."""
     s = state_of(table)
-    nd = s.nd[node]
-    i, size = s.ints[nd.ins], nd.p2
+    nd = node_of(s, node, VALUE_WRITER)
+    i, size = s.ints[nd.ins], nd.capacity
     t, si = nd.clk, nd.si
     while has(s, i):
         p = s.run[head(s, i)]
         x, v = p.x, p.v
         if x & KIND == LEAF:
-            m = min(p.n, size - nd.s0)
+            m = min(p.n, size - nd.held)
             if m == 0:
                 return leave(nd, t, si, 0, WAIT_DRAIN, i)
             a = max(t, p.t)
             si += a - t
-            w = nd.p0 + nd.s0
+            w = nd.buffer + nd.held
             out = view(s.floats, w, m)
             if x & STEP:
                 copy(out, view(s.floats, v, m))
@@ -131,11 +138,10 @@ def valwrite(node: Int, table: Int) -> Int:
                     out[e] = f
             take(s, i, m, a, a + 1, 1)
             t = a + m
-            nd.s0 += m
+            nd.held += m
         else:
             a = pass_by(s, i, t)
-            si += a - t
-            t = a
+            t, si = stall(t, a, si)
             if x & KIND == DONE:
                 return leave(nd, t + 1, si, 0, WAIT_NONE, 0)
     return leave(nd, t, si, 0, WAIT_INPUT, i)
