@@ -7,6 +7,13 @@ from collections.abc import Iterator
 
 import pytest
 
+from engine.dataflow.sim.explain.data import PAGE, observation
+from engine.dataflow.sim.machine import Machine
+from engine.dataflow.sim.program_runs import simulate
+from engine.dataflow.sim.records import program_record
+from workbench.records import source_of
+from workbench.session import Session
+
 
 @pytest.fixture(autouse=True)
 def _no_running_loop() -> Iterator[None]:
@@ -15,3 +22,19 @@ def _no_running_loop() -> Iterator[None]:
     asyncio._set_running_loop(None)
     yield
     asyncio._set_running_loop(running)
+
+
+@pytest.fixture
+def session() -> Session:
+    return Session("gcn", "karate")
+
+
+@pytest.fixture(scope="session")
+def explained() -> Session:
+    """A session with an explained run on hbm2; tests only look at it."""
+    session = Session("gcn", "karate", machine=Machine.preset("hbm2"))
+    run = simulate(
+        session.compilation, session.built.data, session.machine, observe=observation(True)
+    )
+    session.finish(session.built, program_record(run, run.check(), PAGE, source_of(session.built)))
+    return session

@@ -4,52 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from engine.results.check import Check
-from engine.results.record import MachineId, RegionRecord, RunRecord
-from workbench.records import source_of
+from engine.dataflow.sim.machine import Machine
 from workbench.session import Session
 
-
-@pytest.fixture
-def session():
-    return Session("gcn", "karate")
-
-
-def outcome(cycles=100, ok=True, *, session):
-    """The record of a run that never was."""
-    row = {
-        "tokens_in": 1,
-        "tokens": 2,
-        "tokens_out": 2,
-        "busy": 3,
-        "busy_share": 0.5,
-        "stall_input": 0,
-        "stall_output": 0,
-        "stall_memory": 0,
-        "idle": 0,
-    }
-    regions = [
-        RegionRecord(
-            region.name,
-            region.order,
-            cycles if number == 0 else 0,
-            5.0,
-            6.0,
-            nodes=tuple(
-                {"node": n.id, "owner": n.id, "label": n.label, **row} for n in region.graph.nodes
-            ),
-        )
-        for number, region in enumerate(session.regions)
-    ]
-    return RunRecord(
-        session.compilation.program.name,
-        str(session.built.schedule),
-        MachineId(session.machine.name, session.machine.fingerprint),
-        source_of(session.built),
-        tuple(regions),
-        Check(3e-7, ok),
-        0.1,
-    )
+from .outcomes import outcome
 
 
 def state(session):
@@ -288,3 +246,12 @@ def test_boundaries_stop_at_a_reshape():
     assert not session.remove_boundary(heads)
     assert "a reshape is a fusion barrier" in session.message
     assert session.design == before
+
+
+def test_a_later_run_keeps_what_was_explained(explained):
+    parts = outcome(explained.record.run.cycles, session=explained)
+    other = Session("gcn", "karate", machine=Machine.preset("hbm2"))
+    other.records = dict(explained.records)
+    record = other.finish(other.built, parts)
+    assert record.run.explained
+    assert record.run.regions[0].path == explained.record.run.regions[0].path
