@@ -1,258 +1,52 @@
-"""A new primitive touches the places that CONTRIBUTING names, and a name means nothing."""
+"""Entries of the catalogue: ports that a node has, and nothing left out."""
 
 from __future__ import annotations
 
-import importlib.util
-import json
-import os
-import re
-import shutil
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 
-from engine.dataflow.samml.primitive import required_fields
+from engine.dataflow.samml.catalogue import CATALOGUE, primitive
+from engine.dataflow.samml.primitive import Family, Port, Primitive, required_fields
 from engine.errors import GraphError
 
-ROOT = Path(__file__).parents[3]
-FAMILY = "shaping"
 
-ENTRY = """\
-    Primitive(
-        "twofold",
-        title="twofold shifter",
-        short="Shift2",
-        family=Family.ROUTE,
-        doc="Adds an offset to every coordinate, twice.",
-        inputs=(Port("crd", (CRD,)),),
-        outputs=(Port("crd", (CRD,)),),
-        params=("offset", "dim"),
-        same_kind=False,
-        nesting=Nesting.MAKES,
-        role=Role.OTHER,
-        empties=Empties.POSSIBLE,
-        traversal=Traversal.HANDS_ON,
-        streaming=Streaming(NO_PEEKS, Takes.FIRST, Paced.BOTH),
-        arithmetic=Arithmetic.NONE,
-        memory=NO_MEMORY,
-        kernels=Kernels.one("twofold"),
-        observer=False,
-        estimated=True,
-        flops=lambda taken, made: 3 * taken[0],
-        bytes=no_bytes,
-    ),
-)
-"""
-TWIN = '''
-
-@twin("twofold")
-def twofold(node: Process) -> Behaviour:
-    """Add the offset twice, one token a cycle."""
-    (stream,) = node.inputs
-    (out,) = node.outputs
-    while True:
-        token = yield stream.take
-        yield out.put(token + 2 * int(node.param("offset")) if is_number(token) else token)
-        if token is DONE:
-            return
-        node.clock += 1
-'''
-RULE = """
-
-@rule("twofold")
-def _twofold(node: Node, inputs: tuple[Flow, ...], context: Context) -> Outcome:
-    return _shift(replace(node, params={**node.params, "offset": 2 * node.params["offset"]}),
-                  inputs, context)
-"""
-USE = """
-import json
-from dataclasses import replace
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.cost import estimate
-from engine.dataflow.samml.graph import Graph, Node, Stream, StreamKind
-from engine.dataflow.sim.bound import BoundGraph
-from engine.dataflow.sim.compiled.pacing import paced_streams
-from engine.dataflow.sim.engines import run_graph
-from engine.dataflow.sim.explain.critical import critical_path
-from engine.dataflow.sim.machine import Machine
-from engine.dataflow.sim.observe import Observe
-from engine.dataflow.sim.program_runs import simulate
-from engine.dataflow.sim.reports import Inputs
-from engine.models.data import random_tensor
-from engine.program import parse
-
-CRD, REF = StreamKind.CRD, StreamKind.REF
-compiled = compile_program(parse("A: 4x2 dcsr\\nB: 4x6 dcsr\\nC[i,c] = concat[c](A[i,c], B[i,c])"))
+def said(name: str) -> dict[str, object]:
+    """What an entry says, to be said again."""
+    entry = primitive(name)
+    return {field: getattr(entry, field) for field in required_fields()}
 
 
-def use_twofold(op, node):
-    if node.op != "shift" or not node.params["offset"]:
-        return node
-    half, odd = divmod(node.params["offset"], 2)
-    assert not odd
-    return replace(node, op=op, params={**node.params, "offset": half})
+def test_fixed_ports_are_as_many_as_there_are() -> None:
+    alu = primitive("binary")
+    assert [port.name for port in alu.input_ports(2)] == [port.name for port in alu.inputs]
+    for wrong in (0, 1, 3):
+        with pytest.raises(GraphError, match=f"cannot have {wrong} inputs") as caught:
+            alu.input_ports(wrong)
+        assert caught.value.hint == alu.doc
 
 
-def swapped(region):
-    nodes = tuple(use_twofold("twofold", node) for node in region.graph.nodes)
-    return replace(region, graph=replace(region.graph, nodes=nodes))
+def test_a_group_of_ports_comes_whole() -> None:
+    joiner = primitive("intersect")
+    assert len(joiner.input_ports(6)) == 6
+    with pytest.raises(GraphError, match="cannot have 5 inputs"):
+        joiner.input_ports(5)
+    assert len(primitive("broadcast").output_ports(7)) == 7
 
 
-def small(op, offset):
-    kinds = [(REF, 0), (CRD, 1), (CRD, 1)]
-    streams = tuple(Stream(k, kind, depth, f"s{k}", 2) for k, (kind, depth) in enumerate(kinds))
-    return Graph("small", (
-        Node(0, "root", (), (0,)),
-        Node(1, "dense_scan", (0,), (1, None), {"dim": 5}),
-        Node(2, op, (1,), (2,), {"offset": offset, "dim": 9}),
-        Node(3, "sink", (2,), ()),
-    ), streams)
+def test_depths_may_be_parameters() -> None:
+    assert Port("in", (), 1).depth_of({}) == 1
+    assert Port("in", (), "levels", deeper=1).depth_of({"levels": 3}) == 4
 
 
-def facts(op, offset):
-    bound, machine, found = BoundGraph(small(op, offset)), Machine.default(), {}
-    for engine in ("interpreter", "compiled"):
-        result = run_graph(bound, machine, engine, log=True, observe=Observe(log=True))
-        observed, path = result.observed, critical_path(result)
-        found[engine] = [
-            str(result.log), result.clocks.tolist(), observed.occupancy_max.tolist(),
-            observed.residence.tolist(), [s.peeked for s in observed.log],
-            [(s.node, s.start, s.stop, s.why.value) for s in path.segments],
-        ]
-    inputs = Inputs.of(bound)
-    found["paced"] = sorted(paced_streams(bound.graph, machine)[0])
-    found["progress"] = [inputs.streams.tolist(), inputs.expected.tolist()]
-    return found
+@pytest.mark.parametrize("trait", required_fields())
+def test_an_entry_that_leaves_something_out_is_an_error(trait: str) -> None:
+    given = said("unary")
+    del given[trait]
+    with pytest.raises(GraphError, match=f"'warp' says nothing of {trait}"):
+        Primitive("warp", **given)  # type: ignore[arg-type]
 
 
-data = {name: random_tensor(compiled.program.tensor(name), density=0.4) for name in "AB"}
-other = replace(compiled, regions=tuple(swapped(region) for region in compiled.regions))
-ops = [node.op for region in other.regions for node in region.graph.nodes]
-runs = {}
-for name, each in (("shift", compiled), ("twofold", other)):
-    for sized in (each, each.sized()):
-        run = simulate(sized, data, machine=Machine.preset("hbm2"), engine="interpreter")
-        assert run.check().ok, str(run.check())
-        runs.setdefault(name, []).append([run.cycles, run.tokens])
-    total = estimate(each, data)
-    runs[name].append([total.cycles, total.bytes])
-    runs[name + " flops"] = total.flops
-print(json.dumps({
-    "ops": ops, "runs": runs, "shift": facts("shift", 4), "twofold": facts("twofold", 2),
-}))
-"""
-
-
-def kernel(text: str) -> str:
-    """The kernel: that of the shifter, which adds what is in ``p0``, given twice the offset."""
-    found = re.search(r'\n\n@kernel\("shift".*?(?=\n\n\n)', text, re.DOTALL)
-    assert found
-    made = found.group()
-    for old, new in (
-        ('"shift"', '"twofold"'),
-        ("def shift(", "def twofold("),
-        ('setup.param("offset")', '2 * setup.param("offset")'),
-    ):
-        assert made.count(old) == 1
-        made = made.replace(old, new)
-    return f"\n{made.lstrip()}\n"
-
-
-def with_entry(text: str, entry: str = ENTRY) -> str:
-    assert text.endswith("\n)\n")
-    return text.removesuffix(")\n") + entry
-
-
-def places() -> list[str]:
-    """The files of the engine that CONTRIBUTING tells to touch, in its order."""
-    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    section = text.split("## Adding a primitive")[1].split("\n## ")[0]
-    required, _, _ = section.partition("If SAM or Comal have it")
-    named = re.findall(r"^\d\. `(engine/[\w/<>]+\.py)`", required, re.MULTILINE)
-    return [path.replace("<family>", FAMILY) for path in named]
-
-
-@pytest.fixture(scope="module")
-def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the engine with one primitive more."""
-    there = tmp_path_factory.mktemp("engine")
-    ignored = shutil.ignore_patterns("__pycache__")
-    shutil.copytree(ROOT / "engine", there / "engine", ignore=ignored)
-    changes = (
-        with_entry,
-        lambda text: text + TWIN,
-        lambda text: text + kernel(text),
-        lambda text: text + RULE,
-    )
-    for place, change in zip(places(), changes, strict=True):
-        path = there / place
-        path.write_text(change(path.read_text(encoding="utf-8")), encoding="utf-8")
-    return there
-
-
-def python(folder: Path, code: str) -> subprocess.CompletedProcess[str]:
-    cache = {"FUSELOOM_CACHE_DIR": str(folder / "cache"), "PYTHONPATH": str(folder)}
-    return subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=folder,
-        env={**os.environ, **cache},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-
-def test_a_new_primitive_needs_those_places_only(copy: Path) -> None:
-    """It runs on both engines, is explained, paced, sized, followed and estimated rightly."""
-    done = python(copy, USE)
-    assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
-    assert "twofold" in found["ops"]
-    runs = found["runs"]
-    assert runs["twofold"] == runs["shift"]
-    assert runs["twofold flops"] > runs["shift flops"]
-    toy, like = found["twofold"], found["shift"]
-    assert toy["interpreter"] == like["interpreter"]
-    assert toy["compiled"] == like["compiled"]
-    assert toy["compiled"][:5] == toy["interpreter"][:5], "all but which of equal paths is told"
-    assert toy["paced"] == like["paced"] == [0, 1, 2]
-    assert like["progress"] == [[1], [5]]
-    assert toy["progress"] == [[2], [5]], "its trait says that it hands on what it takes"
-
-
-@pytest.mark.parametrize("left_out", required_fields())
-def test_an_entry_without_a_trait_cannot_be_imported(left_out: str, tmp_path: Path) -> None:
-    path = tmp_path / f"{FAMILY}.py"
-    entry, gone = re.subn(rf"^        {left_out}=.*\n", "", ENTRY, flags=re.MULTILINE)
-    assert gone == 1
-    text = (ROOT / places()[0]).read_text(encoding="utf-8")
-    path.write_text(with_entry(text, entry), encoding="utf-8")
-    spec = importlib.util.spec_from_file_location("shaping_without", path)
-    assert spec is not None
-    assert spec.loader is not None
-    with pytest.raises(GraphError, match=rf"'twofold' says nothing of {left_out}\b"):
-        spec.loader.exec_module(importlib.util.module_from_spec(spec))
-
-
-@pytest.mark.parametrize(
-    ("place", "room", "lacks"),
-    [
-        (1, "engine.dataflow.sim", "no twin of the name 'twofold'"),
-        (2, "engine.dataflow.sim.compiled.kernels", "no kernel of the name 'twofold'"),
-        (3, "engine.dataflow.cost", "no cost rule of the name 'twofold'"),
-    ],
-)
-def test_a_primitive_that_lacks_one_place_is_refused(
-    place: int, room: str, lacks: str, copy: Path
-) -> None:
-    path = copy / places()[place]
-    whole = path.read_text(encoding="utf-8")
-    path.write_text((ROOT / places()[place]).read_text(encoding="utf-8"), encoding="utf-8")
-    try:
-        done = python(copy, f"import {room}")
-    finally:
-        path.write_text(whole, encoding="utf-8")
-    assert done.returncode != 0
-    assert f"the primitive 'twofold' has {lacks}" in done.stderr
+def test_colours_are_those_of_families_and_tell_them_apart() -> None:
+    assert primitive("unary").colour == Family.COMPUTE.value
+    assert len({family.value for family in Family}) == len(Family)
+    used = {entry.family for entry in CATALOGUE.values()}
+    assert used == set(Family)

@@ -1,0 +1,83 @@
+"""What ALUs compute, held against numpy's float64 rounded once, without compiling anything."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from engine.dataflow.sim.compiled import functions
+from engine.dataflow.sim.compiled.functions import BINARY, UNARY
+
+f32 = np.float32
+GIVEN = [f32(x) for x in (0.0, -0.0, 1.0, -1.5, 0.3, 7.25, -30.0, 1e-20)]
+
+
+def plain(helper: Any) -> Any:
+    return helper.py_func
+
+
+WANTED = {
+    "add": lambda a, b: a + b,
+    "sub": lambda a, b: a - b,
+    "mul": lambda a, b: a * b,
+    "elemmul": lambda a, b: a * b,
+    "div": lambda a, b: a / b,
+}
+
+
+@pytest.mark.parametrize("name", BINARY)
+def test_binary_functions_of_values_and_slices(name: str) -> None:
+    rng = np.random.default_rng(3)
+    a = rng.standard_normal(7).astype(f32)
+    b = rng.standard_normal(7).astype(f32)
+    fn = BINARY[name]
+    expected = WANTED[name](a, b)
+    assert [plain(functions.apply)(fn, x, y) for x, y in zip(a, b, strict=True)] == list(expected)
+    made = np.zeros_like(a)
+    plain(functions.slices)(fn, made, a, b)
+    np.testing.assert_array_equal(made, expected)
+    plain(functions.slice_right)(fn, made, a[0], b)
+    np.testing.assert_array_equal(made, WANTED[name](a[0], b))
+    plain(functions.slice_left)(fn, made, a, b[0])
+    np.testing.assert_array_equal(made, WANTED[name](a, b[0]))
+
+
+EXACT = {
+    "exp": math.exp,
+    "sin": math.sin,
+    "cos": math.cos,
+    "gelu": lambda x: 0.5 * x * (1 + math.erf(x / math.sqrt(2))),
+}
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_transcendental_functions_are_rounded_once(name: str) -> None:
+    for x in GIVEN:
+        assert plain(functions.function)(UNARY[name], x, f32(0)) == f32(EXACT[name](float(x)))
+
+
+def test_functions_with_a_constant() -> None:
+    function = plain(functions.function)
+    assert function(UNARY["max"], f32(-2), f32(0)) == 0
+    assert function(UNARY["relu"], f32(3), f32(0)) == 3
+    assert function(UNARY["scalaradd"], f32(3), f32(4)) == 7
+    assert function(UNARY["scalarmul"], f32(3), f32(4)) == 12
+    assert function(UNARY["scalardiv"], f32(3), f32(4)) == f32(0.75)
+
+
+def test_edges_of_logarithm_and_root() -> None:
+    function = plain(functions.function)
+    log = UNARY["log"]
+    assert function(log, f32(0), f32(0)) == -np.inf
+    assert np.isnan(function(log, f32(-1), f32(0)))
+    assert function(log, f32(math.e), f32(0)) == pytest.approx(1, rel=1e-6)
+    assert function(UNARY["rsqrt"], f32(4), f32(0)) == f32(0.5)
+    assert function(UNARY["sigmoid"], f32(0), f32(0)) == f32(0.5)
+
+
+def test_a_maximum_with_nan_keeps_the_operand() -> None:
+    """``c > a`` is false, so the value stays what it was."""
+    assert np.isnan(plain(functions.function)(UNARY["max"], f32(np.nan), f32(0)))

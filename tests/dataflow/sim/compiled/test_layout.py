@@ -1,0 +1,45 @@
+"""The codes that kernels and the engine share: fields apart, bits apart."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from engine.dataflow.sim.compiled import layout
+from engine.dataflow.sim.tokens import DONE, EMPTY, TOKEN_DTYPE, Stop, encode
+
+
+@pytest.mark.parametrize("record", ["RUN", "CREDIT", "CHANNEL"])
+def test_records_are_whole_words_without_gaps(record: str) -> None:
+    kind = getattr(layout, record)
+    assert kind.itemsize == 8 * len(kind.names)
+
+
+def test_every_field_of_a_node_is_a_word_inside_the_record() -> None:
+    for name in layout.NODE.names:
+        field, offset = layout.NODE.fields[name][:2]
+        assert field in (np.int64, np.float64)
+        assert offset % 8 == 0
+        assert offset + field.itemsize <= layout.NODE.itemsize
+
+
+def test_flags_of_a_run_are_bits_of_their_own() -> None:
+    flags = [layout.SLOPE, layout.STEP, layout.MEM, layout.RING, layout.UNUSUAL]
+    kinds = [layout.LEAF, layout.STOP, layout.EMPTY, layout.DONE, layout.REPEAT,
+             layout.SIGNAL_STOP]  # fmt: skip
+    assert max(kinds) <= layout.KIND
+    assert all(flag & layout.KIND == 0 and flag & (flag - 1) == 0 for flag in flags)
+    assert len(set(flags)) == len(flags)
+
+
+def test_the_table_has_room_for_all_its_words() -> None:
+    words = [value for name, value in vars(layout).items() if name.startswith("CTL_")]
+    words.remove(layout.CTL_SIZE)
+    assert len(set(words)) == len(words)
+    assert min(words) == len(layout.State._fields) - 1  # after the addresses of the arrays
+    assert max(words) < layout.CTL_SIZE
+
+
+def test_kinds_of_tokens_are_those_of_encoded_tokens() -> None:
+    codes = encode([4, Stop(2), EMPTY, DONE])[TOKEN_DTYPE.names[0]].tolist()
+    assert codes == [layout.LEAF, layout.STOP, layout.EMPTY, layout.DONE]

@@ -1,0 +1,86 @@
+"""Running graphs from files: outputs by name, what is no tensor, and the check."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from engine.dataflow.samml.exchange.record import Imported
+from engine.dataflow.samml.graph import Graph, Node, Stream
+from engine.dataflow.sim import imported_runs
+from engine.dataflow.sim.imported_runs import ImportedRun, run_imported
+from engine.dataflow.sim.machine import Machine
+from engine.errors import DataError, SimulationError
+from engine.program.storage import StoredTensor
+from tests.dataflow.sim.doubling import X, doubled, matrix
+
+GIVEN = [[1.0, 0.0, 2.0], [0.0, 0.0, 0.0], [0.0, 3.0, 0.0]]
+B = matrix(GIVEN)
+IMPORTED = Imported(doubled(), {"B": B.tensor}, (X,))
+
+
+def run(machine: Machine | None = None) -> ImportedRun:
+    return run_imported(IMPORTED, {"B": B}, machine, engine="interpreter")
+
+
+def test_outputs_by_name_and_what_writers_hold() -> None:
+    made = run()
+    assert made.outputs["X"].to_dense().tolist() == (2 * np.array(GIVEN)).tolist()
+    levels, values = made.written("X")
+    assert [level["crd"] for level in levels] == [[0, 2], [0, 2, 1]]
+    assert levels[1]["seg"] == [0, 2, 3]
+    assert values == [2.0, 4.0, 6.0]
+    assert made.written("Y") == ([], [])
+    assert made.cycles == made.result.cycles
+    assert made.work.flops == 3
+
+
+def test_the_check_compares_values_and_shape() -> None:
+    made = run()
+    assert made.check(2 * np.array(GIVEN)).ok
+    assert not made.check(np.array(GIVEN)).ok
+    other = made.check(np.zeros((2, 2)))
+    assert other.max_rel_error == float("inf")
+    assert (other.shape, other.expected_shape) == ((3, 3), (2, 2))
+    assert not other.ok
+
+
+def test_small_channels_change_the_cycles_and_not_the_tensor() -> None:
+    free, tight = run(), run(Machine.default(2))
+    assert tight.cycles > free.cycles
+    assert {s.capacity for s in tight.result.graph.streams} == {2}
+    assert tight.outputs["X"].content_hash() == free.outputs["X"].content_hash()
+
+
+def test_operands_must_be_there() -> None:
+    with pytest.raises(DataError):
+        run_imported(IMPORTED, {})
+
+
+def test_levels_that_make_no_tensor_fail_or_are_noted() -> None:
+    """Without a dropper, a row that is stored but empty leaves a coordinate without a fiber."""
+    stored = StoredTensor.from_levels(
+        B.tensor, [([0, 3], [0, 1, 2]), ([0, 0, 2, 2], [0, 2])], [5, 6]
+    )
+    broken = replace(IMPORTED, graph=doubled(drop=False))
+    with pytest.raises(SimulationError, match="1 fibers for 3 coordinates"):
+        run_imported(broken, {"B": stored}, engine="interpreter")
+    made = run_imported(broken, {"B": stored}, engine="interpreter", lenient=True)
+    assert made.outputs == {}
+    assert list(made.problems) == ["X"]
+    with pytest.raises(SimulationError, match="X is no tensor: level 1 of X has 1 fibers"):
+        made.check(np.zeros((3, 3)))
+
+
+def test_tables_too_large_for_kernels_are_found_by_the_trait() -> None:
+    def graph(dim: int) -> Imported:
+        node = Node(0, "spacc1", (), (), {"dim": dim, "fn": "add"})
+        streams: tuple[Stream, ...] = ()
+        return Imported(Graph("table", (node,), streams), {}, ())
+
+    large = imported_runs.LARGE_TABLE
+    assert imported_runs._has_large_tables(graph(large + 1))
+    assert not imported_runs._has_large_tables(graph(large))
+    assert not imported_runs._has_large_tables(IMPORTED)
