@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
-from engine.errors import DataError
+from engine.errors import DataError, ProgramError
 from engine.models import (
     Model,
     karate,
+    load,
+    load_labelled,
     random_data,
 )
 from engine.program import LevelFormat, parse
+from tests.frontends.files import Citation
 
 
 def test_karate() -> None:
@@ -32,3 +37,22 @@ def test_random_data_refuse_a_tensor_too_large_to_make_up() -> None:
     program = parse("A: 1000000x1000000 dcsr\nT[i] = A[i,j]")
     with pytest.raises(DataError, match="too many to make up at random"):
         random_data(Model(program, ()))
+
+
+def test_names_and_files(tmp_path: Path) -> None:
+    Citation().write(tmp_path, "cora")
+    loaded = load_labelled("gcn", "cora", data_dir=tmp_path)
+    assert (loaded.label, loaded.standin) == ("Cora", False)
+    assert loaded.model.program.tensor("X").shape == (9, 5)
+    assert loaded.model.program.tensor("W2").shape == (16, 3)
+    direct = load_labelled("graphsage", str(tmp_path))
+    assert direct.label == "cora"
+    assert direct.data["A"].content_hash() == loaded.data["A"].content_hash()
+    with pytest.raises(ProgramError, match="does not fit model spmv"):
+        load("spmv", str(tmp_path))
+    with pytest.raises(ProgramError, match="does not fit model spmv"):
+        load("spmv", "cora")
+    edges = tmp_path / "edges.csv"
+    edges.write_text("0,1\n")
+    with pytest.raises(DataError, match="edges has no features"):
+        load("gcn", str(edges))

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.io
 import scipy.sparse
 
 from engine.errors import DataError
@@ -14,6 +15,8 @@ from engine.frontends.files import (
     read_citation,
     read_graph,
 )
+from tests.frontends.files import damaged, pieces, repack
+from tests.frontends.files.harm import CASES, checked, little_memory
 
 
 def citation_file(folder: Path, **changes: Any) -> Path:
@@ -68,3 +71,14 @@ def test_citation_full_unpickles_nothing(tmp_path: Path) -> None:
     labels = np.array([{"a": 1}] * 8, dtype=object)
     with pytest.raises(DataError, match="cannot read tensors"):
         read_citation(citation_file(tmp_path, labels=labels))
+
+
+def test_damaged_citation_full(tmp_path: Path) -> None:
+    path = citation_file(tmp_path)
+    whole, inner = path.read_bytes(), dict(pieces(path))
+    with little_memory():
+        for seed in range(CASES):
+            part = sorted(inner)[seed % len(inner)]
+            path.write_bytes(whole)
+            repack(path, part, damaged(inner[part], seed))
+            checked(lambda: read_graph(path))

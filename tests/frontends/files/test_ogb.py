@@ -13,6 +13,8 @@ from engine.frontends.files import (
     read_graph,
     read_ogb,
 )
+from tests.frontends.files import damaged, pieces, repack
+from tests.frontends.files.harm import CASES, checked, little_memory
 
 
 def pack(path: Path, text: str) -> None:
@@ -71,3 +73,18 @@ def test_faults_of_ogb(tmp_path: Path, file: str, text: str, message: str) -> No
     (folder / "raw" / "edge.csv.gz").unlink()
     with pytest.raises(DataError, match="no graph that is known"):
         read_graph(folder)
+
+
+@pytest.mark.parametrize("part", ["edge.csv.gz", "num-node-list.csv.gz", "node-feat.csv.gz"])
+def test_damaged_ogb(tmp_path: Path, part: str) -> None:
+    folder = ogb_folder(tmp_path)
+    path = folder / "raw" / part
+    whole, inner = path.read_bytes(), dict(pieces(path))["gz"]
+    with little_memory():
+        for seed in range(CASES):
+            path.write_bytes(whole)
+            if seed % 2:
+                repack(path, "gz", damaged(inner, seed // 2))
+            else:
+                path.write_bytes(damaged(whole, seed // 2))
+            checked(lambda: read_graph(folder))

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.io
 import scipy.sparse
 
 from engine.errors import DataError
@@ -15,7 +16,8 @@ from engine.frontends.files import (
     read_graph,
     read_planetoid,
 )
-from tests.frontends.files import REAL, Citation
+from tests.frontends.files import REAL, Citation, damaged
+from tests.frontends.files.harm import CASES, checked, little_memory
 
 
 @pytest.mark.parametrize("protocol", range(6))
@@ -113,3 +115,14 @@ def test_the_real_cora() -> None:
     assert graph.features.shape == (2708, 1433)
     # Published with the data set: papers per class.
     assert sorted(np.bincount(graph.labels).tolist()) == [180, 217, 298, 351, 418, 426, 818]
+
+
+@pytest.mark.parametrize("part", ["allx", "tx", "ally", "ty", "graph", "test.index"])
+def test_damaged_planetoid(tmp_path: Path, part: str) -> None:
+    Citation().write(tmp_path)
+    path = tmp_path / f"ind.tiny.{part}"
+    whole = path.read_bytes()
+    with little_memory():
+        for seed in range(CASES):
+            path.write_bytes(damaged(whole, seed))
+            checked(lambda: read_graph(tmp_path))

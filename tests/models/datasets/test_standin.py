@@ -96,3 +96,8 @@ def test_the_standin_resembles_the_real_cora() -> None:
     assert abs(made.two_hop_paths - real.two_hop_paths) <= 0.01 * real.two_hop_paths
     largest = [np.diff(graph.adjacency.indptr).max() for graph in (real, made)]
     assert largest == [168, 168]
+
+
+def test_the_club_is_the_club() -> None:
+    graph = load_graph("karate")
+    assert (graph.nodes, graph.edges, graph.two_hop_paths) == (34, 156, 1_212)

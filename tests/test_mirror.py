@@ -1,0 +1,196 @@
+"""Tests mirror the tree: who looks for the tests of a module finds them where the module lies.
+
+Tests of ``engine/a/b.py`` are in ``tests/a/test_b.py``, those of ``workbench/b.py`` in
+``tests/workbench/test_b.py``, and those of a package's front (``engine/a/__init__.py``) in
+``tests/test_a.py``.
+"""
+
+from __future__ import annotations
+
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+TESTS = ROOT / "tests"
+
+
+class Elsewhere(NamedTuple):
+    """Where modules are tested that have no test of their own, and why there."""
+
+    modules: str
+    tests: str
+    why: str
+
+
+S, P = "engine/dataflow/sim", "tests/property"
+ELSEWHERE = (
+    Elsewhere("engine/cli/__main__.py", "tests/cli/test_main.py", "a door to main"),
+    Elsewhere("engine/cli/command.py", "tests/cli/test_json.py", "what commands share"),
+    Elsewhere("engine/cli/programs.py", "tests/cli/test_simulate.py", "one half of a command"),
+    Elsewhere(
+        "engine/dataflow/samml/traits.py",
+        "tests/dataflow/samml/test_catalogue.py",
+        "words in which the catalogue speaks",
+    ),
+    Elsewhere(
+        "engine/dataflow/samml/catalogue/*.py",
+        "tests/dataflow/samml/test_catalogue.py",
+        "entries of one table, each held to the same rules",
+    ),
+    Elsewhere(
+        "engine/dataflow/samml/exchange/record.py",
+        "tests/dataflow/samml/exchange/test_legalise.py",
+        "what an import says of itself",
+    ),
+    Elsewhere(
+        "engine/dataflow/samml/exchange/sam_build.py",
+        "tests/dataflow/samml/exchange/test_sam_import.py",
+        "steps of one import",
+    ),
+    Elsewhere(
+        "engine/dataflow/samml/exchange/tortilla_ops.py",
+        "tests/dataflow/samml/exchange/test_tortilla_export.py",
+        "a table of the format's operations, there and back",
+    ),
+    Elsewhere(
+        f"{S}/compiled/kernels/*.py",
+        f"{P}/test_twins_equal_kernels.py",
+        "kernels are compared with their twins, token by token",
+    ),
+    Elsewhere(
+        f"{S}/compiled/observing.py", f"{P}/test_observation.py", "compared with what twins saw"
+    ),
+    Elsewhere(
+        f"{S}/compiled/observed_layout.py", f"{P}/test_observation.py", "offsets of the observer"
+    ),
+    Elsewhere(f"{S}/compiled/maxima.py", f"{P}/test_observation.py", "compared with the twins"),
+    Elsewhere(f"{S}/compiled/flushing.py", f"{P}/test_observation.py", "compared with the twins"),
+    Elsewhere(
+        f"{S}/compiled/dram.py", f"{S.replace('engine', 'tests')}/dram/test_random.py",
+        "the memory as machine code, compared with the memory as Python",
+    ),
+    Elsewhere(f"{S}/compiled/asking.py", f"{P}/test_memory.py", "a part of kernels"),
+    Elsewhere(f"{S}/compiled/*.py", f"{P}/test_primitives.py", "parts of kernels, run as kernels"),
+    Elsewhere(
+        f"{S}/dram/*.py",
+        "tests/dataflow/sim/dram/test_random.py",
+        "one controller in four files, held to the protocol and to another one",
+    ),
+    Elsewhere(f"{S}/twins/observing.py", f"{P}/test_observation.py", "compared with the kernels"),
+    Elsewhere(
+        "engine/dataflow/table/*.py",
+        "tests/dataflow/table/test_build.py",
+        "steps of building a table, seen in the worked tables",
+    ),
+    Elsewhere(
+        "engine/frontends/mlir/*.py",
+        "tests/frontends/mlir/test_corpus.py",
+        "parts of one importer, seen in the programs it gives",
+    ),
+    Elsewhere(
+        "engine/frontends/torch/*.py",
+        "tests/frontends/torch/test_operations.py",
+        "operation by operation, compared with PyTorch",
+    ),
+    Elsewhere("engine/models/from_file.py", "tests/cli/test_inputs.py", "a record, no behaviour"),
+    Elsewhere("workbench/*.py", "tests/browser", "pages, seen in a browser"),
+)  # fmt: skip
+"""The first row that fits a module counts."""
+
+ACROSS = {
+    "browser/*": "whole pages in Chromium",
+    "conformance/*": "reference vectors, for all primitives",
+    "notebooks/*": "the notebooks, cell by cell",
+    "property/*": "random inputs, through several rooms",
+    "test_docs.py": "what the documents say",
+    "test_house.py": "style, types and layers",
+    "test_layers.py": "style, types and layers",
+    "test_mirror.py": "where tests lie",
+    "cli/test_json.py": "the JSON of every command",
+    "dataflow/cost/test_lanes.py": "lanes, through rules and statistics",
+    "dataflow/samml/test_new_primitive.py": "all places that a primitive touches",
+    "dataflow/sim/test_documented_bugs.py": "faults of the paper's artefacts, one by one",
+    "dataflow/sim/test_formats.py": "every storage format through a run",
+    "dataflow/sim/test_order_independence.py": "the same result in every order",
+    "dataflow/sim/test_quirks.py": "oddities of the reference, primitive by primitive",
+    "dataflow/sim/dram/test_bandwidth.py": "the whole memory under patterns of addresses",
+    "dataflow/sim/dram/test_queues.py": "the memory of the reference",
+    "dataflow/sim/dram/test_random.py": "the whole memory under random requests",
+    "dataflow/sim/twins/test_tile_arithmetic.py": "tiles through loads, ALUs and reducers",
+    "dataflow/table/test_found_by_search.py": "tables that a search has found wrong",
+    "dataflow/table/test_refusals.py": "what no table is built for",
+    "frontends/mlir/test_corpus.py": "files of other tools",
+    "frontends/mlir/test_fuzz.py": "damaged files",
+    "frontends/mlir/test_importer.py": "whole files, from text to results",
+    "frontends/torch/test_models.py": "whole modules",
+    "frontends/torch/test_operations.py": "operations, compared with PyTorch",
+    "models/test_blocked.py": "models in blocks",
+    "models/test_the_four_models.py": "the four models of the paper",
+    "program/test_malformed.py": "malformed texts, whichever step refuses them",
+}
+
+
+def modules() -> list[str]:
+    """Files with code; fronts only hand on names, and need no test."""
+    found = [path for top in ("engine", "workbench") for path in (ROOT / top).rglob("*.py")]
+    return sorted(
+        path.relative_to(ROOT).as_posix()
+        for path in found
+        if path.name != "__init__.py" and not path.stem.endswith("_pb2")
+    )
+
+
+def mirrored(module: str) -> str:
+    """Where the tests of a module lie, seen from ``tests``."""
+    path = Path(module.removeprefix("engine/"))
+    if path.name == "__init__.py":
+        path = path.parent.with_suffix(".py")
+    return path.with_name(f"test_{path.name}").as_posix()
+
+
+ALONE = [module for module in modules() if not (TESTS / mirrored(module)).is_file()]
+FILES = sorted(path.relative_to(TESTS).as_posix() for path in TESTS.rglob("test_*.py"))
+
+
+def row_of(module: str) -> Elsewhere | None:
+    return next((row for row in ELSEWHERE if fnmatch(module, row.modules)), None)
+
+
+def test_every_module_has_tests() -> None:
+    lost = [module for module in ALONE if row_of(module) is None]
+    assert not lost, f"write tests/{mirrored(lost[0])}, or say in ELSEWHERE who tests it"
+
+
+@pytest.mark.parametrize("row", ELSEWHERE, ids=lambda row: row.modules)
+def test_what_is_tested_elsewhere_is_needed_and_there(row: Elsewhere) -> None:
+    assert any(row_of(module) is row for module in ALONE), "no module needs this row"
+    path = ROOT / row.tests
+    assert path.is_file() or any(path.glob("test_*.py")), f"{row.tests} does not exist"
+    assert row.why
+
+
+def test_every_test_belongs_to_a_module_or_goes_across() -> None:
+    fronts = {path.relative_to(ROOT).as_posix() for path in ROOT.glob("engine/**/__init__.py")}
+    known = {mirrored(module) for module in [*modules(), *fronts]}
+    strays = [
+        file
+        for file in FILES
+        if file not in known and not any(fnmatch(file, pattern) for pattern in ACROSS)
+    ]
+    assert not strays, f"name tests/{strays[0]} after a module, or list it in ACROSS"
+    for pattern, why in ACROSS.items():
+        found = [file for file in FILES if fnmatch(file, pattern)]
+        assert found, f"no test is at {pattern}"
+        assert why
+        assert not known & set(found), f"{pattern} mirrors a module"
+
+
+def test_patterns_stay_in_their_folder() -> None:
+    """``*`` of fnmatch crosses folders: a row must not cover modules deeper down by accident."""
+    for module in ALONE:
+        row = row_of(module)
+        assert row is not None
+        assert Path(module).parent == Path(row.modules).parent, module
