@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from engine.dataflow.samml.catalogue import primitive
 from engine.dataflow.samml.graph import Node
 from engine.dataflow.sim.conformance.bench import bench
 from engine.dataflow.sim.machine import Machine
@@ -70,4 +69,3 @@ def test_twins_peek_only_where_the_trait_says(
     node, machine = run.result.graph.nodes[0], Machine.default()
     allowed = {port for port in range(len(inputs)) if is_peeked(node, port, machine)}
     assert looked <= allowed
-    assert primitive(op).name == op

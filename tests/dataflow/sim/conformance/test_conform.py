@@ -65,19 +65,17 @@ def test_clocks_of_nodes_that_may_end_late_are_not_compared() -> None:
     assert check(late, ENGINE) == []
 
 
-def test_a_run_that_fails_is_a_difference() -> None:
-    (problem,) = check(
-        vector(
-            nodes=[
-                {"op": "gen", "name": "p", "out": "c", "tokens": ["N", "D"]},
-                {"op": "crdwrite", "name": "w", "in": "c"},
-            ],
-            outputs={"w.crd": [1]},
-            clocks={},
-        ),
-        ENGINE,
-    )[:1]
-    assert problem
+def test_a_run_that_fails_is_the_only_difference() -> None:
+    """Two empty operands are an error of the reference machine (samml.md §9.13)."""
+    nodes = [
+        {"op": "gen", "name": "a", "out": "v:a", "tokens": ["N", "D"]},
+        {"op": "gen", "name": "b", "out": "v:b", "tokens": ["N", "D"]},
+        {"op": "binary", "name": "sum", "in1": "v:a", "in2": "v:b", "out": "v:c", "fn": "add"},
+        {"op": "consume", "name": "end", "in": "v:c"},
+    ]
+    (problem,) = check(vector(nodes=nodes, clocks={"sum": 1}, outputs={}), ENGINE)
+    assert "both operands are empty" in problem
+    assert problem.startswith("sum at cycle")
 
 
 def test_replaying_a_file_counts_from_zero_and_says_what_lacks(
