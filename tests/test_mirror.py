@@ -113,7 +113,7 @@ ACROSS = {
     "property/*": "random inputs, through several rooms",
     "test_docs.py": "what the documents say",
     "test_house.py": "style, types and layers",
-    "test_layers.py": "style, types and layers",
+    "test_layers.py": "arrows and circles among rooms",
     "test_mirror.py": "where tests lie",
     "cli/test_json.py": "the JSON of every command",
     "dataflow/cost/test_lanes.py": "lanes, through rules and statistics",
