@@ -56,7 +56,7 @@ class FusionChain(SessionComponent):
                     "fill": region_fill(k),
                     "estimate": short(estimated.cycles, "cycles"),
                     "share": estimated.cycles / total,
-                    "simulated": short(record.regions[k].cycles, "cycles") if record else "",
+                    "simulated": short(record.run.regions[k].cycles, "cycles") if record else "",
                     "hint": f"{count(estimated.flops, 'FLOPs')}, "
                     f"{count(estimated.bytes, 'bytes')} of memory traffic, "
                     f"{count(len(region.graph.nodes), 'graph nodes')}",
