@@ -15,6 +15,7 @@ from engine.dataflow.sim.compiled.layout import (
     Int,
     State,
 )
+from engine.dataflow.sim.compiled.slots import inline_common
 
 MAX_PORTS = 1 << 16
 """A request's tag is its number at its port, times this, plus the port's number."""
@@ -46,7 +47,7 @@ def answer(s: State, port: Int, request: Int) -> Int:
     return s.ints[_place(s, port, request)]
 
 
-@inline
+@inline_common
 def stand_still(nd: Any, t: Int, when: Int) -> Int:
     """The clock after a wait for the memory, which is booked."""
     if when <= t:

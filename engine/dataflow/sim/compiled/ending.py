@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.dataflow.sim.compiled.inlining import inline
 from engine.dataflow.sim.compiled.layout import DONE, KIND, STOP, WAIT_INPUT, WAIT_NONE, Int, State
 from engine.dataflow.sim.compiled.rings import has, head, take_one
 from engine.dataflow.sim.compiled.rules import LEFT_OVER
+from engine.dataflow.sim.compiled.slots import inline_common
 from engine.dataflow.sim.compiled.visits import fail, leave, stall
 
 
-@inline
+@inline_common
 def finish(s: State, nd: Any, c: Int, t: Int, si: Int, so: Int) -> Int:
     """Take the stops left and the end; the status."""
     while has(s, c):

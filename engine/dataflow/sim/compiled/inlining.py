@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from functools import cache
 from typing import Any, TypeVar, cast
 
 from llvmlite import ir
@@ -55,15 +56,34 @@ def _compiled(function: Callable[..., Any], args: tuple[Any, ...], fastmath: set
     return _compile(_target.typing_context, context, function, args, None, flags, {}, library)
 
 
-def _helper(function: Function, fastmath: set[str]) -> Function:
+def _as_given(kind: Any) -> Any:
+    return kind
+
+
+def helper(
+    function: Function, fastmath: set[str], seen: Callable[[Any], Any] = _as_given
+) -> Function:
+    """A helper that becomes part of what calls it.
+
+    Parameters
+    ----------
+    seen : callable
+        As which type the helper sees an argument of a type, of the same layout; what looks the
+        same to it is compiled once.
+    """
+
+    @cache
+    def compiled(args: tuple[Any, ...]) -> Any:
+        return _compiled(function, args, fastmath)
+
     def define(typing_context: Any, *given: Any) -> Any:
         args = tuple(_types.unliteral(kind) for kind in given)
-        made = _compiled(function, args, fastmath)
+        made = compiled(tuple(map(seen, args)))
         result = made.signature.return_type
 
         def generate(context: Any, builder: ir.IRBuilder, signature: Any, values: Any) -> Any:
             context.add_linking_libs((made.library,))
-            return context.call_internal(builder, made.fndesc, signature, values)
+            return context.call_internal(builder, made.fndesc, made.signature, values)
 
         return _typing.signature(result, *args), generate
 
@@ -73,9 +93,9 @@ def _helper(function: Function, fastmath: set[str]) -> Function:
     own = inspect.signature(function)
     context = inspect.Parameter("typing_context", inspect.Parameter.POSITIONAL_ONLY)
     definition.__signature__ = own.replace(parameters=[context, *own.parameters.values()])
-    helper: Any = intrinsic(definition)
-    helper.py_func = function
-    return cast(Function, helper)
+    made: Any = intrinsic(definition)
+    made.py_func = function
+    return cast(Function, made)
 
 
 def inline(function: Function) -> Function:
@@ -83,12 +103,12 @@ def inline(function: Function) -> Function:
 
     It is called with positional arguments, all of them; Python cannot call it.
     """
-    return _helper(function, set())
+    return helper(function, set())
 
 
 def inline_fused(function: Function) -> Function:
     """The same, where a product may be added without being rounded first."""
-    return _helper(function, {"contract"})
+    return helper(function, {"contract"})
 
 
 def generated(function: Callable[..., Any]) -> Any:

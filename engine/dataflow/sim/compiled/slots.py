@@ -22,11 +22,11 @@ is the same.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 import numba
 import numpy as np
@@ -35,8 +35,10 @@ from numba.core import types
 from numba.extending import typeof_impl
 from numba.np import arrayobj
 
-from engine.dataflow.sim.compiled.inlining import generated
+from engine.dataflow.sim.compiled.inlining import generated, helper
 from engine.dataflow.sim.compiled.layout import COMMON, NODE, SLOTS
+
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 # The parts of numba used here have no types.
 _types: Any = types
@@ -126,3 +128,17 @@ def node_of(typing_context: Any, s: Any, node: Any, names: Any) -> Any:
         return builder.bitcast(pointer, context.get_value_type(names.dtype))
 
     return names.dtype(s, node, names), generate
+
+
+def _unnamed(kind: Any) -> Any:
+    """A node's record without the names of its slots; any other type as it is."""
+    is_node = isinstance(kind, _types.Record) and all(name in kind.fields for name in COMMON)
+    return NOTHING.record if is_node else kind
+
+
+def inline_common(function: Function) -> Function:
+    """Decorator: as ``inline``, for a helper that uses no slots of the nodes it is given.
+
+    It is compiled once, and not for the slots of every kernel anew.
+    """
+    return helper(function, set(), _unnamed)

@@ -22,9 +22,10 @@ from engine.dataflow.sim.compiled.layout import (
     State,
 )
 from engine.dataflow.sim.compiled.rings import free_at, number, put_one, room, starved
+from engine.dataflow.sim.compiled.slots import inline_common
 
 
-@inline
+@inline_common
 def leave(nd: Any, t: Int, si: Int, so: Int, kind: Int, c: Int) -> Int:
     """Save the clock and what the node waits for (nothing: it has ended); the status."""
     nd.clk = t
@@ -35,7 +36,7 @@ def leave(nd: Any, t: Int, si: Int, so: Int, kind: Int, c: Int) -> Int:
     return FINISHED if kind == WAIT_NONE else BLOCKED
 
 
-@inline
+@inline_common
 def fail(nd: Any, t: Int, rule: Int) -> Int:
     """Save which rule the tokens broke; the status."""
     nd.clk = t
@@ -50,7 +51,7 @@ def stall(t: Int, until: Int, stalled: Int) -> tuple[Int, Int]:
     return a, stalled + (a - t)
 
 
-@inline
+@inline_common
 def no_room(s: State, nd: Any, i: Int, o: Int) -> Int:
     """Whether to take from ``i`` although ``o`` has no room, and hold the token.
 
@@ -60,7 +61,7 @@ def no_room(s: State, nd: Any, i: Int, o: Int) -> Int:
     return starved(s, o) and (nd.eager or starved(s, i))
 
 
-@inline
+@inline_common
 def hold(s: State, nd: Any, c: Int, r: Int) -> None:
     """Remember the first token of run ``r`` of channel ``c``, to put it later."""
     p = s.run[r]
@@ -74,7 +75,7 @@ def hold(s: State, nd: Any, c: Int, r: Int) -> None:
         nd.hv = p.v
 
 
-@inline
+@inline_common
 def release(s: State, nd: Any, c: Int, t: Int, so: Int) -> tuple[Int, Int]:
     """Put the held token as soon as its slot is free: clock and stalls for room.
 
@@ -85,7 +86,7 @@ def release(s: State, nd: Any, c: Int, t: Int, so: Int) -> tuple[Int, Int]:
     return t, so
 
 
-@inline
+@inline_common
 def put_held(
     s: State, nd: Any, c: Int, t: Int, si: Int, so: Int, cycles: Int
 ) -> tuple[Int, Int, Int]:

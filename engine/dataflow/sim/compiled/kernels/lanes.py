@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from engine.dataflow.sim.compiled.cache import kernel
-from engine.dataflow.sim.compiled.inlining import inline
 from engine.dataflow.sim.compiled.layout import (
     DONE,
     GOES_ON,
@@ -34,7 +33,7 @@ from engine.dataflow.sim.compiled.rings import (
 )
 from engine.dataflow.sim.compiled.rules import LANES_DISAGREE, NONE
 from engine.dataflow.sim.compiled.setup import Setup
-from engine.dataflow.sim.compiled.slots import node_of, slots
+from engine.dataflow.sim.compiled.slots import inline_common, node_of, slots
 from engine.dataflow.sim.compiled.visits import fail, hold, leave, no_room, put_held, release, stall
 
 _FORK = slots(
@@ -82,7 +81,7 @@ def fork(node: Int, table: Int) -> Int:
             return leave(nd, t, si, so, WAIT_NONE, 0)
 
 
-@inline
+@inline_common
 def pass_leaves(s: State, nd: Any, i: Int, o: Int, t: Int, limit: Int) -> tuple[Int, Int, Int]:
     """Pass on at most ``limit`` leaves at the head of ``i``, for which ``o`` has room.
 

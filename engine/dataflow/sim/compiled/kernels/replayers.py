@@ -50,7 +50,7 @@ from engine.dataflow.sim.compiled.rings import (
 from engine.dataflow.sim.compiled.rules import REPLAY_DISAGREES
 from engine.dataflow.sim.compiled.setup import Setup
 from engine.dataflow.sim.compiled.slots import node_of, slots
-from engine.dataflow.sim.compiled.visits import fail, hold, leave, no_room, release
+from engine.dataflow.sim.compiled.visits import fail, hold, leave, no_room, release, stall
 
 _DRIVER, _FIRST, _HELD, _NEXT, _BETWEEN, _AGAIN, _CLOSE, _END = range(8)
 # Take the driver's first token; pass the first copy; put a held token of it; take the driver's
@@ -138,9 +138,7 @@ def replay(node: Int, table: Int) -> Int:
                 return leave(nd, t, si, so, WAIT_INPUT, g)
             p = s.run[head(s, g)]
             k, v = p.x & KIND, p.v
-            a = max(t, p.t)
-            si += a - t
-            t = a
+            t, si = stall(t, p.t, si)
             take_one(s, g, t)
             if k == DONE and nd.phase == _NEXT:
                 return fail(nd, t, REPLAY_DISAGREES)
@@ -209,9 +207,7 @@ def replay(node: Int, table: Int) -> Int:
         if nd.phase == _BETWEEN or nd.phase == _CLOSE:
             if room(s, o) == 0:
                 return leave(nd, t, si, so, WAIT_OUTPUT, o)
-            a = max(t, free_at(s, o))
-            so += a - t
-            t = a
+            t, so = stall(t, free_at(s, o), so)
             between = nd.phase == _BETWEEN
             put_one(s, o, t + 1, STOP, levels - 1 if between else levels + nd.driver_level, zero)
             t += 1
@@ -225,9 +221,7 @@ def replay(node: Int, table: Int) -> Int:
             m = min(room(s, o), s.ints[at] - nd.token)
             if m == 0:
                 return leave(nd, t, si, so, WAIT_OUTPUT, o)
-            a = max(t, free_at(s, o))
-            so += a - t
-            t = a
+            t, so = stall(t, free_at(s, o), so)
             _put_kept(s, nd, o, at, m, t + 1)
             t += m
             nd.token += m
@@ -242,9 +236,7 @@ def replay(node: Int, table: Int) -> Int:
                 return fail(nd, max(t, p.t), REPLAY_DISAGREES)
             if room(s, o) == 0 and not no_room(s, nd, i, o):
                 return leave(nd, t, si, so, WAIT_OUTPUT, o)
-            a = max(t, p.t)
-            si += a - t
-            t = a
+            t, si = stall(t, p.t, si)
             hold(s, nd, i, head(s, i))
             take_one(s, i, t)
             nd.phase = _END + 1
