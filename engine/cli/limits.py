@@ -32,8 +32,8 @@ def add_limits(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--token-limit", type=int, metavar="N", help="give up after so many tokens")
     parser.add_argument(
         "--memory-limit", type=size, metavar="SIZE", default=MEMORY_LIMIT,
-        help="give up before channels, nodes and outputs take more than that, such as 512MiB "
-        f"(default: {MEMORY_LIMIT >> 30}GiB)",
+        help="give up before channels, nodes and outputs take more than that, such as 512MiB; the "
+        f"check of the results keeps to it too (default: {MEMORY_LIMIT >> 30}GiB)",
     )  # fmt: skip
 
 

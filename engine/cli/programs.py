@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from typing import Any
 
@@ -16,21 +17,28 @@ from engine.cli.tables import memory_table, run_table
 from engine.dataflow.sim.explain.data import Detail
 from engine.dataflow.sim.program_runs import Run, simulate
 from engine.dataflow.sim.records import program_record, traced_regions
+from engine.results.record import RunRecord
 
 
 def simulate_program(options: Any, given: Inputs) -> int:
     """Run a program, check it and print what came of it; 1 if the check fails."""
     run = _simulated(options, given)
-    check = run.check()
     write_trace(options, traced_regions(run))
-    record = program_record(run, check, Detail(nodes=options.trace), given.source)
+    detail = Detail(nodes=options.trace)
+    if not options.json:  # what was simulated is shown whatever comes of the check
+        _print(options, given, run, program_record(run, None, detail, given.source))
+    check = None if options.no_check else run.check(memory=options.memory_limit)
     if options.json:
-        print(record.to_json())
-        return 0 if check.ok else 1
+        print(program_record(run, check, detail, given.source).to_json())
+    else:
+        print(f"{check or 'not checked'}; simulated in {run.seconds:.2f} s")
+    return 0 if check is None or check.ok else 1
+
+
+def _print(options: Any, given: Inputs, run: Run, record: RunRecord) -> None:
     print(given.heading, end="")
     for line in [*run_table(record), *memory_table(record.regions)]:
         print(line)
-    print(f"{check}; simulated in {run.seconds:.2f} s")
     if options.trace:
         for region in run.regions:
             if region.result.memory is not None:
@@ -38,8 +46,8 @@ def simulate_program(options: Any, given: Inputs) -> int:
         for trace in run.trace:
             print(f"\n{trace}")
     if options.explain:
-        print(f"\n{explanation(record)}")
-    return 0 if check.ok else 1
+        print(f"\n{explanation(record)}\n")
+    sys.stdout.flush()
 
 
 def _simulated(options: Any, given: Inputs) -> Run:

@@ -41,6 +41,11 @@ def _declare(parser: argparse.ArgumentParser) -> None:
         "--block", type=int, choices=[16, 32, 64],
         help="with --tortilla: timing of blocks of that edge, on scalar data",
     )  # fmt: skip
+    parser.add_argument(
+        "--no-check",
+        action="store_true",
+        help="do not compare the results with what they should be",
+    )
     parser.add_argument("--trace", action="store_true", help="print the table of nodes too")
     parser.add_argument(
         "--explain", action="store_true",

@@ -14,7 +14,7 @@ from engine.results.document import finite
 from engine.results.fields import Fields
 
 TOLERANCE = 1e-5
-"""Largest relative error of a float32 result that counts as equal to the reference."""
+"""Largest relative error of a float32 result that counts as equal to given values."""
 
 
 class Against(Enum):
@@ -31,28 +31,46 @@ class Check:
     Attributes
     ----------
     max_rel_error : float
-        Largest absolute difference over the largest expected magnitude, over all outputs;
-        infinite where there is no number to compare.
+        Largest absolute difference over the largest expected magnitude of its tensor, over all
+        tensors; infinite where there is no number to compare.  Tensors that are rounding errors
+        throughout (a sum that cancels) have none.
     pattern_equal : bool or None
         Whether exactly the coordinates that should be there are stored; None if that was not
         compared.
+    tolerance : float or None
+        Largest ``max_rel_error`` that counts as equal; None where ``share`` decides.
     shape, expected_shape : tuple of int, optional
         Of the output, where it was compared with an array of any shape.
+    share : float or None
+        Largest difference of an element over what rounding to float32 allows it; at most 1 counts
+        as equal.
+    undetermined : int
+        Elements that differ, and for which float32 determines no digit (as near a division by 0).
+    rows : (int, int) or None
+        How many rows of the outputs were compared, of how many; None for all.
+    unchecked : tuple of str
+        What could not be compared, with the reason.
     """
 
     max_rel_error: float
     pattern_equal: bool | None = None
-    tolerance: float = TOLERANCE
+    tolerance: float | None = TOLERANCE
     against: Against = Against.REFERENCE
     shape: tuple[int, ...] | None = None
     expected_shape: tuple[int, ...] | None = None
+    share: float | None = None
+    undetermined: int = 0
+    rows: tuple[int, int] | None = None
+    unchecked: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:
+        """Whether nothing was found to be wrong."""
         return (
             self.shape == self.expected_shape
             and self.pattern_equal is not False
-            and self.max_rel_error <= self.tolerance
+            and (self.tolerance is None or self.max_rel_error <= self.tolerance)
+            and (self.share is None or self.share <= 1.0)
         )
 
     def __str__(self) -> str:
@@ -60,9 +78,29 @@ class Check:
             return f"MISMATCH: shape {self.shape}, expected {self.expected_shape}"
         if self.pattern_equal is False:
             return f"MISMATCH: stored coordinates differ from {self.against.value}"
+        if not self.ok and self.share is not None and self.share > 1.0:
+            return (
+                f"MISMATCH: an element is {self.share:.3g} times as far off as rounding allows "
+                f"(largest relative error {self.max_rel_error:.1e})"
+            )
         if not self.ok:
             return f"MISMATCH: relative error {self.max_rel_error:.1e} exceeds {self.tolerance:.0e}"
-        return f"matches {self.against.value} (largest relative error {self.max_rel_error:.1e})"
+        return self._matches() + "".join(f"; not checked: {what}" for what in self.unchecked)
+
+    def _matches(self) -> str:
+        told = f"largest relative error {self.max_rel_error:.1e}"
+        if self.share is not None:
+            told += f", {self.share:.0%} of what rounding allows"
+        if self.undetermined:
+            told += f"; {self.undetermined:,} elements have no certain digit in float32"
+        if self.rows is None:
+            return f"matches {self.against.value} ({told})"
+        if not self.rows[0]:
+            return "not compared"
+        return (
+            f"matches {self.against.value} in {self.rows[0]:,} of {self.rows[1]:,} rows, drawn at "
+            f"random ({told})"
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data that :meth:`from_dict` reads back; an infinite error is None."""
@@ -75,6 +113,10 @@ class Check:
             "pattern_equal": self.pattern_equal,
             "shape": None if self.shape is None else list(self.shape),
             "expected_shape": None if self.expected_shape is None else list(self.expected_shape),
+            "share": self.share,
+            "undetermined": self.undetermined,
+            "rows": None if self.rows is None else list(self.rows),
+            "unchecked": list(self.unchecked),
         }
 
     @classmethod
@@ -89,13 +131,20 @@ class Check:
         """
         given = Fields.of(data, where, _NAMES)
         error = given.optional("max_rel_error", given.number)
+        rows = given.optional("rows", given.sizes)
+        if rows is not None and len(rows) != 2:
+            raise RecordError(f"{where}.rows has {len(rows)} numbers, not 2")
         made = cls(
             float("inf") if error is None else error,
             given.optional("pattern_equal", given.flag),
-            given.number("tolerance"),
+            given.optional("tolerance", given.number),
             given.one_of("against", Against),
             given.optional("shape", given.sizes),
             given.optional("expected_shape", given.sizes),
+            given.optional("share", given.number),
+            given.whole("undetermined"),
+            None if rows is None else (rows[0], rows[1]),
+            given.texts("unchecked"),
         )
         if given.flag("ok") is not made.ok:
             raise RecordError(f"{where}.ok is {data['ok']}, its figures say {made.ok}")
@@ -112,6 +161,10 @@ _NAMES = (
     "pattern_equal",
     "shape",
     "expected_shape",
+    "share",
+    "undetermined",
+    "rows",
+    "unchecked",
 )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,8 @@ import numpy as np
 import pytest
 
 from engine.cli import main
+from engine.dataflow.sim.output import output_tensor
+from engine.program.storage import StoredTensor
 
 CHAIN = """
 program chain
@@ -44,3 +47,13 @@ def error(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     text = capsys.readouterr().err
     assert text.count("\n") == 1
     return text
+
+
+def wrong_by(share: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make every run write values that are too large by a share of themselves."""
+
+    def spoilt(*given: Any) -> StoredTensor:
+        stored = output_tensor(*given)
+        return replace(stored, values=(stored.values * (1 + share)).astype(np.float32))
+
+    monkeypatch.setattr("engine.dataflow.sim.program_runs.output_tensor", spoilt)

@@ -19,6 +19,7 @@ from engine.dataflow.sim.machine import PRESETS, Machine
 from engine.dataflow.sim.machine_text import print_machine
 from engine.results.document import Kind, schema
 from engine.results.record import RunRecord
+from tests.cli.commands import wrong_by
 
 VECTORS = Path(__file__).parent.parent / "conformance"
 SAM = ("--sam", str(VECTORS / "sam" / "matmul_ikj.gv"))
@@ -171,9 +172,8 @@ def test_warmup(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPa
 def test_a_wrong_program_run(
     files: dict[str, str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    target = "engine.dataflow.sim.program_runs.relative_error"
-    for error, shown in ((0.5, 0.5), (float("inf"), None)):
-        monkeypatch.setattr(target, lambda got, want, error=error: error)
+    for error, shown in ((0.5, pytest.approx(0.5)), (float("inf"), None)):
+        wrong_by(error, monkeypatch)
         made = printed(("simulate", *SMALL), 1, files, capsys)
         Draft202012Validator(schema(Kind.RUN)).validate(made)
         assert made["check"]["ok"] is False

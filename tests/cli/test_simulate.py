@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
 
 from engine.cli import main
-from tests.cli.commands import INTERPRETER, output, tensors
+from tests.cli.commands import INTERPRETER, output, tensors, wrong_by
 
 
 def test_simulate(program: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -65,12 +66,29 @@ def test_simulate_a_model(capsys: pytest.CaptureFixture[str]) -> None:
     assert shown["check"]["ok"] is True
 
 
+def test_what_was_simulated_is_shown_though_no_check_can_be_made(
+    program: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "engine.dataflow.sim.checking.evaluate_rounded", Mock(side_effect=MemoryError)
+    )
+    assert main(["simulate", program, *INTERPRETER]) == 0
+    shown = capsys.readouterr().out
+    assert " cycles" in shown
+    assert "not compared; not checked: " in shown
+    assert "y (its meaning does not fit into memory)" in shown
+
+
 def test_a_wrong_result_is_code_1(
     program: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engine.dataflow.sim.program_runs.relative_error", lambda got, want: 0.5)
+    wrong_by(0.5, monkeypatch)
     assert main(["simulate", program, *INTERPRETER]) == 1
-    assert "MISMATCH: relative error 5.0e-01 exceeds 1e-05" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "MISMATCH: an element is " in shown
+    assert "times as far off as rounding allows (largest relative error 5.0e-01)" in shown
+    assert main(["simulate", program, *INTERPRETER, "--no-check"]) == 0
+    assert "not checked; simulated in" in capsys.readouterr().out
 
 
 def test_computed_capacities(capsys) -> None:

@@ -20,6 +20,11 @@ CHECKS = [
     Check(0.0, against=Against.EXPECTED, shape=(2, 3), expected_shape=(2, 3)),
     Check(INFINITE, against=Against.EXPECTED, shape=(), expected_shape=(2,)),
     Check(INFINITE, True),
+    Check(3e-7, True, None, share=0.25),
+    Check(3e-3, True, None, share=0.5, undetermined=2),
+    Check(3e-7, True, None, share=1.5),
+    Check(3e-7, True, None, share=0.25, rows=(64, 1000)),
+    Check(0.0, True, None, share=0.0, rows=(0, 3), unchecked=("T (too large)",)),
 ]
 
 
@@ -35,13 +40,22 @@ CHECKS = [
             "matches the expected values (largest relative error 0.0e+00)",
             "MISMATCH: shape (), expected (2,)",
             "MISMATCH: relative error inf exceeds 1e-05",
+            "matches the dense reference (largest relative error 3.0e-07, 25% of what rounding "
+            "allows)",
+            "matches the dense reference (largest relative error 3.0e-03, 50% of what rounding "
+            "allows; 2 elements have no certain digit in float32)",
+            "MISMATCH: an element is 1.5 times as far off as rounding allows (largest relative "
+            "error 3.0e-07)",
+            "matches the dense reference in 64 of 1,000 rows, drawn at random (largest relative "
+            "error 3.0e-07, 25% of what rounding allows)",
+            "not compared; not checked: T (too large)",
         ],
         strict=True,
     )),
 )  # fmt: skip
 def test_what_a_check_says(check: Check, text: str) -> None:
     assert str(check) == text
-    assert check.ok is text.startswith("matches")
+    assert check.ok is not text.startswith("MISMATCH")
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=str)
@@ -59,7 +73,11 @@ def test_it_reads_back_what_it_wrote(check: Check) -> None:
         ({"max_rel_error": INFINITE}, "check.max_rel_error is inf"),
         ({"max_rel_error": None}, "its figures say False"),
         ({"max_rel_error": "0"}, "check.max_rel_error is '0' (hint: a number)"),
-        ({"tolerance": None}, "check.tolerance is None"),
+        ({"tolerance": -1}, "check.tolerance is -1"),
+        ({"share": 1.5}, "its figures say False"),
+        ({"undetermined": -1}, "check.undetermined is -1"),
+        ({"rows": [1]}, "check.rows has 1 numbers, not 2"),
+        ({"unchecked": "T"}, "check.unchecked is 'T'"),
         ({"against": "the stars"}, "check.against is 'the stars'"),
         ({"pattern_equal": "yes"}, "check.pattern_equal is 'yes'"),
         ({"shape": [2, -1]}, "check.shape[1] is -1"),

@@ -73,9 +73,9 @@ def test_a_plain_record_follows_the_schema() -> None:
     Draft202012Validator(schema(Kind.RUN)).validate(SMALL.to_dict())
 
 
-@pytest.mark.parametrize("version", [0, 2, "1", 1.0, True, None])
+@pytest.mark.parametrize("version", [1, 3, "2", 2.0, True, None])
 def test_other_versions_are_refused(version: Any) -> None:
-    with pytest.raises(RecordError, match=f"a run record of version {version}, not 1"):
+    with pytest.raises(RecordError, match=f"a run record of version {version}, not 2"):
         RunRecord.from_dict({**SMALL.to_dict(), "version": version})
 
 

@@ -8,11 +8,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
 from engine.dataflow.compiler import Compilation, CompiledRegion
 from engine.dataflow.fusion.repair import traffic
 from engine.dataflow.sim.binding import bind
+from engine.dataflow.sim.checking import Step, check_outputs
 from engine.dataflow.sim.engines import Engine, compile_kernels
 from engine.dataflow.sim.explain.critical import CriticalPath, explained
 from engine.dataflow.sim.explain.diagnose import run_diagnosed
@@ -30,7 +29,7 @@ from engine.program.relayout import reshaped
 from engine.program.sparse_reference import Masked
 from engine.program.storage import StoredTensor, check_data
 from engine.program.types import Op, Program
-from engine.results.check import TOLERANCE, Against, Check, relative_error
+from engine.results.check import Check
 from engine.results.work import Work
 
 Progress = Callable[[float, str], bool | None]
@@ -117,16 +116,31 @@ class Run:
         """The dense meaning of every tensor of the program."""
         return evaluate(self.compilation.program, self.data)
 
-    def check(self, tolerance: float = TOLERANCE) -> Check:
-        """Compare every tensor that was written with the dense reference."""
-        worst, same = 0.0, True
-        for name, stored in self.outputs.items():
-            expected = self.reference[name]
-            got = stored.to_dense()
-            want = expected.dense()
-            same = same and bool(np.array_equal(stored.pattern(), expected.present))
-            worst = max(worst, relative_error(got, want))
-        return Check(worst, same, tolerance, Against.REFERENCE)
+    def check(self, memory: int | None = None) -> Check:
+        """Compare every tensor that was written with what the program means.
+
+        Parameters
+        ----------
+        memory : int, optional
+            Bytes that the check may hold; by default it goes by the size of the tensors.
+
+        See Also
+        --------
+        engine.dataflow.sim.checking : what is compared, and how exactly.
+        """
+        return check_outputs(
+            self.compilation.program, self._steps(), self.data, self.outputs, memory=memory
+        )
+
+    def _steps(self) -> tuple[Step, ...]:
+        """What wrote the outputs: regions, and the reshapes between them."""
+        regions = [
+            Step(r.name, r.region.region.statements, r.region.region.outputs, r.result.total_tokens)
+            for r in self.regions
+        ]
+        live = self.compilation.program.live
+        reshapes = [Step(s.out.tensor, (s,), (s.out.tensor,)) for s in live if not s.op.fuses]
+        return (*regions, *reshapes)
 
 
 def simulate(

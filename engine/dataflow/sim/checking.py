@@ -1,0 +1,354 @@
+"""Judging what a run wrote by the meaning of its program and by what float32 can tell.
+
+Every region is compared with the meaning of its statements on what it read: if each is right, the
+whole program is, and errors of one region are not held against the next.  An element may differ
+by a bound on its rounding error (:mod:`engine.program.rounded`).  Where such bounds are too wide to
+judge by, because a region is deep or badly conditioned, they are scaled down to what random
+rounding is seen to do.
+
+A region is evaluated for some rows of its outputs at a time, in random order, until all are done
+or the budget is spent; how many rows were compared is told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from engine.errors import FuseloomError
+from engine.program.rounded import (
+    Box,
+    Budget,
+    Elements,
+    Errors,
+    Grid,
+    Rounding,
+    TooMuchError,
+    evaluate_rounded,
+)
+from engine.program.rounded.rounding import UNIT
+from engine.program.rounded.tensors import Floats, Ints, Listed, keys, positions
+from engine.program.storage import StoredTensor
+from engine.program.types import Program, Statement
+from engine.results.check import Against, Check
+
+LOOSE = 1e-4
+"""Bounds above this share of a tensor's largest magnitude are too wide to judge by."""
+MARGIN = 8.0
+"""How far real rounding may exceed what a few samples of random rounding show."""
+SAMPLES = 3
+LEAST_PRODUCTS = 2e7
+LEAST_BYTES = 2**28
+BEYOND = 1e300
+"""The share told where nothing is allowed and something differs."""
+CANDIDATES = 2**22
+"""Rows among which those to compare are drawn, where a tensor has more."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """A region, or a reshape between regions.
+
+    Attributes
+    ----------
+    tokens : int
+        Tokens of its run, by which the effort of checking it is measured.
+    """
+
+    name: str
+    statements: tuple[Statement, ...]
+    outputs: tuple[str, ...]
+    tokens: int = 0
+
+
+@dataclass
+class _Verdict:
+    """What the comparisons so far have found."""
+
+    share: float = 0.0
+    error: float = 0.0
+    pattern: bool = True
+    undetermined: int = 0
+    rows: int = 0
+    rows_of: int = 0
+    unchecked: list[str] = field(default_factory=list)
+
+
+def check_outputs(
+    program: Program,
+    steps: Sequence[Step],
+    inputs: Mapping[str, StoredTensor],
+    outputs: Mapping[str, StoredTensor],
+    *,
+    memory: int | None = None,
+    seed: int = 0,
+) -> Check:
+    """Compare everything that was written with what it should be.
+
+    Parameters
+    ----------
+    steps : sequence of Step
+        What wrote it, in order.
+    memory : int, optional
+        Bytes that the check may hold; by default twice what the tensors of a region take, and at
+        least 256 MiB.
+    seed : int
+        Of the order in which rows are compared.
+    """
+    stored = {**inputs, **outputs}
+    verdict = _Verdict()
+    for step in steps:
+        if any(name in outputs for name in step.outputs):
+            try:
+                _Judge(program, step, stored, memory, seed).judge(verdict)
+            except (FuseloomError, OverflowError, MemoryError) as problem:
+                verdict.unchecked.append(f"{step.name} ({_reason(problem)})")
+    return Check(
+        verdict.error,
+        verdict.pattern,
+        None,
+        Against.REFERENCE,
+        share=verdict.share,
+        undetermined=verdict.undetermined,
+        rows=None if verdict.rows == verdict.rows_of else (verdict.rows, verdict.rows_of),
+        unchecked=tuple(verdict.unchecked),
+    )
+
+
+def _reason(problem: Exception) -> str:
+    match problem:
+        case FuseloomError():
+            return problem.message
+        case MemoryError():
+            return "its meaning does not fit into memory"
+        case _:
+            return str(problem)
+
+
+class _Judge:
+    """Compares the outputs of one step."""
+
+    def __init__(
+        self,
+        program: Program,
+        step: Step,
+        stored: Mapping[str, StoredTensor],
+        memory: int | None,
+        seed: int,
+    ) -> None:
+        self.program = program
+        self.step = step
+        self.stored = stored
+        self.names = tuple(name for name in step.outputs if name in stored)
+        self.random = np.random.default_rng(seed)
+        reads = {a.tensor for s in step.statements for a in s.operands}
+        touched = sum(_bytes(stored[name]) for name in {*reads, *self.names} if name in stored)
+        room = max(2 * touched, LEAST_BYTES)
+        self.budget = Budget(
+            room if memory is None else min(room, memory), max(LEAST_PRODUCTS, step.tokens)
+        )
+
+    def judge(self, verdict: _Verdict) -> None:
+        """Compare as many rows as the budget allows.
+
+        Raises
+        ------
+        FuseloomError, OverflowError
+            If nothing could be compared.
+        """
+        rows = {name: self._candidates(name) for name in self.names}
+        total = sum(self._row_count(name) for name in self.names)
+        verdict.rows_of += total
+        least = 1.0 / max((len(r) for r in rows.values() if r is not None), default=1)
+        done, share = 0.0, 1.0
+        while done < 1.0 - least / 2:
+            boxes = {name: self._box(name, rows[name], done, share) for name in self.names}
+            before = self.budget.spent
+            try:
+                self._compare(boxes, verdict)
+            except TooMuchError:
+                if done and self.budget.spent > self.budget.products:
+                    break
+                if share <= least:
+                    if done:
+                        break
+                    raise FuseloomError("its meaning takes more than the check may") from None
+                self.budget.spent = before  # what was not finished is done again in parts
+                share = max(share / 4, least)
+                continue
+            done += share
+        drawn = {name: self._drawn(name, rows[name]) for name in self.names}
+        verdict.rows += sum(round(min(done, 1.0) * count) for count in drawn.values())
+
+    def _row_count(self, name: str) -> int:
+        shape = self.program.tensor(name).shape
+        return shape[0] if shape else 1
+
+    def _drawn(self, name: str, rows: Ints | None) -> int:
+        return self._row_count(name) if rows is None else len(rows)
+
+    def _candidates(self, name: str) -> Ints | None:
+        """Rows in random order; None for a scalar."""
+        tensor = self.program.tensor(name)
+        if not tensor.rank:
+            return None
+        size = tensor.shape[0]
+        if size <= CANDIDATES:
+            return self.random.permutation(size)
+        there = np.unique(self.stored[name].to_coo()[0][:, 0])
+        drawn = self.random.integers(size, size=CANDIDATES)
+        return self.random.permutation(np.union1d(there, drawn))
+
+    def _box(self, name: str, rows: Ints | None, done: float, share: float) -> Box:
+        """The rows from one share to the next."""
+        rank = self.program.tensor(name).rank
+        if rows is None or (share >= 1.0 and len(rows) == self._row_count(name)):
+            return (None,) * rank
+        begin, end = round(done * len(rows)), round((done + share) * len(rows))
+        return (np.sort(rows[begin:end]), *(None,) * (rank - 1))
+
+    def _compare(self, boxes: Mapping[str, Box], verdict: _Verdict) -> None:
+        rounding = Rounding()
+        wants = self._evaluated(boxes, rounding)
+        found = {name: _Matched.of(self.stored[name], wants[name], boxes[name]) for name in wants}
+        allowed = {name: f.bounds for name, f in found.items()}
+        if rounding.crossed or any(f.loose for f in found.values()):
+            allowed = self._observed(boxes, found)
+        for name, f in found.items():
+            f.tell(allowed[name], verdict)
+
+    def _evaluated(self, boxes: Mapping[str, Box], rounding: Rounding) -> dict[str, Elements]:
+        made = evaluate_rounded(
+            self.program, self.step.statements, self.stored, boxes, self.budget, rounding
+        )
+        return {name: elements.restricted(boxes[name]) for name, elements in made.items()}
+
+    def _observed(
+        self, boxes: Mapping[str, Box], found: Mapping[str, _Matched]
+    ) -> dict[str, Floats]:
+        """Bounds scaled down to a margin above what random rounding shows."""
+        shares = dict.fromkeys(found, 0.0)
+        unsure = {name: np.zeros(f.wanted.shape, dtype=bool) for name, f in found.items()}
+        samples = [Rounding(Errors.AWAY)]
+        samples += [Rounding(Errors.RANDOM, random=r) for r in self.random.spawn(SAMPLES)]
+        for rounding in samples:
+            sample = self._evaluated(boxes, rounding)
+            for name, f in found.items():
+                off = f.moved(sample[name])
+                unsure[name] |= ~np.isfinite(off)
+                counted = np.isfinite(off) & (f.bounds > 0) & np.isfinite(f.bounds)
+                if counted.any():
+                    ratio = float((off[counted] / f.bounds[counted]).max())
+                    shares[name] = max(shares[name], ratio)
+        most = min(1.0, MARGIN * max(shares.values()))
+        # Poles are told by bounds of the right size only.
+        scaled = self._evaluated(boxes, Rounding(unit=UNIT * max(most, 1e-9), poles=True))
+        allowed = {}
+        for name, f in found.items():
+            bounds = scaled[name].bounds
+            beyond = unsure[name]
+            if bounds is not None:
+                beyond = beyond | np.isinf(bounds.ravel()[f.at])
+            share = min(1.0, MARGIN * shares[name])
+            allowed[name] = np.where(beyond, np.inf, f.bounds * share)
+        return allowed
+
+
+def _bytes(stored: StoredTensor) -> int:
+    return int(stored.values.nbytes) + 8 * stored.tensor.rank * len(stored.values)
+
+
+@dataclass(frozen=True, eq=False)
+class _Matched:
+    """An output beside what it should be, element by element.
+
+    Attributes
+    ----------
+    elements : Elements
+        What it should be.
+    wanted, bounds, got : (n,) arrays
+        Of the elements that both have.
+    at : (n,) array
+        Their places among the elements that should be there.
+    same : bool
+        Whether exactly the elements that should be there are stored.
+    """
+
+    elements: Elements
+    wanted: Floats
+    bounds: Floats
+    got: Floats
+    at: Ints
+    same: bool
+
+    @classmethod
+    def of(cls, stored: StoredTensor, elements: Elements, box: Box) -> _Matched:
+        coords, values = stored.to_coo()
+        got = Listed(coords.T, values)  # type: ignore[arg-type]
+        got = got.restricted(box)
+        if isinstance(elements, Grid):
+            at, here = positions(got.coords, list(elements.axes))
+        else:
+            at, here = _places(got.coords, elements)
+        all_here = bool(here.all())
+        at = at if all_here else at[here]
+        found = got.values.astype(np.float64)
+        bounds = elements.bounds
+        flat = elements.values.ravel()
+        return cls(
+            elements,
+            flat[at],
+            np.zeros(len(at)) if bounds is None else np.abs(bounds.ravel()[at]),
+            found if all_here else found[here],
+            at,
+            all_here and len(at) == elements.size,
+        )
+
+    @property
+    def loose(self) -> bool:
+        """Whether some bound is too wide to judge by."""
+        finite = np.abs(self.wanted[np.isfinite(self.wanted)])
+        return bool((self.bounds > LOOSE * finite.max(initial=0.0)).any())
+
+    def moved(self, sample: Elements) -> Floats:
+        """How far another evaluation's elements lie from the wanted ones."""
+        assert sample.size == self.elements.size
+        there = sample.values.ravel()[self.at]
+        with np.errstate(invalid="ignore"):
+            off = np.abs(there - self.wanted)
+        both = (np.isnan(there) & np.isnan(self.wanted)) | (there == self.wanted)
+        return np.where(both, 0.0, np.where(np.isnan(off), np.inf, off))
+
+    def tell(self, allowed: Floats, verdict: _Verdict) -> None:
+        """Add this comparison to a verdict."""
+        verdict.pattern = verdict.pattern and self.same
+        if not len(self.wanted):
+            return
+        with np.errstate(all="ignore"):
+            off = np.abs(self.got - self.wanted)
+            equal = (self.got == self.wanted) | (np.isnan(self.got) & np.isnan(self.wanted))
+            free = ~np.isfinite(allowed)
+            off = np.where(equal | free, 0.0, np.where(np.isnan(off), np.inf, off))
+            share = np.where(off == 0, 0.0, off / allowed)
+        verdict.undetermined += int((free & ~equal).sum())
+        verdict.share = max(verdict.share, min(float(share.max()), BEYOND))
+        finite = np.isfinite(self.wanted)
+        largest = float(np.abs(self.wanted[finite]).max(initial=0.0))
+        blurred = float(allowed[np.isfinite(allowed)].max(initial=0.0))
+        worst = float(off.max())
+        if worst > blurred or largest > blurred:
+            verdict.error = max(verdict.error, worst / largest if largest else float("inf"))
+
+
+def _places(
+    coords: Ints, elements: Listed
+) -> tuple[Ints, np.ndarray[tuple[int], np.dtype[np.bool_]]]:
+    """Where coordinates stand among listed elements, and which are there at all."""
+    got, want = keys(coords, elements.coords)
+    order = np.argsort(want, kind="stable")
+    if not len(order):
+        return np.zeros(len(got), np.int64), np.zeros(len(got), dtype=bool)
+    place = np.minimum(np.searchsorted(want, got, sorter=order), len(order) - 1)
+    return order[place], want[order[place]] == got

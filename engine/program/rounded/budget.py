@@ -1,0 +1,51 @@
+"""How much an evaluation may take: memory, and multiplications."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+WORD = 8
+
+
+class TooMuchError(Exception):
+    """An evaluation would take more than its budget."""
+
+
+@dataclass
+class Budget:
+    """What an evaluation may hold, and how many products it may form.
+
+    Attributes
+    ----------
+    bytes : float
+        Of all arrays of one step together.
+    products : float
+        Of all steps together.
+    """
+
+    bytes: float
+    products: float
+    spent: float = field(default=0.0, init=False)
+
+    def take(self, elements: float, arrays: int) -> None:
+        """Refuse a step that holds so many arrays of so many elements.
+
+        Raises
+        ------
+        TooMuchError
+            More than the budget.
+        """
+        if elements * arrays * WORD > self.bytes:
+            raise TooMuchError
+
+    def work(self, products: float) -> None:
+        """Refuse a step that forms so many products more.
+
+        Raises
+        ------
+        TooMuchError
+            More than the budget, together with what was formed before.
+        """
+        self.spent += products
+        if self.spent > self.products:
+            raise TooMuchError

@@ -1,0 +1,381 @@
+"""Sums of products, with bounds: by BLAS where both operands are grids, by scipy.sparse otherwise.
+
+A product of more than two factors is taken factor by factor, and an index is summed as soon as no
+later factor and not the output has it; values and patterns are the same (multiplication
+distributes), and so are the bounds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+from engine.program.rounded.budget import Budget
+from engine.program.rounded.rounding import SMALLEST, Rounding, settled
+from engine.program.rounded.tensors import (
+    Elements,
+    Floats,
+    Grid,
+    Ints,
+    Listed,
+    keys,
+    numbered,
+    positions,
+    same_axis,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Term:
+    """An operand or a partial product.
+
+    Attributes
+    ----------
+    indices : tuple of str
+        One per dimension.
+    terms : float array or None
+        How many products each element sums up, at most; None for one.
+    size : float array or None
+        Sum of the magnitudes of the products; None where it is that of the value.
+    """
+
+    indices: tuple[str, ...]
+    elements: Elements
+    size: Floats | None = None
+    terms: Floats | float = 1.0
+
+    @property
+    def magnitude(self) -> Floats:
+        return np.abs(self.elements.values) if self.size is None else self.size
+
+    @property
+    def upper(self) -> Floats:
+        """Magnitudes with every operand as large as its bound allows."""
+        if self.elements.bounds is None:
+            return self.magnitude
+        return self.magnitude + self.elements.bounds
+
+    def listed(self) -> Term:
+        if isinstance(self.elements, Listed):
+            return self
+        size = None if self.size is None else self.size.ravel()
+        terms = self.terms
+        if not isinstance(terms, float):
+            terms = np.broadcast_to(terms, self.elements.values.shape).ravel()
+        return Term(self.indices, self.elements.listed(), size, terms)
+
+    def ordered(self, indices: Sequence[str]) -> Term:
+        """The dimensions in another order."""
+        if tuple(indices) == self.indices:
+            return self
+        order = [self.indices.index(x) for x in indices]
+        if isinstance(self.elements, Listed):
+            return Term(tuple(indices), self.elements.transposed(order), self.size, self.terms)
+        size = None if self.size is None else self.size.transpose(order)
+        terms = self.terms
+        if not isinstance(terms, float):
+            terms = np.broadcast_to(terms, self.elements.values.shape).transpose(order)
+        return Term(tuple(indices), self.elements.transposed(order), size, terms)
+
+
+def sum_of_products(
+    out: tuple[str, ...],
+    factors: Sequence[tuple[tuple[str, ...], Elements]],
+    rounding: Rounding,
+    budget: Budget,
+) -> Elements:
+    """``out = sum of the products of the factors``, over all indices that ``out`` lacks."""
+    underflow = SMALLEST if len(factors) > 1 else 0.0
+    if len(factors) > 2:  # what one product loses, the next ones multiply
+        underflow *= prod(max(1.0, _largest(elements)) for _, elements in factors)
+    terms = [Term(indices, elements) for indices, elements in factors]
+    left, rest = terms[0], terms[1:]
+    left = summed(left, {*out, *(x for t in rest for x in t.indices)}, budget)
+    while rest:
+        # A factor that shares an index keeps the partial product small.
+        k = next((k for k, t in enumerate(rest) if set(t.indices) & set(left.indices)), 0)
+        right = rest.pop(k)
+        later = {*out, *(x for t in rest for x in t.indices)}
+        right = summed(right, {*later, *left.indices}, budget)
+        left = _multiplied(left, right, later, budget)
+    return rounded(left.ordered(out), len(factors), rounding, underflow)
+
+
+def _largest(elements: Elements) -> float:
+    finite = np.abs(elements.values[np.isfinite(elements.values)])
+    return float(finite.max(initial=0.0))
+
+
+def rounded(total: Term, factors: int, rounding: Rounding, underflow: float = 0.0) -> Elements:
+    """A sum with the error that its products and additions add."""
+    elements = total.elements
+    upper = total.upper
+    terms = np.asarray(total.terms) + (factors - 1)
+    fresh = terms * (rounding.unit * upper + underflow)
+    values, bounds = settled(elements.values, elements.bounds, fresh, rounding)
+    if isinstance(elements, Grid):
+        return Grid(elements.axes, values, bounds)
+    return Listed(elements.coords, values, bounds)
+
+
+def summed(term: Term, wanted: set[str], budget: Budget) -> Term:
+    """Sum over the indices that nobody wants."""
+    gone = [k for k, x in enumerate(term.indices) if x not in wanted]
+    if not gone:
+        return term
+    kept = [k for k in range(len(term.indices)) if k not in gone]
+    indices = tuple(term.indices[k] for k in kept)
+    elements = term.elements
+    if isinstance(elements, Grid) and elements.size:
+        axes = tuple(gone)
+        bounds = None if elements.bounds is None else elements.bounds.sum(axis=axes)
+        terms = np.broadcast_to(term.terms, elements.values.shape).sum(axis=axes)
+        grid = Grid(tuple(elements.axes[k] for k in kept), elements.values.sum(axis=axes), bounds)
+        return Term(indices, grid, term.magnitude.sum(axis=axes), terms)
+    term = term.listed()
+    elements = term.elements
+    assert isinstance(elements, Listed)
+    budget.take(elements.size, 4)
+    coords, group, count = groups(elements.coords[kept], bool(kept))
+
+    def add(weights: Floats | None) -> Floats | None:
+        if weights is None:
+            return None
+        return np.bincount(group, np.broadcast_to(weights, group.shape), count).astype(np.float64)
+
+    values = add(elements.values)
+    assert values is not None
+    made = Listed(coords, values, add(elements.bounds))
+    counts = add(np.asarray(term.terms, dtype=float))
+    return Term(indices, made, add(term.magnitude), 1.0 if counts is None else counts)
+
+
+def groups(coords: Ints, any_left: bool) -> tuple[Ints, Ints, int]:
+    """Distinct tuples, which of them each tuple is, and how many there are.
+
+    Without a dimension, all tuples are one group; no tuple makes none.
+    """
+    if not any_left:
+        some = min(coords.shape[1], 1)
+        return np.zeros((0, some), np.int64), np.zeros(coords.shape[1], np.int64), some
+    (key,) = keys(coords)
+    _, first, group = np.unique(key, return_index=True, return_inverse=True)
+    return coords[:, first], group.reshape(-1), len(first)
+
+
+def _multiplied(left: Term, right: Term, later: set[str], budget: Budget) -> Term:
+    """The product of two, summed over what both have and nobody wants later."""
+    dense = isinstance(left.elements, Grid) and isinstance(right.elements, Grid)
+    if dense and left.elements.size and right.elements.size:
+        found = _grids(left, right, later, budget)
+        if found is not None:
+            return found
+    if isinstance(left.elements, Grid) and not isinstance(right.elements, Grid):
+        left, right = right, left  # scipy multiplies a sparse matrix by a dense one
+    shared = [x for x in left.indices if x in right.indices]
+    rows = [x for x in left.indices if x in later]
+    columns = [x for x in right.indices if x in later and x not in left.indices]
+    return _matrices(left.listed(), right, shared, rows, columns, budget)
+
+
+def _grids(left: Term, right: Term, later: set[str], budget: Budget) -> Term | None:
+    """Two grids by einsum; None if they do not hold the same coordinates of what they share."""
+    a, b = left.elements, right.elements
+    assert isinstance(a, Grid) and isinstance(b, Grid)
+    axes = dict(zip(left.indices, a.axes, strict=True))
+    for x, axis in zip(right.indices, b.axes, strict=True):
+        if x in axes and not same_axis(axes[x], axis):
+            return None
+        axes[x] = axis
+    space = tuple(dict.fromkeys((*left.indices, *right.indices)))
+    indices = tuple(x for x in space if x in later)
+    budget.take(prod(len(axes[x]) for x in indices), 3)
+    budget.work(prod(len(axes[x]) for x in space) // 16)
+    place = {x: k for k, x in enumerate(space)}
+    at = [[place[x] for x in t.indices] for t in (left, right)]
+    to = [place[x] for x in indices]
+
+    def einsum(x: Floats, y: Floats) -> Floats:
+        parts: list[Any] = [x, at[0], y, at[1], to]
+        return np.asarray(np.einsum(*parts, optimize=True))
+
+    values = einsum(a.values, b.values)
+    size = einsum(left.magnitude, right.magnitude)
+    bounds = None
+    if a.bounds is not None or b.bounds is not None:
+        bounds = np.maximum(einsum(left.upper, right.upper) - size, 0.0) + 1e-15 * size
+    gone = prod(len(axes[x]) for x in space if x not in later)
+    terms = gone * np.max(left.terms, initial=1.0) * np.max(right.terms, initial=1.0)
+    return Term(indices, Grid(tuple(axes[x] for x in indices), values, bounds), size, float(terms))
+
+
+def _matrices(
+    left: Term,
+    right: Term,
+    shared: list[str],
+    rows: list[str],
+    columns: list[str],
+    budget: Budget,
+) -> Term:
+    """A product of matrices: rows by shared indices, times shared indices by columns."""
+    a = left.elements
+    assert isinstance(a, Listed)
+    row_coords = a.coords[[left.indices.index(x) for x in rows]]
+    inner_a = a.coords[[left.indices.index(x) for x in shared]]
+    row_names, row, row_count = groups(row_coords, bool(rows))
+    spread = _as_columns(right, shared, columns)
+    if spread is not None:
+        inner_axes, column_axes, order = spread
+        at, here = positions(inner_a, inner_axes)
+        return _by_grid(
+            left,
+            right,
+            (row_names, row, row_count),
+            (at, here),
+            order,
+            column_axes,
+            rows,
+            columns,
+            budget,
+        )
+    right = right.listed()
+    b = right.elements
+    assert isinstance(b, Listed)
+    inner_b = b.coords[[right.indices.index(x) for x in shared]]
+    column_names, column, column_count = groups(
+        b.coords[[right.indices.index(x) for x in columns]], bool(columns)
+    )
+    (ia, ib), inner = numbered(inner_a, inner_b)
+    products = float(np.bincount(ia, minlength=inner) @ np.bincount(ib, minlength=inner))
+    budget.work(products)
+    budget.take(min(products, float(row_count) * column_count), 8)
+
+    first = _Pattern.of(row, ia, (row_count, inner))
+    second = _Pattern.of(ib, column, (inner, column_count))
+
+    def product(x: Floats, y: Floats) -> Any:
+        made = first.matrix(x) @ second.matrix(y)
+        made.sort_indices()
+        return made
+
+    terms_a = np.broadcast_to(left.terms, a.values.shape).astype(float)
+    terms_b = np.broadcast_to(right.terms, b.values.shape).astype(float)
+    counts = product(terms_a, terms_b)  # positive, so that none is dropped as a zero
+    at = np.repeat(np.arange(row_count), np.diff(counts.indptr))
+    to = counts.indices
+
+    def values(made: Any) -> Floats:
+        """In the places of ``counts``; scipy may have dropped what is 0."""
+        if made.nnz == counts.nnz:
+            return np.asarray(made.data)
+        every = at * np.int64(column_count) + to
+        some = np.repeat(np.arange(row_count), np.diff(made.indptr)) * np.int64(column_count)
+        spread_out = np.zeros(counts.nnz)
+        spread_out[np.searchsorted(every, some + made.indices)] = made.data
+        return spread_out
+
+    total = values(product(a.values, b.values))
+    size = values(product(left.magnitude, right.magnitude))
+    bounds = None
+    if a.bounds is not None or b.bounds is not None:
+        upper = values(product(left.upper, right.upper))
+        bounds = np.maximum(upper - size, 0.0) + 1e-15 * size
+    coords = np.concatenate([row_names[:, at], column_names[:, to]])
+    return Term((*rows, *columns), Listed(coords, total, bounds), size, np.asarray(counts.data))
+
+
+@dataclass(frozen=True, eq=False)
+class _Pattern:
+    """Where a sparse matrix has elements; several have the same."""
+
+    order: Ints
+    columns: Any
+    first: Any
+    shape: tuple[int, int]
+
+    @classmethod
+    def of(cls, rows: Ints, columns: Ints, shape: tuple[int, int]) -> _Pattern:
+        order = np.lexsort((columns, rows))
+        first = np.searchsorted(rows[order], np.arange(shape[0] + 1))
+        return cls(order, columns[order], first, shape)
+
+    def matrix(self, data: Floats) -> Any:
+        """The matrix with these elements, in the order of the coordinates given."""
+        return scipy.sparse.csr_array(
+            (data[self.order], self.columns, self.first), shape=self.shape
+        )
+
+
+def _as_columns(
+    right: Term, shared: list[str], columns: list[str]
+) -> tuple[list[Ints], list[Ints], list[int]] | None:
+    """A grid as a dense matrix: its axes of rows, of columns, and the order that takes."""
+    grid = right.elements
+    if not isinstance(grid, Grid):
+        return None
+    inner = [right.indices.index(x) for x in shared]
+    outer = [right.indices.index(x) for x in columns]
+    return [grid.axes[k] for k in inner], [grid.axes[k] for k in outer], [*inner, *outer]
+
+
+def _by_grid(
+    left: Term,
+    right: Term,
+    row: tuple[Ints, Ints, int],
+    inner: tuple[Ints, Any],
+    order: list[int],
+    column_axes: list[Ints],
+    rows: list[str],
+    columns: list[str],
+    budget: Budget,
+) -> Term:
+    """A sparse matrix times a dense one: every column of a row that meets anything is there."""
+    names, number, count = row
+    at, here = inner
+    a, grid = left.elements, right.elements
+    assert isinstance(grid, Grid)
+    width = prod(len(axis) for axis in column_axes)
+    depth = prod(len(grid.axes[k]) for k in order) // max(width, 1)
+    budget.work(float(here.sum()) * width)
+    budget.take(float(count) * width, 4 if grid.bounds is None and a.bounds is None else 6)
+
+    def dense(values: Floats) -> Floats:
+        made = np.broadcast_to(values, grid.values.shape).transpose(order)
+        return np.ascontiguousarray(made).reshape(depth, width)
+
+    pattern = _Pattern.of(number[here], at[here], (count, depth))
+
+    def product(x: Floats, y: Floats) -> Floats:
+        return np.asarray(pattern.matrix(x[here]) @ dense(y))
+
+    values = product(a.values, grid.values)
+    size = product(left.magnitude, right.magnitude)
+    bounds = None
+    if a.bounds is not None or grid.bounds is not None:
+        bounds = np.maximum(product(left.upper, right.upper) - size, 0.0) + 1e-15 * size
+    terms = np.bincount(
+        number[here], np.broadcast_to(left.terms, number.shape)[here], minlength=count
+    ) * np.max(right.terms, initial=1.0)
+    met = np.bincount(number[here], minlength=count) > 0
+    shape = [len(axis) for axis in column_axes]
+    if len(rows) <= 1:
+        tops = [names[0][met]] if rows else []
+        lead = [int(met.sum())] if rows else []
+        if rows or (count and met.all()):
+
+            def box(x: Floats) -> Floats:
+                return x[met].reshape(lead + shape)
+
+            made = Grid((*tops, *column_axes), box(values), None if bounds is None else box(bounds))
+            spread = np.repeat(terms[met], width).reshape(lead + shape)
+            return Term((*rows, *columns), made, box(size), spread)
+    kept = np.flatnonzero(met)
+    every = Grid(tuple(column_axes), np.zeros(shape)).listed().coords
+    coords = np.concatenate([np.repeat(names[:, kept], width, axis=1), np.tile(every, len(kept))])
+    listed = Listed(coords, values[kept].ravel(), None if bounds is None else bounds[kept].ravel())
+    return Term((*rows, *columns), listed, size[kept].ravel(), np.repeat(terms[kept], width))

@@ -1,0 +1,186 @@
+"""What one operation in float32 adds to the error of its result, and what it does to that it has.
+
+Bounds hold for every order of a sum and are first-order: squares of the unit roundoff are dropped
+against a margin.  Source: N. J. Higham, Accuracy and Stability of Numerical Algorithms, §3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+import numpy as np
+from scipy.special import erf, expit
+
+from engine.program.rounded.tensors import Floats
+from engine.program.types import Op
+
+UNIT = 2.0**-24 * 1.01
+"""Largest relative error of one rounding to float32, with a margin for higher orders."""
+LARGEST = float(np.finfo(np.float32).max)
+SMALLEST = 2.0**-149
+"""The spacing of float32 next to 0: what underflow loses at most."""
+NORMAL = 2.0**-126
+"""The smallest number of full precision; a reciprocal that overflows is wrong by so much."""
+FUNCTION = 4.0
+"""Units of error of an elementary function on the machine."""
+
+
+class Errors(Enum):
+    """What becomes of the rounding errors of an operation."""
+
+    BOUNDED = "bounded"  # every element keeps a bound on its error
+    RANDOM = "random"  # made, in a random direction, as large as they may be
+    AWAY = "away"  # made, away from 0, so that they add up as those of constant data do
+
+
+@dataclass
+class Rounding:
+    """How operations are rounded.
+
+    Attributes
+    ----------
+    unit : float
+        Largest relative error of one rounding.
+    poles : bool
+        Whether a bound is infinite where an argument may lie on the other side of a pole, or
+        only as large as the slope says.
+    crossed : bool
+        Set where an argument's bound reaches a pole.
+    """
+
+    errors: Errors = Errors.BOUNDED
+    unit: float = UNIT
+    poles: bool = False
+    random: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
+    crossed: bool = field(default=False, init=False)
+
+    @property
+    def bounded(self) -> bool:
+        return self.errors is Errors.BOUNDED
+
+    def made(self, values: Floats, fresh: Floats) -> Floats:
+        """The values, each wrong by up to its bound."""
+        if self.errors is Errors.AWAY:
+            share: Any = np.where(values < 0, -1.0, 1.0)
+        else:
+            share = self.random.uniform(-1.0, 1.0, np.shape(values))
+        wrong = np.asarray(values + np.where(np.isfinite(fresh), fresh, 0.0) * share)
+        return np.where(np.abs(wrong) > LARGEST, np.sign(wrong) * np.inf, wrong)
+
+    def slope(self, share: Floats, spread: Floats, values: Floats) -> Floats:
+        """Bounds of a function with a pole, of an argument that is wrong by a share of itself.
+
+        At the pole itself, and outside the domain, an error of the argument decides everything.
+        """
+        reached = share >= 1.0
+        if np.any(reached):
+            self.crossed = True
+            if self.poles:
+                spread = np.where(reached, np.inf, spread)
+        spread = np.where(np.isfinite(values) & ~np.isnan(spread), spread, np.inf)
+        return np.where(share == 0, 0.0, np.where(np.isnan(share), 0.0, spread))
+
+
+def settled(
+    values: Floats, inherited: Floats | None, fresh: Floats, rounding: Rounding
+) -> tuple[Floats, Floats | None]:
+    """A result and its bound, of what its operands bring and what its own rounding adds.
+
+    What overflows float32 for certain is infinite; what may overflow has an infinite bound.
+    """
+    if not rounding.bounded:
+        return rounding.made(values, fresh), None
+    bounds = fresh if inherited is None else inherited + fresh
+    size = np.abs(values)
+    above = size + bounds > LARGEST
+    if np.any(above) or not np.all(np.isfinite(bounds)):
+        given = np.isfinite(values)
+        certain = given & (size - bounds > LARGEST)
+        may = given & above & ~certain & (bounds <= size)
+        bounds = np.where(given, np.where(may, np.inf, bounds), _of_no_number(inherited, bounds))
+        bounds = np.where(certain, 0.0, bounds)
+        values = np.where(certain, np.sign(values) * np.inf, values)
+    return values, bounds
+
+
+def _of_no_number(inherited: Floats | None, like: Floats) -> Floats:
+    """Bounds of infinities and NaN: 0 if they follow for certain from the operands."""
+    if inherited is None:
+        return np.zeros_like(like)
+    unknown = np.inf if np.isinf(inherited).any() else 0.0
+    return np.where(np.isinf(inherited), np.inf, np.where(np.isnan(inherited), unknown, 0.0))
+
+
+def _gelu(x: Floats) -> Floats:
+    result: Floats = 0.5 * x * (1.0 + erf(x / np.sqrt(2.0)))
+    return result
+
+
+FUNCTIONS: Mapping[Op, Callable[[Floats], Floats]] = {
+    Op.RELU: lambda x: np.maximum(x, 0.0),
+    Op.EXP: np.exp,
+    Op.LOG: np.log,
+    Op.RSQRT: lambda x: 1.0 / np.sqrt(x),
+    Op.SIGMOID: expit,
+    Op.GELU: _gelu,
+}
+"""Elementary functions, in float64."""
+
+_GELU_SLOPE = 1.13
+
+
+def function(
+    op: Op, x: Floats, bounds: Floats | None, rounding: Rounding
+) -> tuple[Floats, Floats | None]:
+    """An elementary function of every element."""
+    values = FUNCTIONS[op](x)
+    if op is Op.RELU:
+        return values, bounds
+    unit = FUNCTION * rounding.unit
+    match op:
+        case Op.GELU:
+            fresh = unit * np.abs(x) + SMALLEST
+        case Op.SIGMOID:
+            fresh = unit * values + NORMAL
+        case _:
+            fresh = unit * np.abs(values) + SMALLEST
+    inherited = None if bounds is None else _spread(op, x, values, bounds, rounding)
+    return settled(values, inherited, fresh, rounding)
+
+
+def _spread(op: Op, x: Floats, values: Floats, bounds: Floats, rounding: Rounding) -> Floats:
+    """How far a function of an argument that is wrong by up to its bound may lie from f(x).
+
+    First-order, with a margin, where the argument is good for less than a digit: such bounds are
+    too wide to judge by, and only say so.
+    """
+    share = bounds / np.abs(x)
+    match op:
+        case Op.GELU:
+            return _GELU_SLOPE * bounds
+        case Op.SIGMOID:
+            return np.minimum(0.25 * bounds, 1.0)
+        case Op.EXP:
+            spread = values * bounds * np.exp(np.minimum(bounds, 1.0))
+            spread = np.where(np.isfinite(values), spread, np.inf)
+            return np.where(bounds == 0, 0.0, spread)
+        case Op.LOG:
+            spread = share / (1.0 - np.minimum(share, 0.5))
+        case _:
+            spread = 0.5 * np.abs(values) * share / (1.0 - np.minimum(share, 0.5)) ** 1.5
+    return rounding.slope(share, spread, values)
+
+
+def reciprocal(
+    x: Floats, bounds: Floats | None, rounding: Rounding
+) -> tuple[Floats, Floats | None]:
+    """1/x, not rounded: a quotient is rounded once, where it is multiplied."""
+    values = 1.0 / x
+    if bounds is None:
+        return values, None
+    share = bounds / np.abs(x)
+    spread = np.abs(values) * share / (1.0 - np.minimum(share, 0.5))
+    return values, rounding.slope(share, spread, values)

@@ -1,0 +1,94 @@
+"""What of each tensor some elements of a result depend on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import reduce
+
+import numpy as np
+
+from engine.program.rounded.tensors import Box, Elements, Grid, Ints
+from engine.program.types import Access, BroadcastAdd, Op, Program, Statement
+
+
+class Wanted:
+    """Per tensor a box that holds everything needed of it.
+
+    An element inside a box is the same as without boxes: what is summed up is never left out.
+
+    Parameters
+    ----------
+    outputs : mapping
+        Of each output the box that is asked for.
+    """
+
+    def __init__(
+        self, program: Program, statements: Sequence[Statement], outputs: Mapping[str, Box]
+    ) -> None:
+        self.program = program
+        self.boxes: dict[str, Box] = dict(outputs)
+        self.statements = statements
+
+    def of(self, name: str) -> Box:
+        """The box of a tensor; everything where nobody asked."""
+        return self.boxes.get(name, (None,) * self.program.tensor(name).rank)
+
+    def indices(self, s: Statement) -> dict[str, Ints | None]:
+        """Per index of a statement the coordinates that are wanted of its result."""
+        known: dict[str, Ints | None] = dict.fromkeys(s.indices)
+        return {**known, **dict(zip(s.out.indices, self.of(s.out.tensor), strict=True))}
+
+    def ask(self, s: Statement, leaf: Mapping[str, Elements]) -> None:
+        """Ask the operands of a statement for what its result needs.
+
+        Parameters
+        ----------
+        leaf : mapping
+            Operands that are known already; products need of the others no more than they meet.
+        """
+        only = self._passed_on(s)
+        if s.op in (Op.MUL, Op.DIV):
+            for access in s.operands:
+                if access.tensor in leaf:
+                    _narrow(access, leaf[access.tensor], only)
+        for access in s.operands:
+            box = tuple(only.get(x) for x in access.indices)
+            before = self.boxes.get(access.tensor)
+            if before is None:
+                self.boxes[access.tensor] = box
+            else:
+                self.boxes[access.tensor] = tuple(map(_either, before, box))
+
+    def _passed_on(self, s: Statement) -> dict[str, Ints | None]:
+        """The coordinates of its result's indices that a statement hands on to its operands."""
+        only = self.indices(s)
+        if s.op is Op.RESHAPE:
+            return dict.fromkeys(x for a in s.operands for x in a.indices)
+        if s.axis is not None:
+            only[s.axis] = None
+        sparse = self.program.broadcast_add is BroadcastAdd.SPARSE
+        broadcasts = len({frozenset(a.indices) for a in s.operands}) > 1
+        if s.op in (Op.ADD, Op.SUB) and sparse and broadcasts:
+            # Whether a row exists is seen from all that is inside it.
+            outermost = (*s.out.indices, *s.reduced)[:1]
+            only = {x: box if x in outermost else None for x, box in only.items()}
+        return only
+
+
+def _either(a: Ints | None, b: Ints | None) -> Ints | None:
+    return None if a is None or b is None else np.union1d(a, b)
+
+
+def _narrow(access: Access, elements: Elements, only: dict[str, Ints | None]) -> None:
+    """Leave of the indices not restricted yet what a known factor has inside the box."""
+    if all(only.get(x) is None for x in access.indices):
+        return
+    inside = elements.restricted(tuple(only.get(x) for x in access.indices))
+    for k, x in enumerate(access.indices):
+        if only.get(x) is None:
+            only[x] = inside.axes[k] if isinstance(inside, Grid) else np.unique(inside.coords[k])
+
+
+def whole(box: Box) -> bool:
+    """Whether a box leaves nothing out."""
+    return reduce(lambda all_of_it, only: all_of_it and only is None, box, True)

@@ -1,0 +1,1 @@
+"""Values with bounds on what rounding to float32 may change."""

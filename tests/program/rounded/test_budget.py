@@ -1,0 +1,24 @@
+"""What an evaluation may take."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.program.rounded.budget import Budget, TooMuchError
+
+
+def test_memory_is_that_of_one_step() -> None:
+    budget = Budget(8_000, 1e9)
+    for _ in range(5):
+        budget.take(250, 4)
+    with pytest.raises(TooMuchError):
+        budget.take(251, 4)
+
+
+def test_products_add_up() -> None:
+    budget = Budget(1e9, 100)
+    budget.work(60)
+    budget.work(40)
+    assert budget.spent == 100
+    with pytest.raises(TooMuchError):
+        budget.work(1)

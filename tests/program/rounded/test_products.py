@@ -1,0 +1,119 @@
+"""Sums of products: values, bounds and budgets of every way they are computed."""
+
+from __future__ import annotations
+
+from itertools import product as combinations
+
+import numpy as np
+import pytest
+
+from engine.program.rounded.budget import Budget, TooMuchError
+from engine.program.rounded.products import sum_of_products
+from engine.program.rounded.rounding import UNIT, Rounding
+from engine.program.rounded.tensors import Elements, Grid, Listed
+
+SIZES = {"i": 4, "j": 5, "k": 3, "l": 2}
+
+
+def operand(
+    rng: np.random.Generator, indices: str, kind: str
+) -> tuple[Elements, np.ndarray, np.ndarray]:
+    """Elements with bounds, and the same as arrays of values and bounds (NaN where absent)."""
+    shape = tuple(SIZES[x] for x in indices)
+    values = rng.normal(size=shape)
+    bounds = rng.uniform(0, 1e-3, size=shape)
+    if kind == "grid":
+        return Grid(tuple(map(np.arange, shape)), values, bounds), values, bounds
+    there = rng.uniform(size=shape) < 0.5
+    coords = np.stack(np.nonzero(there)) if shape else np.zeros((0, int(there)), np.int64)
+    listed = Listed(coords, values[there], bounds[there])
+    return listed, np.where(there, values, np.nan), bounds
+
+
+def expected(
+    out: str, factors: list[tuple[str, np.ndarray, np.ndarray]]
+) -> dict[tuple[int, ...], tuple[float, float, float, int]]:
+    """Per element the value, the inherited error, the upper sum and the number of terms."""
+    made: dict[tuple[int, ...], tuple[float, float, float, int]] = {}
+    space = "".join(dict.fromkeys("".join(x for x, _, _ in factors)))
+    for point in combinations(*(range(SIZES[x]) for x in space)):
+        at = dict(zip(space, point, strict=False))
+        parts = [(v[tuple(at[x] for x in xs)], e[tuple(at[x] for x in xs)]) for xs, v, e in factors]
+        if any(np.isnan(v) for v, _ in parts):
+            continue
+        value = float(np.prod([v for v, _ in parts]))
+        upper = float(np.prod([abs(v) + e for v, e in parts]))
+        key = tuple(at[x] for x in out)
+        before = made.get(key, (0.0, 0.0, 0.0, 0))
+        made[key] = (
+            before[0] + value, before[1] + upper - abs(value), before[2] + upper, before[3] + 1,
+        )  # fmt: skip
+    return made
+
+
+CASES = [
+    ("ij", ["ik", "kj"]),
+    ("ji", ["ik", "kj"]),
+    ("ijk", ["ik", "kj"]),
+    ("i", ["ik", "k"]),
+    ("", ["ik", "k"]),
+    ("ij", ["ij", "ij"]),
+    ("ij", ["i", "j"]),
+    ("kij", ["kil", "klj"]),
+    ("il", ["ij", "jk", "kl"]),
+    ("i", ["ij", "jk", "l"]),
+    ("", ["ij", "ij", "kl"]),
+    ("li", ["ijk", "l"]),
+]
+
+
+@pytest.mark.parametrize(("out", "factors"), CASES)
+def test_values_and_bounds(out: str, factors: list[str]) -> None:
+    rng = np.random.default_rng(4)
+    for kinds in combinations(["grid", "listed"], repeat=len(factors)):
+        made = [operand(rng, x, kind) for x, kind in zip(factors, kinds, strict=False)]
+        given = [(tuple(x), elements) for x, (elements, _, _) in zip(factors, made, strict=False)]
+        got = sum_of_products(tuple(out), given, Rounding(), Budget(1e9, 1e9)).listed()
+        want = expected(out, [(x, v, e) for x, (_, v, e) in zip(factors, made, strict=False)])
+        assert {tuple(c) for c in got.coords.T.tolist()} == set(want), kinds
+        assert got.bounds is not None
+        for key, value, bound in zip(got.coords.T.tolist(), got.values, got.bounds, strict=False):
+            exact, inherited, upper, terms = want[tuple(key)]
+            assert value == pytest.approx(exact, rel=1e-9, abs=1e-12)
+            own = UNIT * upper
+            least, most = inherited + own * terms, inherited + own * 2 * (terms * 9 + len(factors))
+            assert least * (1 - 1e-6) <= bound <= most * (1 + 1e-6), (kinds, key)
+
+
+def test_absent_elements_do_not_meet_infinities() -> None:
+    a = Listed(np.array([[0, 1], [0, 1]]), np.array([1.0, 2.0]))
+    x = Grid((np.arange(2), np.arange(1)), np.array([[np.inf], [3.0]]))
+    with np.errstate(all="ignore"):
+        got = sum_of_products(
+            ("i", "j"), [(("i", "k"), a), (("k", "j"), x)], Rounding(), Budget(1e9, 1e9)
+        )
+    assert got.listed().values.tolist() == [np.inf, 6.0]
+
+
+def test_a_product_of_zeros_is_an_element() -> None:
+    a = Listed(np.array([[0], [0]]), np.array([0.0]))
+    b = Listed(np.array([[0], [3]]), np.array([0.0]))
+    got = sum_of_products(
+        ("i", "j"), [(("i", "k"), a), (("k", "j"), b)], Rounding(), Budget(1e9, 1e9)
+    )
+    assert got.listed().coords.T.tolist() == [[0, 3]]
+
+
+@pytest.mark.parametrize("kind", ["grid", "listed"])
+def test_budgets_are_kept_before_anything_is_made(kind: str) -> None:
+    n = 2000
+    a = Listed(np.stack([np.arange(n), np.zeros(n, np.int64)]), np.ones(n))
+    b: Elements = Listed(np.stack([np.zeros(n, np.int64), np.arange(n)]), np.ones(n))
+    if kind == "grid":
+        b = Grid((np.arange(1), np.arange(n)), np.ones((1, n)))
+    factors = [(("i", "k"), a), (("k", "j"), b)]
+    with pytest.raises(TooMuchError):
+        sum_of_products(("i", "j"), factors, Rounding(), Budget(1e6, 1e9))
+    with pytest.raises(TooMuchError):
+        sum_of_products(("i", "j"), factors, Rounding(), Budget(1e9, 1e6))
+    assert sum_of_products(("i", "j"), factors, Rounding(), Budget(1e9, 1e9)).size == n * n
