@@ -29,13 +29,16 @@ from engine.program.rounded import (
     evaluate_rounded,
 )
 from engine.program.rounded.rounding import UNIT
-from engine.program.rounded.tensors import Floats, Ints, Listed, keys, positions
+from engine.program.rounded.stored import from_stored
+from engine.program.rounded.tensors import Floats, Ints, Listed, keys, positions, same_axis
 from engine.program.storage import StoredTensor
 from engine.program.types import Program, Statement
 from engine.results.check import Against, Check
 
 LOOSE = 1e-4
 """Bounds above this share of a tensor's largest magnitude are too wide to judge by."""
+NEGLIGIBLE = 16 * UNIT
+"""Differences below this share of a tensor's largest magnitude are not judged any closer."""
 MARGIN = 8.0
 """How far real rounding may exceed what a few samples of random rounding show."""
 SAMPLES = 3
@@ -92,8 +95,8 @@ def check_outputs(
     steps : sequence of Step
         What wrote it, in order.
     memory : int, optional
-        Bytes that the check may hold; by default twice what the tensors of a region take, and at
-        least 256 MiB.
+        Bytes that the check may hold; by default what the tensors of a region take, and at least
+        256 MiB.
     seed : int
         Of the order in which rows are compared.
     """
@@ -144,8 +147,8 @@ class _Judge:
         self.names = tuple(name for name in step.outputs if name in stored)
         self.random = np.random.default_rng(seed)
         reads = {a.tensor for s in step.statements for a in s.operands}
-        touched = sum(_bytes(stored[name]) for name in {*reads, *self.names} if name in stored)
-        room = max(2 * touched, LEAST_BYTES)
+        touched = sum(stored[name].bytes for name in {*reads, *self.names} if name in stored)
+        room = max(touched, LEAST_BYTES)
         self.budget = Budget(
             room if memory is None else min(room, memory), max(LEAST_PRODUCTS, step.tokens)
         )
@@ -256,10 +259,6 @@ class _Judge:
         return allowed
 
 
-def _bytes(stored: StoredTensor) -> int:
-    return int(stored.values.nbytes) + 8 * stored.tensor.rank * len(stored.values)
-
-
 @dataclass(frozen=True, eq=False)
 class _Matched:
     """An output beside what it should be, element by element.
@@ -270,7 +269,7 @@ class _Matched:
         What it should be.
     wanted, bounds, got : (n,) arrays
         Of the elements that both have.
-    at : (n,) array
+    at : (n,) array, or slice
         Their places among the elements that should be there.
     same : bool
         Whether exactly the elements that should be there are stored.
@@ -280,22 +279,32 @@ class _Matched:
     wanted: Floats
     bounds: Floats
     got: Floats
-    at: Ints
+    at: Ints | slice
     same: bool
 
     @classmethod
     def of(cls, stored: StoredTensor, elements: Elements, box: Box) -> _Matched:
-        coords, values = stored.to_coo()
-        got = Listed(coords.T, values)  # type: ignore[arg-type]
-        got = got.restricted(box)
+        given = from_stored(stored, box)
+        bounds = elements.bounds
+        if _same_axes(given, elements):
+            wanted = elements.values.ravel()
+            allowed = np.zeros(1) if bounds is None else np.abs(bounds.ravel())
+            return cls(
+                elements,
+                wanted,
+                np.broadcast_to(allowed, wanted.shape),
+                given.values.ravel(),
+                slice(None),
+                True,
+            )
+        got = given.listed()
         if isinstance(elements, Grid):
             at, here = positions(got.coords, list(elements.axes))
         else:
             at, here = _places(got.coords, elements)
         all_here = bool(here.all())
         at = at if all_here else at[here]
-        found = got.values.astype(np.float64)
-        bounds = elements.bounds
+        found = got.values
         flat = elements.values.ravel()
         return cls(
             elements,
@@ -308,9 +317,15 @@ class _Matched:
 
     @property
     def loose(self) -> bool:
-        """Whether some bound is too wide to judge by."""
-        finite = np.abs(self.wanted[np.isfinite(self.wanted)])
-        return bool((self.bounds > LOOSE * finite.max(initial=0.0)).any())
+        """Whether bounds are too wide to judge by, and there is anything to judge."""
+        finite = np.isfinite(self.wanted)
+        largest = float(np.abs(self.wanted[finite]).max(initial=0.0))
+        wide = self.bounds > LOOSE * largest
+        if not wide.any():
+            return False
+        with np.errstate(invalid="ignore"):
+            off = np.abs(self.got[wide] - self.wanted[wide])
+        return not bool((off <= NEGLIGIBLE * largest).all())
 
     def moved(self, sample: Elements) -> Floats:
         """How far another evaluation's elements lie from the wanted ones."""
@@ -340,6 +355,14 @@ class _Matched:
         worst = float(off.max())
         if worst > blurred or largest > blurred:
             verdict.error = max(verdict.error, worst / largest if largest else float("inf"))
+
+
+def _same_axes(a: Elements, b: Elements) -> bool:
+    return (
+        isinstance(a, Grid)
+        and isinstance(b, Grid)
+        and all(same_axis(x, y) for x, y in zip(a.axes, b.axes, strict=True))
+    )
 
 
 def _places(

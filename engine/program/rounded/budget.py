@@ -18,7 +18,9 @@ class Budget:
     Attributes
     ----------
     bytes : float
-        Of all arrays of one step together.
+        Of all arrays together.
+    held : float
+        Bytes of what is kept from one step to the next.
     products : float
         Of all steps together.
     """
@@ -26,6 +28,7 @@ class Budget:
     bytes: float
     products: float
     spent: float = field(default=0.0, init=False)
+    held: float = field(default=0.0, init=False)
 
     def take(self, elements: float, arrays: int) -> None:
         """Refuse a step that holds so many arrays of so many elements.
@@ -35,7 +38,7 @@ class Budget:
         TooMuchError
             More than the budget.
         """
-        if elements * arrays * WORD > self.bytes:
+        if self.held + elements * arrays * WORD > self.bytes:
             raise TooMuchError
 
     def work(self, products: float) -> None:

@@ -11,9 +11,10 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from engine.program.rounded.budget import Budget
+from engine.program.rounded.budget import WORD, Budget
 from engine.program.rounded.products import Term, groups, rounded, sum_of_products, summed
 from engine.program.rounded.rounding import SMALLEST, Rounding, function, reciprocal, settled
+from engine.program.rounded.stored import from_stored, is_grid
 from engine.program.rounded.tensors import (
     Box,
     Elements,
@@ -21,8 +22,6 @@ from engine.program.rounded.tensors import (
     Grid,
     Ints,
     Listed,
-    from_stored,
-    is_grid,
     keys,
     same_axis,
 )
@@ -69,13 +68,13 @@ def evaluate_rounded(
     wanted = Wanted(program, statements, outputs)
     produced = {s.out.tensor for s in statements}
     known: dict[str, Elements] = {}
+
+    def leaf(name: str, box: Box) -> Elements | None:
+        sparse = name not in produced and not is_grid(stored[name])
+        return from_stored(stored[name], box) if sparse else None
+
     if any(only is not None for box in outputs.values() for only in box):
-        leaf: dict[str, Elements] = {}
         for s in reversed(statements):
-            for access in s.operands:
-                name = access.tensor
-                if name not in produced and name not in leaf and not is_grid(stored[name]):
-                    leaf[name] = from_stored(stored[name])
             wanted.ask(s, leaf)
     reads = Counter(a.tensor for s in statements for a in s.operands)
     with np.errstate(all="ignore"):
@@ -86,12 +85,20 @@ def evaluate_rounded(
                 if name not in known:
                     known[name] = from_stored(stored[name], wanted.of(name))
                 operands.append(known[name])
+            budget.held = sum(map(_bytes, known.values()))
             known[s.out.tensor] = _Evaluator(program, s, wanted, budget, rounding).result(operands)
             reads.subtract(a.tensor for a in s.operands)
             for access in s.operands:
                 if reads[access.tensor] == 0 and access.tensor not in outputs:
                     known.pop(access.tensor, None)
     return {name: known[name] for name in outputs}
+
+
+def _bytes(elements: Elements) -> float:
+    arrays = 1 if elements.bounds is None else 2
+    if isinstance(elements, Listed):
+        arrays += len(elements.coords)
+    return float(elements.size * arrays * WORD)
 
 
 class _Evaluator:

@@ -140,7 +140,7 @@ def summed(term: Term, wanted: set[str], budget: Budget) -> Term:
     term = term.listed()
     elements = term.elements
     assert isinstance(elements, Listed)
-    budget.take(elements.size, 4)
+    budget.take(elements.size, 8)
     coords, group, count = groups(elements.coords[kept], bool(kept))
 
     def add(weights: Floats | None) -> Floats | None:
@@ -194,7 +194,7 @@ def _grids(left: Term, right: Term, later: set[str], budget: Budget) -> Term | N
         axes[x] = axis
     space = tuple(dict.fromkeys((*left.indices, *right.indices)))
     indices = tuple(x for x in space if x in later)
-    budget.take(prod(len(axes[x]) for x in indices), 3)
+    budget.take(prod(len(axes[x]) for x in indices), 6)
     budget.work(prod(len(axes[x]) for x in space) // 16)
     place = {x: k for k, x in enumerate(space)}
     at = [[place[x] for x in t.indices] for t in (left, right)]
@@ -253,7 +253,7 @@ def _matrices(
     (ia, ib), inner = numbered(inner_a, inner_b)
     products = float(np.bincount(ia, minlength=inner) @ np.bincount(ib, minlength=inner))
     budget.work(products)
-    budget.take(min(products, float(row_count) * column_count), 8)
+    budget.take(min(products, float(row_count) * column_count), 16)
 
     first = _Pattern.of(row, ia, (row_count, inner))
     second = _Pattern.of(ib, column, (inner, column_count))
@@ -293,22 +293,24 @@ def _matrices(
 class _Pattern:
     """Where a sparse matrix has elements; several have the same."""
 
-    order: Ints
+    order: Ints | None
     columns: Any
     first: Any
     shape: tuple[int, int]
 
     @classmethod
     def of(cls, rows: Ints, columns: Ints, shape: tuple[int, int]) -> _Pattern:
-        order = np.lexsort((columns, rows))
-        first = np.searchsorted(rows[order], np.arange(shape[0] + 1))
-        return cls(order, columns[order], first, shape)
+        order: Ints | None = None
+        if (rows[1:] < rows[:-1]).any():
+            order = np.argsort(rows, kind="stable")
+            rows, columns = rows[order], columns[order]
+        first = np.searchsorted(rows, np.arange(shape[0] + 1))
+        return cls(order, columns, first, shape)
 
     def matrix(self, data: Floats) -> Any:
         """The matrix with these elements, in the order of the coordinates given."""
-        return scipy.sparse.csr_array(
-            (data[self.order], self.columns, self.first), shape=self.shape
-        )
+        sorted_data = data if self.order is None else data[self.order]
+        return scipy.sparse.csr_array((sorted_data, self.columns, self.first), shape=self.shape)
 
 
 def _as_columns(
@@ -342,7 +344,7 @@ def _by_grid(
     width = prod(len(axis) for axis in column_axes)
     depth = prod(len(grid.axes[k]) for k in order) // max(width, 1)
     budget.work(float(here.sum()) * width)
-    budget.take(float(count) * width, 4 if grid.bounds is None and a.bounds is None else 6)
+    budget.take(float(count) * width, 8)
 
     def dense(values: Floats) -> Floats:
         made = np.broadcast_to(values, grid.values.shape).transpose(order)

@@ -14,8 +14,6 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from engine.program.storage import StoredTensor
-
 Floats: TypeAlias = npt.NDArray[np.float64]
 Ints: TypeAlias = npt.NDArray[np.int64]
 Bools: TypeAlias = npt.NDArray[np.bool_]
@@ -61,7 +59,7 @@ class Grid:
 
     def restricted(self, box: Box) -> Grid:
         """What lies in a box."""
-        at = [_inside(axis, only) for axis, only in zip(self.axes, box, strict=True)]
+        at = [inside(axis, only) for axis, only in zip(self.axes, box, strict=True)]
         if all(a is None for a in at):
             return self
         pick = np.ix_(
@@ -115,30 +113,6 @@ class Listed:
 Elements: TypeAlias = Grid | Listed
 
 
-def from_stored(stored: StoredTensor, box: Box | None = None) -> Elements:
-    """The elements of a stored tensor that lie in a box; exact, as float32 holds them."""
-    tensor = stored.tensor
-    box = box or (None,) * tensor.rank
-    if is_grid(stored):
-        order = tensor.format.mode_order
-        grid = stored.values.reshape([tensor.shape[d] for d in order]).transpose(np.argsort(order))
-        axes = tuple(
-            np.arange(n) if b is None else b for n, b in zip(tensor.shape, box, strict=True)
-        )
-        if any(b is not None for b in box):
-            grid = grid[np.ix_(*axes)]
-        return Grid(axes, grid.astype(np.float64))
-    coords, values = stored.to_coo()
-    every = Listed(coords.T, values)  # type: ignore[arg-type]  # float32 until restricted
-    inside = every.restricted(box)
-    return Listed(np.ascontiguousarray(inside.coords), inside.values.astype(np.float64))
-
-
-def is_grid(stored: StoredTensor) -> bool:
-    """Whether :func:`from_stored` makes a grid of a tensor."""
-    return stored.tensor.format.all_dense and not stored.tensor.format.blocked
-
-
 def member(at: Ints, only: Ints) -> Bools:
     """Which coordinates are among sorted ones."""
     if not len(only):
@@ -152,7 +126,16 @@ def member(at: Ints, only: Ints) -> Bools:
     return found
 
 
-def _inside(axis: Ints, only: Ints | None) -> Ints | None:
+def distinct(at: Ints) -> Ints:
+    """The coordinates that occur, sorted."""
+    if not len(at) or (top := int(at.max()) + 1) > max(TABLE, 4 * len(at)):
+        return np.unique(at)
+    table = np.zeros(top, dtype=bool)
+    table[at] = True
+    return np.flatnonzero(table)
+
+
+def inside(axis: Ints, only: Ints | None) -> Ints | None:
     """Positions of the wanted coordinates in an axis; None if that is all of it."""
     if only is None:
         return None

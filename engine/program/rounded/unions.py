@@ -129,7 +129,7 @@ def _some(values: Floats | None) -> Floats:
 
 def _merged(several: Sequence[Ints], budget: Budget) -> tuple[Ints, list[Ints]]:
     """All coordinates of two operands, and where each operand has them (-1: nowhere)."""
-    budget.take(sum(c.shape[1] for c in several), 6)
+    budget.take(sum(c.shape[1] for c in several), 12)
     made = keys(*several)
     joined = np.concatenate(made)
     names, first = np.unique(joined, return_index=True)
@@ -244,7 +244,7 @@ def _walked(
                 depth[k] += 1
         points = np.concatenate([f[0] for f in found.values()])
         along = np.concatenate([f[1] for f in found.values()])
-        budget.take(len(points), 4 + len(space))
+        budget.take(len(points), 8 + len(space))
         (key,) = keys(np.stack([points, along]))
         names_of, first = np.unique(key, return_index=True)
         point = points[first]

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import reduce
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias
 
 import numpy as np
 
-from engine.program.rounded.tensors import Box, Elements, Grid, Ints
+from engine.program.rounded.tensors import Box, Elements, Grid, Ints, distinct
 from engine.program.types import Access, BroadcastAdd, Op, Program, Statement
+
+Leaf: TypeAlias = Callable[[str, Box], Elements | None]
+"""A tensor's elements inside a box, where they are known and sparse."""
 
 
 class Wanted:
@@ -38,19 +41,19 @@ class Wanted:
         known: dict[str, Ints | None] = dict.fromkeys(s.indices)
         return {**known, **dict(zip(s.out.indices, self.of(s.out.tensor), strict=True))}
 
-    def ask(self, s: Statement, leaf: Mapping[str, Elements]) -> None:
+    def ask(self, s: Statement, leaf: Leaf | None = None) -> None:
         """Ask the operands of a statement for what its result needs.
 
         Parameters
         ----------
-        leaf : mapping
-            Operands that are known already; products need of the others no more than they meet.
+        leaf : callable, optional
+            What is known of an operand inside a box, or None; products need of the others no
+            more than that meets.
         """
         only = self._passed_on(s)
-        if s.op in (Op.MUL, Op.DIV):
+        if leaf is not None and s.op in (Op.MUL, Op.DIV):
             for access in s.operands:
-                if access.tensor in leaf:
-                    _narrow(access, leaf[access.tensor], only)
+                _narrow(access, leaf, only)
         for access in s.operands:
             box = tuple(only.get(x) for x in access.indices)
             before = self.boxes.get(access.tensor)
@@ -79,16 +82,14 @@ def _either(a: Ints | None, b: Ints | None) -> Ints | None:
     return None if a is None or b is None else np.union1d(a, b)
 
 
-def _narrow(access: Access, elements: Elements, only: dict[str, Ints | None]) -> None:
+def _narrow(access: Access, leaf: Leaf, only: dict[str, Ints | None]) -> None:
     """Leave of the indices not restricted yet what a known factor has inside the box."""
-    if all(only.get(x) is None for x in access.indices):
+    box = tuple(only.get(x) for x in access.indices)
+    if all(b is None for b in box) or all(b is not None for b in box):
         return
-    inside = elements.restricted(tuple(only.get(x) for x in access.indices))
+    known = leaf(access.tensor, box)
+    if known is None:
+        return
     for k, x in enumerate(access.indices):
         if only.get(x) is None:
-            only[x] = inside.axes[k] if isinstance(inside, Grid) else np.unique(inside.coords[k])
-
-
-def whole(box: Box) -> bool:
-    """Whether a box leaves nothing out."""
-    return reduce(lambda all_of_it, only: all_of_it and only is None, box, True)
+            only[x] = known.axes[k] if isinstance(known, Grid) else distinct(known.coords[k])

@@ -15,6 +15,14 @@ def test_memory_is_that_of_one_step() -> None:
         budget.take(251, 4)
 
 
+def test_what_is_kept_counts_too() -> None:
+    budget = Budget(8_000, 1e9)
+    budget.held = 4_000.0
+    budget.take(125, 4)
+    with pytest.raises(TooMuchError):
+        budget.take(126, 4)
+
+
 def test_products_add_up() -> None:
     budget = Budget(1e9, 100)
     budget.work(60)

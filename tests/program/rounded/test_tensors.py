@@ -5,53 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.program import parse
 from engine.program.rounded.tensors import (
     Grid,
     Listed,
-    from_stored,
-    is_grid,
+    distinct,
     keys,
     member,
     numbered,
     positions,
     same_axis,
 )
-from engine.program.storage import StoredTensor
-
-ARRAY = np.array([[0, 2.0, 0, 1], [0, 0, 0, 0], [5, 0, 3.0, 0]])
-
-
-def stored(fmt: str) -> StoredTensor:
-    tensor = parse(f"A: 3x4 {fmt}\nB[i,j] = relu(A[i,j])").tensor("A")
-    return StoredTensor.from_dense(tensor, ARRAY)
-
-
-@pytest.mark.parametrize("fmt", ["dense", "dense order 1,0", "csr", "csc", "coo", "dcsr"])
-@pytest.mark.parametrize(
-    "box", [(None, None), ([2], None), (None, [0, 3]), ([0, 2], [1, 2]), ([], None)]
-)
-def test_what_is_stored_inside_a_box(fmt: str, box: tuple[list[int] | None, ...]) -> None:
-    chosen = tuple(None if b is None else np.array(b, dtype=np.int64) for b in box)
-    elements = from_stored(stored(fmt), chosen)
-    assert isinstance(elements, Grid) is fmt.startswith("dense") is is_grid(stored(fmt))
-    listed = elements.listed()
-    found = {
-        tuple(c): v for c, v in zip(listed.coords.T.tolist(), listed.values.tolist(), strict=False)
-    }
-    rows, columns = (range(n) if b is None else b for n, b in zip((3, 4), box, strict=False))
-    want = {
-        (i, j): ARRAY[i, j] for i in rows for j in columns if ARRAY[i, j] or fmt.startswith("dense")
-    }
-    assert found == want
-    again = from_stored(stored(fmt)).restricted(chosen).listed()
-    assert {tuple(c) for c in again.coords.T.tolist()} == set(want)
-
-
-def test_transposing_a_grid_and_a_list() -> None:
-    for fmt in ("dense", "csr"):
-        turned = from_stored(stored(fmt)).transposed([1, 0]).listed()
-        assert {(j, i) for i, j in turned.coords.T.tolist()} >= {(0, 1), (2, 2), (2, 0), (0, 3)}
 
 
 def test_numbers_of_tuples_are_equal_and_ordered_as_the_tuples() -> None:
@@ -115,3 +78,9 @@ def test_bounds_go_along() -> None:
     taken = Listed(np.array([[0, 1]]), np.ones(2), np.array([5.0, 6])).restricted((np.array([1]),))
     assert taken.bounds is not None
     assert taken.bounds.tolist() == [6]
+
+
+@pytest.mark.parametrize("top", [5, 10**9])
+def test_distinct_coordinates(top: int) -> None:
+    assert distinct(np.array([top, 1, 3, 1])).tolist() == [1, 3, top]
+    assert distinct(np.zeros(0, np.int64)).tolist() == []

@@ -15,11 +15,15 @@ def needed(
     program = parse(text)
     wanted = Wanted(program, program.live, {program.outputs[0]: box})
     for statement in reversed(program.live):
-        wanted.ask(statement, leaf or {})
+        wanted.ask(statement, lambda name, inside: known(leaf or {}, name, inside))
     return {
         name: [None if only is None else only.tolist() for only in made]
         for name, made in wanted.boxes.items()
     }
+
+
+def known(leaf: dict[str, Elements], name: str, inside: Box) -> Elements | None:
+    return leaf[name].restricted(inside) if name in leaf else None
 
 
 ROWS = np.array([0, 2])
