@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -28,9 +29,9 @@ from engine.program.rounded import (
     TooMuchError,
     evaluate_rounded,
 )
-from engine.program.rounded.rounding import UNIT
+from engine.program.rounded.rounding import SMALLEST, UNIT
 from engine.program.rounded.stored import from_stored
-from engine.program.rounded.tensors import Floats, Ints, Listed, keys, positions, same_axis
+from engine.program.rounded.tensors import Bools, Floats, Ints, Listed, keys, positions, same_axis
 from engine.program.storage import StoredTensor
 from engine.program.types import Program, Statement
 from engine.results.check import Against, Check
@@ -40,8 +41,11 @@ LOOSE = 1e-4
 NEGLIGIBLE = 16 * UNIT
 """Differences below this share of a tensor's largest magnitude are not judged any closer."""
 MARGIN = 8.0
-"""How far real rounding may exceed what a few samples of random rounding show."""
-SAMPLES = 3
+"""How far real rounding may exceed what samples of random rounding show."""
+UNSTEADY = 1 / 64
+"""A pole counts where random rounding moves an element by more than this share of itself."""
+FEWEST, SAMPLES = 3, 16
+"""How many samples of random rounding are drawn, at least and at most."""
 LEAST_PRODUCTS = 2e7
 LEAST_BYTES = 2**28
 BEYOND = 1e300
@@ -217,7 +221,7 @@ class _Judge:
         wants = self._evaluated(boxes, rounding)
         found = {name: _Matched.of(self.stored[name], wants[name], boxes[name]) for name in wants}
         allowed = {name: f.bounds for name, f in found.items()}
-        if rounding.crossed or any(f.loose for f in found.values()):
+        if rounding.crossed or any(f.suspects.any() for f in found.values()):
             allowed = self._observed(boxes, found)
         for name, f in found.items():
             f.tell(allowed[name], verdict)
@@ -231,32 +235,23 @@ class _Judge:
     def _observed(
         self, boxes: Mapping[str, Box], found: Mapping[str, _Matched]
     ) -> dict[str, Floats]:
-        """Bounds scaled down to a margin above what random rounding shows."""
-        shares = dict.fromkeys(found, 0.0)
-        unsure = {name: np.zeros(f.wanted.shape, dtype=bool) for name, f in found.items()}
+        """Bounds, those of suspects narrowed to a margin above what random rounding shows.
+
+        Samples are drawn until they explain all suspects, or there are enough of them.
+        """
+        moved = {name: np.zeros(f.wanted.shape) for name, f in found.items()}
         samples = [Rounding(Errors.AWAY)]
         samples += [Rounding(Errors.RANDOM, random=r) for r in self.random.spawn(SAMPLES)]
-        for rounding in samples:
+        for number, rounding in enumerate(samples):
             sample = self._evaluated(boxes, rounding)
             for name, f in found.items():
-                off = f.moved(sample[name])
-                unsure[name] |= ~np.isfinite(off)
-                counted = np.isfinite(off) & (f.bounds > 0) & np.isfinite(f.bounds)
-                if counted.any():
-                    ratio = float((off[counted] / f.bounds[counted]).max())
-                    shares[name] = max(shares[name], ratio)
-        most = min(1.0, MARGIN * max(shares.values()))
+                np.maximum(moved[name], f.moved(sample[name]), out=moved[name])
+            if number >= FEWEST and all(f.explained(moved[name]) for name, f in found.items()):
+                break
         # Poles are told by bounds of the right size only.
+        most = min(1.0, MARGIN * max(f.share(moved[name]) for name, f in found.items()))
         scaled = self._evaluated(boxes, Rounding(unit=UNIT * max(most, 1e-9), poles=True))
-        allowed = {}
-        for name, f in found.items():
-            bounds = scaled[name].bounds
-            beyond = unsure[name]
-            if bounds is not None:
-                beyond = beyond | np.isinf(bounds.ravel()[f.at])
-            share = min(1.0, MARGIN * shares[name])
-            allowed[name] = np.where(beyond, np.inf, f.bounds * share)
-        return allowed
+        return {name: f.narrowed(moved[name], scaled[name].bounds) for name, f in found.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -315,17 +310,37 @@ class _Matched:
             all_here and len(at) == elements.size,
         )
 
-    @property
-    def loose(self) -> bool:
-        """Whether bounds are too wide to judge by, and there is anything to judge."""
+    @cached_property
+    def suspects(self) -> Bools:
+        """Elements that differ, and whose bounds are too wide to judge by."""
         finite = np.isfinite(self.wanted)
         largest = float(np.abs(self.wanted[finite]).max(initial=0.0))
         wide = self.bounds > LOOSE * largest
-        if not wide.any():
-            return False
         with np.errstate(invalid="ignore"):
-            off = np.abs(self.got[wide] - self.wanted[wide])
-        return not bool((off <= NEGLIGIBLE * largest).all())
+            return wide & ~(np.abs(self.got - self.wanted) <= NEGLIGIBLE * largest)
+
+    def _allowed(self, moved: Floats) -> Floats:
+        own = 2 * UNIT * np.abs(self.wanted) + 4 * SMALLEST
+        return np.where(self.suspects, np.minimum(self.bounds, MARGIN * moved + own), self.bounds)
+
+    def explained(self, moved: Floats) -> bool:
+        """Whether random rounding may do to every suspect what was done to it."""
+        with np.errstate(invalid="ignore"):
+            off = np.abs(self.got - self.wanted)[self.suspects]
+        return bool((off <= self._allowed(moved)[self.suspects]).all())
+
+    def share(self, moved: Floats) -> float:
+        """How much of the bounds random rounding takes up, at most."""
+        counted = np.isfinite(moved) & (self.bounds > 0) & np.isfinite(self.bounds)
+        return float((moved[counted] / self.bounds[counted]).max(initial=0.0))
+
+    def narrowed(self, moved: Floats, poles: Floats | None) -> Floats:
+        """What each element may be off; infinite where a pole is within reach of rounding."""
+        beyond = ~np.isfinite(moved)
+        if poles is not None:
+            unsteady = moved > UNSTEADY * np.abs(self.wanted)
+            beyond |= unsteady & np.isinf(poles.ravel()[self.at])
+        return np.where(beyond, np.inf, self._allowed(moved))
 
     def moved(self, sample: Elements) -> Floats:
         """How far another evaluation's elements lie from the wanted ones."""
