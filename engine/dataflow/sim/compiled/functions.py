@@ -106,11 +106,17 @@ SQRT_2 = math.sqrt(2)
 
 
 @inline
+def larger(a: Any, b: Any) -> Any:
+    """The larger of two values, the first of equal ones; NaN wins wherever it stands."""
+    return b if b > a or b != b else a
+
+
+@inline
 def function(fn: Int, a: Any, c: Any) -> Any:
     """A function of one value; transcendental ones in double precision, then rounded."""
     one = np.float32(1)
     if fn == MAX:
-        return c if c > a else a
+        return c if c > a or c != c else a
     if fn == SCALAR_ADD:
         return a + c
     if fn == SCALAR_MUL:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from engine.dataflow.sim.compiled.functions import larger
 from engine.dataflow.sim.compiled.inlining import inline
 from engine.dataflow.sim.compiled.layout import KIND, LEAF, STEP, Int, State
 from engine.dataflow.sim.compiled.rings import number
@@ -99,9 +100,7 @@ def accumulate(s: State, f: Int, rc: Int, cv: Int, rv: Int, m: Int, fold: Int) -
             total = sums + entry * size
             if fold == 1:
                 for k in range(size):
-                    old, new = s.floats[total + k], s.floats[given + k]
-                    if new > old or (new != new and size > 1):
-                        s.floats[total + k] = new
+                    s.floats[total + k] = larger(s.floats[total + k], s.floats[given + k])
             else:
                 for k in range(size):
                     s.floats[total + k] += s.floats[given + k]

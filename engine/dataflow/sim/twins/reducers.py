@@ -12,6 +12,7 @@ import numpy.typing as npt
 from engine.dataflow.samml.tile_values import latency, tile_of
 from engine.dataflow.sim.process import Behaviour, Process
 from engine.dataflow.sim.tokens import DONE, EMPTY, Stop, Token, is_number, same
+from engine.dataflow.sim.twins.maximum import larger
 from engine.dataflow.sim.twins.registry import twin
 
 F32 = np.float32
@@ -30,15 +31,8 @@ class Fold:
 
 FOLDS: Mapping[str, Fold] = {
     "add": Fold(lambda total, x: total + x, F32(0), F32(0)),
-    "max": Fold(lambda top, x: _maximum(top, x), np.finfo(F32).min, F32(0)),
+    "max": Fold(larger, np.finfo(F32).min, F32(0)),
 }
-
-
-def _maximum(top: Value, x: Value) -> Value:
-    if isinstance(top, np.ndarray) or isinstance(x, np.ndarray):
-        tile: npt.NDArray[np.float32] = np.maximum(top, x)
-        return tile
-    return max(top, x)
 
 
 class Register:

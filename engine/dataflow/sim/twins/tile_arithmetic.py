@@ -15,6 +15,7 @@ from scipy.special import erf
 from engine.dataflow.samml.tile_values import TileSpec, latency, tile_of
 from engine.dataflow.sim.process import Behaviour, Process
 from engine.dataflow.sim.tokens import DONE, is_number
+from engine.dataflow.sim.twins.maximum import larger, largest
 from engine.dataflow.sim.twins.registry import twin
 
 F32 = np.float32
@@ -27,10 +28,10 @@ UNARY: Mapping[str, Callable[[Array, np.float32], Array]] = {
     "rsqrt": lambda x, _: 1 / np.sqrt(x),
     "sigmoid": lambda x, _: 1 / (1 + np.exp(-x.astype(np.float64)).astype(F32)),
     "gelu": lambda x, _: 0.5 * x.astype(np.float64) * (1 + erf(x / np.sqrt(2.0))),
-    "relu": lambda x, _: np.maximum(x, 0),
+    "relu": lambda x, _: larger(x, F32(0)),
     "sin": lambda x, _: np.sin(x.astype(np.float64)),
     "cos": lambda x, _: np.cos(x.astype(np.float64)),
-    "max": np.maximum,
+    "max": larger,
     "scalaradd": lambda x, c: x + c,
     "scalarmul": lambda x, c: x * c,
     "scalardiv": lambda x, c: x / c,
@@ -48,7 +49,7 @@ ELEMENTWISE: Mapping[str, Callable[[Array, Array], Array]] = {
 
 FOLDS: Mapping[str, Callable[[Array, tuple[int, ...]], Any]] = {
     "add": lambda x, axes: x.sum(axis=axes, dtype=np.float64),
-    "max": lambda x, axes: x.max(axis=axes),
+    "max": largest,
 }
 """How axes inside a tile are folded."""
 

@@ -13,6 +13,7 @@ from engine.dataflow.samml.tile_values import tile_of
 from engine.dataflow.sim.process import Behaviour, Process
 from engine.dataflow.sim.timing import binary_timing, load_timing, unary_timing
 from engine.dataflow.sim.tokens import DONE, EMPTY, Stop, is_number, same
+from engine.dataflow.sim.twins.maximum import larger
 from engine.dataflow.sim.twins.registry import twin
 from engine.dataflow.sim.twins.tile_arithmetic import as_value, binary_on_tiles, unary_on_tiles
 
@@ -35,10 +36,10 @@ UNARY: Mapping[str, Callable[[F32, F32], Any]] = {
     "rsqrt": lambda x, _: F32(1) / np.sqrt(x),
     "sigmoid": lambda x, _: F32(1) / (F32(1) + F32(np.exp(-F64(x)))),
     "gelu": lambda x, _: 0.5 * float(x) * (1 + math.erf(float(x) / math.sqrt(2))),
-    "relu": lambda x, _: max(x, ZERO),
+    "relu": lambda x, _: larger(x, ZERO),
     "sin": lambda x, _: np.sin(F64(x)),
     "cos": lambda x, _: np.cos(F64(x)),
-    "max": max,
+    "max": larger,
     "scalaradd": lambda x, c: x + c,
     "scalarmul": lambda x, c: x * c,
     "scalardiv": lambda x, c: x / c,

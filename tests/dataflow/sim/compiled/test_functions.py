@@ -78,6 +78,16 @@ def test_edges_of_logarithm_and_root() -> None:
     assert function(UNARY["sigmoid"], f32(0), f32(0)) == f32(0.5)
 
 
-def test_a_maximum_with_nan_keeps_the_operand() -> None:
-    """``c > a`` is false, so the value stays what it was."""
-    assert np.isnan(plain(functions.function)(UNARY["max"], f32(np.nan), f32(0)))
+NAN = f32(np.nan)
+
+
+@pytest.mark.parametrize(("a", "b"), [(NAN, f32(0)), (f32(0), NAN), (NAN, NAN)])
+def test_nan_wins_every_maximum(a: Any, b: Any) -> None:
+    assert np.isnan(plain(functions.function)(UNARY["max"], a, b))
+    assert np.isnan(plain(functions.larger)(a, b))
+
+
+def test_the_first_of_equal_zeros_is_the_larger() -> None:
+    zero, minus = f32(0), f32(-0.0)
+    assert not np.signbit(plain(functions.larger)(zero, minus))
+    assert np.signbit(plain(functions.larger)(minus, zero))

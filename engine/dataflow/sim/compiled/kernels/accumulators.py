@@ -8,6 +8,7 @@ import numpy as np
 from numba.cpython.unsafe import numbers
 
 from engine.dataflow.sim.compiled.cache import kernel
+from engine.dataflow.sim.compiled.functions import larger
 from engine.dataflow.sim.compiled.inlining import inline
 from engine.dataflow.sim.compiled.layout import (
     DONE,
@@ -194,7 +195,9 @@ def _accumulate(s: State, nd: Any, r: Int, q: Int, m: Int) -> Int:
         known = _mark(s, nd, c)
         if not nd.is_max:
             s.floats[sums + c] += f
-        elif not known or f > s.floats[sums + c]:
+        elif known:
+            s.floats[sums + c] = larger(s.floats[sums + c], f)
+        else:
             s.floats[sums + c] = f
         lo, hi = min(lo, c), max(hi, c + 1)
     nd.first, nd.end = lo, hi

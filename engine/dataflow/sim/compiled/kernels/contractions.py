@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from engine.dataflow.samml.tile_values import TileSpec
-from engine.dataflow.sim.compiled.functions import apply, slice_left, slice_right, slices
+from engine.dataflow.sim.compiled.functions import apply, larger, slice_left, slice_right, slices
 from engine.dataflow.sim.compiled.inlining import inline, inline_fused
 from engine.dataflow.sim.compiled.layout import (
     COLUMNS,
@@ -123,19 +123,13 @@ def pack(s: State, source: Int, into: Int, plan: Int, size: Int, top: Int) -> No
             total = out[at]
             for e in range(length):
                 x = np.float64(given[e])
-                if not top:
-                    total += x
-                elif x > total or x != x:
-                    total = x
+                total = larger(total, x) if top else total + x
             out[at] = total
         elif folds:
             for e in range(length):
                 x = np.float64(given[e])
                 w = at + e * stride
-                if not top:
-                    out[w] += x
-                elif x > out[w] or x != x:
-                    out[w] = x
+                out[w] = larger(out[w], x) if top else out[w] + x
         elif stride == 1:
             inner = doubles(s.ints, into + at, length)
             for e in range(length):

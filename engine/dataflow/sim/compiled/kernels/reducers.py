@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from engine.dataflow.sim.compiled.cache import kernel
+from engine.dataflow.sim.compiled.functions import larger
 from engine.dataflow.sim.compiled.inlining import inline
 from engine.dataflow.sim.compiled.layout import (
     DONE,
@@ -94,9 +95,9 @@ def _fold(s: State, nd: Any, r: Int) -> None:
             first = 1
         if step:
             for e in range(first, n):
-                total = values[e] if values[e] > total else total
-        elif values[0] > total:
-            total = values[0]
+                total = larger(total, values[e])
+        else:
+            total = larger(total, values[0])
     nd.total = total
     nd.filled = 1
     nd.added = 1

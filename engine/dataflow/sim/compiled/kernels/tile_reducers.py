@@ -8,6 +8,7 @@ import numpy as np
 
 from engine.dataflow.samml.tile_values import latency
 from engine.dataflow.sim.compiled.cache import kernel
+from engine.dataflow.sim.compiled.functions import larger
 from engine.dataflow.sim.compiled.inlining import inline
 from engine.dataflow.sim.compiled.kernels.reducers import REGISTER, register
 from engine.dataflow.sim.compiled.kernels.tile_arithmetic import WORK_PER_VISIT, pool_of, spec_of
@@ -83,8 +84,7 @@ def _fold(s: State, nd: Any, i: Int, r: Int, m: Int) -> None:
                 total[k] = given[k]
         elif nd.is_max:
             for k in range(size):
-                if given[k] > total[k] or given[k] != given[k]:
-                    total[k] = given[k]
+                total[k] = larger(total[k], given[k])
         else:
             for k in range(size):
                 total[k] += given[k]

@@ -16,6 +16,7 @@ from engine.dataflow.sim.compiled.functions import (
     UNARY,
     apply,
     function,
+    larger,
     slice_left,
     slice_right,
     slices,
@@ -267,7 +268,7 @@ def unary(node: Int, table: Int) -> Int:
             elif fn == MAX:
                 out, given = view(f, w, m), view(f, v, m)
                 for e in range(m):
-                    out[e] = c if c > given[e] else given[e]
+                    out[e] = larger(given[e], c)
             elif fn == SCALAR_MUL:
                 slice_left(MUL, view(f, w, m), view(f, v, m), c)
             elif fn == SCALAR_ADD:
