@@ -1,7 +1,7 @@
 """Critical paths of random graphs: without gaps, true to the run, and honest about gains.
 
-The twins note every wait, so their path is exact; the path read from the log of either engine
-knows nothing of primitives and must nevertheless hold.
+Both engines must tell the same one.  The twins also note every wait, so that the path of these is
+exact; the path read from the log knows nothing of primitives and must nevertheless hold.
 """
 
 from __future__ import annotations
@@ -11,28 +11,23 @@ from dataclasses import replace
 
 from engine.dataflow.sim.bound import BoundGraph
 from engine.dataflow.sim.compiled import simulation as compiled
+from engine.dataflow.sim.dram import Ideal, hbm2
 from engine.dataflow.sim.explain.causes import LoggedCauses
-from engine.dataflow.sim.explain.critical import CriticalPath, Walk, Why, critical_path
+from engine.dataflow.sim.explain.critical import CriticalPath, Why, critical_path
 from engine.dataflow.sim.machine import Machine
 from engine.dataflow.sim.observe import Observe
+from engine.dataflow.sim.ports import with_ports
 from engine.dataflow.sim.result import EngineResult
 from engine.dataflow.sim.timing import binary_timing, load_timing, unary_timing
 from engine.dataflow.sim.twins import interpreter
 from engine.errors import SimulationError
+from tests.property.noted_causes import exact_path
 from tests.property.random_graphs import random_graph
 from tests.property.test_observation import CAPACITIES, machines
 from tests.property.test_twins_equal_kernels import outcome
 
 SEED = 20_261_122
 LOGGED = Observe(log=True)
-
-
-def from_log(result: EngineResult) -> CriticalPath:
-    """The path as the log alone tells it, although the waits were noted."""
-    assert result.observed is not None
-    walk = Walk(result, LoggedCauses(result.graph, result.observed))
-    walk.follow()
-    return walk.path()
 
 
 def check_path(path: CriticalPath, result: EngineResult) -> None:
@@ -109,10 +104,10 @@ def test_paths_hold_and_agree() -> None:
             if isinstance(twin, SimulationError):
                 continue
             kernel = compiled.run(bound, on, observe=LOGGED)
-            exact, logged, third = critical_path(twin), from_log(twin), critical_path(kernel)
-            for path in (exact, logged, third):
+            exact, logged = exact_path(twin), critical_path(twin)
+            for path in (exact, logged):
                 check_path(path, twin)
-            assert logged.segments == third.segments
+            assert logged == critical_path(kernel), "of equal paths each engine chose its own"
             assert check_waits(exact, twin) == 0
             kinds["runs"] += 1
             kinds["waits"] += sum(s.why is not Why.WORK for s in logged.segments)
@@ -123,6 +118,26 @@ def test_paths_hold_and_agree() -> None:
     assert kinds["runs"] > 600
     assert kinds["coincidences"] == 0
     assert kinds["unseen"] == 0
+
+
+def test_both_engines_tell_the_same_path_on_machines_with_memory() -> None:
+    """Real waits for the memory, and paths of one length among them."""
+    kinds: Counter[str] = Counter()
+    for seed in range(SEED, SEED + 60):
+        plain = random_graph(seed)
+        for memory in (Ideal(1), Ideal(9), hbm2()):
+            on = replace(machines(seed, CAPACITIES[seed % len(CAPACITIES)]), memory=memory)
+            bound = with_ports(plain, on)
+            twin = outcome(lambda bound=bound, on=on: interpreter.run(bound, on, observe=LOGGED))
+            if isinstance(twin, SimulationError):
+                continue
+            path = critical_path(twin)
+            assert path == critical_path(compiled.run(bound, on, observe=LOGGED)), seed
+            kinds["runs"] += 1
+            kinds["memory"] += any(s.why is Why.MEMORY for s in path.segments)
+    print(kinds)
+    assert kinds["runs"] > 100
+    assert kinds["memory"] > 50
 
 
 def twice_as_fast(bound: BoundGraph, number: int, on: Machine) -> BoundGraph:
@@ -146,7 +161,7 @@ def test_gains_stay_within_their_bounds() -> None:
             twin = outcome(lambda bound=bound, on=on: interpreter.run(bound, on, observe=LOGGED))
             if isinstance(twin, SimulationError):
                 continue
-            for path in (critical_path(twin), from_log(twin)):
+            for path in (exact_path(twin), critical_path(twin)):
                 for node in bound.graph.nodes:
                     if node.op not in ("array", "binary", "unary"):
                         continue

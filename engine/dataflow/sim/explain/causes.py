@@ -1,21 +1,23 @@
 """Why a node's clock stood where it stood: the last wait before a cycle.
 
-The twins note every wait.  The compiled engine logs when tokens were put, stamped and taken, and
-a wait leaves a trace there: a token for which the node waited was the head of its stream before
-it came, and something the node did happened at that very cycle; a slot for which it waited was
-filled in the cycle in which it became free.  What looks like that without the clock having moved
-came just in time: a wait of no cycles, as true a link of the path.  So of paths of one length the
-log prefers the one that leads upstream.  Primitives that look at tokens which they do not take
-need a rule each (``Peeks``), so that neither a wait is missed nor a coincidence passes for
-one.  What the log cannot tell is the order of a node's doings within one cycle; where a step
-neither takes before it puts nor the reverse, two that had nothing to do with each other may pass
-for a link (one gain of 17,955 in random graphs exceeded its bound for that, by a cycle).  Waits
-noted by the twins are exact.
+Both engines log when tokens were put, stamped and taken, alike, and what is said here comes from
+that log alone: so both tell the same path of a run, also where several are of one length.  A wait
+leaves a trace there: a token for which the node waited was the head of its stream before it came,
+and something the node did happened at that very cycle; a slot for which it waited was filled in
+the cycle in which it became free.  What looks like that without the clock having moved came just
+in time: a wait of no cycles, as true a link of the path.  **The rule for ties**: of paths of one
+length the one that leads upstream counts, that is the latest moment that may have been a wait; of
+moments in one cycle arrivals come before releases and those before peeks, each by port.
+
+Primitives that look at tokens which they do not take need a rule each (``Peeks``), so that neither
+a wait is missed nor a coincidence passes for one.  What the log cannot tell is the order of a
+node's doings within one cycle; where a step neither takes before it puts nor the reverse, two that
+had nothing to do with each other may pass for a link (one gain of 17,955 in random graphs exceeded
+its bound for that, by a cycle).  The waits that the twins note are exact; tests hold this to them.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
@@ -74,13 +76,6 @@ class Causes(Protocol):
         ...
 
 
-def causes_of(graph: Graph, observed: Observed) -> Causes:
-    """The exact waits where they were noted, otherwise what the log says."""
-    if observed.waits is not None:
-        return NotedCauses(graph, observed)
-    return LoggedCauses(graph, observed)
-
-
 def _follows(node: Node, takes: Takes, room: bool, stream: int, via: Via) -> bool:
     """Whether what a step does with a stream comes after what the walk came by."""
     if not via.take:
@@ -93,7 +88,7 @@ def _follows(node: Node, takes: Takes, room: bool, stream: int, via: Via) -> boo
 
 
 class LoggedCauses:
-    """Waits as the log of the compiled engine tells them."""
+    """Waits as the log of a run tells them."""
 
     def __init__(self, graph: Graph, observed: Observed) -> None:
         assert observed.log is not None
@@ -175,25 +170,3 @@ class _Looks:
 
     def _puts(self) -> Iterator[Events]:
         return (self.streams[out].puts for out in self.node.outputs if out is not None)
-
-
-class NotedCauses:
-    """Waits as the twins noted them."""
-
-    def __init__(self, graph: Graph, observed: Observed) -> None:
-        assert observed.log is not None
-        assert observed.waits is not None
-        self.known_from = -1
-        self.waits = [[w for w in waits if w.until > w.since] for waits in observed.waits]
-        self.ends = [[wait.until for wait in waits] for waits in self.waits]
-        self.streams = [StreamCauses(log) for log in observed.log]
-
-    def origin(self, stream: int, token: int) -> int:
-        return self.streams[stream].origin(token)
-
-    def take_clock(self, stream: int, token: int) -> int:
-        return clock_of(self.streams[stream].log.takes, token)
-
-    def last_wait(self, node: int, clock: int, via: Via | None = None) -> Wait | None:
-        k = bisect_right(self.ends[node], clock)
-        return self.waits[node][k - 1] if k else None

@@ -16,7 +16,7 @@ from engine.dataflow.samml.catalogue import primitive
 from engine.dataflow.samml.graph import Graph
 from engine.dataflow.sim.bound import BoundGraph
 from engine.dataflow.sim.engines import Engine, run_ported
-from engine.dataflow.sim.explain.causes import Causes, Via, causes_of
+from engine.dataflow.sim.explain.causes import Causes, LoggedCauses, Via
 from engine.dataflow.sim.machine import Machine
 from engine.dataflow.sim.observe import Observe
 from engine.dataflow.sim.ports import is_port
@@ -173,7 +173,7 @@ def critical_path(result: EngineResult) -> CriticalPath:
         raise SimulationError(
             "the critical path needs a log of the run", hint="observe=Observe(log=True)"
         )
-    walk = Walk(result, causes_of(result.graph, observed))
+    walk = Walk(result, LoggedCauses(result.graph, observed))
     walk.follow()
     return walk.path()
 
@@ -195,7 +195,7 @@ def explained(
     observed = result.observed
     if observed is None or observed.log is None:
         return critical_path(result)
-    walk = Walk(result, causes_of(result.graph, observed))
+    walk = Walk(result, LoggedCauses(result.graph, observed))
     walk.follow()
     end = observed.logged
     for _ in range(passes - 1):
@@ -206,7 +206,7 @@ def explained(
         assert again.observed is not None
         if again.clocks[walk.node] <= walk.clock:  # the node has not come so far
             break
-        walk.causes = causes_of(result.graph, again.observed)
+        walk.causes = LoggedCauses(result.graph, again.observed)
         walk.follow()
     return walk.path()
 
@@ -242,9 +242,6 @@ class Walk:
                 self.segments.append(Segment(self.node, since, self.clock, why))
             if wait is None:
                 self.clock, self.ended = 0, True
-            elif wait.stream < 0:
-                self.segments.append(Segment(self.node, wait.since, wait.until, Why.MEMORY))
-                self.clock, self.via = wait.since, None
             elif wait.room:
                 self._room(wait.stream, wait.token, since)
             else:

@@ -11,10 +11,11 @@ from engine.dataflow.samml.graph import Graph, Node, Stream, StreamKind
 from engine.dataflow.sim.bound import BoundGraph
 from engine.dataflow.sim.conformance.bench import bench_graph
 from engine.dataflow.sim.engines import run_graph
-from engine.dataflow.sim.explain.causes import LoggedCauses, NotedCauses, Via, causes_of
+from engine.dataflow.sim.explain.causes import LoggedCauses, Via
 from engine.dataflow.sim.machine import Machine
 from engine.dataflow.sim.observe import Events, Observe, Observed, StreamLog, Wait
 from engine.dataflow.sim.tokens import encode, parse_tokens
+from tests.property.noted_causes import NotedCauses
 
 LOGGED = Observe(log=True)
 
@@ -30,16 +31,10 @@ def unary() -> tuple[Graph, Observed]:
     return observed("unary", "1@4 2@9 S0@10 D@30", params={"fn": "exp"})
 
 
-def test_noted_waits_are_preferred() -> None:
-    graph, seen = unary()
-    assert isinstance(causes_of(graph, seen), NotedCauses)
-    assert isinstance(causes_of(graph, replace(seen, waits=None)), LoggedCauses)
-
-
 @pytest.mark.parametrize("noted", [True, False], ids=["noted", "logged"])
 def test_the_last_wait_is_for_the_token_that_came(noted: bool) -> None:
     graph, seen = unary()
-    causes = causes_of(graph, seen if noted else replace(seen, waits=None))
+    causes = (NotedCauses if noted else LoggedCauses)(graph, seen)
     for clock, until, token in ((4, 4, 0), (8, 4, 0), (9, 9, 1), (29, 10, 2), (30, 30, 3)):
         wait = causes.last_wait(0, clock)
         assert wait is not None
@@ -67,7 +62,7 @@ def test_waits_for_room_name_the_output(noted: bool) -> None:
     bound = BoundGraph(Graph("room", nodes, streams), {0: {"tokens": tokens}, 2: slow})
     seen = run_graph(bound, Machine.default(), "interpreter", observe=LOGGED).observed
     assert seen is not None
-    causes = causes_of(bound.graph, seen if noted else replace(seen, waits=None))
+    causes = (NotedCauses if noted else LoggedCauses)(bound.graph, seen)
     wait = causes.last_wait(1, 15)
     assert wait is not None
     # the second value is taken when the first sum is done, at 11: its slot is free at 12
@@ -105,4 +100,4 @@ def test_what_comes_after_a_take_in_a_step_is_no_cause_of_it() -> None:
 
 def test_what_the_log_forgot_is_said() -> None:
     graph, seen = unary()
-    assert causes_of(graph, replace(seen, waits=None, forgotten=12)).known_from == 12
+    assert LoggedCauses(graph, replace(seen, forgotten=12)).known_from == 12
