@@ -5,6 +5,8 @@ Every message names the thing at fault, the rule, and the way out.
 
 from __future__ import annotations
 
+from typing import Any, ClassVar
+
 
 class FuseloomError(Exception):
     """Root of every error that a user can cause.
@@ -19,7 +21,14 @@ class FuseloomError(Exception):
         1-based place in the user's text.
     source : str, optional
         Name of the text or file the place refers to.
+
+    Attributes
+    ----------
+    rule : str
+        One word for what was broken, the same for every error of a kind.
     """
+
+    rule: ClassVar[str] = "input"
 
     def __init__(
         self,
@@ -37,17 +46,17 @@ class FuseloomError(Exception):
         self.source = source
         super().__init__(self._text())
 
-    def to_dict(self) -> dict[str, str | int | None]:
-        """Plain data: the kind of error, its whole text, and the parts of it."""
-        return {
-            "type": type(self).__name__,
-            "text": str(self),
-            "message": self.message,
-            "hint": self.hint,
-            "source": self.source,
-            "line": self.line,
-            "column": self.column,
-        }
+    @property
+    def place(self) -> dict[str, str | int | None] | None:
+        """Where it is at fault: source, line and column, as far as known; None where not at all."""
+        if self.line is None and self.source is None:
+            return None
+        column = None if self.line is None else self.column or 1
+        return {"source": self.source, "line": self.line, "column": column}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data: what is wrong, where, against which rule, and the way out."""
+        return {"error": self.message, "place": self.place, "rule": self.rule, "hint": self.hint}
 
     def _text(self) -> str:
         place = ""
@@ -62,37 +71,55 @@ class FuseloomError(Exception):
 class ParseError(FuseloomError):
     """Program or schedule text that does not follow the grammar."""
 
+    rule = "grammar"
+
 
 class ProgramError(FuseloomError):
     """A program that parses but has no meaning (unknown tensor, clashing sizes, ...)."""
+
+    rule = "program"
 
 
 class DataError(FuseloomError):
     """Tensor data that contradict their declaration."""
 
+    rule = "data"
+
 
 class ScheduleError(FuseloomError):
     """A schedule that names what is not there or asks for what cannot be."""
+
+    rule = "schedule"
 
 
 class OrderError(FuseloomError):
     """A dataflow order that breaks a constraint, or a partial order graph with a cycle."""
 
+    rule = "order"
+
 
 class LoweringError(FuseloomError):
     """A region that the machine's primitives cannot express."""
+
+    rule = "lowering"
 
 
 class GraphError(FuseloomError):
     """A dataflow graph that is not well formed."""
 
+    rule = "graph"
+
 
 class SimulationError(FuseloomError):
     """A run that could not finish: a limit, or tokens that contradict each other."""
 
+    rule = "simulation"
+
 
 class RecordError(FuseloomError):
     """A record of a run that is malformed, or of a version that is not read."""
+
+    rule = "record"
 
 
 class DeadlockError(SimulationError):
@@ -104,8 +131,22 @@ class DeadlockError(SimulationError):
         Ids of the full streams of the circle.
     """
 
+    rule = "deadlock"
+
     def __init__(
         self, message: str, *, hint: str | None = None, full: tuple[int, ...] = ()
     ) -> None:
         super().__init__(message, hint=hint)
         self.full = full
+
+
+class UsageError(FuseloomError):
+    """A command line that cannot be read."""
+
+    rule = "usage"
+
+
+class CancelledError(FuseloomError):
+    """A command that its user ended."""
+
+    rule = "cancelled"

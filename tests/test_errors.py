@@ -9,6 +9,7 @@ import pytest
 
 from engine import errors
 from engine.errors import DeadlockError, FuseloomError, ParseError, SimulationError
+from engine.results.document import Kind, schema
 
 KINDS = [
     kind
@@ -32,6 +33,20 @@ def test_the_text_names_place_rule_and_way_out(given: dict, text: str) -> None:
     error = ParseError("wrong", **given)
     assert str(error) == text
     assert error.message == "wrong"
+
+
+def test_as_data_place_rule_and_way_out_are_apart() -> None:
+    whole = ParseError("wrong", hint="do this", line=2, source="a.loom").to_dict()
+    place = {"source": "a.loom", "line": 2, "column": 1}
+    assert whole == {"error": "wrong", "place": place, "rule": "grammar", "hint": "do this"}
+    assert ParseError("wrong").place is None
+    assert ParseError("wrong", source="a").place == {"source": "a", "line": None, "column": None}
+
+
+def test_every_kind_has_a_rule_of_its_own_that_the_schema_names() -> None:
+    rules = [kind.rule for kind in KINDS]
+    assert len(set(rules)) == len(rules)
+    assert set(schema(Kind.ERROR)["properties"]["rule"]["enum"]) == set(rules)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -6,6 +6,7 @@ import argparse
 import re
 from typing import Any
 
+from engine.cli.inputs import positive
 from engine.dataflow.sim.reports import MEMORY_LIMIT, Limits
 
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
@@ -29,7 +30,9 @@ def size(text: str) -> int:
 
 def add_limits(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    parser.add_argument("--token-limit", type=int, metavar="N", help="give up after so many tokens")
+    parser.add_argument(
+        "--token-limit", type=positive, metavar="N", help="give up after so many tokens"
+    )
     parser.add_argument(
         "--memory-limit", type=size, metavar="SIZE", default=MEMORY_LIMIT,
         help="give up before channels, nodes and outputs take more than that, such as 512MiB; the "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from typing import NoReturn
 
 from engine import __version__
 from engine.cli.command import Command, print_json
@@ -16,7 +17,7 @@ from engine.cli.machine import MACHINE
 from engine.cli.serve import SERVE
 from engine.cli.simulate import SIMULATE
 from engine.cli.warmup import WARMUP
-from engine.errors import FuseloomError
+from engine.errors import CancelledError, FuseloomError, UsageError
 from engine.results.document import Kind
 
 COMMANDS: tuple[Command, ...] = (
@@ -32,23 +33,37 @@ COMMANDS: tuple[Command, ...] = (
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; the exit code is 0 (done), 1 (a result is wrong) or 2 (bad input)."""
-    options = _parser().parse_args(arguments)
+    """Run one command.
+
+    The exit code is 0 (done), 1 (a result is wrong), 2 (bad input) or 130 (cancelled).
+    """
+    given = sys.argv[1:] if arguments is None else arguments
+    as_json = any(len(word) > 2 and "--json".startswith(word) for word in given)
     try:
+        options = _parser(as_json).parse_args(given)
         code: int = options.run(options)
     except FuseloomError as problem:
-        if getattr(options, "json", False):
+        if as_json:
             print_json(Kind.ERROR, problem.to_dict())
         print(f"fuseloom: error: {problem}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
+        if as_json:
+            print_json(Kind.ERROR, CancelledError("cancelled").to_dict())
         print("fuseloom: cancelled", file=sys.stderr)
         return 130
     return code
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+class _Parser(argparse.ArgumentParser):
+    """A parser that raises what it cannot read."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(message, hint=f"{self.prog} --help")
+
+
+def _parser(as_json: bool) -> argparse.ArgumentParser:
+    parser = (_Parser if as_json else argparse.ArgumentParser)(
         prog="fuseloom",
         description="Fuse, order and simulate sparse models on streaming dataflow hardware.",
     )

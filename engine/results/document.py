@@ -32,7 +32,9 @@ class Kind(Enum):
     ERROR = "error"
 
 
-VERSIONS: Mapping[Kind, int] = MappingProxyType({**dict.fromkeys(Kind, 1), Kind.RUN: 2})
+VERSIONS: Mapping[Kind, int] = MappingProxyType(
+    {**dict.fromkeys(Kind, 1), Kind.RUN: 2, Kind.ERROR: 2}
+)
 """The version of each kind that is written and read."""
 
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from jsonschema import Draft202012Validator
 
 from engine import __version__
 from engine.cli import main
+from engine.results.document import Kind, schema
 from tests.cli.commands import file, tensors
 
 
@@ -77,12 +81,15 @@ def test_errors_are_one_line(
     assert line.startswith("fuseloom: error: ")
     assert message.format(**files) in line
     if "--json" in given:
-        assert json.loads(shown.out)["text"] == line.removeprefix("fuseloom: error: ")
+        told = json.loads(shown.out)
+        assert set(told) == {"fuseloom", "version", "error", "place", "rule", "hint"}
+        for part in (told["error"], told["hint"] or "", str((told["place"] or {}).get("line", ""))):
+            assert part in line
     else:
         assert shown.out == ""
 
 
-@pytest.mark.parametrize(
+UNREADABLE = pytest.mark.parametrize(
     ("arguments", "message"),
     [
         ([], "required: COMMAND"),
@@ -91,13 +98,81 @@ def test_errors_are_one_line(
         (["simulate", "--model", "spmv", "--capacity", "0"], "must be at least 1"),
         (["simulate", "--model", "spmv", "--seed", "-1"], "must not be negative"),
         (["simulate", "--model", "spmv", "--engine", "steam"], "invalid choice: 'steam'"),
+        (["simulate", "--model", "spmv", "--token-limit", "0"], "must be at least 1"),
+        (["simulate", "--memory-limit", "0"], "'0' is no size"),
+        (["serve", "--nonsense"], "unrecognized arguments: --nonsense"),
     ],
 )
+
+
+@UNREADABLE
 def test_usage(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as caught:
         main(arguments)
     assert caught.value.code == 2
     assert message in capsys.readouterr().err.splitlines()[-1]
+
+
+@UNREADABLE
+@pytest.mark.parametrize("spelling", ["--json", "--js"])
+def test_a_command_line_that_cannot_be_read_is_told_in_json_too(
+    arguments: list[str], message: str, spelling: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*arguments, spelling]) == 2
+    shown = capsys.readouterr()
+    assert shown.err.count("\n") == 1
+    told = json.loads(shown.out)
+    Draft202012Validator(schema(Kind.ERROR)).validate(told)
+    if spelling not in told["error"]:
+        assert message in told["error"]
+    assert told["rule"] == "usage"
+    assert told["hint"].startswith("fuseloom")
+
+
+@pytest.mark.parametrize("as_json", [False, True], ids=["text", "json"])
+def test_a_cancelled_command(
+    as_json: bool, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def cancel(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("engine.cli.inputs.load_model", cancel)
+    assert main(["compile", "--model", "gcn", *["--json"] * as_json]) == 130
+    shown = capsys.readouterr()
+    assert shown.err == "fuseloom: cancelled\n"
+    if as_json:
+        told = json.loads(shown.out)
+        Draft202012Validator(schema(Kind.ERROR)).validate(told)
+        assert told["rule"] == "cancelled"
+
+
+INTERRUPTED = """
+import sys
+
+class Interrupt:
+    def find_spec(self, name, path=None, target=None):
+        if name == {module!r}:
+            raise KeyboardInterrupt
+
+sys.meta_path.insert(0, Interrupt())
+from engine.cli import main
+sys.exit(main())
+"""
+
+
+@pytest.mark.parametrize("module", ["engine.cli.main", "engine.dataflow.compiler", "numpy"])
+@pytest.mark.parametrize("as_json", [False, True], ids=["text", "json"])
+def test_a_command_cancelled_while_it_is_imported(module: str, as_json: bool) -> None:
+    """As the installed script does it, with Ctrl-C at one of the imports."""
+    command = [sys.executable, "-c", INTERRUPTED.format(module=module)]
+    given = ["compile", "--model", "gcn", *["--json"] * as_json]
+    done = subprocess.run([*command, *given], capture_output=True, text=True, check=False)
+    assert done.returncode == 130
+    assert done.stderr == "fuseloom: cancelled\n"
+    if as_json:
+        Draft202012Validator(schema(Kind.ERROR)).validate(json.loads(done.stdout))
+    else:
+        assert done.stdout == ""
 
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:

@@ -47,9 +47,9 @@ class Limits:
     memory: int = MEMORY_LIMIT
 
     def __post_init__(self) -> None:
-        if self.tokens is not None and self.tokens < 0:
+        if self.tokens is not None and self.tokens < 1:
             raise SimulationError(
-                f"a limit of {self.tokens:,} tokens", hint="give a number that is not negative"
+                f"a limit of {self.tokens:,} tokens", hint="give a positive number of tokens"
             )
         if self.memory <= 0:
             raise SimulationError(
