@@ -75,7 +75,7 @@ class BlockTiming:
     def __post_init__(self) -> None:
         for rule in fields(self):
             formula = getattr(self, rule.name)
-            if formula not in FORMULAS:
+            if not isinstance(formula, str) or formula not in FORMULAS:
                 raise GraphError(
                     f"block timing: {rule.name} is {formula!r}",
                     hint=f"one of {', '.join(FORMULAS)}",

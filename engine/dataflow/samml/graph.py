@@ -215,6 +215,8 @@ class Graph:
         """
         try:
             data = json.loads(text)
+            if not isinstance(data, dict):
+                raise GraphError("malformed graph JSON: no object", hint="export it again")
             if data.get("fuseloom") != "graph" or data.get("version") != JSON_VERSION:
                 raise GraphError(
                     "not a graph file of version 1", hint="export it again with this version"

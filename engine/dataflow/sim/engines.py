@@ -163,7 +163,8 @@ def compile_kernels(
 
     The first run after an installation may take a quarter of a minute for this, so ``report`` is
     told which kernel was compiled, of how many; returning False cancels.  Later runs find them in
-    the cache.
+    the cache.  Where nothing can be kept they are compiled for this process, which a line on the
+    standard error says.
 
     Raises
     ------
@@ -187,8 +188,11 @@ def compile_kernels(
 
     say("this takes up to a minute")
     if all(warmup.KERNELS[name].storable for name in names):
-        warmup.warmup(tell, names=names)
-        return
+        try:
+            warmup.warmup(tell, names=names)
+            return
+        except warmup.UnkeptError:  # compiling them says why
+            names = {name for name in names if not warmup.ready([name])}
     for done, name in enumerate(sorted(names), 1):  # nowhere to keep it: compiled for this process
         tell(name, done, len(names), 0.0)
         _ = warmup.KERNELS[name].compiled

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from engine.dataflow.samml.block_timing import BlockTiming
 from engine.dataflow.samml.graph import Stream
 from engine.dataflow.samml.primitive import WORD
-from engine.dataflow.sim.dram import Dram, Ideal, Queues, ddr4_3200, hbm2
+from engine.dataflow.sim.dram import Dram, Ideal, Queues, ddr4_3200, given_fields, hbm2
 from engine.dataflow.sim.dram import from_dict as memory_from_dict
 from engine.errors import GraphError, SimulationError
 
@@ -224,17 +224,16 @@ class Machine:
         SimulationError
             If a key is unknown or a value is wrong.
         """
-        known = {item.name for item in fields(cls)}
-        if unknown := [key for key in data if key not in known]:
-            raise SimulationError(
-                f"a machine has no {unknown[0]!r}", hint=f"it has: {', '.join(sorted(known))}"
-            )
-        given = dict(data)
+        given = given_fields(cls, data, "a machine")
+        parts = {
+            "quirks": (Quirks, "the table of quirks"),
+            "blocks": (BlockTiming, "the timing of blocks"),
+        }
         try:
-            given["quirks"] = Quirks(**given.get("quirks", {}))
-            given["blocks"] = BlockTiming(**given.get("blocks", {}))
-        except (TypeError, GraphError) as problem:
-            raise SimulationError(f"not a machine: {problem}") from None
+            for name, (kind, what) in parts.items():
+                given[name] = kind(**given_fields(kind, given.get(name, {}), what))
+        except GraphError as problem:
+            raise SimulationError(f"not a machine: {problem.message}", hint=problem.hint) from None
         if given.get("memory") is not None:
             if not isinstance(given["memory"], Mapping):
                 raise SimulationError(f"a machine's memory is {given['memory']!r}", hint="a table")

@@ -97,6 +97,6 @@ def test_machines_with_it_are_data() -> None:
     assert hash(machine) != hash(Machine())
     assert "fold: b" in str(machine)
     assert Machine.from_dict({}) == Machine()
-    for wrong in ({"load": "b**2"}, {"loading": "b"}):
-        with pytest.raises(SimulationError, match="not a machine"):
+    for wrong, what in (({"load": "b**2"}, "not a machine"), ({"loading": "b"}, "no 'loading'")):
+        with pytest.raises(SimulationError, match=what):
             Machine.from_dict({"blocks": wrong})

@@ -151,3 +151,9 @@ def without(entry: str) -> str:
 def test_other_json_is_refused(text: str, message: str) -> None:
     with pytest.raises(GraphError, match=message):
         Graph.from_json(text)
+
+
+@pytest.mark.parametrize("text", ["[]", "3", "null", '"graph"'])
+def test_json_that_is_no_object_is_no_graph_file(text: str) -> None:
+    with pytest.raises(GraphError, match="malformed graph JSON: no object"):
+        Graph.from_json(text)

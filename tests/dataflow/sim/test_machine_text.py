@@ -60,8 +60,16 @@ def test_a_text_says_what_differs() -> None:
         ("memory = 3", "memory is 3"),
         ('[memory]\nkind = "tape"', "no kind of memory is called 'tape'"),
         ('base = "hbm2"\n[memory]\nrows = 3', "rows is 3"),
-        ('base = "hbm2"\n[memory]\ntiming = 3', "Timing"),
-        ('base = "hbm2"\n[memory]\nspeed = 3', "speed"),
+        ('base = "hbm2"\n[memory]\ntiming = 3', "the timing of a memory is 3"),
+        ('base = "hbm2"\n[memory]\ntiming = { rc = "x", abc = 3 }', "has no 'abc'"),
+        ('base = "hbm2"\n[memory]\nspeed = 3', "a memory of kind dram has no 'speed'"),
+        ('[memory]\nkind = "dram"', 'of kind dram lacks name, .*timing .*base = "hbm2"'),
+        ('[memory]\nkind = "dram"\ntiming = {}', "the timing of a memory lacks cl, "),
+        ('[memory]\nkind = "ideal"\nlatncy = 3', "no 'latncy' .hint: it has: latency"),
+        ("[memory]\nkind = [3]", "no kind of memory is called"),
+        ("[memory]\nlatency = 3", "no kind of memory is called None"),
+        ("blocks = 3", "the timing of blocks is 3"),
+        ('[blocks]\nloading = "b"', "the timing of blocks has no 'loading'"),
         ("name = 3", "name is text"),
         ("name = " + repr("x" * 70_000), "characters"),
     ],
@@ -69,3 +77,24 @@ def test_a_text_says_what_differs() -> None:
 def test_what_is_wrong_is_named(text: str, message: str) -> None:
     with pytest.raises(SimulationError, match=message):
         parse_machine(text)
+
+
+VALUES = ("3", "-1", "2.5", '"x"', "true", "[]", "[1]", "{}", "{ a = 1 }", "nan", "99999999999999")
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_no_value_of_any_key_ends_in_a_message_of_python(name: str) -> None:
+    lines = print_machine(Machine.preset(name)).splitlines()
+    refused: list[tuple[str, str]] = []
+    for k, line in enumerate(lines):
+        key, equals, _ = line.partition(" = ")
+        for value in VALUES if equals else ():
+            text = "\n".join([*lines[:k], f"{key} = {value}", *lines[k + 1 :]])
+            try:
+                print_machine(parse_machine(text))
+            except SimulationError as problem:
+                refused.append((text, str(problem)))
+    assert len(refused) > 30
+    for text, message in refused:
+        for word in ("__init__", "argument", "object", "supported", "Error"):
+            assert word not in message, text

@@ -255,5 +255,5 @@ def test_presets_and_dictionaries() -> None:
             Machine.preset(wrong)
     with pytest.raises(SimulationError, match="channel_capacity is 0"):
         Machine(channel_capacity=0)
-    with pytest.raises(SimulationError, match="not a machine"):
+    with pytest.raises(SimulationError, match="the table of quirks has no 'leaks'"):
         Machine.from_dict({"quirks": {"leaks": True}})

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import pickle
 import re
 import shutil
 import sys
@@ -90,7 +91,10 @@ def prune() -> None:
     """Remove caches of other versions but the latest few."""
     root = root_directory()
     others = [path for path in root.glob("*") if _NAME.fullmatch(path.name) and path != directory()]
-    others.sort(key=lambda path: path.stat().st_mtime, reverse=True)
+    try:
+        others.sort(key=lambda path: path.stat().st_mtime, reverse=True)
+    except OSError:  # another process prunes, too
+        return
     for path in others[KEPT:]:
         shutil.rmtree(path, ignore_errors=True)
 
@@ -106,6 +110,54 @@ def _numba_caches_in(path: Path) -> Iterator[None]:
         _config.CACHE_DIR = before
 
 
+class UnkeptError(SimulationError):
+    """Kernels that could not be written to the cache."""
+
+
+SAID: list[str] = []
+"""Why nothing is kept, once it was said."""
+
+
+def say_unkept(reason: str) -> None:
+    """Say, once, that kernels are compiled for this process only."""
+    if SAID:
+        return
+    SAID.append(reason)
+    where = root_directory()
+    print(
+        f"fuseloom: warning: cannot keep compiled kernels in {where} ({reason}); this run goes on "
+        f"without, {ENVIRONMENT} names another folder",
+        file=sys.stderr,
+    )
+
+
+class _Store:
+    """Numba's cache of a function, of which a full or damaged disk makes a slower one, no more."""
+
+    def __init__(self, store: Any) -> None:
+        self.numbas = store
+
+    @property
+    def kept(self) -> bool:
+        """Whether the machine code is on disk."""
+        folder, name = Path(self.numbas.cache_path), self.numbas._impl.filename_base
+        return any(folder.glob(f"{name}.*.nbc"))
+
+    def load_overload(self, signature: Any, context: Any) -> Any:
+        """The machine code, or None."""
+        try:
+            return self.numbas.load_overload(signature, context)
+        except (OSError, EOFError, pickle.UnpicklingError):
+            return None
+
+    def save_overload(self, signature: Any, code: Any) -> None:
+        """Keep machine code, or say why not."""
+        try:
+            self.numbas.save_overload(signature, code)
+        except (OSError, EOFError, pickle.UnpicklingError) as problem:
+            say_unkept(str(getattr(problem, "strerror", None) or problem))
+
+
 class Kernel:
     """A kernel: the Python function and, from first use on, its machine code."""
 
@@ -118,15 +170,15 @@ class Kernel:
         self.setup = setup
 
     @cached_property
-    def _store(self) -> Any:
-        """Numba's cache of the function, or None where nothing can be written."""
+    def _store(self) -> _Store | None:
+        """The cache of the function, or None where nothing can be written."""
         try:
             with _numba_caches_in(directory()):
                 store = _function_cache(self.function)
         except (OSError, RuntimeError):
             return None
         # Where it cannot write, numba turns to folders whose names say nothing about versions.
-        return store if Path(store.cache_path).is_relative_to(directory()) else None
+        return _Store(store) if Path(store.cache_path).is_relative_to(directory()) else None
 
     @property
     def storable(self) -> bool:
@@ -136,12 +188,12 @@ class Kernel:
     @property
     def ready(self) -> bool:
         """Whether its machine code is at hand or on disk."""
-        if "compiled" in self.__dict__:
-            return True
-        if self._store is None:
-            return False
-        folder, name = Path(self._store.cache_path), self._store._impl.filename_base
-        return any(folder.glob(f"{name}.*.nbc"))
+        return "compiled" in self.__dict__ or self.kept
+
+    @property
+    def kept(self) -> bool:
+        """Whether its machine code is on disk."""
+        return self._store is not None and self._store.kept
 
     @cached_property
     def compiled(self) -> Any:
@@ -149,7 +201,9 @@ class Kernel:
         if not self.ready:
             prune()
         code = _callback(self.function, _SIGNATURE, {}, dict(OPTIONS))
-        if self._store is not None:
+        if self._store is None:
+            say_unkept("it cannot be written to")
+        else:
             code._cache = self._store
         code.compile()
         return code

@@ -15,9 +15,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from engine.dataflow.sim.compiled.cache import prune, root_directory
+from engine.dataflow.sim.compiled.cache import SAID, UnkeptError, prune, root_directory
 from engine.dataflow.sim.compiled.kernels import KERNELS
-from engine.errors import SimulationError
 
 Report = Callable[[str, int, int, float], None]
 """Called with a kernel's name, how many are done, of how many, and the seconds it took."""
@@ -53,8 +52,8 @@ def warmup(
 
     Raises
     ------
-    SimulationError
-        If a process fails.
+    UnkeptError
+        If some cannot be written to the cache; the others are.
     """
     prune()
     wanted = KERNELS if names is None else names
@@ -63,6 +62,11 @@ def warmup(
     for done, (name, seconds) in enumerate(_compile_all(missing, count), 1):
         if progress is not None:
             progress(name, done, len(missing), seconds)
+    if not all(KERNELS[name].kept for name in missing):
+        raise UnkeptError(
+            "the compiled kernels could not be written",
+            hint=f"is {root_directory()} writable, and is there room?",
+        )
 
 
 def _compile_all(names: list[str], workers: int) -> Iterator[tuple[str, float]]:
@@ -107,10 +111,6 @@ def _compile_all(names: list[str], workers: int) -> Iterator[tuple[str, float]]:
         for process in processes:
             process.terminate()
             process.wait()
-    if any(not KERNELS[name].ready for name in names):
-        raise SimulationError(
-            "the kernels could not be compiled", hint=f"is {root_directory()} writable?"
-        )
 
 
 def _compile_one(name: str) -> tuple[str, float]:
@@ -123,11 +123,15 @@ def _work(names: list[str]) -> None:
     """What a process of :func:`warmup` does.
 
     It does not live long enough for cycles of garbage to matter: looking for them takes a tenth
-    of the time.
+    of the time.  Where nothing can be kept it ends at once, and who started it says so.
     """
     gc.disable()
+    SAID.append("by who started this process")
     for name in names:
-        print(*_compile_one(name), flush=True)
+        made = _compile_one(name)
+        if not KERNELS[name].kept:
+            return
+        print(*made, flush=True)
 
 
 if __name__ == "__main__":

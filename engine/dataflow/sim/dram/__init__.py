@@ -4,7 +4,15 @@
 functions that run it, :mod:`engine.dataflow.sim.compiled.dram` the same as machine code.
 """
 
-from engine.dataflow.sim.dram.config import Config, Dram, Ideal, Queues, from_dict, peak_bandwidth
+from engine.dataflow.sim.dram.config import (
+    Config,
+    Dram,
+    Ideal,
+    Queues,
+    from_dict,
+    given_fields,
+    peak_bandwidth,
+)
 from engine.dataflow.sim.dram.mapping import Mapping, Place
 from engine.dataflow.sim.dram.presets import PRESETS, ddr4_3200, hbm2, preset
 from engine.dataflow.sim.dram.state import Command, Memory, build, trace
@@ -27,6 +35,7 @@ __all__ = [
     "build",
     "ddr4_3200",
     "from_dict",
+    "given_fields",
     "hbm2",
     "peak_bandwidth",
     "preset",

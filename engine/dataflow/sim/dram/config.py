@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import MISSING, asdict, dataclass, fields
 from typing import Any, TypeAlias
 
 from engine.dataflow.sim.dram.timing import Timing, is_power, whole
@@ -83,10 +83,7 @@ class Dram:
         owner = f"memory {self.name!r}"
         sizes = ("channels", "pseudo_channels", "bank_groups", "banks", "rows", "access_bytes")
         for name in (*sizes, "row_bytes"):
-            if not isinstance(getattr(self, name), int) or not is_power(getattr(self, name)):
-                raise SimulationError(
-                    f"{owner}: {name} is {getattr(self, name)!r}", hint="a power of two"
-                )
+            _power(owner, name, getattr(self, name))
         if self.row_bytes < self.access_bytes:
             raise SimulationError(
                 f"{owner}: a row of {self.row_bytes} bytes holds no access of {self.access_bytes}"
@@ -102,7 +99,14 @@ class Dram:
             )
         for name in ("read_queue", "write_queue", "write_high", "row_hit_cap", "write_patience"):
             whole(owner, name, getattr(self, name), 1, 1 << 20)
-        whole(owner, "controller_latency", self.controller_latency, 0, 1 << 20)
+        for name in ("controller_latency", "write_low"):
+            whole(owner, name, getattr(self, name), 0, 1 << 20)
+        if not isinstance(self.refresh, bool):
+            raise SimulationError(f"{owner}: refresh is {self.refresh!r}", hint="true or false")
+        if not isinstance(self.mapping, str):
+            raise SimulationError(
+                f"{owner}: mapping is {self.mapping!r}", hint=f"fields: {', '.join(FIELDS)}"
+            )
         if not 0 <= self.write_low < self.write_high <= self.write_queue:
             raise SimulationError(
                 f"{owner}: watermarks {self.write_low} and {self.write_high} do not fit a queue "
@@ -211,7 +215,9 @@ class Ideal:
     name: str = "ideal"
 
     def __post_init__(self) -> None:
-        whole(f"memory {self.name!r}", "latency", self.latency, 1, 1 << 30)
+        owner = f"memory {self.name!r}"
+        whole(owner, "latency", self.latency, 1, 1 << 30)
+        _power(owner, "access_bytes", self.access_bytes)
 
     @property
     def peak(self) -> float:
@@ -288,6 +294,11 @@ def peak_bandwidth(config: Config, clock_hz: float) -> float:
     return config.peak_per_cycle(clock_hz) * clock_hz
 
 
+def _power(owner: str, name: str, value: object) -> None:
+    if not isinstance(value, int) or isinstance(value, bool) or not is_power(value):
+        raise SimulationError(f"{owner}: {name} is {value!r}", hint="a power of two")
+
+
 def from_dict(data: Mapping[str, Any]) -> Config:
     """Read what ``to_dict`` of any memory gave.
 
@@ -298,15 +309,36 @@ def from_dict(data: Mapping[str, Any]) -> Config:
     """
     rest = dict(data)
     kind = rest.pop("kind", None)
-    try:
-        if kind == "dram":
-            return Dram(**{**rest, "timing": Timing(**rest.get("timing", {}))})
-        if kind == "ideal":
-            return Ideal(**rest)
-        if kind == "queues":
-            return Queues(**rest)
-    except TypeError as problem:
-        raise SimulationError(f"not a memory: {problem}") from None
-    raise SimulationError(
-        f"no kind of memory is called {kind!r}", hint="known: dram, ideal, queues"
-    )
+    known: dict[Any, type[Config]] = {"dram": Dram, "ideal": Ideal, "queues": Queues}
+    if not isinstance(kind, str) or kind not in known:
+        raise SimulationError(
+            f"no kind of memory is called {kind!r}", hint=f"known: {', '.join(known)}"
+        )
+    if kind == "dram" and "timing" in rest:
+        rest["timing"] = Timing(**given_fields(Timing, rest["timing"], "the timing of a memory"))
+    return known[kind](**given_fields(known[kind], rest, f"a memory of kind {kind}"))
+
+
+def given_fields(kind: type[Any], data: Any, what: str) -> dict[str, Any]:
+    """The arguments of a record, from a table that may have unknown names or lack some.
+
+    Raises
+    ------
+    SimulationError
+        If it is no such table.
+    """
+    if not isinstance(data, Mapping):
+        raise SimulationError(f"{what} is {data!r:.60}", hint="a table")
+    known = [item for item in fields(kind) if item.init]
+    names = [item.name for item in known]
+    if unknown := [str(name) for name in data if name not in names]:
+        raise SimulationError(
+            f"{what} has no {unknown[0]!r:.60}", hint=f"it has: {', '.join(names)}"
+        )
+    needed = [x.name for x in known if x.default is MISSING and x.default_factory is MISSING]
+    if lacking := [name for name in needed if name not in data]:
+        raise SimulationError(
+            f"{what} lacks {', '.join(lacking)}",
+            hint='a machine with base = "hbm2" or base = "ddr4" has them all',
+        )
+    return dict(data)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import errno
 import importlib
 import os
 import subprocess
@@ -113,3 +114,38 @@ def test_kernels_are_kept_in_their_versions_directory_or_nowhere(
     assert not homeless.ready
     monkeypatch.setenv(cache.ENVIRONMENT, str(tmp_path))
     assert cache.Kernel(root.name, root.function, root.slots, root.setup).storable
+
+
+def test_a_full_disk_costs_a_warning_and_no_more(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Neither here nor in the processes that compile beforehand can anything be kept."""
+    monkeypatch.setenv(cache.ENVIRONMENT, str(tmp_path))
+    monkeypatch.setattr(cache, "SAID", [])
+    root = cache.KERNELS["root"]
+    kernel = cache.Kernel(root.name, root.function, root.slots, root.setup)
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    assert kernel._store is not None
+    monkeypatch.setattr(kernel._store.numbas._cache_file, "_save_data", full)
+    assert kernel.storable
+    assert not kernel.ready
+    assert kernel.address
+    assert kernel.ready
+    assert not kernel.kept
+    shown = capfd.readouterr().err
+    assert shown.count("\n") == 1
+    assert f"warning: cannot keep compiled kernels in {tmp_path / 'kernels'} (No space" in shown
+    cache.say_unkept("again")
+    assert capfd.readouterr().err == ""
+
+
+def test_a_damaged_cache_is_made_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv(cache.ENVIRONMENT, str(tmp_path))
+    root = cache.KERNELS["root"]
+    assert cache.Kernel(root.name, root.function, root.slots, root.setup).address
+    (kept,) = tmp_path.rglob("*.nbc")
+    kept.write_bytes(kept.read_bytes()[:5])
+    assert cache.Kernel(root.name, root.function, root.slots, root.setup).address
