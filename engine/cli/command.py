@@ -5,8 +5,10 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+from engine.errors import DataError
 from engine.results.document import Kind, document, plain, to_text
 
 
@@ -39,6 +41,18 @@ def engine_option(parser: argparse.ArgumentParser) -> None:
         default="auto",
         help="which form of the primitives runs (default: %(default)s)",
     )
+
+
+def check_folder(path: Path) -> None:
+    """See, before anything runs, that the folder into which a file is to be written is there.
+
+    Raises
+    ------
+    DataError
+        If it is not; what the user mistyped is not made.
+    """
+    if not path.parent.is_dir():
+        raise DataError(f"{path.parent} is no folder", hint="make it first")
 
 
 def print_json(kind: Kind, content: Mapping[str, Any]) -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from engine.cli.command import check_folder
 from engine.cli.tables import channel_table, summary_table
 from engine.dataflow.samml.exchange.tensor_folder import write_bytes
 from engine.dataflow.sim.explain.perfetto import TracedRegion, trace_json
 from engine.dataflow.sim.observe import Observe
-from engine.errors import DataError
 from engine.results.record import RegionRecord, RunRecord
 
 SHOWN = 8
@@ -24,8 +24,8 @@ def observation(options: Any) -> Observe | None:
     DataError
         If the trace cannot go where it should, before anything runs.
     """
-    if options.trace_out is not None and not options.trace_out.parent.is_dir():
-        raise DataError(f"{options.trace_out.parent} is no folder", hint="make it first")
+    if options.trace_out is not None:
+        check_folder(options.trace_out)
     return Observe(log=True) if options.explain or options.trace_out is not None else None
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from engine.cli.command import print_json
+from engine.cli.command import check_folder, print_json
 from engine.dataflow.compiler import Compilation
 from engine.dataflow.samml.exchange import export_sam, export_tortilla, graph_to_json
 from engine.dataflow.samml.exchange.tensor_folder import write_bytes
@@ -34,6 +34,7 @@ def export(options: Any, compilation: Compilation, data: Mapping[str, StoredTens
     if options.export is None or options.output is None:
         raise GraphError("--export and --output go together",
                          hint="--export sam --output graph.gv")  # fmt: skip
+    check_folder(options.output)
     if data and options.export == "tortilla" and len(compilation.regions) > 1:
         from engine.dataflow.sim.program_runs import simulate
 

@@ -40,3 +40,13 @@ def test_what_is_not_implemented_counts_as_failed(
     made = json.loads(capsys.readouterr().out)
     assert (made["passed"], made["failed"], made["not_implemented"]) == (0, 1, {"genref": 1})
     assert made["failures"][0]["differences"] == ["not implemented: genref"]
+
+
+@pytest.mark.parametrize("text", ["[]", "{}", "3"])
+def test_a_file_without_vectors_proves_nothing(
+    text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "vectors.json"
+    file.write_text(text)
+    assert main(["conform", str(file), *INTERPRETER]) == 2
+    assert "holds no conformance vectors" in capsys.readouterr().err

@@ -85,3 +85,14 @@ def test_output_that_cannot_be_written(capsys: pytest.CaptureFixture[str], tmp_p
     (tmp_path / "file").write_text("")
     where = ("--export", "json", "--output", str(tmp_path / "file" / "g.json"))
     assert "cannot write" in error(capsys, "compile", "--model", "spmm", *where)
+
+
+@pytest.mark.parametrize("form", ["sam", "tortilla", "json"])
+def test_no_folder_is_made_for_a_mistyped_one(
+    form: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As ``--trace-out`` does it."""
+    where = ("--export", form, "--output", str(tmp_path / "none" / "g"))
+    text = error(capsys, "compile", "--model", "spmm", *where)
+    assert f"{tmp_path / 'none'} is no folder (hint: make it first)" in text
+    assert not list(tmp_path.iterdir())

@@ -30,13 +30,13 @@ def load_vectors(path: str | Path) -> list[Vector]:
     Raises
     ------
     SimulationError
-        If the file is not a list of vectors.
+        If the file is not a list of vectors, or has none.
     """
     try:
         vectors = json.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError) as problem:
         raise SimulationError(f"cannot read vectors from {path}: {problem}") from None
-    if not isinstance(vectors, list) or not all(
+    if not (isinstance(vectors, list) and vectors) or not all(
         isinstance(v, dict) and {"kind", "cap", "nodes", "clocks", "outputs"} <= v.keys()
         for v in vectors
     ):
