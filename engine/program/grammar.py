@@ -108,6 +108,12 @@ def _integer(digits: str) -> int:
     return int(digits) if len(digits) <= 12 else (-1 if digits[0] == "-" else MAX_DIMENSION + 1)
 
 
+def _everywhere(term: float, operand: Expression, place: Place) -> Expression:
+    """A constant in front of what is added to it or subtracted from it; 0 shifts nothing."""
+    made = _unary(Op.SHIFT, term, operand, place)
+    return replace(made, everywhere=term != 0) if isinstance(made, Unary) else made
+
+
 def _unary(op: Op, constant: float | None, operand: Expression, place: Place) -> Expression:
     if constant is not None:
         _number(constant, place)
@@ -218,8 +224,10 @@ class _Builder(Transformer[Token, Any]):
         match left, right:
             case Constant(a), Constant(b):
                 return _number(a + b, left.place)
-            case (Constant(term), operand) | (operand, Constant(term)):
+            case operand, Constant(term):
                 return _unary(Op.SHIFT, term, operand, left.place)
+            case Constant(term), operand:
+                return _everywhere(term, operand, left.place)
         return Binary(Op.ADD, left, right, left.place, _deeper(left.place, left, right))
 
     def sub(self, left: Expression, right: Expression) -> Expression:
@@ -230,7 +238,7 @@ class _Builder(Transformer[Token, Any]):
                 return _unary(Op.SHIFT, -term, operand, left.place)
             case Constant(term), operand:
                 negated = _unary(Op.SCALE, -1.0, operand, operand.place)
-                return _unary(Op.SHIFT, term, negated, left.place)
+                return _everywhere(term, negated, left.place)
         return Binary(Op.SUB, left, right, left.place, _deeper(left.place, left, right))
 
     def call(self, name: Token, operand: Expression) -> Expression:

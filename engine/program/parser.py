@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from engine.errors import FuseloomError, ParseError, ProgramError
+from engine.program.completeness import check_everywhere
 from engine.program.formats import MATRIX_FORMATS, Format, level_format, named_format, suggestion
 from engine.program.grammar import parse_syntax
 from engine.program.limits import MAX_STATEMENTS
@@ -84,9 +85,11 @@ def _program(syntax: ProgramSyntax) -> Program:
         tensors.append(_tensor(declaration))
         places.update(_declaration_places(n, declaration))
 
-    statements = []
+    statements, everywhere = [], {}
     for n, placed in enumerate(_statements(syntax)):
         statements.append(placed.statement)
+        if placed.everywhere is not None:
+            everywhere[n] = placed.everywhere
         for k, access in enumerate(placed.places):
             places["access", n, k] = access.place
             for axis, place in enumerate(access.index_places):
@@ -106,7 +109,10 @@ def _program(syntax: ProgramSyntax) -> Program:
     name = syntax.name.text if syntax.name else DEFAULT_NAME
     broadcast_add = _broadcast_add(syntax)
     checked = Checker(name, tensors, statements, broadcast_add, places).run(names)
-    return Program(name, checked, tuple(statements), names, broadcast_add)
+    program = Program(name, checked, tuple(statements), names, broadcast_add)
+    for n, place in everywhere.items():
+        check_everywhere(program, n, place)
+    return program
 
 
 def _statements(syntax: ProgramSyntax) -> list[PlacedStatement]:

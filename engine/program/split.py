@@ -8,7 +8,7 @@ so ``T[i,l] = A[i,j] * B[j,k] * C[k,l]`` becomes ``T_1[i,k] = A[i,j] * B[j,k]`` 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from engine.errors import ProgramError
 from engine.program.syntax import (
@@ -35,10 +35,14 @@ class PlacedAccess:
 
 @dataclass(frozen=True)
 class PlacedStatement:
-    """A statement and the places of its output, then of its operands."""
+    """A statement and the places of its output, then of its operands.
+
+    ``everywhere`` is the place of a constant that asks for every coordinate of the operand.
+    """
 
     statement: Statement
     places: tuple[PlacedAccess, ...]
+    everywhere: Place | None = None
 
 
 def split(syntax: StatementSyntax, taken: set[str]) -> list[PlacedStatement]:
@@ -140,7 +144,10 @@ class _Splitter:
                 self._refuse_omitted(inner, within, around)
             case _:
                 raise AssertionError(f"{node} is folded when it is read")
-        return self._emit(op, operands, target, kept, node.place, constant)
+        made = self._emit(op, operands, target, kept, node.place, constant)
+        if isinstance(node, Unary) and node.everywhere:
+            self.statements[-1] = replace(self.statements[-1], everywhere=node.place)
+        return made
 
     def _gather(
         self,

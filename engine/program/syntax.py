@@ -49,13 +49,18 @@ class Constant:
 
 @dataclass(frozen=True)
 class Unary:
-    """A function of one operand; SCALE and SHIFT carry their constant."""
+    """A function of one operand; SCALE and SHIFT carry their constant.
+
+    ``everywhere`` is set where a summand stands in front of its operand, as in ``1 - v[i]``: it
+    is there at every coordinate, and the operand has to be, too.
+    """
 
     op: Op
     constant: float | None
     operand: Expression
     place: Place
     depth: int
+    everywhere: bool = False
 
     @cached_property
     def free(self) -> tuple[str, ...]:

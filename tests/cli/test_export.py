@@ -82,8 +82,8 @@ def test_export_options_go_together(capsys: pytest.CaptureFixture[str], tmp_path
 
 
 def test_output_that_cannot_be_written(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    where = ("--export", "json", "--output", str(tmp_path / "file" / "g.json"))
+    (tmp_path / "g.json").mkdir()
+    where = ("--export", "json", "--output", str(tmp_path / "g.json"))
     assert "cannot write" in error(capsys, "compile", "--model", "spmm", *where)
 
 
