@@ -17,6 +17,8 @@ from engine.cli.tables import memory_table, run_table
 from engine.dataflow.sim.explain.data import Detail
 from engine.dataflow.sim.program_runs import Run, simulate
 from engine.dataflow.sim.records import program_record, traced_regions
+from engine.program.formats import LevelFormat, format_text
+from engine.program.types import Program
 from engine.results.record import RunRecord
 
 
@@ -39,6 +41,8 @@ def _print(options: Any, given: Inputs, run: Run, record: RunRecord) -> None:
     print(given.heading, end="")
     for line in [*run_table(record), *memory_table(record.regions)]:
         print(line)
+    for line in conversions(run.compilation.program):
+        print(line)
     if options.trace:
         for region in run.regions:
             if region.result.memory is not None:
@@ -48,6 +52,18 @@ def _print(options: Any, given: Inputs, run: Run, record: RunRecord) -> None:
     if options.explain:
         print(f"\n{explanation(record)}\n")
     sys.stdout.flush()
+
+
+def conversions(program: Program) -> list[str]:
+    """A line for each output whose declared format is not the one that the machine writes."""
+    outputs = [program.tensor(name) for name in program.outputs]
+    return [
+        f"{tensor.name} is written compressed, level by level; what is declared, "
+        f"{format_text(tensor.format)}, is made of that after the run"
+        for tensor in outputs
+        if program.producers[tensor.name].op.fuses
+        and any(level is not LevelFormat.COMPRESSED for level in tensor.format.levels)
+    ]
 
 
 def _simulated(options: Any, given: Inputs) -> Run:

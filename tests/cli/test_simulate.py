@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from engine.cli import main
-from tests.cli.commands import INTERPRETER, output, tensors, wrong_by
+from tests.cli.commands import INTERPRETER, file, output, tensors, wrong_by
 
 
 def test_simulate(program: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -97,3 +97,15 @@ def test_computed_capacities(capsys) -> None:
     assert "matches the dense reference" in capsys.readouterr().out
     assert main(["simulate", "--sam", "x.gv", "--tensors", "x.npz", "--capacity", "sized"]) == 2
     assert "'sized' goes with a program" in capsys.readouterr().err
+
+
+def test_an_output_in_another_format_than_it_is_written_in_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, said in (("dense", True), ("csf", False)):
+        text = f"A: 3x4 csr\nY: 3x4 {name}\nY[i,j] = 2 * A[i,j]\n"
+        path = file(tmp_path, "p.loom", text)
+        shown = output(capsys, "simulate", path, *INTERPRETER)
+        assert (
+            "Y is written compressed, level by level; what is declared, dense, is" in shown
+        ) is said

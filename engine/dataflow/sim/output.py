@@ -12,6 +12,7 @@ from engine.errors import SimulationError
 from engine.program.formats import Format
 from engine.program.levels import CompressedLevel
 from engine.program.storage import StoredTensor
+from engine.program.tile_arrays import grid_shape
 from engine.program.types import Tensor
 
 
@@ -29,7 +30,8 @@ def output_tensor(result: EngineResult, tensor: Tensor, key: str | None = None) 
     Raises
     ------
     SimulationError
-        If the run wrote no such tensor, or levels and values do not fit together.
+        If the run wrote no such tensor, a coordinate lies outside its shape, or levels and values
+        do not fit together.
 
     Notes
     -----
@@ -51,9 +53,10 @@ def output_tensor(result: EngineResult, tensor: Tensor, key: str | None = None) 
             hint="give the tensor a writer per level and one for its values",
         )
     levels: list[CompressedLevel] = []
-    parents = 1
+    extents, parents = grid_shape(tensor), 1
     for depth in range(tensor.rank):
         crd = written[depth]["crd"]
+        _check_inside(key, depth, crd, extents[mode_order[depth]])
         levels.append(CompressedLevel(_segments(key, depth, written[depth]["seg"], parents), crd))
         if levels[-1].seg[-1] != len(crd):
             raise SimulationError(
@@ -76,6 +79,30 @@ def output_tensor(result: EngineResult, tensor: Tensor, key: str | None = None) 
         tensor, format=compressed.in_blocks(tensor.format.block, tensor.format.blocked)
     )
     return StoredTensor(written_as, tuple(levels), values)
+
+
+def in_declared_format(written: StoredTensor, tensor: Tensor) -> StoredTensor:
+    """What a run wrote, in the format of the tensor's declaration.
+
+    Dense levels hold zeros where nothing was written.
+
+    Raises
+    ------
+    DataError
+        If that format cannot hold it, or it would be too large.
+    """
+    if written.tensor.format == tensor.format:
+        return written
+    return written.with_format(tensor.format)
+
+
+def _check_inside(key: str, depth: int, crd: npt.NDArray[np.int64], extent: int) -> None:
+    outside = crd[(crd < 0) | (crd >= extent)]
+    if len(outside):
+        raise SimulationError(
+            f"{_part(key, depth)} has a coordinate {outside[0]:,}, but only {extent:,} places",
+            hint="the graph and the declaration of the tensor, or its data, do not fit together",
+        )
 
 
 def _segments(

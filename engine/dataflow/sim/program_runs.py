@@ -17,7 +17,7 @@ from engine.dataflow.sim.explain.critical import CriticalPath, explained
 from engine.dataflow.sim.explain.diagnose import run_diagnosed
 from engine.dataflow.sim.machine import Machine
 from engine.dataflow.sim.observe import Observe
-from engine.dataflow.sim.output import output_tensor
+from engine.dataflow.sim.output import in_declared_format, output_tensor
 from engine.dataflow.sim.ports import with_ports
 from engine.dataflow.sim.reports import Limits
 from engine.dataflow.sim.result import EngineResult
@@ -79,7 +79,8 @@ class Run:
     Attributes
     ----------
     outputs : dict
-        Every tensor a region wrote, by name.
+        Every tensor a region wrote, by name, as the machine writes it: all levels compressed.
+        See :attr:`results` for declared formats.
     cycles : int
         Sum over the regions, which run one after another.
     """
@@ -110,6 +111,15 @@ class Run:
     @property
     def trace(self) -> tuple[Trace, ...]:
         return tuple(r.trace for r in self.regions)
+
+    @cached_property
+    def results(self) -> Mapping[str, StoredTensor]:
+        """The program's outputs in the formats they are declared in, converted after the run."""
+        program = self.compilation.program
+        return {
+            name: in_declared_format(self.outputs[name], program.tensor(name))
+            for name in program.outputs
+        }
 
     @cached_property
     def reference(self) -> Mapping[str, Masked]:

@@ -7,8 +7,9 @@ import pytest
 
 from engine.dataflow.samml.graph import Graph, Node, Stream
 from engine.dataflow.sim import Machine, bind, output_tensor, run_graph
+from engine.dataflow.sim.output import in_declared_format
 from engine.errors import SimulationError
-from engine.program.formats import Format
+from engine.program.formats import Format, named_format
 from engine.program.storage import StoredTensor
 from engine.program.types import Tensor
 from tests.dataflow.sim.doubling import REF, VAL, X, doubled, matrix, run
@@ -53,3 +54,26 @@ def test_a_scalar_of_nothing_is_zero() -> None:
         bind(graph, {"B": StoredTensor.from_dense(scalar, 7.0)}), Machine.default(), "interpreter"
     )
     assert output_tensor(stored, Tensor("X", (), Format.dense(0))).values.tolist() == [7]
+
+
+@pytest.mark.parametrize("shape", [(2, 3), (3, 2)])
+def test_coordinates_outside_the_declared_shape_are_refused(shape: tuple[int, int]) -> None:
+    """They made a tensor that no reader could take."""
+    dense = [[1, 0, 2], [0, 0, 0], [0, 3, 0]]
+    small = Tensor("X", shape, Format.compressed(2))
+    level = 0 if shape[0] == 2 else 1
+    with pytest.raises(SimulationError, match=f"level {level} of X has a coordinate 2, but only 2"):
+        output_tensor(run(doubled(), matrix(dense)), small)
+
+
+@pytest.mark.parametrize("name", ["dense", "csr", "csc", "dcsr", "dcsc", "coo"])
+def test_declared_formats_are_made_after_the_run(name: str) -> None:
+    dense = 2 * np.array([[1, 0, 2], [0, 0, 0], [0, 3, 0]])
+    written = output_tensor(run(doubled(), matrix(dense / 2)), X)
+    wanted = Tensor("X", (3, 3), named_format(name, 2))
+    made = in_declared_format(written, wanted)
+    made.verify()
+    assert made.tensor == wanted
+    assert (made.to_dense() == dense).all()
+    assert made.pattern().all() == (name == "dense")
+    assert in_declared_format(made, wanted) is made

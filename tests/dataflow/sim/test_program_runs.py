@@ -95,3 +95,17 @@ def test_memory_does_reshapes_between_regions() -> None:
     run = simulate(compile_program(program), {"A": np.arange(6.0).reshape(2, 3)})
     assert run.check().ok
     assert run.outputs["V"].to_dense().tolist() == list(range(6))
+
+
+@pytest.mark.parametrize("name", ["dense", "csr", "csf"])
+def test_results_come_in_their_declared_format_and_pass_the_check(name: str) -> None:
+    """The pattern that is checked is that of the program's meaning, before the conversion."""
+    program = parse(f"A: 3x4 csr\nY: 3x4 {name}\nY[i,j] = 2 * A[i,j]")
+    array = np.zeros((3, 4), np.float32)
+    array[1, 2] = 5
+    run = simulate(compile_program(program), {"A": array}, engine="interpreter")
+    assert run.check().ok
+    assert run.results["Y"].tensor == program.tensor("Y")
+    assert (run.results["Y"].to_dense() == 2 * array).all()
+    assert run.results["Y"].nnz == (12 if name == "dense" else 1)
+    assert run.outputs["Y"].nnz == 1
