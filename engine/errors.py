@@ -54,6 +54,12 @@ class FuseloomError(Exception):
         column = None if self.line is None else self.column or 1
         return {"source": self.source, "line": self.line, "column": column}
 
+    def locate(self, line: int, column: int, source: str | None) -> None:
+        """Say where it is, if that is not known yet."""
+        if self.place is None:
+            self.line, self.column, self.source = line, column, source
+            self.args = (self._text(),)
+
     def to_dict(self) -> dict[str, Any]:
         """Plain data: what is wrong, where, against which rule, and the way out."""
         return {"error": self.message, "place": self.place, "rule": self.rule, "hint": self.hint}

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
 
+from engine.dataflow.fusion.directives import Parallel, Span, blamed, blamed_if_named
 from engine.dataflow.fusion.fuse import fuse_prepared
 from engine.dataflow.fusion.pog import PartialOrderGraph
 from engine.dataflow.fusion.prepare import prepare
@@ -197,7 +198,7 @@ def compile_program(
         schedule = Schedule.parse(schedule)
     prepared, rest = prepare(program, schedule)
     fused = fuse_prepared(prepared, rest)
-    regions = tuple(_compiled(prepared, rest, region, passes) for region in fused)
+    regions = tuple(_blamed(prepared, rest, region, passes) for region in fused)
     return Compilation(prepared, schedule, regions)
 
 
@@ -213,3 +214,12 @@ def _compiled(
         apart = fuse_prepared(program, schedule, reuse_names=False)
         again = next(r for r in apart if r.name == region.name)
         return compile_region(again, passes=passes)
+
+
+def _blamed(
+    program: Program, schedule: Schedule, region: FusedRegion, passes: Sequence[str] | None
+) -> CompiledRegion:
+    """Compile a region; what is wrong with it is told with the place of the directive at fault."""
+    orders = (o for o in schedule.orders if o.last and Span(o.first, o.last).name == region.name)
+    with blamed(next(orders, None)), blamed_if_named(schedule.of(Parallel)):
+        return _compiled(program, schedule, region, passes)

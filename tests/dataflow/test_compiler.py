@@ -7,7 +7,7 @@ import pytest
 from engine.dataflow.compiler import compile_program, compile_region
 from engine.dataflow.fusion.fuse import fuse
 from engine.dataflow.fusion.schedule import Schedule
-from engine.errors import FuseloomError, OrderError
+from engine.errors import FuseloomError, OrderError, ScheduleError
 from engine.models import load
 from engine.program import parse
 
@@ -64,3 +64,45 @@ def test_text_has_every_region_table_and_graph() -> None:
     text = str(compile_program(parse(SPMM), "fuse T..H"))
     assert "T..H" in text
     assert "scan" in text
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("fuse y..w", "names 'w', but no statement"),
+        ("fuse y; fuse z..y", "'fuse z..y' runs backwards"),
+        ("fuse y..z; fuse z", "both claim z"),
+        ("fuse y..z; materialise q", "names 'q'"),
+        ("fuse y..z; materialise z", "'materialise z' changes nothing"),
+        ("order q: i", "'order q: i' names no statement"),
+        ("order y: i,q", "y has no index q"),
+        ("fuse y; order y..z: i", "'order y..z: i' names no region"),
+        ("fuse y..z; order y..z: j,i", "i must stay outside j"),
+        ("fuse y..z; parallel q by 2", "no region has an index q"),
+        ("parallel y..z: i by 2", "names no region"),
+        ("fuse y..z; permute Q to i", "no region has such a view over i"),
+        ("fuse y..z; locate y..y: off", "names no region"),
+        ("fuse y..z; block 3", "3"),
+        ("fuse y..z; global z..y", "runs backwards"),
+        ("fuse y..z; parallel i by 2; parallel i by 4", "i is parallelised twice"),
+        ("fuse y..z; parallel i by 5000", "5000 lanes"),
+    ],
+)
+def test_what_shows_late_has_the_place_of_its_directive(text: str, message: str) -> None:
+    """The last directive of each text is at fault, but for one that two share."""
+    program = parse("A: 4x4 csr\nx: 4 dense\ny[i] = A[i,j] * x[j]\nz[i] = relu(y[i])")
+    schedule = Schedule.parse("# a comment\n " + text, source="a.sched")
+    with pytest.raises(FuseloomError, match=message) as caught:
+        compile_program(program, schedule)
+    wanted = "parallel i by 2" if "by 4" in text else text.rpartition("; ")[2]
+    column = 2 + text.index(wanted)
+    place = {"source": "a.sched", "line": 2, "column": column}
+    assert caught.value.place == place
+    assert str(caught.value).startswith(f"a.sched: line 2, column {column}: ")
+
+
+def test_a_program_without_regions_has_no_views_to_name() -> None:
+    program = parse("A: 2x2 dense\nR: 4 dense\nR[a] = reshape(A[i,j])")
+    for text in ("permute A to j,i", "locate off", "parallel i by 2"):
+        with pytest.raises(ScheduleError, match=r"the program has no region \(hint: memory does"):
+            compile_program(program, text)

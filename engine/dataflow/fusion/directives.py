@@ -1,8 +1,32 @@
-"""What a schedule can say: one record per directive, each printing as its text."""
+"""What a schedule can say: one record per directive, each printing as its text.
+
+A directive from a text knows its place there, so that what shows only when a program is fused or
+lowered can still be told with line and column (:func:`blamed`).
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from engine.errors import FuseloomError, ScheduleError
+
+
+class At(NamedTuple):
+    """Where a text has a directive; the line and the column count from 1."""
+
+    line: int
+    column: int
+    source: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Placed:
+    """A directive, with its place in a text if it is from one; places do not count for equality."""
+
+    at: At | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -22,7 +46,7 @@ class Span:
 
 
 @dataclass(frozen=True)
-class Fuse:
+class Fuse(_Placed):
     """Statements from the one that assigns ``first`` to the one that assigns ``last``."""
 
     first: str
@@ -33,7 +57,7 @@ class Fuse:
 
 
 @dataclass(frozen=True)
-class Order:
+class Order(_Placed):
     """A dataflow order, outermost index first.
 
     ``last`` is None for one statement's own order; otherwise the order of the region
@@ -50,7 +74,7 @@ class Order:
 
 
 @dataclass(frozen=True)
-class Parallel:
+class Parallel(_Placed):
     """Deal the level of an index to so many lanes (``fusion.md`` §5.1).
 
     ``region`` is None for every region that has the index.
@@ -65,7 +89,7 @@ class Parallel:
 
 
 @dataclass(frozen=True)
-class Block:
+class Block(_Placed):
     """Store and compute in square blocks of that edge (``fusion.md`` §5.2)."""
 
     edge: int
@@ -75,7 +99,7 @@ class Block:
 
 
 @dataclass(frozen=True)
-class Locate:
+class Locate(_Placed):
     """Whether dense levels are looked up, or scanned and intersected (``fusion.md`` §3.3)."""
 
     on: bool
@@ -86,7 +110,7 @@ class Locate:
 
 
 @dataclass(frozen=True)
-class Repeat:
+class Repeat(_Placed):
     """What an operand repeats over indices it lacks: its values (by default), or references.
 
     Repeated references are loaded again each time, as the published compiler does.
@@ -100,7 +124,7 @@ class Repeat:
 
 
 @dataclass(frozen=True)
-class Global:
+class Global(_Placed):
     """One iteration space over all indices of each product of many factors (``fusion.md`` §4)."""
 
     region: Span | None = None
@@ -110,7 +134,7 @@ class Global:
 
 
 @dataclass(frozen=True)
-class Materialise:
+class Materialise(_Placed):
     """Write a tensor to memory: cut its region after the statement that assigns it."""
 
     tensor: str
@@ -120,7 +144,7 @@ class Materialise:
 
 
 @dataclass(frozen=True)
-class Permute:
+class Permute(_Placed):
     """Have a view in the order of these indices (``fusion.md`` §2.3).
 
     A tensor read from memory is stored a second time in that mode order; an intermediate is
@@ -136,7 +160,7 @@ class Permute:
 
 
 @dataclass(frozen=True)
-class Strict:
+class Strict(_Placed):
     """Dense tensors, too, are traversed in the mode order they are stored in."""
 
     on: bool = True
@@ -151,3 +175,42 @@ Directive = Fuse | Order | Setting
 
 def _scope(region: Span | None) -> str:
     return "" if region is None else f"{region}: "
+
+
+@contextmanager
+def blamed(directive: Directive | None) -> Iterator[None]:
+    """Give an error without a place that of the directive it is about."""
+    try:
+        yield
+    except FuseloomError as problem:
+        if directive is not None and directive.at is not None:
+            problem.locate(*directive.at)
+        raise
+
+
+@contextmanager
+def blamed_if_named(directives: Iterable[Directive]) -> Iterator[None]:
+    """Give an error without a place that of the first directive that its message quotes.
+
+    Where it quotes none, that of the first one of whose names it tells.
+    """
+    try:
+        yield
+    except ScheduleError as problem:
+        message, given = problem.message, tuple(directives)
+        at = {message.find(f"'{d}'"): d for d in reversed(given) if f"'{d}'" in message}
+        told = [d for d in given if any(word in message for word in _words(d))]
+        with blamed(at[min(at)] if at else next(iter(told), None)):
+            raise
+
+
+def _words(directive: Directive) -> tuple[str, ...]:
+    """What an error says that is about a directive, but does not quote it."""
+    match directive:
+        case Fuse(first=first, last=last):
+            return f"'{first}'", f"'{last}'"
+        case Materialise(tensor=tensor):
+            return (f"'{tensor}'",)
+        case Parallel(index=index):
+            return f"index {index} ", f"index '{index}' ", f"lanes of {index} "
+    return ()

@@ -12,6 +12,8 @@ from engine.dataflow.fusion.directives import (
     Setting,
     Span,
     Strict,
+    blamed,
+    blamed_if_named,
 )
 from engine.dataflow.fusion.pog import Changes
 from engine.dataflow.fusion.prepare import prepare
@@ -56,10 +58,11 @@ def fuse_prepared(
     Otherwise as :func:`fuse`; ``program`` and ``schedule`` are what
     :func:`engine.dataflow.fusion.prepare.prepare` gives.
     """
-    fuser = _Fuser(program, schedule, reuse_names)
-    regions = [r for span in partition(program, schedule) for r in fuser.regions(span)]
-    fuser.check_used(regions)
-    return tuple(fuser.ordered(regions))
+    with blamed_if_named((*schedule.fusions, *schedule.orders, *schedule.settings)):
+        fuser = _Fuser(program, schedule, reuse_names)
+        regions = [r for span in partition(program, schedule) for r in fuser.regions(span)]
+        fuser.check_used(regions)
+        return tuple(fuser.ordered(regions))
 
 
 class _Fuser:
@@ -182,7 +185,8 @@ class _Fuser:
                     hint=f"regions: {', '.join(f'{a}..{b}' for a, b in by_ends)}",
                 )
             regions[at] = replace(regions[at], chosen=order.indices)
-            regions[at].verify()
+            with blamed(order):
+                regions[at].verify()
         return regions
 
     def check_used(self, regions: list[FusedRegion]) -> None:
@@ -196,14 +200,17 @@ class _Fuser:
             if setting.region is not None and setting.region.name not in names:
                 hint = f"regions: {', '.join(names)}"
                 raise ScheduleError(f"'{setting}' names no region", hint=hint)
-            if isinstance(setting, Parallel):
+            if not regions:
+                what = "the program has no region"
+            elif isinstance(setting, Parallel):
                 what = f"no region has an index {setting.index}"
             else:
                 what = "no region has such a view" + (
                     f" over {', '.join(setting.indices)}" if isinstance(setting, Permute) else ""
                 )
             known = ", ".join(name for r in regions for name in r.views)
-            hint = self.near.get(setting, f"views: {known}")
+            known = f"views: {known}" if known else "memory does its reshapes; leave it out"
+            hint = self.near.get(setting, known)
             raise ScheduleError(f"'{setting}': {what}", hint=hint)
 
 

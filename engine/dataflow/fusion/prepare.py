@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from engine.dataflow.fusion.directives import Block, Global
+from engine.dataflow.fusion.directives import Block, Global, blamed
 from engine.dataflow.fusion.global_iteration import merge_products
 from engine.dataflow.fusion.schedule import Schedule
 from engine.program import block_program
@@ -20,8 +20,10 @@ def prepare(program: Program, schedule: Schedule) -> tuple[Program, Schedule]:
         If a directive does not fit the program.
     """
     for block in schedule.of(Block):
-        program = block_program(program, block.edge)
+        with blamed(block):
+            program = block_program(program, block.edge)
     for wanted in schedule.of(Global):
-        program, schedule = merge_products(program, schedule, wanted.region)
+        with blamed(wanted):
+            program, schedule = merge_products(program, schedule, wanted.region)
     rest = tuple(s for s in schedule.settings if not isinstance(s, Block | Global))
     return program, replace(schedule, settings=rest)

@@ -22,10 +22,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from engine.dataflow.fusion.directives import (
+    At,
     Block,
     Directive,
     Fuse,
@@ -39,8 +40,9 @@ from engine.dataflow.fusion.directives import (
     Setting,
     Span,
     Strict,
+    blamed,
 )
-from engine.errors import ParseError
+from engine.errors import ParseError, ScheduleError
 
 __all__ = ["MAX_TEXT", "Fuse", "Order", "Schedule"]
 
@@ -146,13 +148,24 @@ class Schedule:
     orders: tuple[Order, ...] = ()
     settings: tuple[Setting, ...] = ()
 
+    def __post_init__(self) -> None:
+        seen: dict[tuple[str, str | None], Order] = {}
+        for order in self.orders:
+            first = seen.setdefault((order.first, order.last), order)
+            if first is not order:
+                with blamed(order):
+                    raise ScheduleError(
+                        f"'{order}' gives a second order to what has one by '{first}'",
+                        hint="leave one of them out",
+                    )
+
     @classmethod
     def parse(cls, text: str, source: str | None = None) -> Schedule:
         """Read schedule text.
 
         Raises
         ------
-        ParseError
+        ParseError, ScheduleError
             With line and column of the directive at fault.
         """
         if len(text) > MAX_TEXT:
@@ -169,7 +182,7 @@ class Schedule:
                 if not directive:
                     continue
                 try:
-                    read = _read(directive)
+                    read = replace(_read(directive), at=At(number, place, source))
                 except _RefusedError as refused:
                     raise ParseError(
                         refused.message,

@@ -16,7 +16,7 @@ from engine.dataflow.fusion.directives import (
     Strict,
 )
 from engine.dataflow.fusion.schedule import MAX_TEXT, Fuse, Order, Schedule
-from engine.errors import ParseError
+from engine.errors import ParseError, ScheduleError
 
 NAMES = st.from_regex(r"[A-Za-z_][A-Za-z0-9_]{0,4}'{0,2}", fullmatch=True)
 INDICES = st.lists(NAMES, min_size=1, max_size=4, unique=True).map(tuple)
@@ -35,7 +35,11 @@ SETTINGS = st.one_of(
 SCHEDULES = st.builds(
     Schedule,
     st.lists(st.builds(Fuse, NAMES, NAMES), max_size=4).map(tuple),
-    st.lists(st.builds(Order, NAMES, st.none() | NAMES, INDICES), max_size=4).map(tuple),
+    st.lists(
+        st.builds(Order, NAMES, st.none() | NAMES, INDICES),
+        max_size=4,
+        unique_by=lambda order: (order.first, order.last),
+    ).map(tuple),
     st.lists(SETTINGS, max_size=4).map(tuple),
 )
 
@@ -124,3 +128,29 @@ def test_any_text_is_read_or_refused(text: str) -> None:
 def test_text_without_end_is_refused() -> None:
     with pytest.raises(ParseError, match="longer than 1000000 characters"):
         Schedule.parse("#" * (MAX_TEXT + 1))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["order T: i,k\norder T: k,i", "order T..H: i,k\n order T..H: i,k", "order T: i;order T: i"],
+)
+def test_two_orders_of_one_thing_are_refused(text: str) -> None:
+    """Of these the last one won."""
+    with pytest.raises(ScheduleError, match="gives a second order to what has one by") as caught:
+        Schedule.parse(text, source="a.sched")
+    second = text.rindex("order")
+    line = text.count("\n", 0, second) + 1
+    column = second - text.rfind("\n", 0, second)
+    assert caught.value.place == {"source": "a.sched", "line": line, "column": column}
+    assert Schedule.parse("order T: i,k; order T..T: k,i").orders[1].last == "T"
+    assert len(Schedule.parse("order T: i; order U: i; order T..U: i").orders) == 3
+
+
+def test_directives_know_their_place_and_are_equal_without() -> None:
+    schedule = Schedule.parse("fuse T..H\n  order T: i,k; parallel i by 2")
+    assert schedule.fusions[0].at == (1, 1, None)
+    assert schedule.orders[0].at == (2, 3, None)
+    assert schedule.settings[0].at == (2, 17, None)
+    assert schedule.orders[0] == Order("T", None, ("i", "k"))
+    assert hash(schedule.orders[0]) == hash(Order("T", None, ("i", "k")))
+    assert Schedule.parse(str(schedule)) == schedule
