@@ -58,8 +58,8 @@ def conversions(program: Program) -> list[str]:
     """A line for each output whose declared format is not the one that the machine writes."""
     outputs = [program.tensor(name) for name in program.outputs]
     return [
-        f"{tensor.name} is written compressed, level by level; what is declared, "
-        f"{format_text(tensor.format)}, is made of that after the run"
+        f"{tensor.name} is written compressed, and converted to {format_text(tensor.format)} after "
+        "the run"
         for tensor in outputs
         if program.producers[tensor.name].op.fuses
         and any(level is not LevelFormat.COMPRESSED for level in tensor.format.levels)
