@@ -11,6 +11,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pytest
+import scipy.sparse
 
 import fuseloom as fl
 from engine.cli import main
@@ -30,7 +31,8 @@ def blocks(name: str, language: str = "") -> list[str]:
 
 
 def test_the_language_reference() -> None:
-    program_text, blocked_text, schedule_text, directives = blocks("docs/language.md")
+    texts = blocks("docs/language.md")
+    program_text, _, blocked_text, schedule_text, directives = texts
     program = fl.parse(program_text)
     assert program.name == "gcn_layer"
     schedule = fl.Schedule.parse(schedule_text)
@@ -40,6 +42,38 @@ def test_the_language_reference() -> None:
         (read,) = fl.Schedule.parse(line).settings
         assert str(read) == line.partition("#")[0].strip()
     assert fl.parse(blocked_text).tensor("T").format.tile == (16, 16)
+
+
+def test_the_sparse_broadcast_of_the_language_reference() -> None:
+    """The elements that it tells are those that there are, in the meaning and in a run."""
+    program = fl.parse(blocks("docs/language.md")[1])
+    text = (ROOT / "docs/language.md").read_text(encoding="utf-8")
+    told = {"Z": {}, "M": {}, "Y": {}, "W": {}}
+    for name, at, value in re.findall(r"([ZMYW])\[(\d(?:,\d)*)\] = (\d)", text):
+        told[name][tuple(map(int, at.split(",")))] = float(value)
+    assert [len(told[name]) for name in "ZMYW"] == [1, 2, 2, 1]
+    data = {name: np.zeros(program.tensor(name).shape) for name in "ZM"}
+    for name, array in data.items():
+        for at, value in told[name].items():
+            array[at] = value
+    run = fl.simulate(fl.compile(program), data, engine="interpreter")
+    assert run.check().ok
+    for name in "YW":
+        for made in (run.reference[name].present, run.outputs[name].pattern()):
+            assert set(map(tuple, np.argwhere(made).tolist())) == set(told[name])
+        values = run.outputs[name].to_dense()
+        assert {at: float(values[at]) for at in told[name]} == told[name]
+
+
+def test_zeros_as_the_language_reference_has_them() -> None:
+    program = fl.parse("A: 2x2 csr\nD: 2x2 dense\nY[i,j] = exp(A[i,j])\nX[i,j] = exp(D[i,j])")
+    zeros = np.array([[-0.0, 0.0], [0.0, 2.0]])
+    named = scipy.sparse.coo_array(([-0.0, 0.0], ([0, 1], [0, 0])), shape=(2, 2))
+    for given, there in ((zeros, [[0, 0], [0, 1]]), (named, [[1, 0], [1, 0]])):
+        run = fl.simulate(fl.compile(program), {"A": given, "D": zeros}, engine="interpreter")
+        assert run.check().ok
+        assert run.outputs["Y"].pattern().tolist() == there
+        assert run.outputs["X"].pattern().all()
 
 
 def shown(language: str) -> list[tuple[str, str]]:
