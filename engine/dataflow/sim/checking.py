@@ -40,7 +40,7 @@ LOOSE = 1e-4
 """Bounds above this share of a tensor's largest magnitude are too wide to judge by."""
 NEGLIGIBLE = 16 * UNIT
 """Differences below this share of a tensor's largest magnitude are not judged any closer."""
-MARGIN = 8.0
+MARGIN = 4.0
 """How far real rounding may exceed what samples of random rounding show."""
 UNSTEADY = 1 / 64
 """A pole counts where random rounding moves an element by more than this share of itself."""
