@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
 
-from engine.dataflow.fusion.fuse import fuse_prepared
+from engine.dataflow.fusion.fuse import fuse_prepared, less_shared
 from engine.dataflow.fusion.pog import PartialOrderGraph
 from engine.dataflow.fusion.prepare import prepare
 from engine.dataflow.fusion.region import FusedRegion
@@ -197,19 +197,22 @@ def compile_program(
         schedule = Schedule.parse(schedule)
     prepared, rest = prepare(program, schedule)
     fused = fuse_prepared(prepared, rest)
-    regions = tuple(_compiled(prepared, rest, region, passes) for region in fused)
+    regions = tuple(_compiled(rest, region, passes) for region in fused)
     return Compilation(prepared, schedule, regions)
 
 
 def _compiled(
-    program: Program, schedule: Schedule, region: FusedRegion, passes: Sequence[str] | None
+    schedule: Schedule, region: FusedRegion, passes: Sequence[str] | None
 ) -> CompiledRegion:
     try:
         return compile_region(region, passes=passes)
-    except (OrderError, LoweringError):
-        if len(region.roots) == 1 or region.chosen is not None:
+    except (OrderError, LoweringError) as problem:
+        if region.chosen is not None:
             raise
         # What its outputs share may rule out the orders that each of them has.
-        apart = fuse_prepared(program, schedule, reuse_names=False)
-        again = next(r for r in apart if r.name == region.name)
-        return compile_region(again, passes=passes)
+        for apart in less_shared(region, schedule):
+            try:
+                return compile_region(apart, passes=passes)
+            except (OrderError, LoweringError):
+                continue
+        raise problem
