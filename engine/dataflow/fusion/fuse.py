@@ -71,15 +71,13 @@ def fuse_prepared(
 
 
 def less_shared(region: FusedRegion, schedule: Schedule) -> Iterator[FusedRegion]:
-    """The same region with less in common among its outputs, as far as an order may exist.
+    """The same region with less that its parts have in common, as far as an order may exist.
 
     ``schedule`` is the one that the region was fused under, as for :func:`fuse_prepared`.
     """
-    if len(region.outputs) == 1:
-        return
     fuser = _Fuser(region.program, schedule, Share.ALL)
     span = RegionSpan(region.name, region.statements, region.outputs)
-    for share in list(Share)[1:]:
+    for share in Share.ALL.less(len(span.outputs)):
         made = fuser.region(span, share)
         if not made.pog.cyclic:
             yield made
@@ -141,11 +139,11 @@ class _Fuser:
         """A span's region: its outputs share what leaves the fewest cycles and repairs."""
         if span.name not in self.known:
             found = self.region(span, self.share)
-            shares = list(Share)
-            for share in shares[shares.index(self.share) + 1 :]:
-                if len(span.outputs) == 1 or not (found.repairs or found.pog.cyclic):
-                    break
-                # Each output on its own may have an order where all together have none.
+            for share in self.share.less(len(span.outputs)):
+                # Repaired is well enough, unless outputs on their own take fewer repairs.
+                fewer = found.repairs and share is not Share.APART
+                if not (found.pog.cyclic or fewer):
+                    continue
                 apart = self.region(span, share)
                 found = min(found, apart, key=lambda r: (bool(r.pog.cyclic), len(r.repairs)))
             self.known[span.name] = found

@@ -20,11 +20,22 @@ MAX_VIEWS = 5_000
 
 
 class Share(Enum):
-    """What the trees of a region's outputs have in common; the order is that of preference."""
+    """What the uses of a region's tensors have in common; the order is that of preference.
+
+    Each level leaves out what the one before it has: views that trees of several outputs share,
+    indices of outputs, and at last reductions that share an index with what surrounds them.
+    """
 
     ALL = "indices and views"
     OUTPUTS = "indices of outputs"
-    NOTHING = "nothing"
+    NOTHING = "nothing among outputs"
+    APART = "nothing, nor reductions with what surrounds them"
+
+    def less(self, outputs: int) -> tuple[Share, ...]:
+        """The levels with less in common that make a difference to so many outputs."""
+        levels = list(Share)
+        rest = levels[levels.index(self) + 1 :]
+        return tuple(rest if outputs > 1 else rest[-1:])
 
 
 _Key = tuple[str, tuple[str, ...], Shifts]
@@ -152,7 +163,7 @@ class _Builder:
         # program does.
         named: dict[str, tuple[str, ...]] = {}
         for name in outputs:
-            self.taken = set(self.extents if self.share is Share.NOTHING else ())
+            self.taken = set(self.extents if self.share in (Share.NOTHING, Share.APART) else ())
             out = self.producers[name].out.indices
             named[name] = tuple(self.fresh(name, x) for x in out)
         result = []
@@ -172,7 +183,6 @@ def build_views(
     outputs: tuple[str, ...],
     *,
     merge: bool = True,
-    share_reductions: bool = True,
     share: Share = Share.ALL,
 ) -> tuple[tuple[Instance, ...], dict[str, int]]:
     """Build the fused form of a region.
@@ -181,13 +191,12 @@ def build_views(
     ----------
     merge : bool
         Share views of the same tensor with the same indices.
-    share_reductions : bool
-        Also identify a reduction index with an index of the surrounding statements where both
-        run over the same intermediate (``max_u S[i,u]`` beside ``S[i,m]``: u becomes m), so
-        that a softmax holds one copy of its logits, not four.
     share : Share
         Which indices that the region's tensors carry (:mod:`engine.dataflow.fusion.carried`) the
-        trees of several outputs have in common.
+        trees of several outputs have in common.  But for the last level, a reduction index is
+        also identified with one of the surrounding statements where both run over the same
+        intermediate (``max_u S[i,u]`` beside ``S[i,m]``: u becomes m), so that a softmax holds
+        one copy of its logits, not four.
 
     Returns
     -------
@@ -200,7 +209,7 @@ def build_views(
     while True:
         builder = _Builder(program, statements, merge, shared, share)
         roots = builder.roots(outputs)
-        found = shareable(roots, shared) if share_reductions else None
+        found = shareable(roots, shared) if share is not Share.APART else None
         if found is None:
             return roots, builder.extents
         shared[found[0]] = found[1]

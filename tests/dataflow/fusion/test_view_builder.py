@@ -1,6 +1,7 @@
 """Views: renaming, merging, and one copy of what several statements read."""
 
 from collections import Counter
+from typing import Any
 
 import pytest
 
@@ -21,7 +22,7 @@ SQUARES = parse(
 )
 
 
-def built(program: Program, **options: bool) -> tuple[tuple[Instance, ...], dict[str, int]]:
+def built(program: Program, **options: Any) -> tuple[tuple[Instance, ...], dict[str, int]]:
     return build_views(program, program.statements, program.outputs, **options)
 
 
@@ -87,13 +88,13 @@ def test_a_softmax_holds_one_copy_of_its_logits() -> None:
     """Max and sum run over the index that their readers iterate anyway."""
     for model, logits in ((gcn(), "T7"), (attention(), "C")):
 
-        def copies(program: Program = model.program, name: str = logits, **options: bool) -> int:
+        def copies(program: Program = model.program, name: str = logits, **options: Any) -> int:
             (root,), _ = built(program, **options)
             return Counter(view.tensor for view in walk(root))[name]
 
         assert copies() == 1
-        assert copies(share_reductions=False) == 3
-        assert copies(share_reductions=False, merge=False) == 4
+        assert copies(share=Share.APART) == 3
+        assert copies(share=Share.APART, merge=False) == 4
 
 
 def test_the_fused_gcn_has_six_index_variables() -> None:
