@@ -86,10 +86,9 @@ class PartialOrderGraph:
         OrderError
             Naming the edges of a cycle and where each comes from.
         """
-        try:
-            cycle = nx.find_cycle(self._network)
-        except nx.NetworkXNoCycle:
+        if nx.is_directed_acyclic_graph(self._network):
             return
+        cycle = nx.find_cycle(self._network)
         named = [min(self.edges_between(a, b), key=lambda e: not e.hard) for a, b in cycle]
         hint = "cut the region between these statements"
         if any(not e.hard for e in named):

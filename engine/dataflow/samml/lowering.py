@@ -6,6 +6,7 @@ a node asked for twice with the same inputs is made once (``fusion.md`` §3.3 st
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -42,7 +43,7 @@ from engine.program.blocking import blocking
 from engine.program.formats import LevelFormat
 from engine.program.stored_views import view_format
 from engine.program.types import Op
-from engine.program.walks import Steps, unwound
+from engine.program.walks import Steps, postorder, unwound
 
 CRD, REF, VAL, SIG = StreamKind.CRD, StreamKind.REF, StreamKind.VAL, StreamKind.SIG
 
@@ -87,6 +88,7 @@ class _Lowering:
         self.levels: dict[str, _Built] = {}
         self.accumulators: dict[str, tuple[int, ...]] = {}
         self.values: dict[str, int] = {}
+        self.trees: dict[tuple[int, str], _Built] = {}
 
     def run(self) -> Graph:
         for output in self.table.outputs:
@@ -102,6 +104,12 @@ class _Lowering:
         return self.levels[name]
 
     def _tree(self, tree: LevelTree, prefix: Indices, name: str) -> Steps[_Built]:
+        key = (id(tree), name)  # trees share parts
+        if key not in self.trees:
+            self.trees[key] = yield self._new_tree(tree, prefix, name)
+        return self.trees[key]
+
+    def _new_tree(self, tree: LevelTree, prefix: Indices, name: str) -> Steps[_Built]:
         index = prefix[-1]
         match tree:
             case ScanIn(column=column):
@@ -472,28 +480,36 @@ class _Lowering:
 
 def _way_to(level: AccIn, tree: LevelTree) -> list[Shifted] | None:
     """The shifts around a level in a tree, the innermost first; None if the tree lacks it."""
-    match tree:
-        case Shifted(child=child):
-            inside = _way_to(level, child)
-            return None if inside is None else [*inside, tree]
-        case Located(child=child):
-            return _way_to(level, child)
-        case JoinOf(children=children):
-            ways = (_way_to(level, child) for child in children)
-            return next((way for way in ways if way is not None), None)
-        case _:
-            return [] if tree == level else None
+    above: dict[int, LevelTree] = {}  # by id: a part of the tree that each other is directly in
+    for whole in postorder([tree], _parts):
+        for part in _parts(whole):
+            above.setdefault(id(part), whole)
+    parts = postorder([tree], _parts)
+    at: LevelTree | None = next((part for part in parts if part == level), None)
+    if at is None:
+        return None
+    way = []
+    while (outer := above.get(id(at))) is not None:
+        way += [outer] if isinstance(outer, Shifted) else []
+        at = outer
+    return way
 
 
-def _columns(tree: LevelTree) -> list[str]:
+def _columns(tree: LevelTree) -> Iterator[str]:
+    """The columns whose scanners take part in a level, each part of the tree looked at once."""
+    for part in postorder([tree], _parts):
+        match part:
+            case ScanIn(column=column):
+                yield column
+            case Located(columns=columns):
+                yield from columns
+
+
+def _parts(tree: LevelTree) -> tuple[LevelTree, ...]:
     match tree:
-        case ScanIn(column=column):
-            return [column]
-        case Located(child=child, columns=columns):
-            return [*_columns(child), *columns]
-        case Shifted(child=child):
-            return _columns(child)
         case JoinOf(children=children):
-            return [c for child in children for c in _columns(child)]
+            return children
+        case Located(child=child) | Shifted(child=child):
+            return (child,)
         case _:
-            return []
+            return ()

@@ -66,10 +66,9 @@ def check_circles(joins: Joins) -> None:
     """
     network = nx.DiGraph()
     network.add_edges_from(_dependencies(joins))
-    try:
-        circle = nx.find_cycle(network)
-    except nx.NetworkXNoCycle:
+    if nx.is_directed_acyclic_graph(network):
         return
+    circle = nx.find_cycle(network)
     named = {id(placed): placed for placed in joins.placed}
     raise _circle(next(named[at[0]] for at, _ in circle if at[0] in named))
 

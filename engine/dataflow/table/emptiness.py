@@ -284,8 +284,15 @@ class Emptiness:
 
 def _carried(tree: Tree, prefix: Prefix) -> Formula:
     """Whether a tree has the coordinate at hand, in terms of its atoms at a prefix."""
-    if isinstance(tree, Shift):
-        return _carried(tree.child, prefix)
-    if not isinstance(tree, Combine):
-        return Carried(prefix, tree)
-    return joined(tree.union, (_carried(child, prefix) for child in tree.children))
+    known: dict[int, Formula] = {}  # trees share parts
+
+    def look(tree: Tree) -> Formula:
+        if isinstance(tree, Shift):
+            return look(tree.child)
+        if not isinstance(tree, Combine):
+            return Carried(prefix, tree)
+        if id(tree) not in known:
+            known[id(tree)] = joined(tree.union, map(look, tree.children))
+        return known[id(tree)]
+
+    return look(tree)

@@ -107,7 +107,12 @@ class Combine:
 
     @cached_property
     def ambiguous(self) -> tuple[ScanAtom | AccAtom, ...]:
-        return _ambiguous(self)
+        return _ambiguous(self, ambiguous_atoms)
+
+    @cached_property
+    def implications(self) -> dict[tuple[Tree, Callable[[Atom], bool] | None], bool]:
+        """What :func:`implies` has answered."""
+        return {}
 
     @cached_property
     def presences(self) -> dict[Atom, Tree | None]:
@@ -318,6 +323,14 @@ def implies(a: Tree, b: Tree, always: Callable[[Atom], bool] | None = None) -> b
     """
     if a == b:
         return True
+    if not isinstance(a, Combine):
+        return _implies(a, b, always)
+    if (b, always) not in a.implications:
+        a.implications[b, always] = _implies(a, b, always)
+    return a.implications[b, always]
+
+
+def _implies(a: Tree, b: Tree, always: Callable[[Atom], bool] | None) -> bool:
     always = always or (lambda atom: isinstance(atom, DenseAtom))
     full = frozenset(x for x in {*atoms(a), *atoms(b)} if always(x))
     have, want = (given(formula(tree), full, frozenset()) for tree in (a, b))
@@ -367,13 +380,28 @@ def ambiguous_atoms(
         return ambiguous_atoms(tree.child, always)
     if not isinstance(tree, Combine):
         return ()
-    return _ambiguous(tree, always) if always else tree.ambiguous
+    if always is None:
+        return tree.ambiguous
+    found: dict[int, tuple[ScanAtom | AccAtom, ...]] = {}
+
+    def inside(tree: Tree) -> tuple[ScanAtom | AccAtom, ...]:
+        if isinstance(tree, Shift):
+            return inside(tree.child)
+        if not isinstance(tree, Combine):
+            return ()
+        if id(tree) not in found:
+            found[id(tree)] = _ambiguous(tree, inside, always)
+        return found[id(tree)]
+
+    return inside(tree)
 
 
 def _ambiguous(
-    tree: Combine, always: Callable[[Atom], bool] | None = None
+    tree: Combine,
+    inside: Callable[[Tree], tuple[ScanAtom | AccAtom, ...]],
+    always: Callable[[Atom], bool] | None = None,
 ) -> tuple[ScanAtom | AccAtom, ...]:
-    bad = [a for child in tree.children for a in ambiguous_atoms(child, always)]
+    bad = [a for child in tree.children for a in inside(child)]
     for atom in atoms(tree) if tree.union else ():
         if isinstance(atom, DenseAtom):
             continue
