@@ -24,7 +24,7 @@ from engine.dataflow.fusion.schedule import Schedule
 from engine.dataflow.fusion.view_builder import Share, build_views
 from engine.dataflow.fusion.views import Instance, Leaf, view_names
 from engine.errors import ScheduleError
-from engine.program.types import Program
+from engine.program.types import Program, Statement
 
 MAX_CUTS_TRIED = 64
 """Places tried for a cut where constraints form a cycle; of more, so many evenly spread."""
@@ -71,7 +71,7 @@ def fuse_prepared(
 
 
 def less_shared(region: FusedRegion, schedule: Schedule) -> Iterator[FusedRegion]:
-    """The same region with less that its parts have in common, as far as an order may exist.
+    """The same region with less that its parts have in common, where an order may exist.
 
     ``schedule`` is the one that the region was fused under, as for :func:`fuse_prepared`.
     """
@@ -81,6 +81,31 @@ def less_shared(region: FusedRegion, schedule: Schedule) -> Iterator[FusedRegion
         made = fuser.region(span, share)
         if not made.pog.cyclic:
             yield made
+
+
+def fuse_statements(
+    program: Program, schedule: Schedule, statements: tuple[Statement, ...]
+) -> list[FusedRegion]:
+    """The region of a run of consecutive statements, whatever the schedule fuses; or more.
+
+    Raises
+    ------
+    OrderError
+        If the constraints of a region form a cycle that nothing breaks.
+    """
+    return _Fuser(program, schedule, Share.ALL).regions(RegionSpan.of(program, statements))
+
+
+def fused_where_possible(
+    program: Program, schedule: Schedule, statements: tuple[Statement, ...]
+) -> bool:
+    """Whether one ``fuse … where possible`` is what fuses these statements."""
+    place = {s.out.tensor: k for k, s in enumerate(program.live)}
+    first, last = (place[s.out.tensor] for s in (statements[0], statements[-1]))
+    return any(
+        f.where_possible and place[f.first] <= first and last <= place[f.last]
+        for f in schedule.fusions
+    )
 
 
 class _Fuser:
@@ -106,6 +131,12 @@ class _Fuser:
         while rest is not None:
             found = self._best(rest)
             cut = self._cut(rest, found) if found.pog.cyclic else None
+            if cut is None and found.pog.cyclic and self._soft(rest):
+                parts = self._longest(rest)
+                if parts is not None:
+                    done.append(self._best(parts[0]))
+                    rest = parts[1]
+                    continue
             if cut is None:
                 found.pog.verify()
                 return [*done, found]
@@ -134,6 +165,19 @@ class _Fuser:
             if longest is None or place[name] >= len(longest[1].statements):
                 longest = (offer, *parts)
         return None if longest is None else (offers, *longest)
+
+    def _soft(self, span: RegionSpan) -> bool:
+        """Whether the schedule fuses these statements only where that is possible."""
+        return fused_where_possible(self.program, self.schedule, span.statements)
+
+    def _longest(self, span: RegionSpan) -> tuple[RegionSpan, RegionSpan] | None:
+        """The span cut after as many statements as have an order together."""
+        names = [s.out.tensor for s in span.statements[:-1]]
+        for name in _thinned(names[::-1], MAX_CUTS_TRIED):
+            parts = span.cut(self.program, name)
+            if parts is not None and not self._best(parts[0]).pog.cyclic:
+                return parts
+        return None
 
     def _best(self, span: RegionSpan) -> FusedRegion:
         """A span's region: its outputs share what leaves the fewest cycles and repairs."""
