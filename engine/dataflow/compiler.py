@@ -149,15 +149,14 @@ def compile_region(
     GraphError
         If a pass is not known, or stands where it cannot.
     """
-    chosen = selected(PASSES, passes)
     if order is not None or region.chosen is not None:
-        return _built(region, tuple(order or region.chosen or ()), chosen)
+        return _built(region, tuple(order or region.chosen or ()), passes)
     reason: FuseloomError | None = None
     search = OrderSearch(region, tries * len(region.indices))
     tried = 0
     for tried, candidate in enumerate(islice(search, tries), 1):  # noqa: B007
         try:
-            return _built(region, candidate, chosen)
+            return _built(region, candidate, passes)
         except (OrderError, LoweringError) as problem:
             reason = reason or problem
             search.refuse(reason_for(region, candidate))
@@ -177,11 +176,13 @@ def compile_region(
     )
 
 
-def _built(region: FusedRegion, order: tuple[str, ...], passes: Sequence[Pass]) -> CompiledRegion:
+def _built(
+    region: FusedRegion, order: tuple[str, ...], passes: Sequence[str] | None
+) -> CompiledRegion:
     """A region under one order.
 
     Whatever goes wrong inside is logged and told as an order that cannot be built, so that others
-    are tried.
+    are tried; what passes do that the caller names is the caller's.
 
     Raises
     ------
@@ -191,10 +192,12 @@ def _built(region: FusedRegion, order: tuple[str, ...], passes: Sequence[Pass]) 
         If the schedule asks for what the region has not.
     """
     try:
-        return _finish(region, build_table(region, order), passes)
+        return _finish(region, build_table(region, order), selected(PASSES, passes))
     except (OrderError, LoweringError, ScheduleError):
         raise
     except Exception as fault:
+        if passes is not None:
+            raise
         told = fault.message if isinstance(fault, FuseloomError) else repr(fault)
         _LOG.warning("region %s, order %s: %s", region.name, ",".join(order), told, exc_info=True)
         raise LoweringError(

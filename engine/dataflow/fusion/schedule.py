@@ -91,7 +91,7 @@ class _RefusedError(Exception):
 Reader = Callable[..., Directive]
 _READERS: tuple[tuple[str, str, Reader], ...] = (
     (
-        "fuse A..B, fuse A..B where possible",
+        "fuse A..B [where possible]",
         rf"fuse\s+({_NAME})\s*(?:\.\.\s*({_NAME}))?(\s+where\s+possible)?",
         lambda first, last, soft: Fuse(first, last or first, soft is not None),
     ),

@@ -113,6 +113,8 @@ class OrderSearch:
         self._before = {x: sum(self._bit[y] for y in outer) for x, outer in pog.ancestors().items()}
         self._refusals = [self._refusal(pairs) for pairs in self._pairs]
         frames = [self._frame((), 0, tuple(self._refusals))]
+        if not self._bit:
+            yield ()
         while frames:
             frame = frames[-1]
             step = self._step(frame)
