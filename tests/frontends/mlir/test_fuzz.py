@@ -130,7 +130,7 @@ def test_doubling() -> None:
         for n in range(40)
     )
     last = """func.func @f40(%a: tensor<4xf32>) -> tensor<4xf32> { return %a : tensor<4xf32> }"""
-    with pytest.raises(FuseloomError, match="more than 1,000 functions and calls"):
+    with pytest.raises(FuseloomError, match="more than 5,000 functions and calls"):
         from_mlir(functions + last)
 
 
