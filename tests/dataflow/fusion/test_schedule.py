@@ -34,7 +34,7 @@ SETTINGS = st.one_of(
 )
 SCHEDULES = st.builds(
     Schedule,
-    st.lists(st.builds(Fuse, NAMES, NAMES), max_size=4).map(tuple),
+    st.lists(st.builds(Fuse, NAMES, NAMES, st.booleans()), max_size=4).map(tuple),
     st.lists(st.builds(Order, NAMES, st.none() | NAMES, INDICES), max_size=4).map(tuple),
     st.lists(SETTINGS, max_size=4).map(tuple),
 )
