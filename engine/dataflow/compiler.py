@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
 
-from engine.dataflow.fusion.directives import Parallel, Span, blamed, blamed_if_named
-from engine.dataflow.fusion.fuse import fuse_prepared
+from engine.dataflow.fusion.directives import Fuse, Parallel, Span, blamed, blamed_if_named
+from engine.dataflow.fusion.fuse import (
+    fuse_prepared,
+    fuse_statements,
+    fused_where_possible,
+    less_shared,
+)
 from engine.dataflow.fusion.pog import PartialOrderGraph
 from engine.dataflow.fusion.prepare import prepare
 from engine.dataflow.fusion.region import FusedRegion
@@ -21,11 +27,15 @@ from engine.dataflow.samml.passes.buffers import DEFAULT_CAPACITY, size_buffers
 from engine.dataflow.samml.verify import verify
 from engine.dataflow.table.build import build_table
 from engine.dataflow.table.table import FusionTable
-from engine.errors import FuseloomError, LoweringError, OrderError
-from engine.program.types import Program
+from engine.errors import FuseloomError, LoweringError, OrderError, ScheduleError
+from engine.program.types import Program, Statement
 from engine.results.text_table import Align, Column, text_table
 
 MAX_ORDERS_TRIED = 2_000
+PART_TRIES = 200
+"""Kinds of orders tried for each part of a region that cannot be built as a whole."""
+
+_LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -118,6 +128,7 @@ def compile_region(
     order: Sequence[str] | None = None,
     *,
     passes: Sequence[str] | None = None,
+    tries: int = MAX_ORDERS_TRIED,
 ) -> CompiledRegion:
     """Compile one region.
 
@@ -128,6 +139,8 @@ def compile_region(
     ----------
     passes : sequence of str, optional
         As for :func:`compile_program`.
+    tries : int
+        How many kinds of orders to try where none is given.
 
     Raises
     ------
@@ -136,22 +149,22 @@ def compile_region(
     GraphError
         If a pass is not known, or stands where it cannot.
     """
-    chosen = selected(PASSES, passes)
     if order is not None or region.chosen is not None:
-        table = build_table(region, order)
-        return _finish(region, table, chosen)
+        return _built(region, tuple(order or region.chosen or ()), passes)
     reason: FuseloomError | None = None
-    search = OrderSearch(region, MAX_ORDERS_TRIED * len(region.indices))
+    search = OrderSearch(region, tries * len(region.indices))
     tried = 0
-    for tried, candidate in enumerate(islice(search, MAX_ORDERS_TRIED), 1):  # noqa: B007
+    for tried, candidate in enumerate(islice(search, tries), 1):  # noqa: B007
         try:
-            table = build_table(region, candidate)
+            return _built(region, candidate, passes)
         except (OrderError, LoweringError) as problem:
             reason = reason or problem
             search.refuse(reason_for(region, candidate))
-            continue
-        return _finish(region, table, chosen)
-    assert reason is not None
+    if reason is None:
+        raise LoweringError(
+            f"region {region.name}: no legal order found in {search.steps:,} steps",
+            hint="fuse fewer statements, or name an order",
+        )
     count = region.pog.count()
     which = f"its {count:,} legal orders" if count > 1 else "its legal orders (one)"
     if not search.exhausted:
@@ -161,6 +174,37 @@ def compile_region(
         f"the first fails with: {reason.message}",
         hint=reason.hint,
     )
+
+
+def _built(
+    region: FusedRegion, order: tuple[str, ...], passes: Sequence[str] | None
+) -> CompiledRegion:
+    """A region under one order.
+
+    Whatever goes wrong inside is logged and told as an order that cannot be built, so that others
+    are tried; what passes do that the caller names is the caller's.
+
+    Raises
+    ------
+    OrderError, LoweringError
+        If it cannot be built.
+    ScheduleError
+        If the schedule asks for what the region has not.
+    """
+    try:
+        return _finish(region, build_table(region, order), selected(PASSES, passes))
+    except (OrderError, LoweringError, ScheduleError):
+        raise
+    except Exception as fault:
+        if passes is not None:
+            raise
+        told = fault.message if isinstance(fault, FuseloomError) else repr(fault)
+        _LOG.warning("region %s, order %s: %s", region.name, ",".join(order), told, exc_info=True)
+        raise LoweringError(
+            f"order {'→'.join(order)} cannot be built, for a fault of the compiler: "
+            f"{type(fault).__name__}: {told}",
+            hint="take another order, or fuse fewer statements",
+        ) from fault
 
 
 def _finish(region: FusedRegion, table: FusionTable, passes: Sequence[Pass]) -> CompiledRegion:
@@ -198,28 +242,101 @@ def compile_program(
         schedule = Schedule.parse(schedule)
     prepared, rest = prepare(program, schedule)
     fused = fuse_prepared(prepared, rest)
-    regions = tuple(_blamed(prepared, rest, region, passes) for region in fused)
+    regions = tuple(r for region in fused for r in _blamed(rest, region, passes))
     return Compilation(prepared, schedule, regions)
 
 
 def _compiled(
-    program: Program, schedule: Schedule, region: FusedRegion, passes: Sequence[str] | None
+    schedule: Schedule, region: FusedRegion, passes: Sequence[str] | None
+) -> list[CompiledRegion]:
+    """A region compiled; where the schedule says so and it must be, in several."""
+    try:
+        return [_whole(schedule, region, passes)]
+    except (OrderError, LoweringError) as problem:
+        if region.chosen is not None or len(region.statements) == 1:
+            raise
+        program = region.program
+        if not fused_where_possible(program, schedule, region.statements):
+            raise type(problem)(
+                problem.message, hint=_ways_out(schedule, region, problem)
+            ) from None
+    found: list[CompiledRegion] = []
+    left = region.statements
+    while left:
+        whole, left = _largest(program, schedule, left, passes)
+        found.append(whole)
+    return found
+
+
+def _whole(
+    schedule: Schedule,
+    region: FusedRegion,
+    passes: Sequence[str] | None,
+    tries: int = MAX_ORDERS_TRIED,
 ) -> CompiledRegion:
     try:
-        return compile_region(region, passes=passes)
-    except (OrderError, LoweringError):
-        if len(region.roots) == 1 or region.chosen is not None:
+        return compile_region(region, passes=passes, tries=tries)
+    except (OrderError, LoweringError) as problem:
+        if region.chosen is not None:
             raise
-        # What its outputs share may rule out the orders that each of them has.
-        apart = fuse_prepared(program, schedule, reuse_names=False)
-        again = next(r for r in apart if r.name == region.name)
-        return compile_region(again, passes=passes)
+        # What its parts share may rule out the orders that each of them has.
+        for apart in less_shared(region, schedule):
+            try:
+                return compile_region(apart, passes=passes, tries=tries)
+            except (OrderError, LoweringError):
+                continue
+        raise problem
 
 
 def _blamed(
-    program: Program, schedule: Schedule, region: FusedRegion, passes: Sequence[str] | None
-) -> CompiledRegion:
+    schedule: Schedule, region: FusedRegion, passes: Sequence[str] | None
+) -> list[CompiledRegion]:
     """Compile a region; what is wrong with it is told with the place of the directive at fault."""
     orders = (o for o in schedule.orders if o.last and Span(o.first, o.last).name == region.name)
     with blamed(next(orders, None)), blamed_if_named(schedule.of(Parallel)):
-        return _compiled(program, schedule, region, passes)
+        return _compiled(schedule, region, passes)
+
+
+def _largest(
+    program: Program,
+    schedule: Schedule,
+    statements: tuple[Statement, ...],
+    passes: Sequence[str] | None,
+) -> tuple[CompiledRegion, tuple[Statement, ...]]:
+    """As many of the first statements as are found to make a region, and those that are left.
+
+    The number is found by halving, which takes it that what is part of a region can be built.
+
+    Raises
+    ------
+    OrderError, LoweringError
+        If the first alone cannot be built.
+    """
+
+    def build(count: int) -> CompiledRegion:
+        made = fuse_statements(program, schedule, statements[:count])
+        if len(made) > 1:
+            raise LoweringError(f"region {made[0].name} ends before {statements[count - 1].out}")
+        return _whole(schedule, made[0], passes, PART_TRIES)
+
+    best, low, high = build(1), 1, len(statements) + 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        try:
+            best, low = build(middle), middle
+        except (OrderError, LoweringError):
+            high = middle
+    return best, statements[low:]
+
+
+def _ways_out(schedule: Schedule, region: FusedRegion, problem: FuseloomError) -> str | None:
+    """How to cut a region that cannot be built, and what else would help."""
+    try:
+        _, left = _largest(region.program, schedule, region.statements, None)
+    except (OrderError, LoweringError):
+        return problem.hint
+    parts = (region.statements[: -len(left)], left)
+    texts = [str(Fuse(part[0].out.tensor, part[-1].out.tensor)) for part in parts if len(part) > 1]
+    cut = f"cut the region after {parts[0][-1].out.tensor}"
+    write = f": {'; '.join(texts)}" if texts else ""
+    return f"{cut}{write}" + (f"; or {problem.hint}" if problem.hint else "")

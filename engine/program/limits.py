@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 MAX_TEXT_CHARS = 1_000_000
-MAX_STATEMENTS = 1_000
+MAX_STATEMENTS = 5_000
 MAX_RANK = 12
 MAX_DIMENSION = 2**31 - 1  # coordinates are 32-bit on the machine
 MAX_NAME_CHARS = 100

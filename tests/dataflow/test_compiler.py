@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import logging
+from itertools import islice
+
+import numpy as np
 import pytest
 
+from engine.dataflow import compiler
 from engine.dataflow.compiler import compile_program, compile_region
+from engine.dataflow.fusion.classes import nest_classes
 from engine.dataflow.fusion.fuse import fuse
 from engine.dataflow.fusion.schedule import Schedule
-from engine.errors import FuseloomError, OrderError, ScheduleError
+from engine.dataflow.samml.graph import Graph
+from engine.dataflow.samml.lowering import lower
+from engine.dataflow.sim.program_runs import simulate
+from engine.dataflow.table.table import FusionTable
+from engine.errors import FuseloomError, LoweringError, OrderError, ScheduleError
 from engine.models import load
-from engine.program import parse
+from engine.program import Program, parse
 
 SPMM = "A: 4x5 csr\nX: 5x3 dense\nT[i,j] = A[i,k] * X[k,j]\nH[i,j] = relu(T[i,j])"
 
@@ -106,3 +116,95 @@ def test_a_program_without_regions_has_no_views_to_name() -> None:
     for text in ("permute A to j,i", "locate off", "parallel i by 2"):
         with pytest.raises(ScheduleError, match=r"the program has no region \(hint: memory does"):
             compile_program(program, text)
+
+
+UNBUILDABLE = """
+    A: 5x5 csr
+    B: 5x5 csr
+    T[i,j] = 2 * A[i,j]
+    x1[i,j] = T[i,j] * A[i,j]
+    y1[i,j] = T[i,j] * B[i,j]
+    T1[i,j] = x1[i,j] + y1[i,j]
+    x2[i,j] = T1[i,j] * A[i,j]
+    y2[i,j] = T1[i,j] * B[i,j]
+    Y[i,j] = x2[i,j] + y2[i,j]
+    """
+CHAIN = "A: 5x5 csr\nT0[i,j] = 2 * A[i,j]\n"
+
+
+def chain(length: int, text: str = "0.5 * {}[i,j]") -> Program:
+    links = [f"T{k}[i,j] = {text.format(f'T{k - 1}')}" for k in range(1, length)]
+    return parse(CHAIN + "\n".join(links))
+
+
+def test_a_program_may_be_as_deep_as_it_is_long() -> None:
+    """No recursion on the depth of a program: a chain of 2,000 statements is one region."""
+    for program in (chain(2_000), chain(300, "{0}[i,j] + A[i,j]"), chain(120, "{0}[i,k] * A[k,j]")):
+        last = program.statements[-1].out.tensor
+        (region,) = compile_program(program, f"fuse T0..{last}").regions
+        assert len(region.region.statements) == len(program.statements)
+        assert len(list(islice(nest_classes(region.region), 1))) == 1
+
+
+def test_joins_that_lie_too_deep_are_refused_in_one_line() -> None:
+    inputs = "".join(f"A{k}: 5x5 csr\n" for k in range(130))
+    links = [f"T{k}[i,j] = T{k - 1}[i,j] {'+*'[k % 2]} A{k}[i,j]" for k in range(1, 130)]
+    program = parse(inputs + "T0[i,j] = 2 * A0[i,j]\n" + "\n".join(links))
+    with pytest.raises(LoweringError, match="more than 100 joins") as caught:
+        compile_program(program, "fuse T0..T129")
+    assert "\n" not in str(caught.value)
+
+
+def test_a_chain_with_many_possible_cuts_compiles() -> None:
+    """Two outputs written in different orders: each has its own copies (it took 4^n before)."""
+    links = "\n".join(f"U{k}[i,j] = relu(U{k - 1}[i,j])" for k in range(1, 20))
+    program = parse(
+        "B: 5x5 compressed\nY: 5x5 compressed order 1,0\nU0[i,j] = relu(B[i,j])\n"
+        f"{links}\nX[i,j] = relu(U19[i,j])\nY[i,j] = gelu(U19[i,j])"
+    )
+    compiled = compile_program(program, "fuse U0..Y")
+    data = {"B": np.random.default_rng(0).normal(size=(5, 5))}
+    assert simulate(compiled, data).check().ok
+    assert len(compiled.regions) == 1
+
+
+def test_blocked_and_unblocked_indices_of_one_name_are_two() -> None:
+    program = parse("b: 4 compressed block 2\nC: 4x4 csr\nT0[k] = relu(b[k])\nT1[k] = C[j,k]")
+    compiled = compile_program(program, "fuse T0..T1")
+    rng = np.random.default_rng(0)
+    data = {"b": rng.normal(size=4), "C": rng.normal(size=(4, 4))}
+    assert simulate(compiled, data).check().ok
+
+
+def test_where_nothing_can_be_built_a_cut_is_named() -> None:
+    program = parse(UNBUILDABLE)
+    with pytest.raises((OrderError, LoweringError)) as caught:
+        compile_program(program, "fuse T..Y")
+    hint = caught.value.hint or ""
+    assert hint.startswith("cut the region after y2: fuse T..y2; or ")
+    cut = hint.partition(": ")[2].partition("; or")[0]
+    assert len(compile_program(program, cut).regions) == 2
+
+
+def test_fused_where_possible_is_as_few_regions_as_can_be_built() -> None:
+    compiled = compile_program(parse(UNBUILDABLE), "fuse T..Y where possible")
+    assert [r.name for r in compiled.regions] == ["T..y2", "Y"]
+
+
+def test_a_fault_inside_is_logged_and_another_order_tried(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    (region,) = fuse(parse(SPMM), Schedule.parse("fuse T..H"))
+    first = compile_region(region).order
+
+    def faulty(table: FusionTable) -> Graph:
+        if table.order == first:
+            raise KeyError("a fault")
+        return lower(table)
+
+    monkeypatch.setattr(compiler, "lower", faulty)
+    with caplog.at_level(logging.WARNING, "engine.dataflow.compiler"):
+        assert compile_region(region).order != first
+    assert "a fault" in caplog.records[0].getMessage()
+    with pytest.raises(LoweringError, match="fault of the compiler: KeyError"):
+        compile_region(region, first)

@@ -10,7 +10,7 @@ from engine.dataflow.compiler import compile_region
 from engine.dataflow.fusion.fuse import fuse
 from engine.dataflow.fusion.pog import Origin, build_pog
 from engine.dataflow.fusion.schedule import Schedule
-from engine.dataflow.fusion.views import build_views
+from engine.dataflow.fusion.view_builder import build_views
 from engine.models import (
     graphsage,
     random_data,

@@ -93,6 +93,12 @@ class _Poset:
 _Task = tuple[Instance, tuple[int, ...]]
 """An instance to place under a consumer's nest."""
 
+_Nests = dict[tuple[int, tuple[int, ...]], tuple[int, ...]]
+"""Nests decided, by the id of an instance and its consumer's nest."""
+
+_Decided = tuple[_Poset, tuple[_Task, ...], _Nests]
+"""What is decided so far, and the instances still to place."""
+
 
 class _Search:
     def __init__(self, region: FusedRegion, buildable: bool) -> None:
@@ -105,26 +111,27 @@ class _Search:
         poset = _Poset.free(len(self.number))
         for edge in self.region.pog.edges:
             poset = poset.put(self.number[edge.outer], self.number[edge.inner])
-        tasks = tuple((root, ()) for root in self.region.roots)
-        yield from self._place(poset, tasks, {})
+        tasks: tuple[_Task, ...] = tuple((root, ()) for root in self.region.roots)
+        ways: list[Iterator[_Decided]] = [iter(((poset, tasks, {}),))]
+        while ways:
+            step = next(ways[-1], None)
+            if step is None:
+                ways.pop()
+                continue
+            poset, tasks, done = step
+            while tasks and (id(tasks[0][0]), tasks[0][1]) in done:
+                tasks = tasks[1:]
+            if tasks:
+                ways.append(self._place(poset, tasks, done))
+            else:
+                yield self._found(poset, done)
 
-    def _place(
-        self,
-        poset: _Poset,
-        tasks: tuple[_Task, ...],
-        done: dict[tuple[int, tuple[int, ...]], tuple[int, ...]],
-    ) -> Iterator[NestClass]:
-        """Decide the nest of the first task in every way, then the others'."""
-        if not tasks:
-            yield self._found(poset, done)
-            return
+    def _place(self, poset: _Poset, tasks: tuple[_Task, ...], done: _Nests) -> Iterator[_Decided]:
+        """Decide the nest of the first task in every way; the others are left."""
         (view, consumer), rest = tasks[0], tasks[1:]
-        if (id(view), consumer) in done:
-            yield from self._place(poset, rest, done)
-            return
         for nest, decided in self._nests(view, consumer, poset):
             inner = tuple((v, nest) for v in view.operands if isinstance(v, Instance))
-            yield from self._place(decided, inner + rest, {**done, (id(view), consumer): nest})
+            yield decided, inner + rest, {**done, (id(view), consumer): nest}
 
     def _nests(
         self, view: Instance, consumer: tuple[int, ...], poset: _Poset
@@ -159,9 +166,7 @@ class _Search:
         outer = tuple(x for x in nest if x not in reduced)
         return not consumer or outer == consumer[: len(outer)]
 
-    def _found(
-        self, poset: _Poset, done: dict[tuple[int, tuple[int, ...]], tuple[int, ...]]
-    ) -> NestClass:
+    def _found(self, poset: _Poset, done: _Nests) -> NestClass:
         indices = self.region.indices
         edges = tuple(
             Edge(indices[x], indices[y], Origin.USER, "the nests of this class")

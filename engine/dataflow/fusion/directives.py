@@ -47,13 +47,18 @@ class Span:
 
 @dataclass(frozen=True)
 class Fuse(_Placed):
-    """Statements from the one that assigns ``first`` to the one that assigns ``last``."""
+    """Statements from the one that assigns ``first`` to the one that assigns ``last``.
+
+    ``where_possible``: where one region of all of them cannot be built, the largest that can.
+    """
 
     first: str
     last: str
+    where_possible: bool = False
 
     def __str__(self) -> str:
-        return f"fuse {self.first}" + ("" if self.first == self.last else f"..{self.last}")
+        span = self.first if self.first == self.last else f"{self.first}..{self.last}"
+        return f"fuse {span}" + (" where possible" if self.where_possible else "")
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
+from typing import TypeVar
 
 from engine.dataflow.fusion.directives import (
     Locate,
@@ -19,15 +21,21 @@ from engine.dataflow.fusion.pog import Changes
 from engine.dataflow.fusion.prepare import prepare
 from engine.dataflow.fusion.region import FusedRegion, RegionOptions
 from engine.dataflow.fusion.regions import RegionSpan, partition
-from engine.dataflow.fusion.repair import Repaired, RepairKind, agree, offers_for
+from engine.dataflow.fusion.repair import Repair, Repaired, RepairKind, agree, offers_for
 from engine.dataflow.fusion.schedule import Schedule
-from engine.dataflow.fusion.views import Instance, Leaf, build_views, view_names
-from engine.errors import OrderError, ScheduleError
-from engine.program.types import Program
+from engine.dataflow.fusion.view_builder import Share, build_views
+from engine.dataflow.fusion.views import Instance, Leaf, view_names
+from engine.errors import ScheduleError
+from engine.program.types import Program, Statement
+
+MAX_CUTS_TRIED = 64
+"""Places tried for a cut where constraints form a cycle; of more, so many evenly spread."""
+
+_T = TypeVar("_T")
 
 
 def fuse(
-    program: Program, schedule: Schedule | None = None, *, reuse_names: bool = True
+    program: Program, schedule: Schedule | None = None, *, share: Share = Share.ALL
 ) -> tuple[FusedRegion, ...]:
     """Fuse a program's live statements into regions, as the schedule says.
 
@@ -36,9 +44,9 @@ def fuse(
 
     Parameters
     ----------
-    reuse_names : bool
-        Let the outputs of a region share reduction indices, and so views, where their
-        constraints agree (see ``build_views``).
+    share : Share
+        What the outputs of a region may have in common where their constraints agree; where
+        they do not, less is tried.
 
     Raises
     ------
@@ -47,11 +55,11 @@ def fuse(
     OrderError
         If the constraints of a region form a cycle that nothing breaks.
     """
-    return fuse_prepared(*prepare(program, schedule or Schedule()), reuse_names=reuse_names)
+    return fuse_prepared(*prepare(program, schedule or Schedule()), share=share)
 
 
 def fuse_prepared(
-    program: Program, schedule: Schedule, *, reuse_names: bool = True
+    program: Program, schedule: Schedule, *, share: Share = Share.ALL
 ) -> tuple[FusedRegion, ...]:
     """Fuse a program to which its schedule's ``block`` and ``global`` are already done.
 
@@ -59,55 +67,138 @@ def fuse_prepared(
     :func:`engine.dataflow.fusion.prepare.prepare` gives.
     """
     with blamed_if_named((*schedule.fusions, *schedule.orders, *schedule.settings)):
-        fuser = _Fuser(program, schedule, reuse_names)
+        fuser = _Fuser(program, schedule, share)
         regions = [r for span in partition(program, schedule) for r in fuser.regions(span)]
         fuser.check_used(regions)
         return tuple(fuser.ordered(regions))
 
 
+def less_shared(region: FusedRegion, schedule: Schedule) -> Iterator[FusedRegion]:
+    """The same region with less that its parts have in common, where an order may exist.
+
+    ``schedule`` is the one that the region was fused under, as for :func:`fuse_prepared`.
+    """
+    fuser = _Fuser(region.program, schedule, Share.ALL)
+    span = RegionSpan(region.name, region.statements, region.outputs)
+    for share in Share.ALL.less(len(span.outputs)):
+        made = fuser.region(span, share)
+        if not made.pog.cyclic:
+            yield made
+
+
+def fuse_statements(
+    program: Program, schedule: Schedule, statements: tuple[Statement, ...]
+) -> list[FusedRegion]:
+    """The region of a run of consecutive statements, whatever the schedule fuses; or more.
+
+    Raises
+    ------
+    OrderError
+        If the constraints of a region form a cycle that nothing breaks.
+    """
+    return _Fuser(program, schedule, Share.ALL).regions(RegionSpan.of(program, statements))
+
+
+def fused_where_possible(
+    program: Program, schedule: Schedule, statements: tuple[Statement, ...]
+) -> bool:
+    """Whether one ``fuse … where possible`` is what fuses these statements."""
+    place = {s.out.tensor: k for k, s in enumerate(program.live)}
+    first, last = (place[s.out.tensor] for s in (statements[0], statements[-1]))
+    return any(
+        f.where_possible and place[f.first] <= first and last <= place[f.last]
+        for f in schedule.fusions
+    )
+
+
 class _Fuser:
-    def __init__(self, program: Program, schedule: Schedule, reuse_names: bool) -> None:
-        self.reuse_names = reuse_names
+    def __init__(self, program: Program, schedule: Schedule, share: Share) -> None:
+        self.share = share
         self.program = program
         self.schedule = schedule
         self.user_orders = _statement_orders(program, schedule)
         self.used: set[Setting] = set()
         self.near: dict[Setting, str] = {}
+        self.known: dict[str, FusedRegion] = {}
         strict = schedule.of(Strict)
         self.strict = bool(strict) and strict[-1].on
 
     def regions(self, span: RegionSpan) -> list[FusedRegion]:
-        """The region of a span, or what is left of it after the cuts that its cycles take."""
-        found = self._region(span, self.reuse_names)
-        if len(span.outputs) > 1 and (found.repairs or found.pog.cyclic):
-            # Each output on its own may have an order where all together have none.
-            apart = self._region(span, reuse_names=False)
-            found = min(found, apart, key=lambda r: (bool(r.pog.cyclic), len(r.repairs)))
-        roots, pog = found.roots, found.pog
-        if cycle := pog.cycle():
-            offers = offers_for(self.program, roots, pog, cycle)
-            views = view_names(roots)
-            for offer in (o for o in offers if o.kind is RepairKind.CUT):
-                parts = span.cut(self.program, views[offer.view].tensor)
-                if parts is None:
-                    continue
-                try:
-                    first, second = (self.regions(part) for part in parts)
-                except OrderError:
-                    continue
-                inside = tuple(x for x in pog.indices if x in cycle)
-                first[0] = replace(
-                    first[0], repairs=(*first[0].repairs, Repaired(inside, offers, offer))
-                )
-                return first + second
-            pog.verify()
-        return [found]
+        """The region of a span, or what is left of it after the cuts that its cycles take.
 
-    def _region(self, span: RegionSpan, reuse_names: bool) -> FusedRegion:
+        One cut that ends all cycles is preferred, then one that leaves as long a region without
+        any before it as there is; what is behind it is cut further.
+        """
+        done: list[FusedRegion] = []
+        rest: RegionSpan | None = span
+        while rest is not None:
+            found = self._best(rest)
+            cut = self._cut(rest, found) if found.pog.cyclic else None
+            if cut is None and found.pog.cyclic and self._soft(rest):
+                parts = self._longest(rest)
+                if parts is not None:
+                    done.append(self._best(parts[0]))
+                    rest = parts[1]
+                    continue
+            if cut is None:
+                found.pog.verify()
+                return [*done, found]
+            offers, offer, first, rest = cut
+            cycle = found.pog.cycle()
+            inside = tuple(x for x in found.pog.indices if x in cycle)
+            made = self._best(first)
+            done.append(replace(made, repairs=(*made.repairs, Repaired(inside, offers, offer))))
+        return done
+
+    def _cut(
+        self, span: RegionSpan, found: FusedRegion
+    ) -> tuple[tuple[Repair, ...], Repair, RegionSpan, RegionSpan] | None:
+        """All offers for a region's first cycle, the cut to make, and the spans beside it."""
+        offers = offers_for(self.program, found.roots, found.pog, found.pog.cycle())
+        names = {offer.view: found.views[offer.view].tensor for offer in offers}
+        place = {s.out.tensor: k for k, s in enumerate(span.statements)}
+        longest: tuple[Repair, RegionSpan, RegionSpan] | None = None
+        cuts = {names[o.view]: o for o in reversed(offers) if o.kind is RepairKind.CUT}
+        for name, offer in _thinned([*reversed(cuts.items())], MAX_CUTS_TRIED):
+            parts = span.cut(self.program, name)
+            if parts is None or self._best(parts[0]).pog.cyclic:
+                continue
+            if not self._best(parts[1]).pog.cyclic:
+                return offers, offer, *parts
+            if longest is None or place[name] >= len(longest[1].statements):
+                longest = (offer, *parts)
+        return None if longest is None else (offers, *longest)
+
+    def _soft(self, span: RegionSpan) -> bool:
+        """Whether the schedule fuses these statements only where that is possible."""
+        return fused_where_possible(self.program, self.schedule, span.statements)
+
+    def _longest(self, span: RegionSpan) -> tuple[RegionSpan, RegionSpan] | None:
+        """The span cut after as many statements as have an order together."""
+        names = [s.out.tensor for s in span.statements[:-1]]
+        for name in _thinned(names[::-1], MAX_CUTS_TRIED):
+            parts = span.cut(self.program, name)
+            if parts is not None and not self._best(parts[0]).pog.cyclic:
+                return parts
+        return None
+
+    def _best(self, span: RegionSpan) -> FusedRegion:
+        """A span's region: its outputs share what leaves the fewest cycles and repairs."""
+        if span.name not in self.known:
+            found = self.region(span, self.share)
+            for share in self.share.less(len(span.outputs)):
+                # Repaired is well enough, unless outputs on their own take fewer repairs.
+                fewer = found.repairs and share is not Share.APART
+                if not (found.pog.cyclic or fewer):
+                    continue
+                apart = self.region(span, share)
+                found = min(found, apart, key=lambda r: (bool(r.pog.cyclic), len(r.repairs)))
+            self.known[span.name] = found
+        return self.known[span.name]
+
+    def region(self, span: RegionSpan, share: Share) -> FusedRegion:
         """A span's region, its cycles broken as far as no cut is needed."""
-        roots, extents = build_views(
-            self.program, span.statements, span.outputs, reuse_names=reuse_names
-        )
+        roots, extents = build_views(self.program, span.statements, span.outputs, share=share)
         asked = self._asked(span, roots)
         pog, changes, repairs = agree(self.program, roots, extents, self.user_orders, asked)
         return FusedRegion(
@@ -212,6 +303,11 @@ class _Fuser:
             known = f"views: {known}" if known else "memory does its reshapes; leave it out"
             hint = self.near.get(setting, known)
             raise ScheduleError(f"'{setting}': {what}", hint=hint)
+
+
+def _thinned(some: list[_T], most: int) -> list[_T]:
+    """At most so many of a list, evenly spread."""
+    return some[:: -(-len(some) // most)] if some else []
 
 
 def _statement_orders(program: Program, schedule: Schedule) -> dict[str, tuple[str, ...]]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from engine.dataflow.fusion.views import Cut, Instance, Leaf
 from engine.errors import OrderError
+from engine.program.walks import Steps, postorder, unwound
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +82,7 @@ def place(
     rank = {x: k for k, x in enumerate(order)}
     memo: dict[tuple[int, tuple[str, ...], int], Placed] = {}
 
-    def put(view: Instance, consumer: tuple[str, ...], reader: int) -> Placed:
+    def put(view: Instance, consumer: tuple[str, ...], reader: int) -> Steps[Placed]:
         last = max((rank[x] for x in view.local), default=-1)
         foreign = tuple(x for x in consumer if x not in view.local and rank[x] < last)
         nest = tuple(sorted((*view.local, *foreign), key=rank.__getitem__))
@@ -96,11 +97,12 @@ def place(
                 if isinstance(operand, Leaf):
                     operands.append(leaves.setdefault(id(operand), PlacedLeaf(operand)))
                 else:
-                    operands.append(put(operand, inner, id(view)))
+                    placed: Placed = yield put(operand, inner, id(view))
+                    operands.append(placed)
             memo[key] = Placed(view, nest, tuple(operands))
         return memo[key]
 
-    return tuple(put(root, (), 0) for root in roots)
+    return tuple(unwound(put(root, (), 0)) for root in roots)
 
 
 def _check_realisable(
@@ -145,7 +147,7 @@ def unrealisable(
 
     def visit(
         view: Instance, consumer: dict[str, frozenset[tuple[str, str]]]
-    ) -> frozenset[tuple[str, str]] | None:
+    ) -> Steps[frozenset[tuple[str, str]] | None]:
         """``consumer`` says of each index of the consumer's nest which pairs put it there."""
         last = max(view.local, key=rank.__getitem__, default=None)
         foreign = {
@@ -165,28 +167,22 @@ def unrealisable(
         if key in seen:
             return None
         seen.add(key)
-        inside = (visit(v, nest) for v in view.operands if isinstance(v, Instance))
-        return next((found for found in inside if found is not None), None)
+        for operand in view.operands:
+            if isinstance(operand, Instance):
+                inside: frozenset[tuple[str, str]] | None = yield visit(operand, nest)
+                if inside is not None:
+                    return inside
+        return None
 
-    found = (visit(root, {}) for root in roots)
+    found = (unwound(visit(root, {})) for root in roots)
     return next((pairs for pairs in found if pairs is not None), None)
 
 
 def walk_placed(roots: Sequence[Placed]) -> tuple[Placed, ...]:
     """Every placed instance once, producers before consumers."""
-    seen: dict[int, Placed] = {}
-
-    def visit(placed: Placed) -> None:
-        if id(placed) in seen:
-            return
-        for operand in placed.operands:
-            if isinstance(operand, Placed):
-                visit(operand)
-        seen[id(placed)] = placed
-
-    for root in roots:
-        visit(root)
-    return tuple(seen.values())
+    return tuple(
+        postorder(roots, lambda placed: [v for v in placed.operands if isinstance(v, Placed)])
+    )
 
 
 def nest_class(roots: Sequence[Instance], order: Sequence[str]) -> tuple[object, ...]:

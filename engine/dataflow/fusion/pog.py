@@ -86,10 +86,9 @@ class PartialOrderGraph:
         OrderError
             Naming the edges of a cycle and where each comes from.
         """
-        try:
-            cycle = nx.find_cycle(self._network)
-        except nx.NetworkXNoCycle:
+        if nx.is_directed_acyclic_graph(self._network):
             return
+        cycle = nx.find_cycle(self._network)
         named = [min(self.edges_between(a, b), key=lambda e: not e.hard) for a, b in cycle]
         hint = "cut the region between these statements"
         if any(not e.hard for e in named):
@@ -140,14 +139,22 @@ class PartialOrderGraph:
         rank = {x: k for k, x in enumerate(self.indices)}
         before = {x: set(self._network.predecessors(x)) for x in self.indices}
 
-        def extend(done: tuple[str, ...], left: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-            if not left:
-                yield done
-            for x in left:
-                if not before[x].intersection(left):
-                    yield from extend((*done, x), tuple(y for y in left if y != x))
+        def extend() -> Iterator[tuple[str, ...]]:
+            left = tuple(sorted(self.indices, key=rank.__getitem__))
+            frames: list[tuple[tuple[str, ...], tuple[str, ...], Iterator[str]]]
+            frames = [((), left, iter(left))]
+            while frames:
+                done, left, rest = frames[-1]
+                x = next((x for x in rest if before[x].isdisjoint(left)), None)
+                if x is not None:
+                    left = tuple(y for y in left if y != x)
+                    frames.append(((*done, x), left, iter(left)))
+                    continue
+                if not left:
+                    yield done
+                frames.pop()
 
-        yield from islice(extend((), tuple(sorted(self.indices, key=rank.__getitem__))), limit)
+        yield from islice(extend(), limit)
 
     def preferring(self, chains: Iterable[Sequence[str]]) -> PartialOrderGraph:
         """The graph with as many of the chains' edges as can be added without a cycle."""

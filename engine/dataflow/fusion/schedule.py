@@ -3,6 +3,7 @@
 ::
 
     fuse T1..H; fuse T5..Y          # regions are runs of consecutive statements
+    fuse T1..Y where possible       # as few regions as can be built
     order T1: i,k,p                 # dataflow order of one statement (soft constraint)
     order T1..H: i,k,p,n            # order of a whole region, in the region's index names
     parallel i by 4                 # deal the level of an index to lanes
@@ -92,9 +93,9 @@ class _RefusedError(Exception):
 Reader = Callable[..., Directive]
 _READERS: tuple[tuple[str, str, Reader], ...] = (
     (
-        "fuse A..B",
-        rf"fuse\s+({_NAME})\s*(?:\.\.\s*({_NAME}))?",
-        lambda first, last: Fuse(first, last or first),
+        "fuse A..B [where possible]",
+        rf"fuse\s+({_NAME})\s*(?:\.\.\s*({_NAME}))?(\s+where\s+possible)?",
+        lambda first, last, soft: Fuse(first, last or first, soft is not None),
     ),
     (
         "order T: i,j,k, order A..B: i,j,k",

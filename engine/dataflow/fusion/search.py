@@ -45,6 +45,25 @@ class _Refusal:
         return not self.outer & ~placed
 
 
+@dataclass
+class _Frame:
+    """Orders that begin with ``done``.
+
+    Attributes
+    ----------
+    live : tuple of _Refusal
+        The refusals that ``done`` does not contradict, of the first ``known`` there are.
+    rest : iterator
+        Indices still to be placed next, with what is to come before each.
+    """
+
+    done: tuple[str, ...]
+    placed: int
+    live: tuple[_Refusal, ...]
+    known: int
+    rest: Iterator[tuple[str, int]]
+
+
 class OrderSearch:
     """The legal orders of a region, the natural ones first (see :meth:`FusedRegion.orders`).
 
@@ -93,29 +112,40 @@ class OrderSearch:
     def _orders(self, pog: PartialOrderGraph) -> Iterator[tuple[str, ...]]:
         self._before = {x: sum(self._bit[y] for y in outer) for x, outer in pog.ancestors().items()}
         self._refusals = [self._refusal(pairs) for pairs in self._pairs]
-        yield from self._extend((), 0, tuple(self._refusals))
+        frames = [self._frame((), 0, tuple(self._refusals))]
+        if not self._bit:
+            yield ()
+        while frames:
+            frame = frames[-1]
+            step = self._step(frame)
+            if step is None:
+                frames.pop()
+            elif len(step.done) == len(self._bit):
+                yield step.done
+            else:
+                frames.append(step)
 
-    def _extend(
-        self, done: tuple[str, ...], placed: int, live: tuple[_Refusal, ...]
-    ) -> Iterator[tuple[str, ...]]:
-        """Orders that begin with ``done``; ``live`` are the refusals that it does not contradict.
+    def _frame(self, done: tuple[str, ...], placed: int, live: tuple[_Refusal, ...]) -> _Frame:
+        return _Frame(done, placed, live, len(self._refusals), iter(self._before.items()))
+
+    def _step(self, frame: _Frame) -> _Frame | None:
+        """The next way to go on from a frame; None at its end.
 
         A refusal that arrives on the way back is looked at by every frame it passes.
         """
-        if len(done) == len(self._bit):
-            yield done
-            return
-        known = len(self._refusals)
-        for x, needed in self._before.items():
+        placed = frame.placed
+        for x, needed in frame.rest:
             if placed & self._bit[x] or needed & ~placed:
                 continue
-            live += tuple(r for r in self._refusals[known:] if not self._contradicts(done, r))
-            known = len(self._refusals)
-            if any(r.met(placed) for r in live) or self.steps >= self.max_steps:
-                return
+            late = self._refusals[frame.known :]
+            frame.live += tuple(r for r in late if not self._contradicts(frame.done, r))
+            frame.known = len(self._refusals)
+            if any(r.met(placed) for r in frame.live) or self.steps >= self.max_steps:
+                return None
             self.steps += 1
-            inside = tuple(r for r in live if not r.contradicted(x, placed))
-            yield from self._extend((*done, x), placed | self._bit[x], inside)
+            inside = tuple(r for r in frame.live if not r.contradicted(x, placed))
+            return self._frame((*frame.done, x), placed | self._bit[x], inside)
+        return None
 
     def _contradicts(self, done: Sequence[str], refusal: _Refusal) -> bool:
         placed = 0
@@ -138,16 +168,13 @@ def reason_for(region: FusedRegion, order: Sequence[str]) -> Pairs:
     pairs: set[tuple[str, str]] = set()
     seen: set[int] = set()
 
-    def visit(placed: Placed, consumer: tuple[str, ...]) -> None:
+    todo: list[tuple[Placed, tuple[str, ...]]] = [(r, ()) for r in place(region.roots, order)]
+    while todo:
+        placed, consumer = todo.pop()
         pairs.update(zip(placed.nest, placed.nest[1:], strict=False))
         inside = set(consumer).difference(placed.nest)
         pairs.update((placed.nest[-1], x) for x in inside if placed.nest)
         if id(placed) not in seen:
             seen.add(id(placed))
-            for operand in placed.operands:
-                if isinstance(operand, Placed):
-                    visit(operand, placed.nest)
-
-    for root in place(region.roots, order):
-        visit(root, ())
+            todo += [(v, placed.nest) for v in placed.operands if isinstance(v, Placed)]
     return frozenset(pairs)

@@ -32,7 +32,7 @@ class Draft:
         ``outputs`` has the kind, the index of each level, and a label per stream.
         """
         params = params or {}
-        key = (op, inputs, tuple(sorted(params.items())))
+        key = (op, inputs, tuple(sorted((k, _lettered(k, v)) for k, v in params.items())))
         if key not in self.made:
             first = len(self.streams)
             for k, (kind, indices, text) in enumerate(outputs):
@@ -91,3 +91,13 @@ class Draft:
                     needed.add(node.id)
                     stack.append(node)
         return needed
+
+
+def _lettered(name: str, value: Scalar) -> Scalar:
+    """A parameter; axes of tiles by letters in order of appearance, whatever they are called."""
+    if name != "tile" or not isinstance(value, str):
+        return value
+    letters = {
+        c: chr(ord("a") + k) for k, c in enumerate(filter(str.isalpha, dict.fromkeys(value)))
+    }
+    return "".join(letters.get(c, c) for c in value)

@@ -6,6 +6,7 @@ a node asked for twice with the same inputs is made once (``fusion.md`` §3.3 st
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -42,6 +43,7 @@ from engine.program.blocking import blocking
 from engine.program.formats import LevelFormat
 from engine.program.stored_views import view_format
 from engine.program.types import Op
+from engine.program.walks import Steps, postorder, unwound
 
 CRD, REF, VAL, SIG = StreamKind.CRD, StreamKind.REF, StreamKind.VAL, StreamKind.SIG
 
@@ -86,41 +88,51 @@ class _Lowering:
         self.levels: dict[str, _Built] = {}
         self.accumulators: dict[str, tuple[int, ...]] = {}
         self.values: dict[str, int] = {}
+        self.trees: dict[tuple[int, str], _Built] = {}
 
     def run(self) -> Graph:
         for output in self.table.outputs:
-            self._write(output)
+            unwound(self._write(output))
         return with_tiles(self.draft.finish(self.table.region.name))
 
     # Levels and references --------------------------------------------------------------------
 
-    def level(self, name: str) -> _Built:
+    def level(self, name: str) -> Steps[_Built]:
         if name not in self.levels:
             level = self.table.levels[name]
-            self.levels[name] = self._tree(level.tree, level.prefix, name)
+            self.levels[name] = yield self._tree(level.tree, level.prefix, name)
         return self.levels[name]
 
-    def _tree(self, tree: LevelTree, prefix: Indices, name: str) -> _Built:
+    def _tree(self, tree: LevelTree, prefix: Indices, name: str) -> Steps[_Built]:
+        key = (id(tree), name)  # trees share parts
+        if key not in self.trees:
+            self.trees[key] = yield self._new_tree(tree, prefix, name)
+        return self.trees[key]
+
+    def _new_tree(self, tree: LevelTree, prefix: Indices, name: str) -> Steps[_Built]:
         index = prefix[-1]
         match tree:
             case ScanIn(column=column):
-                crd, ref = self._scan(column, prefix)
-                return _Built(crd, {column: ref})
+                scanned: tuple[int, int] = yield self._scan(column, prefix)
+                return _Built(scanned[0], {column: scanned[1]})
             case AccIn():
-                return self._emitted(tree)
+                built: _Built = yield self._emitted(tree)
+                return built
             case DenseIn():
-                crd, _ = self._dense_range(tree, prefix)
-                return _Built(crd, {})
+                every: tuple[int, int] = yield self._dense_range(tree, prefix)
+                return _Built(every[0], {})
             case Shifted(child=child):
-                return self._shift(tree, self._tree(child, prefix, name), prefix)
+                built = yield self._tree(child, prefix, name)
+                return self._shift(tree, built, prefix)
             case Located(child=child, columns=columns):
-                built = self._tree(child, prefix, name)
+                built = yield self._tree(child, prefix, name)
                 payloads = dict(built.payloads)
                 for column in columns:
-                    payloads[column] = self._locate(column, index, built.crd)
+                    payloads[column] = yield self._locate(column, index, built.crd)
                 return _Built(built.crd, payloads)
             case JoinOf():
-                return self._join(tree, prefix, name)
+                built = yield self._join(tree, prefix, name)
+                return built
 
     def _shift(self, shifted: Shifted, built: _Built, prefix: Indices) -> _Built:
         params: dict[str, Scalar] = {"offset": shifted.offset, "dim": shifted.size}
@@ -129,10 +141,10 @@ class _Lowering:
         (crd,) = self.draft.add("shift", (built.crd,), outputs, params, label)
         return _Built(crd, built.payloads)
 
-    def _scan(self, column: str, prefix: Indices) -> tuple[int, int]:
+    def _scan(self, column: str, prefix: Indices) -> Steps[tuple[int, int]]:
         index = prefix[-1]
         scan = self._scan_cell(column, index)
-        parent = self._reference(scan.parent)
+        parent: int = yield self._reference(scan.parent)
         outputs = ((CRD, prefix, f"{column}.{index} crd"), (REF, prefix, f"{column}.{index} ref"))
         origin = f"{column}.{index}"
         params: dict[str, Scalar] = {"tensor": scan.tensor, "level": scan.level}
@@ -156,17 +168,18 @@ class _Lowering:
             raise LoweringError(f"cell {column}.{index} should scan a level")
         return expression
 
-    def _reference(self, reference: Reference) -> int:
+    def _reference(self, reference: Reference) -> Steps[int]:
         match reference:
             case Root():
                 return self._root()
             case At(column=column, row=row):
                 expression = self.table.cell(column, row).expression
                 if isinstance(expression, RepeatRef):
-                    source = self._reference(expression.source)
-                    crd = self.level(expression.level).crd
-                    return self._repeat(source, crd, f"{column}.{row}")
-                return self.level(self._home[column, row]).payloads[column]
+                    source: int = yield self._reference(expression.source)
+                    over: _Built = yield self.level(expression.level)
+                    return self._repeat(source, over.crd, f"{column}.{row}")
+                home: _Built = yield self.level(self._home[column, row])
+                return home.payloads[column]
 
     @cached_property
     def _home(self) -> dict[tuple[str, str], str]:
@@ -195,28 +208,33 @@ class _Lowering:
         outputs = ((kind, indices, f"{name} {kind.value} repeated"),)
         return self.draft.add("repeat", (source, sig), outputs, None, f"Rep {name}", origin)[0]
 
-    def _locate(self, column: str, index: str, crd: int) -> int:
+    def _locate(self, column: str, index: str, crd: int) -> Steps[int]:
         scan = self._scan_cell(column, index)
         origin = f"{column}.{index}"
-        parent = self._repeat(self._reference(scan.parent), crd, origin)
+        source: int = yield self._reference(scan.parent)
+        parent = self._repeat(source, crd, origin)
         outputs = ((REF, self.draft.indices(crd), f"{origin} ref"),)
         params: dict[str, Scalar] = {"dim": scan.dim, "tensor": scan.tensor, "level": scan.level}
         label = f"Locate {origin}"
         return self.draft.add("locate", (crd, parent), outputs, params, label, origin)[0]
 
-    def _dense_range(self, dense: DenseIn, prefix: Indices) -> tuple[int, int]:
+    def _dense_range(self, dense: DenseIn, prefix: Indices) -> Steps[tuple[int, int]]:
         """All coordinates of an index, once per coordinate of the level outside."""
         parent = self._root()
         for outer in dense.outer:
-            parent = self._repeat(parent, self.level(outer).crd, "", f"dense {dense.index}")
+            level: _Built = yield self.level(outer)
+            parent = self._repeat(parent, level.crd, "", f"dense {dense.index}")
         index = dense.index
         outputs = ((CRD, prefix, f"{index} dense crd"), (REF, prefix, f"{index} dense ref"))
         params: dict[str, Scalar] = {"dim": dense.dim}
         crd, ref = self.draft.add("dense_scan", (parent,), outputs, params, f"dense {index}")
         return crd, ref
 
-    def _join(self, join: JoinOf, prefix: Indices, name: str) -> _Built:
-        parts = [self._tree(child, prefix, name) for child in join.children]
+    def _join(self, join: JoinOf, prefix: Indices, name: str) -> Steps[_Built]:
+        parts: list[_Built] = []
+        for child in join.children:
+            part: _Built = yield self._tree(child, prefix, name)
+            parts.append(part)
         ports: dict[tuple[int, int], str] = {}  # coordinates and payload, each pair once
         riders: dict[str, tuple[int, int]] = {}
         gates = 0
@@ -266,36 +284,46 @@ class _Lowering:
 
     # Values -----------------------------------------------------------------------------------
 
-    def value(self, value: Value, origin: str) -> int:
+    def value(self, value: Value, origin: str) -> Steps[int]:
         match value:
             case ValueOf(column=column):
-                return self._column_value(column)
+                made: int = yield self._column_value(column)
+                return made
             case Load(source=source, tensor=tensor, tile=tile):
-                ref = self._reference(source)
+                ref: int = yield self._reference(source)
                 outputs = ((VAL, self.draft.indices(ref), f"{origin} val"),)
                 params = {"tensor": tensor, **self._tile(tile)}
                 return self.draft.add("array", (ref,), outputs, params, f"Val {tensor}", origin)[0]
             case RepeatValue(source=source, level=level):
-                return self._repeat(self.value(source, origin), self.level(level).crd, origin)
+                made = yield self.value(source, origin)
+                built: _Built = yield self.level(level)
+                return self._repeat(made, built.crd, origin)
             case Compute():
-                return self._compute(value, origin)
+                made = yield self._compute(value, origin)
+                return made
             case Fold():
-                return self._fold(value, origin)
+                made = yield self._fold(value, origin)
+                return made
             case Accumulated(accumulator=accumulator, level=level):
                 if level is None:
-                    return self._accumulate(accumulator)[-1]
-                return self.level(level).payloads[accumulator]
+                    streams: tuple[int, ...] = yield self._accumulate(accumulator)
+                    return streams[-1]
+                built = yield self.level(level)
+                return built.payloads[accumulator]
 
-    def _column_value(self, column: str) -> int:
+    def _column_value(self, column: str) -> Steps[int]:
         if column not in self.values:
             expression = self.table.cell(column, VALUE_ROW).expression
             if expression is None or isinstance(expression, Scan | RepeatRef):
                 raise LoweringError(f"cell {column}.{VALUE_ROW} holds no value")
-            self.values[column] = self.value(expression, f"{column}.{VALUE_ROW}")
+            self.values[column] = yield self.value(expression, f"{column}.{VALUE_ROW}")
         return self.values[column]
 
-    def _compute(self, compute: Compute, origin: str) -> int:
-        operands = tuple(self.value(v, origin) for v in compute.operands)
+    def _compute(self, compute: Compute, origin: str) -> Steps[int]:
+        operands: tuple[int, ...] = ()
+        for part in compute.operands:
+            operand: int = yield self.value(part, origin)
+            operands += (operand,)
         indices = self.draft.indices(operands[0])
         column = origin.split(".", 1)[0]
         outputs = ((VAL, indices, f"{column} val"),)
@@ -328,31 +356,36 @@ class _Lowering:
         """Parameters of a node whose values are tiles."""
         return {"tile": spec, "block": self.block} if spec else {}
 
-    def _fold(self, fold: Fold, origin: str) -> int:
-        value = self.value(fold.value, origin)
+    def _fold(self, fold: Fold, origin: str) -> Steps[int]:
+        value: int = yield self.value(fold.value, origin)
         inputs: tuple[int, ...] = (value,)
         if fold.guide is not None:
-            inputs = (value, self.level(fold.guide).crd)
+            guide: _Built = yield self.level(fold.guide)
+            inputs = (value, guide.crd)
         params: dict[str, Scalar] = {"fn": "max" if fold.maximum else "add"}
         if fold.zero_if_empty:
             params["empty_is_zero"] = True
         outputs = ((VAL, self.draft.indices(value)[:-1], f"{origin} reduced"),)
         return self.draft.add("reduce", inputs, outputs, params, f"Red {fold.index}", origin)[0]
 
-    def _accumulate(self, name: str) -> tuple[int, ...]:
+    def _accumulate(self, name: str) -> Steps[tuple[int, ...]]:
         """The streams of an accumulator as it emits them: coordinates outermost first, values."""
         if name in self.accumulators:
             return self.accumulators[name]
         accumulator = self.table.accumulators[name]
         origin = f"{accumulator.column}.{accumulator.indices[0]}"
-        outer = self.level(accumulator.outer).crd
-        value = self.value(accumulator.value, origin)
+        level: _Built = yield self.level(accumulator.outer)
+        outer = level.crd
+        value: int = yield self.value(accumulator.value, origin)
         if accumulator.is_cut:
             made: tuple[int, ...] = (outer, value)
             if accumulator.drops:
                 made = self._drop_values(value, outer, origin, origin)[::-1]
         else:
-            inner = tuple(self.level(level).crd for level in accumulator.inner)
+            inner: tuple[int, ...] = ()
+            for inside in accumulator.inner:
+                level = yield self.level(inside)
+                inner += (level.crd,)
             outside = self.draft.indices(outer)[:-1]
             params: dict[str, Scalar] = {"fn": "max" if accumulator.maximum else "add"}
             outputs = []
@@ -368,24 +401,26 @@ class _Lowering:
         self.accumulators[name] = made
         return made
 
-    def _emitted(self, level: AccIn) -> _Built:
+    def _emitted(self, level: AccIn) -> Steps[_Built]:
         """A level of an accumulator, aligned with what the levels outside it became."""
         accumulator = self.table.accumulators[level.accumulator]
         depth = accumulator.indices.index(level.index)
-        made = self._accumulate(accumulator.name)
+        made: tuple[int, ...] = yield self._accumulate(accumulator.name)
         if level.raw:
             return _Built(made[depth], {})
-        crd = self._aligned(accumulator, made[depth], depth)
+        crd: int = yield self._aligned(accumulator, made[depth], depth)
         if depth < accumulator.order - 1:
             return _Built(crd, {})
-        return _Built(crd, {accumulator.name: self._aligned(accumulator, made[-1], depth)})
+        value: int = yield self._aligned(accumulator, made[-1], depth)
+        return _Built(crd, {accumulator.name: value})
 
-    def _aligned(self, accumulator: Accumulator, stream: int, depth: int) -> int:
+    def _aligned(self, accumulator: Accumulator, stream: int, depth: int) -> Steps[int]:
         """A stream inside ``depth`` emitted levels, with one fiber per coordinate they have now."""
         for k in range(depth):
             level = accumulator.emitted(accumulator.indices[k])
-            before = self._shifted(level, accumulator.joined[k])
-            after = self.level(accumulator.joined[k]).crd
+            entered: _Built = yield self._shifted(level, accumulator.joined[k])
+            joined: _Built = yield self.level(accumulator.joined[k])
+            before, after = entered.crd, joined.crd
             if before == after:
                 continue
             nest, kind = self.draft.indices(stream), self.draft.kind(stream)
@@ -396,27 +431,16 @@ class _Lowering:
             (stream,) = self.draft.add("fiber_align", inputs, outputs, params, label)
         return stream
 
-    def _shifted(self, level: AccIn, joined: str) -> int:
+    def _shifted(self, level: AccIn, joined: str) -> Steps[_Built]:
         """The coordinates of an emitted level as they enter the level it is joined in."""
         outer = self.table.levels[joined]
 
-        def find(tree: LevelTree) -> _Built | None:
-            if tree == level:
-                return self._emitted(level)
-            match tree:
-                case Shifted(child=child):
-                    inside = find(child)
-                    return None if inside is None else self._shift(tree, inside, outer.prefix)
-                case Located(child=child):
-                    return find(child)
-                case JoinOf(children=children):
-                    return next(filter(None, map(find, children)), None)
-                case _:
-                    return None
-
-        found = find(outer.tree)
-        assert found is not None
-        return found.crd
+        way = _way_to(level, outer.tree)
+        assert way is not None
+        built: _Built = yield self._emitted(level)
+        for shifted in way:
+            built = self._shift(shifted, built, outer.prefix)
+        return built
 
     # Outputs ----------------------------------------------------------------------------------
 
@@ -426,9 +450,12 @@ class _Lowering:
         kept = self.draft.add("valdrop", (val, crd), outputs, None, f"Drop {name}", origin)
         return kept[0], kept[1]
 
-    def _write(self, output: Output) -> None:
-        value = self.value(output.value, f"{output.column}.{VALUE_ROW}")
-        crds = [self.level(name).crd for name in output.levels]
+    def _write(self, output: Output) -> Steps[None]:
+        value: int = yield self.value(output.value, f"{output.column}.{VALUE_ROW}")
+        crds: list[int] = []
+        for name in output.levels:
+            level: _Built = yield self.level(name)
+            crds.append(level.crd)
         if output.drop_values:
             value, crds[-1] = self._drop_values(value, crds[-1], output.tensor)
         for k in range(len(crds) - 1, 0, -1):
@@ -451,15 +478,38 @@ class _Lowering:
         self.draft.add("valwrite", (value,), (), {"tensor": output.tensor}, f"VW {output.tensor}")
 
 
-def _columns(tree: LevelTree) -> list[str]:
+def _way_to(level: AccIn, tree: LevelTree) -> list[Shifted] | None:
+    """The shifts around a level in a tree, the innermost first; None if the tree lacks it."""
+    above: dict[int, LevelTree] = {}  # by id: a part of the tree that each other is directly in
+    for whole in postorder([tree], _parts):
+        for part in _parts(whole):
+            above.setdefault(id(part), whole)
+    parts = postorder([tree], _parts)
+    at: LevelTree | None = next((part for part in parts if part == level), None)
+    if at is None:
+        return None
+    way = []
+    while (outer := above.get(id(at))) is not None:
+        way += [outer] if isinstance(outer, Shifted) else []
+        at = outer
+    return way
+
+
+def _columns(tree: LevelTree) -> Iterator[str]:
+    """The columns whose scanners take part in a level, each part of the tree looked at once."""
+    for part in postorder([tree], _parts):
+        match part:
+            case ScanIn(column=column):
+                yield column
+            case Located(columns=columns):
+                yield from columns
+
+
+def _parts(tree: LevelTree) -> tuple[LevelTree, ...]:
     match tree:
-        case ScanIn(column=column):
-            return [column]
-        case Located(child=child, columns=columns):
-            return [*_columns(child), *columns]
-        case Shifted(child=child):
-            return _columns(child)
         case JoinOf(children=children):
-            return [c for child in children for c in _columns(child)]
+            return children
+        case Located(child=child) | Shifted(child=child):
+            return (child,)
         case _:
-            return []
+            return ()

@@ -49,6 +49,7 @@ from engine.program.formats import LevelFormat
 from engine.program.stored_views import view_format, view_key
 from engine.program.tile_arrays import grid_shape
 from engine.program.types import Op
+from engine.program.walks import Steps, unwound
 
 
 def build_table(
@@ -152,13 +153,13 @@ class _TreeBuilder:
 
         named: set[int] = set()
 
-        def visit(placed: Placed) -> None:
+        def visit(placed: Placed) -> Steps[None]:
             if id(placed) in named:
                 return
             named.add(id(placed))
             for operand in placed.operands:
                 if isinstance(operand, Placed):
-                    visit(operand)
+                    yield visit(operand)
                 elif (id(operand), id(placed)) not in self.leaf_columns:
                     name = self.draft.column_name(operand.tensor)
                     self.leaf_columns[id(operand), id(placed)] = name
@@ -167,7 +168,7 @@ class _TreeBuilder:
             self.columns[id(placed)] = name
             add(name, placed, placed.nest, placed.tensor)
 
-        visit(self.joins.root)
+        unwound(visit(self.joins.root))
 
     def _accumulator_of(self, atom: AccAtom) -> Accumulator:
         self._reduce(atom.placed)

@@ -12,6 +12,7 @@ from dataclasses import replace
 from engine.dataflow.fusion.nests import Placed, PlacedLeaf, place, walk_placed
 from engine.dataflow.fusion.region import FusedRegion
 from engine.dataflow.fusion.views import Cut, Instance, Leaf, View, walk
+from engine.dataflow.table.circles import check_circles, waiting_reduction
 from engine.dataflow.table.emptiness import Emptiness
 from engine.dataflow.table.joins import (
     Atom,
@@ -25,6 +26,7 @@ from engine.dataflow.table.joins import (
 )
 from engine.errors import LoweringError
 from engine.program.types import Access, BroadcastAdd, Op, Statement
+from engine.program.walks import postorder
 
 MAX_CUTS = 64
 
@@ -66,6 +68,7 @@ def arrange(
             found = (
                 _leaking_broadcast(joins)
                 or _filtered_reduction(joins)
+                or waiting_reduction(joins)
                 or _inexact_broadcast(joins, emptiness)
             )
             if found is None:
@@ -94,6 +97,7 @@ def arrange(
     final = []
     for root, unshared in trees:
         joins = Joins(region.program, place([root], order, unshared)[0], order)
+        check_circles(joins)
         final.append((joins, Emptiness(joins)))
     return tuple(final), order, extents
 
@@ -304,27 +308,25 @@ def _insert(
 def _renamed(view: Instance, index: str, alias: str) -> Instance:
     """A view with an index renamed throughout; what lacks it stays shared with the outside."""
     renamed: dict[int, View] = {}
-
-    def rename(view: View) -> View:
-        if id(view) not in renamed:
-            if all(index not in v.indices for v in walk(view)):
-                return view
-            indices = tuple(alias if x == index else x for x in view.indices)
-            shifts = tuple((alias if x == index else x, offset) for x, offset in view.shifts)
-            if isinstance(view, Leaf):
-                renamed[id(view)] = replace(view, indices=indices, shifts=shifts)
-            else:
-                renamed[id(view)] = replace(
-                    view,
-                    indices=indices,
-                    operands=tuple(rename(v) for v in view.operands),
-                    reduced=tuple(alias if x == index else x for x in view.reduced),
-                    renaming=tuple((a, alias if b == index else b) for a, b in view.renaming),
-                    shifts=shifts,
-                )
-        return renamed[id(view)]
-
-    result = rename(view)
+    for old in walk(view):
+        renamed[id(old)] = old
+        below = old.operands if isinstance(old, Instance) else ()
+        if index not in old.indices and all(renamed[id(v)] is v for v in below):
+            continue
+        indices = tuple(alias if x == index else x for x in old.indices)
+        shifts = tuple((alias if x == index else x, offset) for x, offset in old.shifts)
+        if isinstance(old, Leaf):
+            renamed[id(old)] = replace(old, indices=indices, shifts=shifts)
+        else:
+            renamed[id(old)] = replace(
+                old,
+                indices=indices,
+                operands=tuple(renamed[id(v)] for v in below),
+                reduced=tuple(alias if x == index else x for x in old.reduced),
+                renaming=tuple((a, alias if b == index else b) for a, b in old.renaming),
+                shifts=shifts,
+            )
+    result = renamed[id(view)]
     assert isinstance(result, Instance)
     return result
 
@@ -333,15 +335,17 @@ def _replace(root: Instance, old: Instance, new: Instance) -> Instance:
     """The tree with one instance replaced; what does not contain it stays as it is."""
     rebuilt: dict[int, View] = {id(old): new}
 
-    def rebuild(view: View) -> View:
-        if isinstance(view, Leaf):
-            return view
-        if id(view) not in rebuilt:
-            operands = tuple(rebuild(v) for v in view.operands)
-            same = all(a is b for a, b in zip(operands, view.operands, strict=True))
-            rebuilt[id(view)] = view if same else replace(view, operands=operands)
-        return rebuilt[id(view)]
+    def below(view: View) -> tuple[View, ...]:
+        return () if view is old or isinstance(view, Leaf) else view.operands
 
-    new_root = rebuild(root)
+    trees: list[View] = [root]
+    for view in postorder(trees, below):
+        if isinstance(view, Leaf) or view is old:
+            rebuilt.setdefault(id(view), view)
+            continue
+        operands = tuple(rebuilt[id(v)] for v in view.operands)
+        same = all(a is b for a, b in zip(operands, view.operands, strict=True))
+        rebuilt[id(view)] = view if same else replace(view, operands=operands)
+    new_root = rebuilt[id(root)]
     assert isinstance(new_root, Instance)
     return new_root

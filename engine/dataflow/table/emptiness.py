@@ -6,6 +6,7 @@ conservative: "may be" is always right, "never" is a promise.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from engine.dataflow.fusion.nests import Placed, PlacedLeaf, PlacedView
@@ -25,6 +26,7 @@ from engine.dataflow.table.joins import (
 )
 from engine.dataflow.table.monotone import NOTHING, TRUE, Formula, Implications, given, joined
 from engine.program.formats import LevelFormat
+from engine.program.walks import Steps, unwound
 
 Prefix = tuple[str, ...]
 
@@ -52,32 +54,74 @@ class Emptiness:
         self._empty: dict[Prefix, bool] = {}
         self._absent: dict[int, bool] = {}
         self._null: dict[ScanAtom, bool] = {}
+        self._formulas: dict[int, Formula] = {}
+        self._symbols: dict[int, dict[Carried, None]] = {}
 
     def level(self, prefix: Prefix) -> bool:
         """Whether fibers of this level may be empty."""
-        if prefix not in self._empty:
-            self._empty[prefix] = self.tree(self.joins.tree(prefix), prefix)
-        return self._empty[prefix]
+        return unwound(self._level(prefix))
 
     def tree(self, tree: Tree, prefix: Prefix) -> bool:
         """Whether fibers of a join tree at a prefix may be empty."""
+        return unwound(self._tree(tree, prefix))
+
+    def absent(self, placed: Placed) -> bool:
+        """Whether the value of an instance may be absent at a coordinate of its level."""
+        if not placed.reduced:
+            return self.absent_inside(placed)
+        if self.folds_last(placed):
+            return self.fold_absent(placed)
+        return False
+
+    def fold_absent(self, placed: Placed) -> bool:
+        """Whether what a reducer makes of an instance may be absent."""
+        return unwound(self._fold_absent(placed))
+
+    def absent_inside(self, placed: Placed) -> bool:
+        """Whether the value computed at the full nest, before reductions, may be absent."""
+        return unwound(self._absent_inside(placed))
+
+    # Levels -----------------------------------------------------------------------------------
+
+    def _level(self, prefix: Prefix) -> Steps[bool]:
+        if prefix not in self._empty:
+            self._empty[prefix] = yield self._tree(self.joins.tree(prefix), prefix)
+        return self._empty[prefix]
+
+    def _any_level(self, prefixes: Iterable[Prefix]) -> Steps[bool]:
+        for prefix in prefixes:
+            empty: bool = yield self._level(prefix)
+            if empty:
+                return True
+        return False
+
+    def _tree(self, tree: Tree, prefix: Prefix) -> Steps[bool]:
         match tree:
             case DenseAtom():
                 return False
             case Shift(child=child):
-                return self.tree(child, prefix)
+                inside: bool = yield self._tree(child, prefix)
+                return inside
             case ScanAtom():
                 return self._scan(tree)
             case AccAtom():
-                return self._accumulated(tree)
+                emitted: bool = yield self._accumulated(tree)
+                return emitted
             case Combine(union=True, gate=gate):
-                deciding = tree.children[:gate] if gate else tree.children
-                return all(self.tree(child, prefix) for child in deciding)
+                for child in tree.children[:gate] if gate else tree.children:
+                    empty: bool = yield self._tree(child, prefix)
+                    if not empty:
+                        return False
+                return True
             case Combine():
                 sparse = [c for c in tree.children if not self._is_dense(c)]
                 if len(sparse) > 1:
                     return True
-                return any(self.tree(child, prefix) for child in tree.children)
+                for child in tree.children:
+                    empty = yield self._tree(child, prefix)
+                    if empty:
+                        return True
+                return False
 
     def _is_dense(self, tree: Tree) -> bool:
         return isinstance(tree, DenseAtom) or (
@@ -126,7 +170,7 @@ class Emptiness:
         levels = self.joins.formats(atom.leaf)
         return at == 0 or levels[at - 1] is LevelFormat.DENSE or null
 
-    def _accumulated(self, atom: AccAtom) -> bool:
+    def _accumulated(self, atom: AccAtom) -> Steps[bool]:
         placed = atom.placed
         at = placed.outer_nest.index(atom.index)
         above = placed.outer_nest[:at]
@@ -142,17 +186,13 @@ class Emptiness:
             inner = placed.nest[:-1]
         depths = [k for k, x in enumerate(inner) if x in placed.reduced]
         levels = [inner[: k + 1] for k in range(depths[0], len(inner))]
-        return any(self.level(p) for p in levels) or self.absent_inside(placed)
+        empty: bool = yield self._any_level(levels)
+        if empty:
+            return True
+        absent: bool = yield self._absent_inside(placed)
+        return absent
 
     # Values -----------------------------------------------------------------------------------
-
-    def absent(self, placed: Placed) -> bool:
-        """Whether the value of an instance may be absent at a coordinate of its level."""
-        if not placed.reduced:
-            return self.absent_inside(placed)
-        if self.folds_last(placed):
-            return self.fold_absent(placed)
-        return False
 
     def folds_last(self, placed: Placed) -> bool:
         """Whether the last reduction applied is a reducer, not an accumulator."""
@@ -161,24 +201,27 @@ class Emptiness:
         outermost = min(placed.nest.index(r) for r in placed.reduced)
         return all(x in placed.reduced for x in placed.nest[outermost:])
 
-    def fold_absent(self, placed: Placed) -> bool:
+    def _fold_absent(self, placed: Placed) -> Steps[bool]:
         if not placed.indices:
             return False  # scalars are stored always, 0 if nothing was summed
         first = min(placed.nest.index(r) for r in placed.reduced)
         levels = [placed.nest[: k + 1] for k in range(first, len(placed.nest))]
-        return any(self.level(p) for p in levels) or self.absent_inside(placed)
+        empty: bool = yield self._any_level(levels)
+        if empty:
+            return True
+        absent: bool = yield self._absent_inside(placed)
+        return absent
 
-    def absent_inside(self, placed: Placed) -> bool:
-        """Whether the value computed at the full nest, before reductions, may be absent."""
+    def _absent_inside(self, placed: Placed) -> Steps[bool]:
         key = id(placed)
         if key not in self._absent:
             self._absent[key] = True  # cut recursion conservatively
-            self._absent[key] = self._absent_now(placed)
+            self._absent[key] = yield self._absent_now(placed)
         return self._absent[key]
 
-    def _absent_now(self, placed: Placed) -> bool:
-        symbols: dict[Carried, None] = {}
-        present = self._computed(placed, symbols)
+    def _absent_now(self, placed: Placed) -> Steps[bool]:
+        present: Formula = yield self._computed(placed)
+        symbols = dict.fromkeys(self._symbols[id(placed)])
         trees = {s.prefix: self.joins.tree(s.prefix) for s in symbols}
         for prefix, tree in trees.items():
             symbols.update({Carried(prefix, a): None for a in atoms(tree)})
@@ -187,13 +230,25 @@ class Emptiness:
         have, want = (given(f, full, NOTHING) for f in (met, present))
         return not Implications().implies(have, want)
 
-    def _computed(self, placed: Placed, symbols: dict[Carried, None]) -> Formula:
-        parts = [self._operand(v, placed, symbols) for v in placed.operands]
-        if (needed := self.joins.needed(placed)) is not None:
-            return parts[needed]
-        return joined(placed.view.statement.op.joins_by_union, parts)
+    def _computed(self, placed: Placed) -> Steps[Formula]:
+        """When the value of an instance is there, in terms of ``_symbols`` of it."""
+        key = id(placed)
+        if key not in self._formulas:
+            symbols: dict[Carried, None] = {}
+            parts: list[Formula] = []
+            for view in placed.operands:
+                part: Formula = yield self._operand(view, placed, symbols)
+                parts.append(part)
+            self._symbols[key] = symbols
+            if (needed := self.joins.needed(placed)) is not None:
+                self._formulas[key] = parts[needed]
+            else:
+                self._formulas[key] = joined(placed.view.statement.op.joins_by_union, parts)
+        return self._formulas[key]
 
-    def _operand(self, view: PlacedView, reader: Placed, symbols: dict[Carried, None]) -> Formula:
+    def _operand(
+        self, view: PlacedView, reader: Placed, symbols: dict[Carried, None]
+    ) -> Steps[Formula]:
         rank = self.joins.rank
         if isinstance(view, PlacedLeaf):
             if not view.indices:
@@ -203,10 +258,18 @@ class Emptiness:
                 ScanAtom(view, reader, last), self.joins.prefix(reader, last), symbols
             )
         if not view.reduced:
-            return self._computed(view, symbols)
+            inside: Formula = yield self._computed(view)
+            symbols.update(self._symbols[id(view)])
+            return inside
         if self.folds_last(view):
-            if not self.fold_absent(view) or self._reads_what_it_folded(view, reader):
+            absent: bool = yield self._fold_absent(view)
+            if not absent:
                 return TRUE
+            if reader.nest[: len(view.nest)] == view.nest:
+                # The reader iterates the very fiber that was folded, so it was not empty.
+                within: bool = yield self._absent_inside(view)
+                if not within:
+                    return TRUE
             return Folded(view)
         return self._rides(AccAtom(view, view.outer_nest[-1]), view.outer_nest, symbols)
 
@@ -218,15 +281,18 @@ class Emptiness:
         symbols.update({Carried(prefix, a): None for a in atoms(when)})
         return _carried(when, prefix)
 
-    def _reads_what_it_folded(self, view: Placed, reader: Placed) -> bool:
-        """The reader iterates the very fiber that was folded, so it was not empty."""
-        return reader.nest[: len(view.nest)] == view.nest and not self.absent_inside(view)
-
 
 def _carried(tree: Tree, prefix: Prefix) -> Formula:
     """Whether a tree has the coordinate at hand, in terms of its atoms at a prefix."""
-    if isinstance(tree, Shift):
-        return _carried(tree.child, prefix)
-    if not isinstance(tree, Combine):
-        return Carried(prefix, tree)
-    return joined(tree.union, (_carried(child, prefix) for child in tree.children))
+    known: dict[int, Formula] = {}  # trees share parts
+
+    def look(tree: Tree) -> Formula:
+        if isinstance(tree, Shift):
+            return look(tree.child)
+        if not isinstance(tree, Combine):
+            return Carried(prefix, tree)
+        if id(tree) not in known:
+            known[id(tree)] = joined(tree.union, map(look, tree.children))
+        return known[id(tree)]
+
+    return look(tree)

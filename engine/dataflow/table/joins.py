@@ -12,10 +12,15 @@ from functools import cached_property
 
 from engine.dataflow.fusion.nests import Placed, PlacedLeaf, PlacedView, walk_placed
 from engine.dataflow.table.monotone import Formula, Implications, given, joined
+from engine.errors import LoweringError
 from engine.program.formats import LevelFormat
 from engine.program.stored_views import view_format
 from engine.program.tile_arrays import grid_shape
 from engine.program.types import BroadcastAdd, Program
+from engine.program.walks import postorder
+
+MAX_DEPTH = 100
+"""Intersections and unions within one another on one level."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,13 +68,34 @@ class DenseAtom:
     size: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Combine:
     """Several subtrees joined; ``gate`` > 0: empty when the first ``gate`` children are."""
 
     union: bool
     children: tuple[Tree, ...]
     gate: int = 0
+
+    # Written out, for trees share parts, and those are looked at once.
+    def __eq__(self, other: object) -> bool:
+        return self is other or (
+            isinstance(other, Combine)
+            and self._hash == other._hash
+            and (self.union, self.gate) == (other.union, other.gate)
+            and self.children == other.children
+        )
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.union, self.children, self.gate))
+
+    @cached_property
+    def depth(self) -> int:
+        """How many joins lie within one another."""
+        return 1 + max((depth(child) for child in self.children), default=0)
 
     @cached_property
     def atoms(self) -> tuple[Atom, ...]:
@@ -81,7 +107,12 @@ class Combine:
 
     @cached_property
     def ambiguous(self) -> tuple[ScanAtom | AccAtom, ...]:
-        return _ambiguous(self)
+        return _ambiguous(self, ambiguous_atoms)
+
+    @cached_property
+    def implications(self) -> dict[tuple[Tree, Callable[[Atom], bool] | None], bool]:
+        """What :func:`implies` has answered."""
+        return {}
 
     @cached_property
     def presences(self) -> dict[Atom, Tree | None]:
@@ -118,8 +149,28 @@ class Joins:
         """Coordinates at which ``placed`` computes (J1)."""
         key = (id(placed), index)
         if key not in self._trees:
-            self._trees[key] = self._jin(placed, index)
+            # Operands first, so that no call goes deeper than one statement.
+            for part in postorder([placed], lambda p: self._hoisted(p, index)):
+                tree = self._jin(part, index)
+                if depth(tree) > MAX_DEPTH:
+                    raise LoweringError(
+                        f"{part.tensor} iterates {index} under more than {MAX_DEPTH} joins, "
+                        "each within the next",
+                        hint="fuse fewer statements",
+                    )
+                self._trees[id(part), index] = tree
         return self._trees[key]
+
+    def _hoisted(self, placed: Placed, index: str) -> list[Placed]:
+        """Operands whose joins at an index become their reader's, as far as not known yet."""
+        return [
+            v
+            for v in placed.operands
+            if isinstance(v, Placed)
+            and index in v.indices
+            and (id(v), index) not in self._trees
+            and not self._emits(v, index)
+        ]
 
     def _jin(self, placed: Placed, index: str) -> Tree:
         op = placed.view.statement.op
@@ -161,9 +212,11 @@ class Joins:
         """Coordinates of an operand as its consumer sees them (J2)."""
         if isinstance(view, PlacedLeaf):
             return ScanAtom(view, consumer, index)
-        if any(self.rank[r] < self.rank[index] for r in view.reduced):
-            return AccAtom(view, index)
-        return self.jin(view, index)
+        return AccAtom(view, index) if self._emits(view, index) else self.jin(view, index)
+
+    def _emits(self, placed: Placed, index: str) -> bool:
+        """Whether an accumulator emits the level of an index."""
+        return any(self.rank[r] < self.rank[index] for r in placed.reduced)
 
     def needed(self, placed: Placed) -> int | None:
         """The operand of a sparse broadcast that decides where the sum has elements.
@@ -246,6 +299,13 @@ def atoms(tree: Tree) -> tuple[Atom, ...]:
     return tree.atoms if isinstance(tree, Combine) else (tree,)
 
 
+def depth(tree: Tree) -> int:
+    """How many joins of a tree lie within one another."""
+    if isinstance(tree, Shift):
+        return depth(tree.child)
+    return tree.depth if isinstance(tree, Combine) else 0
+
+
 def formula(tree: Tree) -> Formula:
     """Whether the tree has a coordinate, in terms of which atoms have it.
 
@@ -263,6 +323,14 @@ def implies(a: Tree, b: Tree, always: Callable[[Atom], bool] | None = None) -> b
     """
     if a == b:
         return True
+    if not isinstance(a, Combine):
+        return _implies(a, b, always)
+    if (b, always) not in a.implications:
+        a.implications[b, always] = _implies(a, b, always)
+    return a.implications[b, always]
+
+
+def _implies(a: Tree, b: Tree, always: Callable[[Atom], bool] | None) -> bool:
     always = always or (lambda atom: isinstance(atom, DenseAtom))
     full = frozenset(x for x in {*atoms(a), *atoms(b)} if always(x))
     have, want = (given(formula(tree), full, frozenset()) for tree in (a, b))
@@ -312,13 +380,28 @@ def ambiguous_atoms(
         return ambiguous_atoms(tree.child, always)
     if not isinstance(tree, Combine):
         return ()
-    return _ambiguous(tree, always) if always else tree.ambiguous
+    if always is None:
+        return tree.ambiguous
+    found: dict[int, tuple[ScanAtom | AccAtom, ...]] = {}
+
+    def inside(tree: Tree) -> tuple[ScanAtom | AccAtom, ...]:
+        if isinstance(tree, Shift):
+            return inside(tree.child)
+        if not isinstance(tree, Combine):
+            return ()
+        if id(tree) not in found:
+            found[id(tree)] = _ambiguous(tree, inside, always)
+        return found[id(tree)]
+
+    return inside(tree)
 
 
 def _ambiguous(
-    tree: Combine, always: Callable[[Atom], bool] | None = None
+    tree: Combine,
+    inside: Callable[[Tree], tuple[ScanAtom | AccAtom, ...]],
+    always: Callable[[Atom], bool] | None = None,
 ) -> tuple[ScanAtom | AccAtom, ...]:
-    bad = [a for child in tree.children for a in ambiguous_atoms(child, always)]
+    bad = [a for child in tree.children for a in inside(child)]
     for atom in atoms(tree) if tree.union else ():
         if isinstance(atom, DenseAtom):
             continue

@@ -60,6 +60,7 @@ class LevelMaker:
         self.column_of = column_of
         self.accumulator_of = accumulator_of
         self._names: dict[Prefix, str] = {}
+        self._resolved: dict[tuple[Tree, Prefix], LevelTree] = {}
 
     def level(self, prefix: Prefix) -> str:
         """The name of the level of a nest prefix."""
@@ -90,6 +91,12 @@ class LevelMaker:
 
     def resolve(self, tree: Tree, prefix: Prefix) -> LevelTree:
         """Name the columns of a tree and turn dense scans into look-ups where that is right."""
+        key = (tree, prefix)
+        if key not in self._resolved:
+            self._resolved[key] = self._resolve(tree, prefix)
+        return self._resolved[key]
+
+    def _resolve(self, tree: Tree, prefix: Prefix) -> LevelTree:
         match tree:
             case ScanAtom():
                 return ScanIn(self.column_of(tree))

@@ -69,11 +69,19 @@ def atoms_of(formula: Formula) -> frozenset[Hashable]:
 
 def given(formula: Formula, true: frozenset[Hashable], false: frozenset[Hashable]) -> Formula:
     """The formula where some atoms are known."""
-    if not isinstance(formula, Joined):
-        return TRUE if formula in true else FALSE if formula in false else formula
-    if formula.atoms.isdisjoint(true) and formula.atoms.isdisjoint(false):
-        return formula
-    return joined(formula.some, (given(t, true, false) for t in formula.terms))
+    known: dict[int, Formula] = {}  # formulas share parts, and those are looked at once
+
+    def look(formula: Formula) -> Formula:
+        if not isinstance(formula, Joined):
+            return TRUE if formula in true else FALSE if formula in false else formula
+        if id(formula) not in known:
+            if formula.atoms.isdisjoint(true) and formula.atoms.isdisjoint(false):
+                known[id(formula)] = formula
+            else:
+                known[id(formula)] = joined(formula.some, map(look, formula.terms))
+        return known[id(formula)]
+
+    return look(formula)
 
 
 class Implications:

@@ -60,7 +60,7 @@ def merge(draft: Draft, number: int) -> None:
     for level in draft.levels.values():
         if level.root == number and not isinstance(level.tree, ScanIn | AccIn):
             changes: list[tuple[str, str, Cell]] = []
-            _members(draft, level, level.tree, changes, cells)
+            _members(draft, level, level.tree, changes, cells, set())
             once = {(column, row): cell for column, row, cell in changes}
             changes = [(column, row, cell) for (column, row), cell in once.items()]
             draft.step("merge", f"merge {level.name}", changes)
@@ -72,17 +72,21 @@ def _members(
     tree: LevelTree,
     changes: list[tuple[str, str, Cell]],
     cells: dict[tuple[str, str], Cell],
+    seen: set[int],
 ) -> None:
-    """Rewrite the cells whose streams take part in a level."""
+    """Rewrite the cells whose streams take part in a level; shared parts are ``seen`` once."""
+    if id(tree) in seen:
+        return
+    seen.add(id(tree))
     joined = f" -> {level.name}" if isinstance(level.tree, JoinOf) else ""
     match tree:
         case JoinOf(children=children):
             for child in children:
-                _members(draft, level, child, changes, cells)
+                _members(draft, level, child, changes, cells, seen)
         case Shifted(child=child):
-            _members(draft, level, child, changes, cells)
+            _members(draft, level, child, changes, cells, seen)
         case Located(child=child, columns=columns):
-            _members(draft, level, child, changes, cells)
+            _members(draft, level, child, changes, cells, seen)
             inside = bool(joined) and tree is not level.tree
             crd = _driver(child, level.index) if inside else level.name
             for column in columns:

@@ -261,7 +261,8 @@ def _schedule(live: Sequence[_Made], program: Program) -> str:
             first = k + 1
         elif last or live[k + 1].region != m.region or live[k + 1].statement.op is Op.RESHAPE:
             if first < k:
-                lines.append(f"fuse {live[first].statement.out.tensor}..{m.statement.out.tensor}")
+                span = f"{live[first].statement.out.tensor}..{m.statement.out.tensor}"
+                lines.append(f"fuse {span} where possible")
             first = k + 1
     regions = {m.statement.out.tensor: m.region for m in live}
     for m in live:

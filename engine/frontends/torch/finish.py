@@ -197,7 +197,8 @@ def _presets(
     orders: Mapping[str, tuple[int, ...]],
 ) -> dict[str, str]:
     def text(parts: Iterable[Sequence[Statement]]) -> str:
-        return "; ".join(f"fuse {p[0].out.tensor}..{p[-1].out.tensor}" for p in parts if len(p) > 1)
+        spans = (f"{p[0].out.tensor}..{p[-1].out.tensor}" for p in parts if len(p) > 1)
+        return "; ".join(f"fuse {span} where possible" for span in spans)
 
     barrier_free = [[s for s in g if s.op.fuses] for g in groups]
     return {

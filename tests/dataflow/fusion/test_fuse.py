@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from engine.dataflow.fusion.fuse import fuse, fuse_statements, fused_where_possible, less_shared
 from engine.dataflow.fusion.regions import partition
 from engine.dataflow.fusion.schedule import Schedule
 from engine.errors import ScheduleError
@@ -31,3 +32,60 @@ def test_a_dead_statement_cannot_be_fused() -> None:
     program = parse(str(CHAIN).replace("output E", "output C"))
     with pytest.raises(ScheduleError, match="'D' is not fused: no output of the program needs it"):
         partition(program, Schedule.parse("fuse C..D"))
+
+
+TURNED = """
+    A: 4x4 dcsr
+    Y: 4x4 dcsc
+    T[i,j] = relu(A[i,j])
+    U[i,j] = exp(T[i,j])
+    V[i,j] = sigmoid(U[i,j])
+    Y[i,j] = V[i,j] * A[i,j]
+    output U, Y
+    """
+
+
+def test_outputs_of_different_orders_get_copies_of_their_own() -> None:
+    """U is written row by row, Y column by column: no tensor has to be cut out for that."""
+    (region,) = fuse(parse(TURNED), Schedule.parse("fuse T..Y"))
+    assert not region.pog.cyclic
+    assert region.outputs == ("U", "Y")
+    u, y = region.roots
+    assert not set(u.indices) & set(y.indices)
+
+
+def test_less_shared_gives_the_region_with_less_in_common() -> None:
+    program = parse(TURNED.replace("dcsc", "dcsr"))
+    schedule = Schedule.parse("fuse T..Y")
+    (region,) = fuse(program, schedule)
+    assert region.roots[0].indices == region.roots[1].indices
+    apart = list(less_shared(region, schedule))
+    assert [bool(set(r.roots[0].indices) & set(r.roots[1].indices)) for r in apart] == [
+        True, False, False,
+    ]  # fmt: skip
+    assert {r.name for r in apart} == {"T..Y"}
+
+
+def test_statements_fused_on_their_own() -> None:
+    program = parse(TURNED)
+    (region,) = fuse_statements(program, Schedule(), program.statements[:2])
+    assert (region.name, region.outputs) == ("T..U", ("U",))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("fuse T..Y where possible", True), ("fuse T..Y", False), ("fuse U..V where possible", False)],
+)
+def test_what_is_fused_where_possible(text: str, expected: bool) -> None:
+    program = parse(TURNED)
+    assert fused_where_possible(program, Schedule.parse(text), program.statements) is expected
+
+
+def test_constraints_that_nothing_breaks_end_a_region_where_possible() -> None:
+    """What reads a coordinate list by columns cannot be fused with what writes it by rows."""
+    program = parse(
+        "A: 4x4 dcsr\nY: 4x4 dcsc\noption broadcast_add sparse\nb: 4 dense\n"
+        "T[i,j] = relu(A[i,j])\nU[i,j] = T[i,j] + b[j]\nY[i,j] = exp(U[i,j])"
+    )
+    regions = fuse(program, Schedule.parse("fuse T..Y where possible"))
+    assert [r.name for r in regions] == ["T..U", "Y"]

@@ -7,7 +7,8 @@ import pytest
 
 from engine.dataflow.fusion.nests import Placed, nest_class, place, walk_placed
 from engine.dataflow.fusion.pog import Origin, build_pog
-from engine.dataflow.fusion.views import Instance, build_views, instances
+from engine.dataflow.fusion.view_builder import build_views
+from engine.dataflow.fusion.views import Instance, instances
 from engine.errors import OrderError
 from engine.models import gcn
 from engine.program import Program, parse

@@ -13,7 +13,7 @@ from engine.dataflow.fusion.fuse import fuse
 from engine.dataflow.fusion.pog import Edge, Origin, PartialOrderGraph, build_pog
 from engine.dataflow.fusion.region import FusedRegion
 from engine.dataflow.fusion.schedule import Schedule
-from engine.dataflow.fusion.views import build_views
+from engine.dataflow.fusion.view_builder import build_views
 from engine.errors import OrderError
 from engine.models import gcn
 from engine.program import Program, parse

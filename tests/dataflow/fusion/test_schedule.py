@@ -34,7 +34,7 @@ SETTINGS = st.one_of(
 )
 SCHEDULES = st.builds(
     Schedule,
-    st.lists(st.builds(Fuse, NAMES, NAMES), max_size=4).map(tuple),
+    st.lists(st.builds(Fuse, NAMES, NAMES, st.booleans()), max_size=4).map(tuple),
     st.lists(
         st.builds(Order, NAMES, st.none() | NAMES, INDICES),
         max_size=4,
@@ -85,7 +85,7 @@ def test_one_directive_a_line_reads_the_same(schedule: Schedule) -> None:
     ("text", "line", "column", "message", "hint"),
     [
         ("fuse T1..", 1, 1, "cannot read the directive 'fuse T1..'", "known directives"),
-        ("fuse A..B;  merge C", 1, 13, "'merge C'", "fuse A..B, order T: i,j,k"),
+        ("fuse A..B;  merge C", 1, 13, "'merge C'", "fuse A..B [where possible], order"),
         ("fuse A..B\n\n   order T i,j", 3, 4, "'order T i,j'", "known directives"),
         ("fuse A;\torder T: i,2k", 1, 9, "'2k' is not an index name", "write order T: i,k,j"),
         ("order T: i,,j", 1, 1, "'' is not an index name", "write order T: i,k,j"),

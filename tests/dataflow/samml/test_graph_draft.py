@@ -52,3 +52,15 @@ def test_what_no_writer_needs_is_left_out_and_unread_outputs_are_void() -> None:
     assert [node.op for node in graph.nodes] == ["root", "scan", "crdwrite"]
     assert graph.nodes[1].outputs[1] is None
     assert [stream.id for stream in graph.streams] == [0, 1]
+
+
+def test_axes_of_tiles_are_equal_whatever_they_are_called() -> None:
+    draft = Draft()
+    _, ref = scanning(draft)
+
+    def tile(spec: str) -> tuple[int, ...]:
+        return draft.add("array", (ref,), ((VAL, ("i",), ""),), {"tensor": "A", "tile": spec})
+
+    assert tile("ij") == tile("kl")
+    assert tile("ij") != tile("ii")
+    assert draft.nodes[-2].params["tile"] == "ij"

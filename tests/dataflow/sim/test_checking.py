@@ -88,9 +88,12 @@ def faults(run: Run, rng: np.random.Generator) -> Iterator[tuple[str, Run]]:
         k = int(np.argmax(np.abs(np.nan_to_num(flat))))  # a value with digits, if any has
         x = flat[k]
         flat[k] = {
-            "percent": x * (1.01 + 100 * noise), "sign": -x, "zero": 0, "large": x + 100 * (1 + abs(x)),
+            "percent": x * (1.01 + 100 * noise),
+            "sign": -x,
+            "zero": 0,
+            "large": x + 100 * (1 + abs(x)),
             "nan": np.nan,
-        }[kind]  # fmt: skip
+        }[kind]
         if not np.array_equal(flat[k], x, equal_nan=True):
             wrong = replace(stored, values=values)
             yield f"{kind} in {name}", replace(run, outputs={**run.outputs, name: wrong})

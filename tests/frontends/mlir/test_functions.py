@@ -23,15 +23,15 @@ def test_an_order_that_memory_forbids_is_no_wish() -> None:
 
 def test_functions_are_regions() -> None:
     given = imported("two_regions")
-    assert given.schedule == "fuse t0..t1\nfuse t0_2..t1_2"
+    assert given.schedule == "fuse t0..t1 where possible\nfuse t0_2..t1_2 where possible"
     assert given.program.name == "two_layers"
     assert statements("two_regions")[2] == "t0_2[i,j] = A[i,k] * t1[k,j]"
     apart = imported("apart")
-    assert apart.schedule == "fuse t0..t1"
+    assert apart.schedule == "fuse t0..t1 where possible"
     assert apart.program.outputs == ("t1", "t0_2")
     assert apart.arguments == {"a": ("first", 0), "b": ("first", 1), "a_2": ("second", 0)}
 
 
 def test_reshapes_cut_regions() -> None:
-    assert imported("reshapes").schedule == "fuse t0..t1\nfuse t3..t4"
+    assert imported("reshapes").schedule == "fuse t0..t1 where possible\nfuse t3..t4 where possible"
     assert statements("reshapes")[2] == "h[e0,e1,e2] = reshape(t1[d0,d1])"

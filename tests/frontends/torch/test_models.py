@@ -15,6 +15,7 @@ from torch import nn
 import fuseloom as fl
 from engine.models import bigbird
 from tests.frontends.torch.support import agrees, normal, sparse
+from tests.frontends.torch.transformers import Bert, Gpt2
 
 INF = float("inf")
 
@@ -271,3 +272,36 @@ def test_other_inputs() -> None:
     run = fl.simulate(fl.compile(other.program, other.presets["full"]), other.data)
     assert other.check(run.outputs).ok
     assert not imported.check(run.outputs).ok
+
+
+TRANSFORMERS: dict[str, tuple[Callable[[], nn.Module], tuple[tuple[int, ...], ...]]] = {
+    "encoder": (
+        lambda: nn.TransformerEncoderLayer(8, 2, 16, 0.0, batch_first=True),
+        ((1, 4, 8),),
+    ),
+    "pre-norm encoder": (
+        lambda: nn.TransformerEncoderLayer(8, 2, 16, 0.0, batch_first=True, norm_first=True),
+        ((2, 4, 8),),
+    ),
+    "decoder": (
+        lambda: nn.TransformerDecoderLayer(8, 2, 16, 0.0, batch_first=True),
+        ((1, 4, 8), (1, 3, 8)),
+    ),
+    "GPT-2": (Gpt2, ((1, 4, 8),)),
+    "BERT": (Bert, ((1, 4, 8),)),
+}
+
+
+@pytest.mark.parametrize("name", TRANSFORMERS)
+def test_transformers_compile_under_every_preset_run_and_agree(name: str) -> None:
+    build, shapes = TRANSFORMERS[name]
+    torch.manual_seed(0)
+    inputs = tuple(normal(*shape, seed=k) for k, shape in enumerate(shapes))
+    imported = fl.from_torch(build().eval(), inputs)
+    regions = []
+    for preset in ("unfused", "kernels", "layers", "full"):
+        compiled = fl.compile(imported.program, imported.presets[preset])
+        regions.append(len(compiled.regions))
+        agreement = imported.check(fl.simulate(compiled, imported.data).outputs)
+        assert agreement.ok, f"{preset}: {agreement}"
+    assert regions[0] > regions[1] > regions[3]

@@ -1,0 +1,19 @@
+"""Reductions over an index that what surrounds them iterates anyway."""
+
+from engine.dataflow.fusion.sharing import shareable
+from engine.dataflow.fusion.view_builder import Share, build_views
+from engine.program import parse
+
+SOFTMAX = parse("S: 4x5 dcsr\nT[i,j] = relu(S[i,j])\nx[i] = max[j] T[i,j]\nY[i,j] = T[i,j] - x[i]")
+
+
+def test_a_reduction_finds_the_index_around_it() -> None:
+    roots, _ = build_views(SOFTMAX, SOFTMAX.statements, SOFTMAX.outputs, share=Share.APART)
+    found = shareable(roots)
+    assert found == ((0, "x", ("i",), "j"), "j")
+    assert shareable(roots, {found[0]}) is None
+
+
+def test_once_shared_nothing_is_left_to_find() -> None:
+    roots, _ = build_views(SOFTMAX, SOFTMAX.statements, SOFTMAX.outputs)
+    assert shareable(roots) is None

@@ -1,0 +1,102 @@
+"""Names of indices mean nothing: under others a program compiles or not, to the same graphs, in the
+same cycles.  And whatever a program and its schedule are, compiling never fails inside.
+"""
+
+from __future__ import annotations
+
+import logging
+import random
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from engine.dataflow.compiler import Compilation, compile_program
+from engine.dataflow.samml.graph import Graph
+from engine.dataflow.sim.program_runs import simulate
+from engine.errors import FuseloomError
+from engine.program import Program
+from tests.property.programs import renamed, several_outputs
+
+SEED = 20_261_122
+BLOCKS = (1, 1, 1, 2, 3)
+
+
+def shape(graph: Graph) -> list[Any]:
+    """A graph without what it calls things."""
+    return [
+        *((s.kind, s.depth) for s in graph.streams),
+        *((n.op, n.inputs, n.outputs, _params(n.params)) for n in graph.nodes),
+    ]
+
+
+def _params(params: Any) -> list[tuple[str, Any]]:
+    """Parameters, with the axes of tiles lettered as they come."""
+    found = []
+    for name, value in sorted(params.items()):
+        if name == "tile":
+            letters: dict[str, str] = {}
+            value = "".join(
+                letters.setdefault(c, chr(97 + len(letters))) if c.isalpha() else c for c in value
+            )
+        found.append((name, value))
+    return found
+
+
+def compiled(program: Program, schedule: str) -> Compilation | str:
+    """What a program compiles to, or the kind of refusal."""
+    try:
+        return compile_program(program, schedule)
+    except FuseloomError as problem:
+        return type(problem).__name__
+
+
+def search(first: int, wanted: int) -> Counter[str]:
+    """Run that many pairs; count what became of them."""
+    seen: Counter[str] = Counter()
+    seed = first
+    while seen["pairs"] < wanted:
+        rng = random.Random(seed)
+        made = several_outputs(rng, rng.choice(BLOCKS))
+        seed += 1
+        if made is None:
+            continue
+        program, data, schedule = made
+        mine, other = (compiled(p, schedule) for p in (program, renamed(program, rng)))
+        what = f"seed {seed - 1}: {schedule}\n{program}"
+        seen["pairs"] += 1
+        if isinstance(mine, str) or isinstance(other, str):
+            assert mine == other, what
+            seen["refused"] += 1
+            continue
+        assert [r.name for r in mine.regions] == [r.name for r in other.regions], what
+        for a, b in zip(mine.regions, other.regions, strict=True):
+            assert shape(a.graph) == shape(b.graph), what
+        seen["fused"] += any(len(r.region.statements) > 1 for r in mine.regions)
+        seen["several outputs"] += any(len(r.region.outputs) > 1 for r in mine.regions)
+        seen["blocked"] += any(t.format.blocked for t in program.tensors)
+        if not seen["pairs"] % 4:
+            assert simulate(mine, data).cycles == simulate(other, data).cycles, what
+            seen["runs"] += 1
+    print(f"seeds {first} to {seed - 1}: {dict(seen)}")
+    return seen
+
+
+def check(first: int, wanted: int, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING, "engine.dataflow.compiler"):
+        seen = search(first, wanted)
+    faults = [r.getMessage() for r in caplog.records if r.name == "engine.dataflow.compiler"]
+    assert not faults, faults[0]
+    for what in ("fused", "several outputs", "blocked", "runs"):
+        assert seen[what] >= wanted // 12, what
+
+
+def test_names_of_indices_mean_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    check(SEED, 120, caplog)
+
+
+@pytest.mark.fuzz
+def test_names_of_indices_mean_nothing_in_two_thousand_pairs(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    check(SEED + 100_000, 2_000, caplog)
