@@ -27,7 +27,7 @@ from engine.dataflow.sim.compiled.trees import (
 )
 
 HELPERS = ("address", "_slot_of", "rehash", "accumulate", "first_difference", "_before", "sort",
-           "clear", "tile", "unused")  # fmt: skip
+           "clear", "tile", "unused", "larger")  # fmt: skip
 
 
 @pytest.fixture
