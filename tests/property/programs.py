@@ -403,7 +403,7 @@ def _data(program: Program, positive: set[str], rng: random.Random) -> dict[str,
     return data
 
 
-def _options(region: FusedRegion, rng: random.Random) -> RegionOptions:
+def random_options(region: FusedRegion, rng: random.Random) -> RegionOptions:
     """How a region is lowered, drawn at random; up to two indices in one to eight lanes."""
     chosen = rng.sample(region.indices, min(len(region.indices), rng.choice([0, 0, 1, 1, 2])))
     lanes = tuple((index, rng.randint(1, 8)) for index in chosen)
@@ -422,7 +422,7 @@ def _legal(
 ) -> Iterator[CompiledRegion]:
     for region in fuse(compiled_from, schedule):
         if vary:
-            region = replace(region, options=_options(region, rng))
+            region = replace(region, options=random_options(region, rng))
             orders = [region.pog.sample(rng) for _ in range(60)]
         else:
             orders = list(region.pog.orders(60))
@@ -556,4 +556,12 @@ def cases(draw: st.DrawFn, low: int = 2, high: int = 5) -> Case:
     return draw(st.nothing())
 
 
-__all__ = ["Case", "cases", "compile_program", "make_case", "renamed", "several_outputs"]
+__all__ = [
+    "Case",
+    "cases",
+    "compile_program",
+    "make_case",
+    "random_options",
+    "renamed",
+    "several_outputs",
+]

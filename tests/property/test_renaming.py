@@ -7,16 +7,19 @@ from __future__ import annotations
 import logging
 import random
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from engine.dataflow.compiler import Compilation, compile_program
+from engine.dataflow.compiler import Compilation, compile_program, compile_region
+from engine.dataflow.fusion.fuse import fuse
+from engine.dataflow.fusion.schedule import Schedule
 from engine.dataflow.samml.graph import Graph
 from engine.dataflow.sim.program_runs import simulate
 from engine.errors import FuseloomError
 from engine.program import Program
-from tests.property.programs import renamed, several_outputs
+from tests.property.programs import random_options, renamed, several_outputs
 
 SEED = 20_261_122
 BLOCKS = (1, 1, 1, 2, 3)
@@ -82,17 +85,59 @@ def search(first: int, wanted: int) -> Counter[str]:
     return seen
 
 
+def orders(first: int, wanted: int) -> Counter[str]:
+    """Compile regions of so many programs under random legal orders and options."""
+    seen: Counter[str] = Counter()
+    seed = first
+    while seen["programs"] < wanted:
+        rng = random.Random(seed)
+        made = several_outputs(rng, rng.choice(BLOCKS))
+        seed += 1
+        if made is None:
+            continue
+        program, _, schedule = made
+        seen["programs"] += 1
+        try:
+            regions = fuse(program, Schedule.parse(schedule))
+        except FuseloomError:
+            continue
+        for region in regions:
+            varied = replace(region, options=random_options(region, rng))
+            seen["orders"] += 1
+            try:
+                compile_region(varied, region.pog.sample(rng))
+            except FuseloomError:
+                seen["refused"] += 1
+    print(f"seeds {first} to {seed - 1}: {dict(seen)}")
+    return seen
+
+
+def faults(caplog: pytest.LogCaptureFixture) -> list[str]:
+    """What went wrong inside the compiler, as it is logged."""
+    return [r.getMessage() for r in caplog.records if r.name == "engine.dataflow.compiler"]
+
+
 def check(first: int, wanted: int, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING, "engine.dataflow.compiler"):
         seen = search(first, wanted)
-    faults = [r.getMessage() for r in caplog.records if r.name == "engine.dataflow.compiler"]
-    assert not faults, faults[0]
+    assert not faults(caplog), faults(caplog)[0]
     for what in ("fused", "several outputs", "blocked", "runs"):
         assert seen[what] >= wanted // 12, what
 
 
+def check_orders(first: int, wanted: int, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING, "engine.dataflow.compiler"):
+        seen = orders(first, wanted)
+    assert not faults(caplog), faults(caplog)[0]
+    assert 0 < seen["refused"] < seen["orders"] / 4
+
+
 def test_names_of_indices_mean_nothing(caplog: pytest.LogCaptureFixture) -> None:
     check(SEED, 120, caplog)
+
+
+def test_no_order_fails_inside(caplog: pytest.LogCaptureFixture) -> None:
+    check_orders(SEED + 50_000, 100, caplog)
 
 
 @pytest.mark.fuzz
@@ -100,3 +145,10 @@ def test_names_of_indices_mean_nothing_in_two_thousand_pairs(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     check(SEED + 100_000, 2_000, caplog)
+
+
+@pytest.mark.fuzz
+def test_no_order_of_twenty_thousand_programs_fails_inside(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    check_orders(SEED + 200_000, 20_000, caplog)
