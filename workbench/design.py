@@ -44,6 +44,8 @@ class Design:
         Further directives of the schedule: lanes, blocks, locators, copies and the like.
     machine : Machine
         What it is simulated on; estimates do not depend on it.
+    where_possible : bool
+        Whether a region that cannot be built may be cut further, as the schedule asked.
     """
 
     model: str
@@ -55,6 +57,7 @@ class Design:
     text: str | None = None
     settings: tuple[Setting, ...] = ()
     machine: Machine = field(default_factory=Machine.default)
+    where_possible: bool = False
 
     @classmethod
     def scheduled(
@@ -88,7 +91,19 @@ class Design:
         # What is materialised has become a cut.
         settings = tuple(s for s in schedule.settings if not isinstance(s, Materialise))
         machine = machine or Machine.default()
-        return cls(model, data, seed, frozenset(cuts - {0}), named, wishes, text, settings, machine)
+        lenient = any(fusion.where_possible for fusion in schedule.fusions)
+        return cls(
+            model,
+            data,
+            seed,
+            frozenset(cuts - {0}),
+            named,
+            wishes,
+            text,
+            settings,
+            machine,
+            lenient,
+        )
 
 
 def region_name(first: str, last: str) -> str:
@@ -300,7 +315,7 @@ def schedule_of(program: Program, design: Design) -> Schedule:
     for begin, end in pairwise(ends):
         first, last = names[begin], names[end - 1]
         if end - begin > 1 and any(s.op.fuses for s in live[begin:end]):
-            fusions.append(Fuse(first, last))
+            fusions.append(Fuse(first, last, design.where_possible))
         if chosen := design.orders.get(region_name(first, last)):
             orders.append(Order(first, last, chosen))
     return Schedule(tuple(fusions), (*design.wishes, *orders), design.settings)

@@ -120,7 +120,8 @@ def _check_realisable(
                 raise OrderError(
                     f"order {shown} cannot be built: {view.tensor} would be recomputed for each "
                     f"{x} inside its own reduction over {r}",
-                    hint=f"move {x} outside {r}, or cut the region after {view.tensor}",
+                    hint=f"move {x} outside {r}, or cut the region after {view.tensor}; "
+                    "'global' iterates all factors of a product at once, in any order",
                 )
     if not consumer:
         return

@@ -94,7 +94,10 @@ def test_a_foreign_index_inside_a_reduction_is_rejected() -> None:
         "order i→k→l→j cannot be built: T would be recomputed for each l inside its own "
         "reduction over k"
     )
-    assert caught.value.hint == "move l outside k, or cut the region after T"
+    assert caught.value.hint == (
+        "move l outside k, or cut the region after T; "
+        "'global' iterates all factors of a product at once, in any order"
+    )
 
 
 def test_six_of_the_24_orders_of_two_products_are_rejected() -> None:

@@ -1,10 +1,12 @@
 """What cannot be built is refused with what, where, why and the way out."""
 
+import numpy as np
 import pytest
 
 from engine.dataflow import compiler
 from engine.dataflow.compiler import compile_program
 from engine.dataflow.fusion.region import FusedRegion
+from engine.dataflow.sim.program_runs import simulate
 from engine.dataflow.table.table import FusionTable
 from engine.errors import FuseloomError, LoweringError, OrderError
 from engine.program import parse
@@ -61,8 +63,22 @@ def test_an_order_that_recomputes_inside_a_reduction() -> None:
     assert isinstance(problem, OrderError)
     assert str(problem) == (
         "order i→k→l→j cannot be built: T would be recomputed for each l inside its own "
-        "reduction over k (hint: move l outside k, or cut the region after T)"
+        "reduction over k (hint: move l outside k, or cut the region after T; "
+        "'global' iterates all factors of a product at once, in any order)"
     )
+
+
+def test_the_way_to_that_order() -> None:
+    """One iteration space over all factors has it, at the price of more multiplications."""
+    program = parse(CHAIN)
+    (region,) = compile_program(program, "global T..D; order D: i,k,l,j").regions
+    assert region.order == ("i", "k", "l", "j")
+    rng = np.random.default_rng(0)
+    data = {name: rng.normal(size=program.tensor(name).shape) for name in program.inputs}
+    run = simulate(compile_program(program, "global T..D; order D: i,k,l,j"), data)
+    assert run.check().ok
+    factored = simulate(compile_program(program, "fuse T..D"), data)
+    assert run.work.flops > factored.work.flops
 
 
 def test_an_order_in_which_a_result_comes_too_late() -> None:
