@@ -172,10 +172,10 @@ CASES = [
     ("long sum", HEAD + "T[j] = " + " + ".join(["v[j]"] * 200), 4, 8, "nested more than"),
     (
         "too many statements",
-        HEAD + "\n".join(f"T{n}[i] = A[i,j]" for n in range(1001)),
-        1004,
+        HEAD + "\n".join(f"T{n}[i] = A[i,j]" for n in range(5001)),
+        5004,
         1,
-        "the limit is 1,000",
+        "the limit is 5,000",
     ),
     ("too long", "#" * (MAX_TEXT_CHARS + 1), 1, 1, "1,000,001 characters"),
 ]
