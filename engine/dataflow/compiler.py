@@ -305,7 +305,8 @@ def _largest(
 ) -> tuple[CompiledRegion, tuple[Statement, ...]]:
     """As many of the first statements as are found to make a region, and those that are left.
 
-    The number is found by halving, which takes it that what is part of a region can be built.
+    The number is doubled as long as it can be built, then found by halving, which takes it that
+    what is part of a region can be built; what cannot is tried for few statements more than can.
 
     Raises
     ------
@@ -321,7 +322,7 @@ def _largest(
 
     best, low, high = build(1), 1, len(statements) + 1
     while high - low > 1:
-        middle = (low + high) // 2
+        middle = (low + high) // 2 if high <= len(statements) else min(2 * low, high - 1)
         try:
             best, low = build(middle), middle
         except (OrderError, LoweringError):

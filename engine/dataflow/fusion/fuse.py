@@ -76,14 +76,23 @@ def fuse_prepared(
 def less_shared(region: FusedRegion, schedule: Schedule) -> Iterator[FusedRegion]:
     """The same region with less that its parts have in common, where an order may exist.
 
-    ``schedule`` is the one that the region was fused under, as for :func:`fuse_prepared`.
+    Only what differs from what was there before: a region whose parts share nothing is given no
+    second time.  ``schedule`` is the one that the region was fused under, as for
+    :func:`fuse_prepared`.
     """
     fuser = _Fuser(region.program, schedule, Share.ALL)
     span = RegionSpan(region.name, region.statements, region.outputs)
+    seen = {_extent(region)}
     for share in Share.ALL.less(len(span.outputs)):
         made = fuser.region(span, share)
-        if not made.pog.cyclic:
+        if not made.pog.cyclic and _extent(made) not in seen:
+            seen.add(_extent(made))
             yield made
+
+
+def _extent(region: FusedRegion) -> tuple[int, tuple[str, ...], str]:
+    """How much there is in a region; with less in common there is more of it."""
+    return len(region.views), tuple(region.extents), str(region)
 
 
 def fuse_statements(
