@@ -14,8 +14,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import erf, expit
 
+from engine.program.late import Late
 from engine.program.sparse_reference import (
     Evaluated,
     Masked,
@@ -27,13 +27,15 @@ from engine.program.sparse_reference import (
 from engine.program.storage import StoredTensor, check_data
 from engine.program.types import Access, BroadcastAdd, Op, Program, Statement, Tensor
 
+special = Late("scipy.special")
+
 Floats: TypeAlias = npt.NDArray[np.float64]
 Bools: TypeAlias = npt.NDArray[np.bool_]
 
 
 def _gelu(x: Floats) -> Floats:
     """The exact form, ``x Φ(x)``, not the tanh approximation."""
-    result: Floats = 0.5 * x * (1.0 + erf(x / np.sqrt(2.0)))
+    result: Floats = 0.5 * x * (1.0 + special.erf(x / np.sqrt(2.0)))
     return result
 
 
@@ -42,7 +44,7 @@ UNARY: Mapping[Op, Callable[[Floats], Floats]] = {
     Op.EXP: np.exp,
     Op.LOG: np.log,
     Op.RSQRT: lambda x: 1.0 / np.sqrt(x),
-    Op.SIGMOID: expit,
+    Op.SIGMOID: lambda x: special.expit(x),
     Op.GELU: _gelu,
 }
 

@@ -12,12 +12,17 @@ from functools import cached_property
 from itertools import islice, pairwise
 from math import comb
 from random import Random
-
-import networkx as nx
+from typing import TYPE_CHECKING
 
 from engine.dataflow.fusion.views import Instance, Leaf, view_names, walk
 from engine.errors import OrderError
+from engine.program.late import Late
 from engine.program.types import BroadcastAdd, Program
+
+if TYPE_CHECKING:
+    import networkx as nx
+else:
+    nx = Late("networkx")
 
 
 class Origin(Enum):

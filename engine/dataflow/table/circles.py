@@ -9,13 +9,18 @@ the coordinates of its own operands, before the accumulator's are joined to them
 from __future__ import annotations
 
 from collections.abc import Iterator
-
-import networkx as nx
+from typing import TYPE_CHECKING
 
 from engine.dataflow.fusion.nests import Placed
 from engine.dataflow.fusion.views import Cut, Instance
 from engine.dataflow.table.joins import AccAtom, Joins, Tree, atoms
 from engine.errors import LoweringError
+from engine.program.late import Late
+
+if TYPE_CHECKING:
+    import networkx as nx
+else:
+    nx = Late("networkx")
 
 
 def waiting_reduction(joins: Joins) -> tuple[Instance, Instance, str] | None:

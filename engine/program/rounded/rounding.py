@@ -12,10 +12,12 @@ from enum import Enum
 from typing import Any
 
 import numpy as np
-from scipy.special import erf, expit
 
+from engine.program.late import Late
 from engine.program.rounded.tensors import Floats
 from engine.program.types import Op
+
+special = Late("scipy.special")
 
 UNIT = 2.0**-24 * 1.01
 """Largest relative error of one rounding to float32, with a margin for higher orders."""
@@ -115,7 +117,7 @@ def _of_no_number(inherited: Floats | None, like: Floats) -> Floats:
 
 
 def _gelu(x: Floats) -> Floats:
-    result: Floats = 0.5 * x * (1.0 + erf(x / np.sqrt(2.0)))
+    result: Floats = 0.5 * x * (1.0 + special.erf(x / np.sqrt(2.0)))
     return result
 
 
@@ -124,7 +126,7 @@ FUNCTIONS: Mapping[Op, Callable[[Floats], Floats]] = {
     Op.EXP: np.exp,
     Op.LOG: np.log,
     Op.RSQRT: lambda x: 1.0 / np.sqrt(x),
-    Op.SIGMOID: expit,
+    Op.SIGMOID: lambda x: special.expit(x),
     Op.GELU: _gelu,
 }
 """Elementary functions, in float64."""

@@ -10,13 +10,15 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import erf
 
 from engine.dataflow.samml.tile_values import TileSpec, latency, tile_of
 from engine.dataflow.sim.process import Behaviour, Process
 from engine.dataflow.sim.tokens import DONE, is_number
 from engine.dataflow.sim.twins.maximum import larger, largest
 from engine.dataflow.sim.twins.registry import twin
+from engine.program.late import Late
+
+special = Late("scipy.special")
 
 F32 = np.float32
 Value: TypeAlias = np.float32 | npt.NDArray[np.float32]
@@ -27,7 +29,7 @@ UNARY: Mapping[str, Callable[[Array, np.float32], Array]] = {
     "log": lambda x, _: np.log(x.astype(np.float64)),
     "rsqrt": lambda x, _: 1 / np.sqrt(x),
     "sigmoid": lambda x, _: 1 / (1 + np.exp(-x.astype(np.float64)).astype(F32)),
-    "gelu": lambda x, _: 0.5 * x.astype(np.float64) * (1 + erf(x / np.sqrt(2.0))),
+    "gelu": lambda x, _: 0.5 * x.astype(np.float64) * (1 + special.erf(x / np.sqrt(2.0))),
     "relu": lambda x, _: larger(x, F32(0)),
     "sin": lambda x, _: np.sin(x.astype(np.float64)),
     "cos": lambda x, _: np.cos(x.astype(np.float64)),

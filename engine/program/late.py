@@ -1,0 +1,23 @@
+"""Libraries that are imported when they are first used, because that takes long."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+
+class Late:
+    """A module that is imported when the first of its attributes is asked for.
+
+    Examples
+    --------
+    >>> late = Late("fractions")
+    >>> late.Fraction(1, 2) + 1
+    Fraction(3, 2)
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, attribute: str) -> Any:
+        return getattr(import_module(self._name), attribute)
