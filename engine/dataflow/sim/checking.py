@@ -47,7 +47,7 @@ UNSTEADY = 1 / 64
 FEWEST, SAMPLES = 3, 16
 """How many samples of random rounding are drawn, at least and at most."""
 LEAST_PRODUCTS = 2e7
-LEAST_BYTES = 2**28
+LEAST_BYTES = 2**29
 BEYOND = 1e300
 """The share told where nothing is allowed and something differs."""
 CANDIDATES = 2**22
@@ -100,7 +100,7 @@ def check_outputs(
         What wrote it, in order.
     memory : int, optional
         Bytes that the check may hold; by default what the tensors of a region take, and at least
-        256 MiB.
+        512 MiB.
     seed : int
         Of the order in which rows are compared.
     """
