@@ -154,7 +154,8 @@ def compile_region(
     reason: FuseloomError | None = None
     search = OrderSearch(region, tries * len(region.indices))
     tried = 0
-    for tried, candidate in enumerate(islice(search, tries), 1):  # noqa: B007
+    for candidate in islice(search, tries):
+        tried += 1
         try:
             return _built(region, candidate, passes)
         except (OrderError, LoweringError) as problem:

@@ -60,7 +60,7 @@ def test_other_sizes_are_refused() -> None:
 @pytest.mark.parametrize("build", [gcn, graphsage])
 @pytest.mark.parametrize("preset", ["unfused", "full"])
 def test_models_on_graphs(build: object, preset: str) -> None:
-    model = graph_model(build, graph())  # type: ignore[arg-type]
+    model = graph_model(build, graph())
     data = graph_data(model, graph(), seed=2)
     np.testing.assert_array_equal(data["A"].to_dense(), graph().adjacency.toarray())
     np.testing.assert_array_equal(data["X"].to_dense(), graph().features)

@@ -32,8 +32,8 @@ def compressed(stored: StoredTensor, depth: int) -> tuple[list[int], list[int]]:
 
 
 def levels(seg: object, crd: object, values: object) -> Callable[[], StoredTensor]:
-    return lambda: StoredTensor.from_levels(CSR, [None, (seg, crd)], values)  # type: ignore[list-item,arg-type]
+    return lambda: StoredTensor.from_levels(CSR, [None, (seg, crd)], values)
 
 
 def coo(seg: object, crd: object, inner: object, values: object) -> Callable[[], StoredTensor]:
-    return lambda: StoredTensor.from_levels(COO, [(seg, crd), inner], values)  # type: ignore[list-item,arg-type]
+    return lambda: StoredTensor.from_levels(COO, [(seg, crd), inner], values)

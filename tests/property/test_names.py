@@ -56,7 +56,7 @@ def _every_entry_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(catalogue, "CATALOGUE", {**CATALOGUE, **others})
     for table in (registry._TABLE, RULES):
         for name in [name for name in table if name in CATALOGUE]:
-            monkeypatch.setitem(table, OTHER + name, table[name])  # type: ignore[index]
+            monkeypatch.setitem(table, OTHER + name, table[name])
 
 
 def named(graph: Graph) -> Graph:

@@ -50,6 +50,8 @@ LEAST_PRODUCTS = 2e7
 LEAST_BYTES = 2**29
 BEYOND = 1e300
 """The share told where nothing is allowed and something differs."""
+FIRST_PART = 1 / 4
+"""The share of the rows that is tried where all of them are too much."""
 CANDIDATES = 2**22
 """Rows among which those to compare are drawn, where a tensor has more."""
 
@@ -165,11 +167,24 @@ class _Judge:
         FuseloomError, OverflowError
             If nothing could be compared.
         """
-        rows = {name: self._candidates(name) for name in self.names}
         total = sum(self._row_count(name) for name in self.names)
         verdict.rows_of += total
+        everything: dict[str, Box] = {
+            name: (None,) * self.program.tensor(name).rank for name in self.names
+        }
+        try:
+            self._compare(everything, verdict)
+        except TooMuchError:
+            self.budget.spent = 0.0  # what was not finished is done again in parts
+            verdict.rows += self._by_parts(verdict)
+        else:
+            verdict.rows += total
+
+    def _by_parts(self, verdict: _Verdict) -> int:
+        """Compare rows in random order until the budget is spent; how many they were."""
+        rows = {name: self._candidates(name) for name in self.names}
         least = 1.0 / max((len(r) for r in rows.values() if r is not None), default=1)
-        done, share = 0.0, 1.0
+        done, share = 0.0, max(FIRST_PART, least)
         while done < 1.0 - least / 2:
             boxes = {name: self._box(name, rows[name], done, share) for name in self.names}
             before = self.budget.spent
@@ -182,12 +197,12 @@ class _Judge:
                     if done:
                         break
                     raise FuseloomError("its meaning takes more than the check may") from None
-                self.budget.spent = before  # what was not finished is done again in parts
+                self.budget.spent = before
                 share = max(share / 4, least)
                 continue
             done += share
         drawn = {name: self._drawn(name, rows[name]) for name in self.names}
-        verdict.rows += sum(round(min(done, 1.0) * count) for count in drawn.values())
+        return sum(round(min(done, 1.0) * count) for count in drawn.values())
 
     def _row_count(self, name: str) -> int:
         shape = self.program.tensor(name).shape
@@ -210,11 +225,10 @@ class _Judge:
 
     def _box(self, name: str, rows: Ints | None, done: float, share: float) -> Box:
         """The rows from one share to the next."""
-        rank = self.program.tensor(name).rank
-        if rows is None or (share >= 1.0 and len(rows) == self._row_count(name)):
-            return (None,) * rank
+        if rows is None:
+            return ()
         begin, end = round(done * len(rows)), round((done + share) * len(rows))
-        return (np.sort(rows[begin:end]), *(None,) * (rank - 1))
+        return (np.sort(rows[begin:end]), *(None,) * (self.program.tensor(name).rank - 1))
 
     def _compare(self, boxes: Mapping[str, Box], verdict: _Verdict) -> None:
         rounding = Rounding()

@@ -65,7 +65,7 @@ def evaluate_rounded(
         If coordinates have more combinations than 64 bits number.
     """
     rounding = rounding or Rounding()
-    wanted = Wanted(program, statements, outputs)
+    wanted = Wanted(program, outputs)
     produced = {s.out.tensor for s in statements}
     known: dict[str, Elements] = {}
 

@@ -38,8 +38,8 @@ class Term:
     ----------
     indices : tuple of str
         One per dimension.
-    terms : float array or None
-        How many products each element sums up, at most; None for one.
+    terms : float array or float
+        How many products each element sums up, at most.
     size : float array or None
         Sum of the magnitudes of the products; None where it is that of the value.
     """
@@ -180,7 +180,9 @@ def _multiplied(left: Term, right: Term, later: set[str], budget: Budget) -> Ter
     shared = [x for x in left.indices if x in right.indices]
     rows = [x for x in left.indices if x in later]
     columns = [x for x in right.indices if x in later and x not in left.indices]
-    return _matrices(left.listed(), right, shared, rows, columns, budget)
+    if isinstance(right.elements, Grid):
+        return _by_grid(left.listed(), right, shared, rows, columns, budget)
+    return _by_list(left.listed(), right, shared, rows, columns, budget)
 
 
 def _grids(left: Term, right: Term, later: set[str], budget: Budget) -> Term | None:
@@ -214,7 +216,7 @@ def _grids(left: Term, right: Term, later: set[str], budget: Budget) -> Term | N
     return Term(indices, Grid(tuple(axes[x] for x in indices), values, bounds), size, float(terms))
 
 
-def _matrices(
+def _by_list(
     left: Term,
     right: Term,
     shared: list[str],
@@ -222,34 +224,13 @@ def _matrices(
     columns: list[str],
     budget: Budget,
 ) -> Term:
-    """A product of matrices: rows by shared indices, times shared indices by columns."""
-    a = left.elements
-    assert isinstance(a, Listed)
-    row_coords = a.coords[[left.indices.index(x) for x in rows]]
+    """A product of sparse matrices: rows by shared indices, times shared indices by columns."""
+    a, b = left.elements, right.elements
+    assert isinstance(a, Listed) and isinstance(b, Listed)
+    row_names, row, row_count = _named(left, rows)
     inner_a = a.coords[[left.indices.index(x) for x in shared]]
-    row_names, row, row_count = groups(row_coords, bool(rows))
-    spread = _as_columns(right, shared, columns)
-    if spread is not None:
-        inner_axes, column_axes, order = spread
-        at, here = positions(inner_a, inner_axes)
-        return _by_grid(
-            left,
-            right,
-            (row_names, row, row_count),
-            (at, here),
-            order,
-            column_axes,
-            rows,
-            columns,
-            budget,
-        )
-    right = right.listed()
-    b = right.elements
-    assert isinstance(b, Listed)
     inner_b = b.coords[[right.indices.index(x) for x in shared]]
-    column_names, column, column_count = groups(
-        b.coords[[right.indices.index(x) for x in columns]], bool(columns)
-    )
+    column_names, column, column_count = _named(right, columns)
     (ia, ib), inner = numbered(inner_a, inner_b)
     products = float(np.bincount(ia, minlength=inner) @ np.bincount(ib, minlength=inner))
     budget.work(products)
@@ -313,36 +294,32 @@ class _Pattern:
         return scipy.sparse.csr_array((sorted_data, self.columns, self.first), shape=self.shape)
 
 
-def _as_columns(
-    right: Term, shared: list[str], columns: list[str]
-) -> tuple[list[Ints], list[Ints], list[int]] | None:
-    """A grid as a dense matrix: its axes of rows, of columns, and the order that takes."""
-    grid = right.elements
-    if not isinstance(grid, Grid):
-        return None
-    inner = [right.indices.index(x) for x in shared]
-    outer = [right.indices.index(x) for x in columns]
-    return [grid.axes[k] for k in inner], [grid.axes[k] for k in outer], [*inner, *outer]
+def _named(term: Term, indices: list[str]) -> tuple[Ints, Ints, int]:
+    """Of a listed term the groups of coordinates of some of its indices."""
+    assert isinstance(term.elements, Listed)
+    coords = term.elements.coords[[term.indices.index(x) for x in indices]]
+    return groups(coords, bool(indices))
 
 
 def _by_grid(
     left: Term,
     right: Term,
-    row: tuple[Ints, Ints, int],
-    inner: tuple[Ints, Any],
-    order: list[int],
-    column_axes: list[Ints],
+    shared: list[str],
     rows: list[str],
     columns: list[str],
     budget: Budget,
 ) -> Term:
     """A sparse matrix times a dense one: every column of a row that meets anything is there."""
-    names, number, count = row
-    at, here = inner
     a, grid = left.elements, right.elements
-    assert isinstance(grid, Grid)
+    assert isinstance(a, Listed) and isinstance(grid, Grid)
+    names, number, count = _named(left, rows)
+    order = [right.indices.index(x) for x in (*shared, *columns)]
+    axes = [grid.axes[k] for k in order]
+    column_axes = axes[len(shared) :]
+    inner = a.coords[[left.indices.index(x) for x in shared]]
+    at, here = positions(inner, axes[: len(shared)])
     width = prod(len(axis) for axis in column_axes)
-    depth = prod(len(grid.axes[k]) for k in order) // max(width, 1)
+    depth = prod(len(axis) for axis in axes[: len(shared)])
     budget.work(float(here.sum()) * width)
     budget.take(float(count) * width, 8)
 

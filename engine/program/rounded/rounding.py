@@ -6,18 +6,15 @@ against a margin.  Source: N. J. Higham, Accuracy and Stability of Numerical Alg
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
 import numpy as np
 
-from engine.program.late import Late
+from engine.program.reference import UNARY
 from engine.program.rounded.tensors import Floats
 from engine.program.types import Op
-
-special = Late("scipy.special")
 
 UNIT = 2.0**-24 * 1.01
 """Largest relative error of one rounding to float32, with a margin for higher orders."""
@@ -75,7 +72,8 @@ class Rounding:
     def slope(self, share: Floats, spread: Floats, values: Floats) -> Floats:
         """Bounds of a function with a pole, of an argument that is wrong by a share of itself.
 
-        At the pole itself, and outside the domain, an error of the argument decides everything.
+        At the pole itself an error of the argument decides everything; well outside the domain
+        it decides nothing, and there is no number for certain.
         """
         reached = share >= 1.0
         if np.any(reached):
@@ -83,7 +81,8 @@ class Rounding:
             if self.poles:
                 spread = np.where(reached, np.inf, spread)
         spread = np.where(np.isfinite(values) & ~np.isnan(spread), spread, np.inf)
-        return np.where(share == 0, 0.0, np.where(np.isnan(share), 0.0, spread))
+        certain = (share == 0) | np.isnan(share) | (np.isnan(values) & ~reached)
+        return np.where(certain, 0.0, spread)
 
 
 def settled(
@@ -116,21 +115,6 @@ def _of_no_number(inherited: Floats | None, like: Floats) -> Floats:
     return np.where(np.isinf(inherited), np.inf, np.where(np.isnan(inherited), unknown, 0.0))
 
 
-def _gelu(x: Floats) -> Floats:
-    result: Floats = 0.5 * x * (1.0 + special.erf(x / np.sqrt(2.0)))
-    return result
-
-
-FUNCTIONS: Mapping[Op, Callable[[Floats], Floats]] = {
-    Op.RELU: lambda x: np.maximum(x, 0.0),
-    Op.EXP: np.exp,
-    Op.LOG: np.log,
-    Op.RSQRT: lambda x: 1.0 / np.sqrt(x),
-    Op.SIGMOID: lambda x: special.expit(x),
-    Op.GELU: _gelu,
-}
-"""Elementary functions, in float64."""
-
 _GELU_SLOPE = 1.13
 
 
@@ -138,7 +122,7 @@ def function(
     op: Op, x: Floats, bounds: Floats | None, rounding: Rounding
 ) -> tuple[Floats, Floats | None]:
     """An elementary function of every element."""
-    values = FUNCTIONS[op](x)
+    values = UNARY[op](x)
     if op is Op.RELU:
         return values, bounds
     unit = FUNCTION * rounding.unit

@@ -5,7 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from engine.program.levels import CompressedLevel, DenseLevel, SingletonLevel
-from engine.program.rounded.tensors import Box, Elements, Grid, Ints, Listed, inside, member
+from engine.program.rounded.tensors import (
+    Box,
+    Elements,
+    Grid,
+    Ints,
+    Listed,
+    expanded,
+    inside,
+    member,
+)
 from engine.program.storage import StoredTensor
 
 
@@ -106,8 +115,5 @@ def _children(seg: Ints, positions: Ints | None) -> tuple[Ints, Ints | None]:
     """Of the positions chosen: which of them each child is below, and the children's positions."""
     if positions is None:
         return np.repeat(np.arange(len(seg) - 1), np.diff(seg)), None
-    begin, end = seg[positions], seg[positions + 1]
-    counts = end - begin
-    parent = np.repeat(np.arange(len(positions)), counts)
-    number = np.arange(len(parent)) - np.repeat(np.cumsum(counts) - counts, counts)
-    return parent, np.repeat(begin, counts) + number
+    begin = seg[positions]
+    return expanded(begin, seg[positions + 1] - begin)

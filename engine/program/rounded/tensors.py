@@ -148,6 +148,13 @@ def same_axis(a: Ints, b: Ints) -> bool:
     return a is b or (len(a) == len(b) and bool(np.array_equal(a, b)))
 
 
+def expanded(begin: Ints, counts: Ints) -> tuple[Ints, Ints]:
+    """Of runs that begin at ``begin``: the run that each element is of, and where it is."""
+    run = np.repeat(np.arange(len(counts)), counts)
+    number = np.arange(len(run)) - np.repeat(np.cumsum(counts) - counts, counts)
+    return run, np.repeat(begin, counts) + number
+
+
 def positions(coords: Ints, axes: Sequence[Ints]) -> tuple[Ints, Bools]:
     """Where coordinates stand in the combinations of some axes, and which are there at all."""
     at = np.zeros(coords.shape[1], dtype=np.int64)

@@ -18,6 +18,7 @@ from engine.program.rounded.tensors import (
     Grid,
     Ints,
     Listed,
+    expanded,
     keys,
     same_axis,
 )
@@ -165,8 +166,8 @@ def _spread(
         if x in names:
             continue
         given = extents[x]
+        budget.take(elements.size * (given if isinstance(given, int) else len(given)), 4)
         every = np.arange(given) if isinstance(given, int) else given
-        budget.take(elements.size * len(every), 4)
         n = elements.size
         coords = np.insert(
             np.repeat(elements.coords, len(every), axis=1), depth, np.tile(every, n), axis=0
@@ -270,9 +271,6 @@ def _children(tree: _Tree, depth: int, nodes: Ints) -> tuple[Ints, Ints, Ints]:
     """Of every point followed: the point, the coordinate and the node of each child."""
     alive = np.flatnonzero(nodes >= 0)
     first = tree.first[depth]
-    begin, end = first[nodes[alive]], first[nodes[alive] + 1]
-    counts = end - begin
-    point = np.repeat(alive, counts)
-    inside = np.arange(len(point)) - np.repeat(np.cumsum(counts) - counts, counts)
-    child = np.repeat(begin, counts) + inside
-    return point, tree.coords[depth][child], child
+    begin = first[nodes[alive]]
+    point, child = expanded(begin, first[nodes[alive] + 1] - begin)
+    return alive[point], tree.coords[depth][child], child

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
 import numpy as np
@@ -25,12 +25,9 @@ class Wanted:
         Of each output the box that is asked for.
     """
 
-    def __init__(
-        self, program: Program, statements: Sequence[Statement], outputs: Mapping[str, Box]
-    ) -> None:
+    def __init__(self, program: Program, outputs: Mapping[str, Box]) -> None:
         self.program = program
         self.boxes: dict[str, Box] = dict(outputs)
-        self.statements = statements
 
     def of(self, name: str) -> Box:
         """The box of a tensor; everything where nobody asked."""

@@ -36,7 +36,7 @@ def test_weights_of_references_are_made_once() -> None:
         asked.append(1)
         return np.ones(3)
 
-    references = References(None, 0, weights)  # type: ignore[arg-type]
+    references = References(None, 0, weights)
     assert asked == []
     assert references.counts is references.counts
     assert asked == [1]

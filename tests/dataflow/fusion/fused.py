@@ -19,4 +19,4 @@ CHAIN = parse(
 
 def spans(schedule: str, program: object = CHAIN) -> list[tuple[str, tuple[str, ...]]]:
     """Name and outputs of every region."""
-    return [(s.name, s.outputs) for s in partition(program, Schedule.parse(schedule))]  # type: ignore[arg-type]
+    return [(s.name, s.outputs) for s in partition(program, Schedule.parse(schedule))]

@@ -73,7 +73,7 @@ def test_nodes_keep_their_parameters() -> None:
     given["tensor"] = "C"
     assert node.params["tensor"] == "B"
     with pytest.raises(TypeError):
-        node.params["tensor"] = "C"  # type: ignore[index]
+        node.params["tensor"] = "C"
 
 
 def test_ends_of_streams() -> None:

@@ -42,7 +42,7 @@ def test_an_entry_that_leaves_something_out_is_an_error(trait: str) -> None:
     given = said("unary")
     del given[trait]
     with pytest.raises(GraphError, match=f"'warp' says nothing of {trait}"):
-        Primitive("warp", **given)  # type: ignore[arg-type]
+        Primitive("warp", **given)
 
 
 def test_colours_are_those_of_families_and_tell_them_apart() -> None:

@@ -17,13 +17,13 @@ CRD, REF, VAL, SIG = StreamKind.CRD, StreamKind.REF, StreamKind.VAL, StreamKind.
 
 def with_node(k: int, **changes: object) -> Graph:
     nodes = list(COPY.nodes)
-    nodes[k] = replace(nodes[k], **changes)  # type: ignore[arg-type]
+    nodes[k] = replace(nodes[k], **changes)
     return replace(COPY, nodes=tuple(nodes))
 
 
 def with_stream(k: int, **changes: object) -> Graph:
     streams = list(COPY.streams)
-    streams[k] = replace(streams[k], **changes)  # type: ignore[arg-type]
+    streams[k] = replace(streams[k], **changes)
     return replace(COPY, streams=tuple(streams))
 
 

@@ -17,7 +17,7 @@ def rows(text: str, **how: object) -> Rows:
     """The rows of a text in blocks of two lines."""
     lines = text.encode().split(b"\n")
     parts = [Block(k + 1, lines[k : k + 2]) for k in range(0, len(lines), 2)]
-    return read_rows(PATH, parts, **how)  # type: ignore[arg-type]
+    return read_rows(PATH, parts, **how)
 
 
 def test_blank_lines_and_comments_are_skipped_and_lines_stay_counted() -> None:

@@ -120,3 +120,13 @@ def test_poles_are_noticed_and_infinite_only_where_asked() -> None:
     rounding = Rounding()
     function(Op.RSQRT, x[1:], bounds[1:], rounding)
     assert not rounding.crossed
+
+
+@pytest.mark.parametrize("op", [Op.LOG, Op.RSQRT])
+def test_well_outside_the_domain_there_is_no_number_for_certain(op: Op) -> None:
+    x, bounds = np.array([-2.0, -1e-9]), np.array([1e-6, 1e-6])
+    with np.errstate(all="ignore"):
+        values, allowed = function(op, x, bounds, Rounding())
+    assert allowed is not None
+    assert np.isnan(values).all()
+    assert allowed.tolist() == [0.0, np.inf]

@@ -70,7 +70,7 @@ def test_same_axes() -> None:
 
 def test_bounds_go_along() -> None:
     grid = Grid((np.arange(2), np.arange(2)), np.ones((2, 2)), np.array([[1.0, 2], [3, 4]]))
-    assert grid.transposed([1, 0]).listed().bounds.tolist() == [1, 3, 2, 4]  # type: ignore[union-attr]
+    assert grid.transposed([1, 0]).listed().bounds.tolist() == [1, 3, 2, 4]
     half = grid.restricted((np.array([1]), None))
     assert isinstance(half, Grid)
     assert half.bounds is not None

@@ -13,7 +13,7 @@ def needed(
     text: str, box: Box, leaf: dict[str, Elements] | None = None
 ) -> dict[str, list[list[int] | None]]:
     program = parse(text)
-    wanted = Wanted(program, program.live, {program.outputs[0]: box})
+    wanted = Wanted(program, {program.outputs[0]: box})
     for statement in reversed(program.live):
         wanted.ask(statement, lambda name, inside: known(leaf or {}, name, inside))
     return {

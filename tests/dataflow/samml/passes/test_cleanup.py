@@ -49,7 +49,7 @@ def built(streams: str, *nodes: tuple[str, str, str, dict[str, object]]) -> Grap
     return Graph(
         "built",
         tuple(
-            Node(k, op, tuple(s for s in ids(ins) if s is not None), ids(outs), params)  # type: ignore[arg-type]
+            Node(k, op, tuple(s for s in ids(ins) if s is not None), ids(outs), params)
             for k, (op, ins, outs, params) in enumerate(nodes)
         ),
         made,

@@ -39,7 +39,7 @@ def test_ddr4_is_a_channel_of_eight() -> None:
 
 @pytest.mark.parametrize("make", [hbm2, ddr4_3200])
 def test_rows_close_as_late_as_the_standard_says(make: object) -> None:
-    timing = make().timing  # type: ignore[operator]
+    timing = make().timing
     assert timing.row_cycle == timing.ras + timing.rp
     assert timing.ccd_l >= timing.ccd_s
     assert timing.rrd_l >= timing.rrd_s

@@ -25,4 +25,4 @@ def test_an_unknown_name_is_told_what_there_is() -> None:
 
 def test_the_table_is_read_only() -> None:
     with pytest.raises(TypeError):
-        IMPLEMENTATIONS["warp"] = implementation("root")  # type: ignore[index]
+        IMPLEMENTATIONS["warp"] = implementation("root")
