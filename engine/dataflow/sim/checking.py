@@ -47,6 +47,8 @@ UNSTEADY = 1 / 64
 FEWEST, SAMPLES = 3, 16
 """How many samples of random rounding are drawn, at least and at most."""
 LEAST_PRODUCTS = 2e7
+PER_SECOND = 4e7
+"""Products that take a check about a second."""
 LEAST_BYTES = 2**29
 BEYOND = 1e300
 """The share told where nothing is allowed and something differs."""
@@ -62,14 +64,14 @@ class Step:
 
     Attributes
     ----------
-    tokens : int
-        Tokens of its run, by which the effort of checking it is measured.
+    seconds : float
+        Wall time of its run, by which the effort of checking it is measured.
     """
 
     name: str
     statements: tuple[Statement, ...]
     outputs: tuple[str, ...]
-    tokens: int = 0
+    seconds: float = 0.0
 
 
 @dataclass
@@ -156,7 +158,8 @@ class _Judge:
         touched = sum(stored[name].bytes for name in {*reads, *self.names} if name in stored)
         room = max(touched, LEAST_BYTES)
         self.budget = Budget(
-            room if memory is None else min(room, memory), max(LEAST_PRODUCTS, step.tokens)
+            room if memory is None else min(room, memory),
+            max(LEAST_PRODUCTS, PER_SECOND * step.seconds),
         )
 
     def judge(self, verdict: _Verdict) -> None:
@@ -175,7 +178,8 @@ class _Judge:
         try:
             self._compare(everything, verdict)
         except TooMuchError:
-            self.budget.spent = 0.0  # what was not finished is done again in parts
+            # What was not finished is done again in parts, with half of the budget at least.
+            self.budget.spent = min(self.budget.spent, self.budget.products / 2)
             verdict.rows += self._by_parts(verdict)
         else:
             verdict.rows += total
@@ -190,8 +194,8 @@ class _Judge:
             before = self.budget.spent
             try:
                 self._compare(boxes, verdict)
-            except TooMuchError:
-                if done and self.budget.spent > self.budget.products:
+            except TooMuchError as much:
+                if done and much.work:
                     break
                 if share <= least:
                     if done:

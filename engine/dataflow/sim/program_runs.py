@@ -145,7 +145,7 @@ class Run:
     def _steps(self) -> tuple[Step, ...]:
         """What wrote the outputs: regions, and the reshapes between them."""
         regions = [
-            Step(r.name, r.region.region.statements, r.region.region.outputs, r.result.total_tokens)
+            Step(r.name, r.region.region.statements, r.region.region.outputs, r.seconds)
             for r in self.regions
         ]
         live = self.compilation.program.live

@@ -8,7 +8,17 @@ WORD = 8
 
 
 class TooMuchError(Exception):
-    """An evaluation would take more than its budget."""
+    """An evaluation would take more than its budget.
+
+    Attributes
+    ----------
+    work : bool
+        More products; else more memory.
+    """
+
+    def __init__(self, work: bool) -> None:
+        super().__init__()
+        self.work = work
 
 
 @dataclass
@@ -39,7 +49,7 @@ class Budget:
             More than the budget.
         """
         if self.held + elements * arrays * WORD > self.bytes:
-            raise TooMuchError
+            raise TooMuchError(work=False)
 
     def work(self, products: float) -> None:
         """Refuse a step that forms so many products more.
@@ -49,6 +59,6 @@ class Budget:
         TooMuchError
             More than the budget, together with what was formed before.
         """
+        if self.spent + products > self.products:
+            raise TooMuchError(work=True)
         self.spent += products
-        if self.spent > self.products:
-            raise TooMuchError

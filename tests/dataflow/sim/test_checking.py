@@ -208,7 +208,7 @@ def judged(text: str, outputs: dict[str, np.ndarray], **data: Any) -> Check:
         for name, array in outputs.items()
     }
     (statement,) = program.live
-    step = Step("region", program.live, (statement.out.tensor,), 10)
+    step = Step("region", program.live, (statement.out.tensor,))
     return check_outputs(program, [step], inputs, written)
 
 
@@ -309,3 +309,19 @@ def test_reshapes_between_regions_are_compared_too() -> None:
     wrong = replace(stored, values=stored.values * np.float32(3))
     after = replace(run.outputs["Z"], values=run.outputs["Z"].values * np.float32(3))
     assert not replace(run, outputs={**run.outputs, "R": wrong, "Z": after}).check().ok
+
+
+def test_a_longer_run_may_be_checked_longer(
+    large: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checking, "LEAST_PRODUCTS", 2e5)
+    program = parse(MATRIX)
+    inputs = check_data(program, large)
+    written = {"T": StoredTensor.from_dense(program.tensor("T"), product(large))}
+    compared = []
+    for seconds in (0.0, 0.006, 0.1):
+        step = Step("region", program.live, ("T",), seconds)
+        rows = check_outputs(program, [step], inputs, written).rows
+        compared.append(400 if rows is None else rows[0])
+    assert compared == sorted(set(compared))
+    assert compared[-1] == 400
