@@ -185,54 +185,67 @@ class _Judge:
             verdict.rows += total
 
     def _by_parts(self, verdict: _Verdict) -> int:
-        """Compare rows in random order until the budget is spent; how many they were."""
-        rows = {name: self._candidates(name) for name in self.names}
+        """Compare rows in random order until the budget is spent; how many they were.
+
+        Where one row takes too much, columns are compared, and so on; a share of them counts as
+        that share of the rows.
+        """
+        for axis in range(max(self.program.tensor(name).rank for name in self.names)):
+            rows = {name: self._candidates(name, axis) for name in self.names}
+            done = self._in_parts(axis, rows, verdict)
+            if done:
+                drawn = (self._drawn(name, axis, rows[name]) for name in self.names)
+                return sum(round(min(done, 1.0) * count) for count in drawn)
+        raise FuseloomError("its meaning takes more than the check may")
+
+    def _in_parts(self, axis: int, rows: Mapping[str, Ints | None], verdict: _Verdict) -> float:
+        """Compare what fits along one dimension; what share that was."""
         least = 1.0 / max((len(r) for r in rows.values() if r is not None), default=1)
         done, share = 0.0, max(FIRST_PART, least)
         while done < 1.0 - least / 2:
-            boxes = {name: self._box(name, rows[name], done, share) for name in self.names}
+            boxes = {name: self._box(name, axis, rows[name], done, share) for name in self.names}
             before = self.budget.spent
             try:
                 self._compare(boxes, verdict)
             except TooMuchError as much:
-                if done and much.work:
+                if (done and much.work) or share <= least:
                     break
-                if share <= least:
-                    if done:
-                        break
-                    raise FuseloomError("its meaning takes more than the check may") from None
                 self.budget.spent = before
                 share = max(share / 4, least)
                 continue
             done += share
-        drawn = {name: self._drawn(name, rows[name]) for name in self.names}
-        return sum(round(min(done, 1.0) * count) for count in drawn.values())
+        return done
 
     def _row_count(self, name: str) -> int:
         shape = self.program.tensor(name).shape
         return shape[0] if shape else 1
 
-    def _drawn(self, name: str, rows: Ints | None) -> int:
-        return self._row_count(name) if rows is None else len(rows)
+    def _drawn(self, name: str, axis: int, chosen: Ints | None) -> int:
+        """How many rows would be compared if all that was drawn were."""
+        rows = self._row_count(name)
+        if chosen is None:
+            return rows
+        return round(rows * len(chosen) / self.program.tensor(name).shape[axis])
 
-    def _candidates(self, name: str) -> Ints | None:
-        """Rows in random order; None for a scalar."""
+    def _candidates(self, name: str, axis: int) -> Ints | None:
+        """Coordinates of a dimension in random order; None where there is none."""
         tensor = self.program.tensor(name)
-        if not tensor.rank:
+        if tensor.rank <= axis:
             return None
-        size = tensor.shape[0]
+        size = tensor.shape[axis]
         if size <= CANDIDATES:
             return self.random.permutation(size)
-        there = np.unique(self.stored[name].to_coo()[0][:, 0])
+        there = np.unique(self.stored[name].to_coo()[0][:, axis])
         drawn = self.random.integers(size, size=CANDIDATES)
         return self.random.permutation(np.union1d(there, drawn))
 
-    def _box(self, name: str, rows: Ints | None, done: float, share: float) -> Box:
-        """The rows from one share to the next."""
-        if rows is None:
-            return ()
-        begin, end = round(done * len(rows)), round((done + share) * len(rows))
-        return (np.sort(rows[begin:end]), *(None,) * (self.program.tensor(name).rank - 1))
+    def _box(self, name: str, axis: int, rows: Ints | None, done: float, share: float) -> Box:
+        """Everything, but along one dimension from one share to the next."""
+        box: list[Ints | None] = [None] * self.program.tensor(name).rank
+        if rows is not None:
+            begin, end = round(done * len(rows)), round((done + share) * len(rows))
+            box[axis] = np.sort(rows[begin:end])
+        return tuple(box)
 
     def _compare(self, boxes: Mapping[str, Box], verdict: _Verdict) -> None:
         rounding = Rounding()

@@ -71,7 +71,7 @@ def evaluate_rounded(
 
     def leaf(name: str, box: Box) -> Elements | None:
         sparse = name not in produced and not is_grid(stored[name])
-        return from_stored(stored[name], box) if sparse else None
+        return from_stored(stored[name], box, budget) if sparse else None
 
     if any(only is not None for box in outputs.values() for only in box):
         for s in reversed(statements):
@@ -83,7 +83,7 @@ def evaluate_rounded(
             for access in s.operands:
                 name = access.tensor
                 if name not in known:
-                    known[name] = from_stored(stored[name], wanted.of(name))
+                    known[name] = from_stored(stored[name], wanted.of(name), budget)
                 operands.append(known[name])
             budget.held = sum(map(_bytes, known.values()))
             known[s.out.tensor] = _Evaluator(program, s, wanted, budget, rounding).result(operands)

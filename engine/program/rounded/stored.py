@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 from engine.program.levels import CompressedLevel, DenseLevel, SingletonLevel
+from engine.program.rounded.budget import Budget
 from engine.program.rounded.tensors import (
     Box,
     Elements,
@@ -17,17 +20,30 @@ from engine.program.rounded.tensors import (
 )
 from engine.program.storage import StoredTensor
 
+AT_A_TIME = 2**20
+"""Elements of which those outside a box are left behind at once."""
+_ARRAYS = 5
+"""Arrays as long as a level has elements, at most, while it is walked."""
+
 
 def is_grid(stored: StoredTensor) -> bool:
     """Whether a tensor's format alone says that it is a grid."""
     return stored.tensor.format.all_dense and not stored.tensor.format.blocked
 
 
-def from_stored(stored: StoredTensor, box: Box | None = None) -> Elements:
-    """The elements of a stored tensor that lie in a box; exact, as float32 holds them."""
+def from_stored(
+    stored: StoredTensor, box: Box | None = None, budget: Budget | None = None
+) -> Elements:
+    """The elements of a stored tensor that lie in a box; exact, as float32 holds them.
+
+    Raises
+    ------
+    TooMuchError
+        If they take more memory than the budget.
+    """
     box = box or (None,) * stored.tensor.rank
     axes = _axes(stored)
-    return listed_from(stored, box) if axes is None else _grid(stored, axes, box)
+    return listed_from(stored, box, budget) if axes is None else _grid(stored, axes, box)
 
 
 def _axes(stored: StoredTensor) -> list[Ints] | None:
@@ -64,11 +80,16 @@ def _grid(stored: StoredTensor, axes: list[Ints], box: Box) -> Grid:
     return Grid(tuple(made), grid.astype(np.float64))
 
 
-def listed_from(stored: StoredTensor, box: Box) -> Listed:
+def listed_from(stored: StoredTensor, box: Box, budget: Budget | None = None) -> Listed:
     """The elements of a stored tensor that lie in a box, one by one.
 
-    Levels are walked from the outermost one, and what lies outside is left behind at each: what
-    it takes goes by what lies inside, where the outermost dimension is restricted.
+    Levels are walked from the outermost one, some fibers at a time, and what lies outside is left
+    behind at each: what it takes goes by what lies inside.
+
+    Raises
+    ------
+    TooMuchError
+        If that takes more memory than the budget.
     """
     tensor = stored.tensor
     if tensor.format.blocked:
@@ -82,12 +103,15 @@ def listed_from(stored: StoredTensor, box: Box) -> Listed:
     for level, dimension in zip(stored.levels, tensor.format.mode_order, strict=True):
         only = box[dimension]
         match level:
-            case CompressedLevel(seg, crd):
-                parent, positions = _children(seg, positions)
+            case CompressedLevel(_, crd):
+                parent, positions = _children(level, positions, only, budget)
                 column = crd if positions is None else crd[positions]
+                only = None
             case DenseLevel(size):
                 above = np.arange(count) if positions is None else positions
                 inner = np.arange(size) if only is None else only
+                if budget is not None:
+                    budget.take(float(len(above)) * len(inner), _ARRAYS)
                 parent = np.repeat(np.arange(len(above)), len(inner))
                 column = np.tile(inner, len(above))
                 positions = np.repeat(above * size, len(inner)) + column
@@ -111,9 +135,37 @@ def listed_from(stored: StoredTensor, box: Box) -> Listed:
     return Listed(coords, values.astype(np.float64))
 
 
-def _children(seg: Ints, positions: Ints | None) -> tuple[Ints, Ints | None]:
+def _children(
+    level: CompressedLevel, positions: Ints | None, only: Ints | None, budget: Budget | None
+) -> tuple[Ints, Ints | None]:
     """Of the positions chosen: which of them each child is below, and the children's positions."""
-    if positions is None:
-        return np.repeat(np.arange(len(seg) - 1), np.diff(seg)), None
-    begin = seg[positions]
-    return expanded(begin, seg[positions + 1] - begin)
+    seg = level.seg
+    begin, end = (seg[:-1], seg[1:]) if positions is None else (seg[positions], seg[positions + 1])
+    counts = end - begin
+    total = int(counts.sum())
+    if only is None or total <= AT_A_TIME:
+        if budget is not None:
+            budget.take(float(total), _ARRAYS)
+        if positions is None and only is None:
+            return np.repeat(np.arange(len(counts)), counts), None
+        return _chosen(level, *expanded(begin, counts), only)
+    # Some fibers at a time: most of what they hold lies outside.
+    last = np.cumsum(counts)
+    cuts = np.searchsorted(last, np.arange(AT_A_TIME, total, AT_A_TIME))
+    parts, made = [], 0.0
+    for first, stop in pairwise([0, *cuts.tolist(), len(counts)]):
+        parent, child = expanded(begin[first:stop], counts[first:stop])
+        parts.append(_chosen(level, parent + first, child, only))
+        made += len(parts[-1][0])
+        if budget is not None:
+            budget.take(made, _ARRAYS)
+    return np.concatenate([p for p, _ in parts]), np.concatenate([c for _, c in parts])
+
+
+def _chosen(
+    level: CompressedLevel, parent: Ints, child: Ints, only: Ints | None
+) -> tuple[Ints, Ints]:
+    if only is None:
+        return parent, child
+    keep = member(level.crd[child], only)
+    return parent[keep], child[keep]

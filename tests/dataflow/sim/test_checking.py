@@ -325,3 +325,21 @@ def test_a_longer_run_may_be_checked_longer(
         compared.append(400 if rows is None else rows[0])
     assert compared == sorted(set(compared))
     assert compared[-1] == 400
+
+
+def test_columns_where_one_row_takes_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A row of X @ W needs all of W, which is more than the check may hold."""
+    rng = np.random.default_rng(2)
+    data = {
+        "X": rng.normal(size=(4, 3000)),
+        "W": sp.random_array((3000, 64), density=0.5, rng=rng, format="csr", dtype=np.float64),
+    }
+    want = data["X"].astype(np.float32).astype(float) @ data["W"].toarray().astype(np.float32)
+    monkeypatch.setattr(checking, "LEAST_BYTES", 2**20)
+    text = "X: 4x3000 dcsr\nW: 3000x64 dcsr\nT[i,j] = X[i,k] * W[k,j]"
+    check = judged(text, {"T": want}, **data)
+    assert check.ok
+    assert check.unchecked == ()
+    wrong = want.copy()
+    wrong[2, :] *= 1.001
+    assert not judged(text, {"T": wrong}, **data).ok

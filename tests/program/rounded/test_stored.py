@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.program import parse
+from engine.program import Format, Tensor, parse
+from engine.program.rounded import Budget, TooMuchError
+from engine.program.rounded import stored as module
 from engine.program.rounded.stored import from_stored, is_grid, listed_from
 from engine.program.rounded.tensors import Grid, Listed
 from engine.program.storage import StoredTensor
@@ -61,3 +63,20 @@ def test_compressed_tensors_whose_fibers_are_equal_are_grids(fmt: str, rows: lis
     assert np.array_equal(spread, array)
     half = from_stored(StoredTensor.from_dense(tensor, array), (np.array([2]), np.array([0, 3])))
     assert half.listed().coords.T.tolist() == [[2, 3]]
+
+
+def test_a_column_of_many_elements_is_picked_some_fibers_at_a_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rng = np.random.default_rng(0)
+    dense = rng.normal(size=(60, 50)) * (rng.random((60, 50)) < 0.4)
+    given = StoredTensor.from_dense(Tensor("A", (60, 50), Format.compressed(2)), dense)
+    box = (None, np.array([3, 17]))
+    whole = from_stored(given, box).listed()
+    monkeypatch.setattr(module, "AT_A_TIME", 64)
+    parts = from_stored(given, box).listed()
+    assert np.array_equal(whole.coords, parts.coords)
+    assert np.array_equal(whole.values, parts.values)
+    with pytest.raises(TooMuchError):
+        from_stored(given, None, Budget(1000.0, 1e9))
+    from_stored(given, box, Budget(4e4, 1e9))
