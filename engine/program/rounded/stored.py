@@ -144,7 +144,7 @@ def _children(
     counts = end - begin
     total = int(counts.sum())
     if only is None or total <= AT_A_TIME:
-        if budget is not None:
+        if budget is not None and only is None:
             budget.take(float(total), _ARRAYS)
         if positions is None and only is None:
             return np.repeat(np.arange(len(counts)), counts), None
