@@ -7,12 +7,19 @@ for all elements of the outputs or for some rows of them.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from engine.program.rounded.budget import WORD, Budget
-from engine.program.rounded.products import Term, groups, rounded, sum_of_products, summed
+from engine.program.rounded.budget import WORD, Budget, TooMuchError
+from engine.program.rounded.products import (
+    Term,
+    groups,
+    rounded,
+    sum_of_products,
+    sum_of_slices,
+    summed,
+)
 from engine.program.rounded.rounding import SMALLEST, Rounding, function, reciprocal, settled
 from engine.program.rounded.stored import from_stored, is_grid
 from engine.program.rounded.tensors import (
@@ -31,6 +38,10 @@ from engine.program.storage import StoredTensor
 from engine.program.types import Access, Op, Program, Statement, Tensor
 
 Function = Callable[[Floats, Floats | None], tuple[Floats, Floats | None]]
+
+
+FEWEST_SLICES = 8
+"""Of an operand of which only a slice is held at a time."""
 
 
 def evaluate_rounded(
@@ -70,8 +81,12 @@ def evaluate_rounded(
     known: dict[str, Elements] = {}
 
     def leaf(name: str, box: Box) -> Elements | None:
-        sparse = name not in produced and not is_grid(stored[name])
-        return from_stored(stored[name], box, budget) if sparse else None
+        if name in produced or is_grid(stored[name]):
+            return None
+        try:
+            return from_stored(stored[name], box, budget)
+        except TooMuchError:
+            return None
 
     if any(only is not None for box in outputs.values() for only in box):
         for s in reversed(statements):
@@ -79,19 +94,40 @@ def evaluate_rounded(
     reads = Counter(a.tensor for s in statements for a in s.operands)
     with np.errstate(all="ignore"):
         for s in statements:
-            operands = []
+            large: Access | None = None
             for access in s.operands:
                 name = access.tensor
-                if name not in known:
+                if name in known:
+                    continue
+                try:
                     known[name] = from_stored(stored[name], wanted.of(name), budget)
-                operands.append(known[name])
+                except TooMuchError:
+                    if large is not None or not _in_slices(program, s, access):
+                        raise
+                    large = access
             budget.held = sum(map(_bytes, known.values()))
-            known[s.out.tensor] = _Evaluator(program, s, wanted, budget, rounding).result(operands)
+            evaluator = _Evaluator(program, s, wanted, budget, rounding)
+            if large is None:
+                made = evaluator.result([known[a.tensor] for a in s.operands])
+            else:
+                (other,) = (a for a in s.operands if a is not large)
+                made = evaluator.sliced(stored[large.tensor], large, other, known[other.tensor])
+            known[s.out.tensor] = made
             reads.subtract(a.tensor for a in s.operands)
             for access in s.operands:
                 if reads[access.tensor] == 0 and access.tensor not in outputs:
                     known.pop(access.tensor, None)
     return {name: known[name] for name in outputs}
+
+
+def _in_slices(program: Program, s: Statement, access: Access) -> bool:
+    """Whether a product can be summed over slices of an operand's outermost stored dimension."""
+    if s.op is not Op.MUL or len(s.operands) != 2:
+        return False
+    if s.operands[0].tensor == s.operands[1].tensor:
+        return False
+    outermost = program.tensor(access.tensor).format.mode_order[:1]
+    return all(access.indices[d] not in s.out.indices for d in outermost)
 
 
 def _bytes(elements: Elements) -> float:
@@ -124,6 +160,41 @@ class _Evaluator:
         if not self.s.out.indices and not made.size:
             return Grid((), np.zeros(()))  # of nothing, the sum and the maximum are 0
         return made
+
+    def sliced(
+        self, stored: StoredTensor, access: Access, other: Access, elements: Elements
+    ) -> Elements:
+        """A product with a stored operand of which only a slice is held at a time.
+
+        Raises
+        ------
+        TooMuchError
+            If one coordinate of its outermost stored dimension takes too much.
+        """
+        box = list(self.wanted.of(access.tensor))
+        dimension = stored.tensor.format.mode_order[0]
+        index = access.indices[dimension]
+        wanted = box[dimension]
+        along = np.arange(stored.tensor.shape[dimension]) if wanted is None else wanted
+
+        def slices(count: int) -> Iterator[list[tuple[tuple[str, ...], Elements]]]:
+            for part in np.array_split(along, count):
+                box[dimension] = part
+                only = tuple(part if x == index else None for x in other.indices)
+                first = from_stored(stored, tuple(box), self.budget)
+                yield [(access.indices, first), (other.indices, elements.restricted(only))]
+
+        count = FEWEST_SLICES
+        while True:
+            spent = self.budget.spent
+            try:
+                given = slices(min(count, max(len(along), 1)))
+                return sum_of_slices(self.s.out.indices, given, self.rounding, self.budget)
+            except TooMuchError as much:
+                if much.work or count >= len(along):
+                    raise
+                self.budget.spent = spent
+                count *= 8
 
     def _result(self, operands: Sequence[Elements]) -> Elements:
         s = self.s

@@ -7,7 +7,7 @@ distributes), and so are the bounds.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -104,6 +104,53 @@ def sum_of_products(
         right = summed(right, {*later, *left.indices}, budget)
         left = _multiplied(left, right, later, budget)
     return rounded(left.ordered(out), len(factors), rounding, underflow)
+
+
+def sum_of_slices(
+    out: tuple[str, ...],
+    slices: Iterable[Sequence[tuple[tuple[str, ...], Elements]]],
+    rounding: Rounding,
+    budget: Budget,
+) -> Elements:
+    """A sum of products of two factors, of which only a slice along a summed index is held."""
+    total: Term | None = None
+    for first, second in slices:
+        left = summed(Term(*first), {*out, *second[0]}, budget)
+        right = summed(Term(*second), {*out, *left.indices}, budget)
+        part = _multiplied(left, right, set(out), budget).ordered(out)
+        total = part if total is None else _plus(total, part, budget)
+    assert total is not None
+    return rounded(total, 2, rounding, SMALLEST)
+
+
+def _plus(a: Term, b: Term, budget: Budget) -> Term:
+    """Two partial sums with the same indices."""
+    budget.take(a.elements.size + b.elements.size, 8)
+    bounds: Floats | None
+    if isinstance(a.elements, Grid) and isinstance(b.elements, Grid):
+        pairs = zip(a.elements.axes, b.elements.axes, strict=True)
+        if all(same_axis(x, y) for x, y in pairs):
+            bounds = _sum_of(a.elements.bounds, b.elements.bounds)
+            grid = Grid(a.elements.axes, a.elements.values + b.elements.values, bounds)
+            return Term(a.indices, grid, a.magnitude + b.magnitude, a.terms + b.terms)
+    a, b = a.listed(), b.listed()
+    assert isinstance(a.elements, Listed) and isinstance(b.elements, Listed)
+    coords = np.concatenate([a.elements.coords, b.elements.coords], axis=1)
+    coords, group, count = groups(coords, bool(a.indices))
+
+    def add(x: Floats | float, y: Floats | float) -> Floats:
+        both = [np.broadcast_to(v, t.elements.values.shape) for v, t in ((x, a), (y, b))]
+        return np.bincount(group, np.concatenate(both), count).astype(np.float64)
+
+    bounds = None
+    if a.elements.bounds is not None or b.elements.bounds is not None:
+        bounds = add(*(0.0 if e.bounds is None else e.bounds for e in (a.elements, b.elements)))
+    listed = Listed(coords, add(a.elements.values, b.elements.values), bounds)
+    return Term(a.indices, listed, add(a.magnitude, b.magnitude), add(a.terms, b.terms))
+
+
+def _sum_of(a: Floats | None, b: Floats | None) -> Floats | None:
+    return b if a is None else a if b is None else a + b
 
 
 def _largest(elements: Elements) -> float:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import product as combinations
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from engine.program.rounded.budget import Budget, TooMuchError
-from engine.program.rounded.products import sum_of_products
+from engine.program.rounded.products import sum_of_products, sum_of_slices
 from engine.program.rounded.rounding import UNIT, Rounding
 from engine.program.rounded.tensors import Elements, Grid, Listed
 
@@ -117,3 +119,27 @@ def test_budgets_are_kept_before_anything_is_made(kind: str) -> None:
     with pytest.raises(TooMuchError):
         sum_of_products(("i", "j"), factors, Rounding(), Budget(1e9, 1e6))
     assert sum_of_products(("i", "j"), factors, Rounding(), Budget(1e9, 1e9)).size == n * n
+
+
+def test_a_product_in_slices_is_the_product() -> None:
+    rng = np.random.default_rng(4)
+    a = sp.random_array((30, 40), density=0.2, rng=rng)
+    b = sp.random_array((40, 20), density=0.2, rng=rng)
+    x, y = (Listed(np.stack(m.coords).astype(np.int64), m.data) for m in (a, b))
+    given = [(("i", "k"), x), (("k", "j"), y)]
+    whole = sum_of_products(("i", "j"), given, Rounding(), Budget(1e9, 1e9)).listed()
+
+    def slices() -> Iterator[list[tuple[tuple[str, ...], Listed]]]:
+        for part in np.array_split(np.arange(40), 7):
+            yield [
+                (("i", "k"), x.restricted((None, part))),
+                (("k", "j"), y.restricted((part, None))),
+            ]
+
+    parts = sum_of_slices(("i", "j"), slices(), Rounding(), Budget(1e9, 1e9)).listed()
+    order, other = (np.lexsort(e.coords[::-1]) for e in (whole, parts))
+    assert np.array_equal(whole.coords[:, order], parts.coords[:, other])
+    assert np.allclose(whole.values[order], parts.values[other], rtol=1e-14)
+    assert whole.bounds is not None
+    assert parts.bounds is not None
+    assert np.allclose(whole.bounds[order], parts.bounds[other], rtol=1e-9)
