@@ -12,6 +12,7 @@ or the budget is spent; how many rows were compared is told.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -29,6 +30,7 @@ from engine.program.rounded import (
     TooMuchError,
     evaluate_rounded,
 )
+from engine.program.rounded.evaluate import Read
 from engine.program.rounded.rounding import SMALLEST, UNIT
 from engine.program.rounded.stored import from_stored
 from engine.program.rounded.tensors import Bools, Floats, Ints, Listed, keys, positions, same_axis
@@ -49,6 +51,9 @@ FEWEST, SAMPLES = 3, 16
 LEAST_PRODUCTS = 2e7
 PER_SECOND = 4e7
 """Products that take a check about a second."""
+LEAST_SECONDS = 2.0
+PATIENCE = 1.5
+"""How long the check of a region may take, as a multiple of its run."""
 LEAST_BYTES = 2**29
 BEYOND = 1e300
 """The share told where nothing is allowed and something differs."""
@@ -154,12 +159,14 @@ class _Judge:
         self.stored = stored
         self.names = tuple(name for name in step.outputs if name in stored)
         self.random = np.random.default_rng(seed)
+        self.read: Read = {}
         reads = {a.tensor for s in step.statements for a in s.operands}
         touched = sum(stored[name].bytes for name in {*reads, *self.names} if name in stored)
         room = max(touched, LEAST_BYTES)
         self.budget = Budget(
             room if memory is None else min(room, memory),
             max(LEAST_PRODUCTS, PER_SECOND * step.seconds),
+            time.monotonic() + max(LEAST_SECONDS, PATIENCE * step.seconds),
         )
 
     def judge(self, verdict: _Verdict) -> None:
@@ -187,10 +194,13 @@ class _Judge:
     def _by_parts(self, verdict: _Verdict) -> int:
         """Compare rows in random order until the budget is spent; how many they were.
 
-        Where one row takes too much, columns are compared, and so on; a share of them counts as
-        that share of the rows.
+        In fact what lies at some coordinates of the longest dimension, so that parts are small, or
+        of others where one coordinate takes too much; a share of them counts as that of the rows.
         """
-        for axis in range(max(self.program.tensor(name).rank for name in self.names)):
+        shapes = [self.program.tensor(name).shape for name in self.names]
+        for axis in sorted(
+            range(max(map(len, shapes))), key=lambda d: -max(s[d] for s in shapes if len(s) > d)
+        ):
             rows = {name: self._candidates(name, axis) for name in self.names}
             done = self._in_parts(axis, rows, verdict)
             if done:
@@ -249,6 +259,7 @@ class _Judge:
 
     def _compare(self, boxes: Mapping[str, Box], verdict: _Verdict) -> None:
         rounding = Rounding()
+        self.read = {}
         wants = self._evaluated(boxes, rounding)
         found = {name: _Matched.of(self.stored[name], wants[name], boxes[name]) for name in wants}
         allowed = {name: f.bounds for name, f in found.items()}
@@ -259,7 +270,7 @@ class _Judge:
 
     def _evaluated(self, boxes: Mapping[str, Box], rounding: Rounding) -> dict[str, Elements]:
         made = evaluate_rounded(
-            self.program, self.step.statements, self.stored, boxes, self.budget, rounding
+            self.program, self.step.statements, self.stored, boxes, self.budget, rounding, self.read
         )
         return {name: elements.restricted(boxes[name]) for name, elements in made.items()}
 

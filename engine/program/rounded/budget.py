@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field
+from math import inf
 
 WORD = 8
 
@@ -33,10 +35,13 @@ class Budget:
         Bytes of what is kept from one step to the next.
     products : float
         Of all steps together.
+    deadline : float
+        When to stop, by ``time.monotonic``.
     """
 
     bytes: float
     products: float
+    deadline: float = inf
     spent: float = field(default=0.0, init=False)
     held: float = field(default=0.0, init=False)
 
@@ -46,8 +51,10 @@ class Budget:
         Raises
         ------
         TooMuchError
-            More than the budget.
+            More than the budget, or too late.
         """
+        if time.monotonic() > self.deadline:
+            raise TooMuchError(work=True)
         if self.held + elements * arrays * WORD > self.bytes:
             raise TooMuchError(work=False)
 
@@ -59,6 +66,6 @@ class Budget:
         TooMuchError
             More than the budget, together with what was formed before.
         """
-        if self.spent + products > self.products:
+        if self.spent + products > self.products or time.monotonic() > self.deadline:
             raise TooMuchError(work=True)
         self.spent += products

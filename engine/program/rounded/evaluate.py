@@ -7,7 +7,7 @@ for all elements of the outputs or for some rows of them.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -40,6 +40,8 @@ from engine.program.types import Access, Op, Program, Statement, Tensor
 Function = Callable[[Floats, Floats | None], tuple[Floats, Floats | None]]
 
 
+Read = dict[Hashable, Elements]
+"""What was read of stored tensors, by name and box."""
 FEWEST_SLICES = 8
 """Of an operand of which only a slice is held at a time."""
 
@@ -51,6 +53,7 @@ def evaluate_rounded(
     outputs: Mapping[str, Box],
     budget: Budget,
     rounding: Rounding | None = None,
+    read: Read | None = None,
 ) -> dict[str, Elements]:
     """The outputs of some statements of a program.
 
@@ -62,6 +65,8 @@ def evaluate_rounded(
         Per output the box of elements that is asked for.
     rounding : Rounding, optional
         What becomes of rounding errors; by default every element has a bound on its own.
+    read : dict, optional
+        Keeps what is read of stored tensors, for the next evaluation of the same boxes.
 
     Returns
     -------
@@ -80,11 +85,19 @@ def evaluate_rounded(
     produced = {s.out.tensor for s in statements}
     known: dict[str, Elements] = {}
 
+    kept: Read = {} if read is None else read
+
+    def elements(name: str, box: Box) -> Elements:
+        key = (name, *(None if only is None else only.tobytes() for only in box))
+        if key not in kept:
+            kept[key] = from_stored(stored[name], box, budget)
+        return kept[key]
+
     def leaf(name: str, box: Box) -> Elements | None:
         if name in produced or is_grid(stored[name]):
             return None
         try:
-            return from_stored(stored[name], box, budget)
+            return elements(name, box)
         except TooMuchError:
             return None
 
@@ -100,7 +113,7 @@ def evaluate_rounded(
                 if name in known:
                     continue
                 try:
-                    known[name] = from_stored(stored[name], wanted.of(name), budget)
+                    known[name] = elements(name, wanted.of(name))
                 except TooMuchError:
                     if large is not None or not _in_slices(program, s, access):
                         raise

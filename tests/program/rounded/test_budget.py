@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from engine.program.rounded.budget import Budget, TooMuchError
@@ -30,3 +32,13 @@ def test_products_add_up() -> None:
     assert budget.spent == 100
     with pytest.raises(TooMuchError):
         budget.work(1)
+
+
+def test_a_deadline_ends_every_step() -> None:
+    late = Budget(1e9, 1e9, deadline=time.monotonic() - 1.0)
+    with pytest.raises(TooMuchError) as work:
+        late.work(1)
+    assert work.value.work
+    with pytest.raises(TooMuchError) as memory:
+        late.take(1, 1)
+    assert memory.value.work
