@@ -72,6 +72,12 @@ def flattened(inputs: Any) -> list[Any]:
     return list(torch.utils._pytree.tree_leaves(inputs))
 
 
+def tensors(results: Any) -> list[Any]:
+    """The tensors among the leaves."""
+    torch = load_torch()
+    return [leaf for leaf in flattened(results) if isinstance(leaf, torch.Tensor)]
+
+
 def trace(module: Any, inputs: tuple[Any, ...]) -> Capture:
     """Trace a module that is in eval mode.
 
@@ -84,7 +90,8 @@ def trace(module: Any, inputs: tuple[Any, ...]) -> Capture:
     try:
         with torch.no_grad(), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            exported = torch.export.export(module, inputs)
+            with _returning_tensors(module):
+                exported = torch.export.export(module, inputs)
             if any(_mutates(node) for node in exported.graph.nodes):
                 exported = exported.run_decompositions({})
     except Exception as problem:  # export raises errors of many kinds
@@ -95,6 +102,19 @@ def trace(module: Any, inputs: tuple[Any, ...]) -> Capture:
             "torch.export.export(module, inputs) shows the whole error",
         ) from problem
     return _capture(exported)
+
+
+@contextmanager
+def _returning_tensors(module: Any) -> Iterator[None]:
+    """Leave out for a while what a module returns besides tensors.
+
+    ``torch.export`` refuses objects that it does not know, as the caches of language models are.
+    """
+    hook = module.register_forward_hook(lambda _, __, results: tensors(results))
+    try:
+        yield
+    finally:
+        hook.remove()
 
 
 def _mutates(node: Any) -> bool:
@@ -141,8 +161,8 @@ def own_outputs(module: Any, inputs: tuple[Any, ...]) -> list[Any]:
     """What the module itself returns, flattened and dense."""
     torch = load_torch()
     with torch.no_grad(), evaluating(module):
-        results = flattened(module(*inputs))
-    return [dense(torch, r) for r in results if isinstance(r, torch.Tensor)]
+        results = tensors(module(*inputs))
+    return [dense(torch, r) for r in results]
 
 
 def dense(torch: Any, tensor: Any) -> Any:

@@ -45,3 +45,30 @@ def test_the_modules_mode_is_restored() -> None:
     assert [part.training for part in module.modules()] == [True, False, True]
     assert result.check().ok
     assert len(result.program.statements) == 2
+
+
+class Cache:
+    """What nothing but its module knows."""
+
+    def __init__(self, *kept: Any) -> None:
+        self.kept = kept
+
+
+class Remembering(nn.Linear):
+    def forward(self, x: Any) -> Any:
+        made = super().forward(x)
+        return {"state": made, "cache": Cache(x, made), "none": None, "kept": made.relu()}
+
+
+def test_what_is_returned_besides_tensors_is_left_out() -> None:
+    result = fl.from_torch(Remembering(3, 2), normal(4, 3))
+    assert [o.shape for o in result.outputs] == [(4, 2), (4, 2)]
+    assert result.check().ok
+    assert {"weight", "bias", "x"} <= set(result.program.inputs)
+    assert result.bind(normal(4, 3, seed=9)).check().ok
+
+
+def test_a_module_is_left_without_hooks() -> None:
+    module = Remembering(3, 2)
+    fl.from_torch(module, normal(4, 3))
+    assert not module._forward_hooks
