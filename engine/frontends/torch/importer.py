@@ -29,6 +29,10 @@ class Importer:
         What the known nodes hold for the example inputs, by name.
     values : dict
         What the computed nodes are in the program; tuples for operations of several results.
+    raw : set of str
+        Nodes that hold numbers of the user's, as they are: inputs, parameters and buffers.
+    fixed : set of str
+        Nodes that follow from parameters and buffers alone.
     """
 
     def __init__(
@@ -48,6 +52,7 @@ class Importer:
         self.builder = Builder(self._full, mixed)
         self.values: dict[str, Any] = {}
         self.raw: set[str] = set()
+        self.fixed: set[str] = set(capture.constants)
         self.origins: dict[str, tuple[str, ...]] = {}
         self.known: list[Any] = []
         self.kernels: list[tuple[Any, int]] = []
@@ -81,6 +86,8 @@ class Importer:
     def _call(self, node: Any) -> None:
         name = op_name(node)
         inputs = node.all_input_nodes
+        if all(n.name in self.fixed for n in inputs):
+            self.fixed.add(node.name)
         if name in _LIKE:
             shape, dtype = tuple(node.meta["val"].shape), node.meta["val"].dtype
             fill = _LIKE[name] if _LIKE[name] is not None else node.args[1]
@@ -91,13 +98,13 @@ class Importer:
             raw = any(n.name in self.raw for n in inputs)
             view = name in views.VIEWS
             if not raw or view or not self._floating(node):
-                self.env[node.name] = run_node(node, self.env)
-                self.known.append(node)
-                found = [label for n in inputs for label in self.origins.get(n.name, ())]
-                self.origins[node.name] = tuple(dict.fromkeys(found))
+                self._compute(node)
                 if raw and view and self._floating(node):
                     self.raw.add(node.name)
                 return
+        elif node.name in self.fixed and not self._floating(node):
+            self._compute(node)
+            return
         elif not self._floating(node) and name != "getitem":
             if name in ("_assert_tensor_metadata", "sym_size", "_assert_scalar"):
                 return
@@ -108,6 +115,9 @@ class Importer:
                     "masks and indices must follow from inputs and buffers alone; relu, clamp, "
                     "maximum and minimum are supported",
                 )
+        if node.name in self.fixed and not (name in self.handlers or name in views.VIEWS):
+            self._compute(node)
+            return
         since = len(self.builder.statements)
         result = self._translated(node, name)
         self.values[node.name] = self._named(node, result, since)
@@ -128,6 +138,16 @@ class Importer:
         if handler is None:
             raise unsupported(node, name, [*self.handlers, *views.VIEWS])
         return handler(self, **arguments(node))
+
+    def _compute(self, node: Any) -> None:
+        """Make known what a node holds, and what it follows from."""
+        for n in node.all_input_nodes:
+            if n.name not in self.env:
+                self._compute(n)
+        self.env[node.name] = run_node(node, self.env)
+        self.known.append(node)
+        found = [label for n in node.all_input_nodes for label in self.origins.get(n.name, ())]
+        self.origins[node.name] = tuple(dict.fromkeys(found))
 
     def _view(self, node: Any, name: str) -> Any:
         source, *args = node.args
