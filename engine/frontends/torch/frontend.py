@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from engine.errors import DataError, ProgramError
-from engine.frontends.torch import masks, pointwise, products, reductions
+from engine.frontends.torch import convolutions, masks, pointwise, products, reductions
 from engine.frontends.torch.capture import (
     Capture,
     evaluating,
@@ -32,6 +32,7 @@ HANDLERS = {
     **masks.HANDLERS,
     **reductions.HANDLERS,
     **products.HANDLERS,
+    **convolutions.HANDLERS,
 }
 
 

@@ -15,7 +15,7 @@ _FRAME = re.compile(
 )
 
 HINTS = {
-    "conv": "an nn.Linear over unfolded patches computes the same; a kernel of size 1 is a linear",
+    "conv": "an nn.Linear over unfolded patches computes the same",
     "pool": "mean and amax over a dimension are supported; fold the window into one by a reshape",
     "lstm": "write the cell with linear, sigmoid, tanh and mul; GRUCell is supported",
     "gru": "unroll the steps with nn.GRUCell, which is supported",
