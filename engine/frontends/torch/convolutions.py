@@ -41,7 +41,7 @@ def convolution(
     if value.rank == count + 1:  # no batch
         value = value.picked([None, *range(value.rank)], (1, *value.shape))
     patches = _patches(m, value, window)
-    n, c, o, *rest = LETTERS
+    n, c, o, *rest = list(LETTERS)
     places, inside = rest[:count], rest[count : 2 * count]
     within = [x for pair in zip(places, inside, strict=True) for x in pair]
     result = b.contract(

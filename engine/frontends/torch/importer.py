@@ -17,7 +17,10 @@ from engine.program import Format, Op
 
 Handler: TypeAlias = Callable[..., Any]
 
-_LIKE = {"ones_like": 1.0, "zeros_like": 0.0, "full_like": None}
+_LIKE = {
+    **{"ones_like": 1.0, "zeros_like": 0.0, "full_like": None},
+    **{"new_ones": 1.0, "new_zeros": 0.0, "new_full": None},
+}
 
 
 class Importer:
@@ -90,7 +93,7 @@ class Importer:
             self.fixed.add(node.name)
         if name in _LIKE:
             shape, dtype = tuple(node.meta["val"].shape), node.meta["val"].dtype
-            fill = _LIKE[name] if _LIKE[name] is not None else node.args[1]
+            fill = _LIKE[name] if _LIKE[name] is not None else node.args[-1]
             self.env[node.name] = self.torch.full(shape, fill, dtype=dtype)
             self.origins[node.name] = ()
             return

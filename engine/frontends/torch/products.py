@@ -302,7 +302,8 @@ def index_add(m: Importer, x: Any, dim: int, index: Any, source: Any, alpha: flo
 
 
 def cat(m: Importer, tensors: Sequence[Any], dim: int = 0) -> Value:
-    values = [m.value(t) for t in tensors]
+    # What is empty adds nothing, of whatever rank: caches of language models begin so.
+    values = [m.value(t) for t in tensors if t.meta["val"].numel()]
     return joined(m, values, dim % values[0].rank)
 
 
