@@ -70,6 +70,15 @@ _BYTES = np.array([[1.0, 2.0], [3.0, -1.0]])
 _FEW = np.array([[0.0, 2.0], [-1.0, 0.0]])
 
 
+def _decoder_tail(*given: Array) -> Array:
+    """From the output projection to the next decoder's; the batch of one is no dimension."""
+    attended, residual, wo, bo, w1, b1, w2, b2, wq, bq = given
+    state = attended[0] @ wo.T + bo + residual[0]
+    out = np.maximum(_norm(state) @ w1.T + b1, 0.0) @ w2.T + b2 + state
+    made: Array = _norm(out) @ wq.T + bq
+    return made
+
+
 def _rows_like(a: Array, b: Array) -> Array:
     """A bias in the rows that have elements."""
     return np.where((a != 0).any(axis=1, keepdims=True), a + b, 0.0)
@@ -88,6 +97,7 @@ MEANINGS: dict[str, Callable[..., Array]] = {
     "coo": lambda a, x: a @ x,
     "softmax_argmax": _softmax,
     "layer_norm": _norm,
+    "decoder_tail": _decoder_tail,
     "relu_select": lambda a: np.maximum(a, 0.0),
     "scale_shift": lambda a: np.where(a != 0, 2.0 - a / 8.0, 0.0),
     "named_ops": lambda a, b, c: np.exp(a @ b + c) * (a @ b),
@@ -127,6 +137,25 @@ def test_meaning(name: str, seed: int) -> None:
     (output,) = given.program.outputs
     got = evaluate(given.program, data)[output].dense()
     np.testing.assert_allclose(got, MEANINGS[name](*arguments), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("orders", "regions"), [(True, 2), (False, 1)], ids=["as the file reads", "in any order"]
+)
+def test_a_region_is_cut_where_it_cannot_be_built_as_the_file_reads(
+    orders: bool, regions: int
+) -> None:
+    given = imported("decoder_tail")
+    lines = given.schedule.splitlines()
+    assert lines[0].endswith(" where possible")
+    assert [line.split()[0] for line in lines] == ["fuse", *["order"] * 4]
+    compiled = compile_program(given.program, given.schedule if orders else lines[0])
+    assert len(compiled.regions) == regions
+    assert simulate(compiled, data_of(given)).check().ok
+    if orders:
+        with pytest.raises(FuseloomError, match="cut the region after") as problem:
+            compile_program(given.program, given.schedule.replace(" where possible", ""))
+        assert problem.value.hint
 
 
 def test_meaning_of_functions() -> None:
