@@ -15,7 +15,7 @@ from engine.dataflow.fusion.search import OrderSearch, reason_for
 from engine.dataflow.table.build import build_table
 from engine.errors import FuseloomError, LoweringError, OrderError
 from engine.program import parse
-from tests.property.programs import _Maker
+from tests.property.programs import Maker
 
 CHAIN = (
     "A: 4x4 dense\nB: 4x4 dense\nC: 4x4 dense\nT[i,j] = A[i,k] * B[k,j]\nD[i,l] = T[i,j] * C[j,l]"
@@ -44,7 +44,7 @@ def drawn() -> list[FusedRegion]:
     for seed in range(250):
         rng = random.Random(seed)
         try:
-            program = parse(_Maker(rng, 1).text(rng.randint(3, 5)))
+            program = parse(Maker(rng, 1).text(rng.randint(3, 5)))
             live = [s.out.tensor for s in program.live]
             regions = fuse(program, Schedule.parse(f"fuse {live[0]}..{live[-1]}"))
         except FuseloomError:

@@ -1,0 +1,125 @@
+"""Random programs with data and one way to run them: fusion, orders, options."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from hypothesis import strategies as st
+
+from engine.dataflow.compiler import Compilation, CompiledRegion, compile_region
+from engine.dataflow.fusion.directives import Global
+from engine.dataflow.fusion.fuse import fuse
+from engine.dataflow.fusion.prepare import prepare
+from engine.dataflow.fusion.region import FusedRegion, RegionOptions
+from engine.dataflow.fusion.schedule import Schedule
+from engine.errors import FuseloomError, LoweringError, OrderError, ProgramError, ScheduleError
+from engine.program import Program, StoredTensor, parse
+from tests.property.programs.filling import data_of
+from tests.property.programs.making import Maker
+
+
+@dataclass
+class Case:
+    """A random program, data that fit it, and one way to run it."""
+
+    program: Program
+    data: dict[str, StoredTensor]
+    compilation: Compilation
+    refused: list[str] = field(default_factory=list)
+
+    def __repr__(self) -> str:
+        orders = "; ".join(f"{r.name}: {','.join(r.order)}" for r in self.compilation.regions)
+        return f"{self.program}\n# {self.compilation.schedule}\n# orders {orders}"
+
+
+def random_options(region: FusedRegion, rng: random.Random) -> RegionOptions:
+    """How a region is lowered, drawn at random; up to two indices in one to eight lanes."""
+    chosen = rng.sample(region.indices, min(len(region.indices), rng.choice([0, 0, 1, 1, 2])))
+    lanes = tuple((index, rng.randint(1, 8)) for index in chosen)
+    return RegionOptions(rng.random() < 0.7, rng.random() < 0.3, lanes)
+
+
+def _compiled(region: FusedRegion, order: tuple[str, ...]) -> CompiledRegion:
+    try:
+        return compile_region(region, order)
+    except ScheduleError:  # nothing works on single elements of an index: no lanes for it
+        return compile_region(replace(region, options=replace(region.options, lanes=())), order)
+
+
+def _legal(
+    compiled_from: Program, schedule: Schedule, rng: random.Random, vary: bool
+) -> Iterator[CompiledRegion]:
+    for region in fuse(compiled_from, schedule):
+        if vary:
+            region = replace(region, options=random_options(region, rng))
+            orders = [region.pog.sample(rng) for _ in range(60)]
+        else:
+            orders = list(region.pog.orders(60))
+            rng.shuffle(orders)
+        reason: FuseloomError | None = None
+        for order in orders:
+            try:
+                yield _compiled(region, order)
+                break
+            except (OrderError, LoweringError) as problem:
+                reason = problem
+        else:
+            assert reason is not None
+            raise reason
+
+
+def make_case(
+    rng: random.Random, low: int = 2, high: int = 5, block: int = 1, vary: bool = False
+) -> Case | None:
+    """One random case, or None where the statements drawn make no legal program.
+
+    Parameters
+    ----------
+    block : int
+        Edge of the blocks that some of its indices are stored in.
+    vary : bool
+        Draw, too, whether iteration is global, lanes, and how regions are lowered; orders are
+        then uniform samples of all legal ones, else they are among the first.
+    """
+    maker = Maker(rng, block)
+    text = maker.text(rng.randint(low, high))
+    try:
+        program = parse(text)
+    except ProgramError:
+        return None
+    if vary and rng.random() < 0.25:
+        program, _ = prepare(program, Schedule((), (), (Global(),)))
+    positive = {t.name for t in maker.tensors if t.positive}
+    data = data_of(program, positive, rng)
+    names = [s.out.tensor for s in program.statements]
+    barriers = {k for k, s in enumerate(program.statements) if not s.op.fuses}
+    forced = barriers | {k + 1 for k in barriers}
+    starts = [0, *(k for k in range(1, len(names)) if k in forced or rng.random() < 0.35)]
+    groups = [names[a:b] for a, b in zip(starts, [*starts[1:], len(names)], strict=True)]
+    refused: list[str] = []
+    while True:
+        schedule = Schedule.parse("; ".join(f"fuse {g[0]}..{g[-1]}" for g in groups if len(g) > 1))
+        try:
+            regions = tuple(_legal(program, schedule, rng, vary))
+        except (OrderError, LoweringError) as problem:
+            refused.append(problem.message)
+            longest = max(range(len(groups)), key=lambda k: len(groups[k]))
+            if len(groups[longest]) == 1:
+                return None  # a single statement whose storage orders contradict each other
+            g = groups[longest]
+            groups[longest : longest + 1] = [g[: len(g) // 2], g[len(g) // 2 :]]
+            continue
+        return Case(program, data, Compilation(program, schedule, regions), refused)
+
+
+@st.composite
+def cases(draw: st.DrawFn, low: int = 2, high: int = 5) -> Case:
+    """Programs of ``low`` to ``high`` statements with random formats, data, fusion and orders."""
+    rng = draw(st.randoms(use_true_random=False))
+    for _ in range(20):
+        case = make_case(rng, low, high)
+        if case is not None:
+            return case
+    return draw(st.nothing())
