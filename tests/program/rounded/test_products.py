@@ -97,6 +97,39 @@ def test_absent_elements_do_not_meet_infinities() -> None:
     assert got.listed().values.tolist() == [np.inf, 6.0]
 
 
+@pytest.mark.parametrize("kinds", ["gg", "gl", "lg", "ll"])
+def test_infinities_are_multiplied_before_anything_is_summed(kinds: str) -> None:
+    """The sum of ``[1, 2, -4]`` times infinity is no number, nor is any that meets a 0."""
+    a = Grid((np.arange(3), np.arange(3)), np.array([[1.0, 2, 1], [2, 2, 0], [-4, 2, 1]]))
+    x = Grid((np.arange(3),), np.array([np.inf, np.inf, np.inf]))
+    y = Grid((np.arange(3),), np.array([-np.inf, 2.0, np.nan]))
+    made = [e if kind == "g" else e.listed() for e, kind in zip((a, x), kinds, strict=True)]
+    given = [(("i", "j"), made[0]), (("j",), made[1])]
+    for factors, want in (
+        (given, [np.nan, np.inf, np.nan]),
+        (given[::-1], [np.nan, np.inf, np.nan]),
+        ([given[0], (("j",), y)], [np.nan, 12.0, np.nan]),
+        ([*given, (("j",), y)], [np.nan, np.inf, np.nan]),
+        ([(("k",), y), *given], [np.nan] * 3),
+    ):
+        with np.errstate(all="ignore"):
+            got = sum_of_products(("j",), factors, Rounding(), Budget(1e9, 1e9)).listed()
+        np.testing.assert_array_equal(got.values[np.argsort(got.coords[0])], want)
+
+
+def test_what_infinity_is_multiplied_by_has_a_sign() -> None:
+    """Anything comes out where rounding decides on the sign; nothing else does elsewhere."""
+    infinite = Grid((np.arange(2),), np.array([np.inf, np.inf]), np.zeros(2))
+    near = Grid((np.arange(2),), np.array([1e-9, 1.0]), np.full(2, 1e-7))
+    with np.errstate(all="ignore"):
+        got = sum_of_products(
+            ("i",), [(("i",), infinite), (("i",), near)], Rounding(), Budget(1e9, 1e9)
+        )
+    assert got.values.tolist() == [np.inf, np.inf]
+    assert got.bounds is not None
+    assert np.isfinite(got.bounds).tolist() == [False, True]
+
+
 def test_a_product_of_zeros_is_an_element() -> None:
     a = Listed(np.array([[0], [0]]), np.array([0.0]))
     b = Listed(np.array([[0], [3]]), np.array([0.0]))
