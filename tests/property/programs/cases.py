@@ -18,6 +18,7 @@ from engine.errors import FuseloomError, LoweringError, OrderError, ProgramError
 from engine.program import Program, StoredTensor, parse
 from tests.property.programs.filling import data_of
 from tests.property.programs.making import Maker
+from tests.property.programs.wide import WideMaker, scattered
 
 
 @dataclass
@@ -71,7 +72,13 @@ def _legal(
 
 
 def make_case(
-    rng: random.Random, low: int = 2, high: int = 5, block: int = 1, vary: bool = False
+    rng: random.Random,
+    low: int = 2,
+    high: int = 5,
+    block: int = 1,
+    vary: bool = False,
+    undefined: bool = False,
+    wide: bool = False,
 ) -> Case | None:
     """One random case, or None where the statements drawn make no legal program.
 
@@ -82,8 +89,12 @@ def make_case(
     vary : bool
         Draw, too, whether iteration is global, lanes, and how regions are lowered; orders are
         then uniform samples of all legal ones, else they are among the first.
+    undefined : bool
+        With NaN and infinities among the values.
+    wide : bool
+        With dimensions of which hardly anything is stored.
     """
-    maker = Maker(rng, block)
+    maker = (WideMaker if wide else Maker)(rng, block, undefined)
     text = maker.text(rng.randint(low, high))
     try:
         program = parse(text)
@@ -92,7 +103,7 @@ def make_case(
     if vary and rng.random() < 0.25:
         program, _ = prepare(program, Schedule((), (), (Global(),)))
     positive = {t.name for t in maker.tensors if t.positive}
-    data = data_of(program, positive, rng)
+    data = (scattered if wide else data_of)(program, positive, rng)
     names = [s.out.tensor for s in program.statements]
     barriers = {k for k, s in enumerate(program.statements) if not s.op.fuses}
     forced = barriers | {k + 1 for k in barriers}

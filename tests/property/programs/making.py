@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 from itertools import permutations
+from math import prod
 
 import numpy as np
 
@@ -13,20 +14,33 @@ INDICES = ("i", "j", "k", "l", "m")
 
 @dataclass
 class Made:
-    """A tensor while a program is being made up: its index sizes and what may be done to it."""
+    """A tensor while a program is being made up: its index sizes and what may be done to it.
+
+    ``count`` is how many elements it has at most, where somebody counts.
+    """
 
     name: str
     sizes: tuple[int, ...]
     positive: bool
     magnitude: float
+    count: int = 0
 
 
 class Maker:
-    """Makes up statements one after another."""
+    """Makes up statements one after another.
 
-    def __init__(self, rng: random.Random, block: int = 1) -> None:
+    Parameters
+    ----------
+    block : int
+        Edge of the blocks that some indices are stored in.
+    undefined : bool
+        Take logarithms and roots of negative numbers, and divide by 0: NaN and infinities.
+    """
+
+    def __init__(self, rng: random.Random, block: int = 1, undefined: bool = False) -> None:
         self.rng = rng
         self.block = block
+        self.undefined = undefined
         count = rng.randint(1, 3)
         self.size_of = {x: rng.choice([1, 2, 3, 4, 5][: count + 2]) for x in INDICES}
         if block > 1:  # blocked indices and others never share a size, so none is linked
@@ -78,7 +92,7 @@ class Maker:
         rng = self.rng
         name = f"A{len(self.declarations)}"
         sizes = tuple(self.size_of[x] for x in indices)
-        levels = [rng.choice(["dense", "compressed"]) for _ in sizes]
+        levels = [self.level(size) for size in sizes]
         if rng.random() < 0.25:  # COO, or singletons at some of the inner levels
             everywhere = rng.random() < 0.5
             if everywhere and levels:
@@ -93,9 +107,28 @@ class Maker:
         form = f" [{', '.join(levels)}] order {','.join(map(str, order))}" if sizes else ""
         form += self.blocks(indices)
         self.declarations.append(f"{name}: {shape}{form}")
-        made = Made(name, sizes, positive or rng.random() < 0.5, 2.0)
+        made = Made(name, sizes, positive or rng.random() < 0.5, 2.0, self.stored(sizes, levels))
         self.tensors.append(made)
+        if self.undefined and not made.positive and rng.random() < 0.5:
+            function = rng.choice(("log", "log", "rsqrt"))
+            return self.emit(indices, f"{function}({self.at(made, indices)})", False, 4.0, made)
         return made
+
+    def level(self, size: int) -> str:
+        """How a level of that size is stored."""
+        return self.rng.choice(["dense", "compressed"])
+
+    def stored(self, sizes: tuple[int, ...], levels: list[str]) -> int:
+        """How many elements an input has at most."""
+        return 0
+
+    def computed(self, sizes: tuple[int, ...], operands: tuple[Made, ...]) -> int:
+        """How many elements a result has at most."""
+        return 0
+
+    def summed(self, gone: list[str], *operands: Made) -> float:
+        """How many elements are summed to one, at most."""
+        return float(prod(self.size_of[x] for x in gone))
 
     def operand(self, indices: list[str], positive: bool = False) -> Made:
         """A tensor that can be read at these indices: an earlier result, or a new input."""
@@ -123,10 +156,13 @@ class Maker:
         indices = self.indices(1, 3)
         return self.input(indices), indices
 
-    def emit(self, out: list[str], right: str, positive: bool, magnitude: float) -> Made:
+    def emit(
+        self, out: list[str], right: str, positive: bool, magnitude: float, *operands: Made
+    ) -> Made:
         name = f"T{len(self.statements)}"
         self.statements.append(f"{name}[{','.join(out)}] = {right}")
-        made = Made(name, tuple(self.size_of[x] for x in out), positive, magnitude)
+        sizes = tuple(self.size_of[x] for x in out)
+        made = Made(name, sizes, positive, magnitude, self.computed(sizes, operands))
         self.tensors.append(made)
         return made
 
@@ -149,12 +185,13 @@ class Maker:
         out = self.at_most_two_blocked([x for x in both if self.rng.random() < 0.7])[:3]
         if self.rng.random() < 0.3:
             self.rng.shuffle(out)
-        summed = float(np.prod([self.size_of[x] for x in both if x not in out] or [1]))
+        summed = self.summed([x for x in both if x not in out], a, b)
         self.emit(
             out,
             f"{self.at(a, ai)} * {self.at(b, bi)}",
             a.positive and b.positive,
             a.magnitude * b.magnitude * summed,
+            *(a, b),
         )
 
     def product(self) -> None:
@@ -169,12 +206,13 @@ class Maker:
         if magnitude > 1e3 or len(every) > 4:
             return
         out = self.at_most_two_blocked([x for x in every if self.rng.random() < 0.6])[:3]
-        summed = float(np.prod([self.size_of[x] for x in every if x not in out] or [1]))
+        summed = self.summed([x for x in every if x not in out], a, b, c)
         self.emit(
             out,
             f"product({self.at(a, ai)}, {self.at(b, bi)}, {self.at(c, ci)})",
             a.positive and b.positive and c.positive,
             magnitude * summed,
+            *(a, b, c),
         )
 
     def concat(self) -> None:
@@ -195,6 +233,7 @@ class Maker:
             f"concat[m]({self.at(a, over('m'))}, {self.at(b, over('m'))})",
             a.positive and b.positive,
             max(a.magnitude, b.magnitude),
+            *(a, b),
         )
 
     def reshape(self) -> None:
@@ -203,12 +242,12 @@ class Maker:
         if not ai or self.rng.random() < 0.5:
             return
         sizes = [self.size_of[x] for x in ai]
-        places = int(np.prod(sizes))
+        places = prod(sizes)
         fitting = [
             list(chosen)
             for rank in (1, 2, 3)
             for chosen in permutations(INDICES, rank)
-            if int(np.prod([self.size_of[x] for x in chosen])) == places
+            if prod(self.size_of[x] for x in chosen) == places
             and self.at_most_two_blocked(list(chosen)) == list(chosen)
         ]
         if not fitting:
@@ -216,7 +255,7 @@ class Maker:
         out = self.rng.choice(fitting)
         name = f"T{len(self.statements)}"
         shape = "x".join(str(self.size_of[x]) for x in out)
-        levels = [self.rng.choice(["dense", "compressed"]) for _ in out]
+        levels = [self.level(self.size_of[x]) for x in out]
         if a.positive:  # places that a dense level fills would hold zeros
             levels = ["compressed"] * len(out)
         order = list(range(len(out)))
@@ -226,7 +265,7 @@ class Maker:
             + self.blocks(out)
         )
         positive = a.positive and not self.blocks(out)  # so would the rest of a block
-        self.emit(out, f"reshape({self.at(a, ai)})", positive, a.magnitude)
+        self.emit(out, f"reshape({self.at(a, ai)})", positive, a.magnitude, a)
 
     def add(self) -> None:
         a, ai = self.recent()
@@ -236,9 +275,8 @@ class Maker:
         if self.rng.random() < 0.2:
             self.rng.shuffle(out)
         positive = a.positive and b.positive and sign == "+"
-        self.emit(
-            out, f"{self.at(a, ai)} {sign} {self.at(b, ai)}", positive, a.magnitude + b.magnitude
-        )
+        right = f"{self.at(a, ai)} {sign} {self.at(b, ai)}"
+        self.emit(out, right, positive, a.magnitude + b.magnitude, a, b)
 
     def broadcast(self) -> None:
         a, ai = self.recent()
@@ -247,9 +285,8 @@ class Maker:
         left, right = self.at(a, ai), self.at(b, bi)
         if self.rng.random() < 0.3:
             left, right = right, left
-        self.emit(
-            list(ai), f"{left} + {right}", a.positive and b.positive, a.magnitude + b.magnitude
-        )
+        magnitude = a.magnitude + b.magnitude
+        self.emit(list(ai), f"{left} + {right}", a.positive and b.positive, magnitude, a, b)
 
     def unary(self) -> None:
         a, ai = self.recent()
@@ -261,22 +298,22 @@ class Maker:
             choices.append("sigmoid")
         if a.magnitude <= 4:
             choices += ["exp", "exp"]
-        if a.positive:
+        if a.positive or self.undefined:
             choices += ["log", "rsqrt"]
         match self.rng.choice(choices):
             case "scale":
-                self.emit(ai, f"{at} * 0.5", a.positive, a.magnitude)
+                self.emit(ai, f"{at} * 0.5", a.positive, a.magnitude, a)
             case "shift":
-                self.emit(ai, f"{at} + 0.25", a.positive, a.magnitude + 1)
+                self.emit(ai, f"{at} + 0.25", a.positive, a.magnitude + 1, a)
             case "exp":
-                self.emit(ai, f"exp({at})", True, float(np.exp(a.magnitude)))
+                self.emit(ai, f"exp({at})", True, float(np.exp(a.magnitude)), a)
             case "relu":
-                self.emit(ai, f"relu({at})", False, a.magnitude)
+                self.emit(ai, f"relu({at})", False, a.magnitude, a)
             case "sigmoid":
                 # Not positive: float32 keeps no digit of the logarithm of nearly 1.
-                self.emit(ai, f"sigmoid({at})", False, 1)
+                self.emit(ai, f"sigmoid({at})", False, 1, a)
             case other:
-                self.emit(ai, f"{other}({at})", False, a.magnitude + 4)
+                self.emit(ai, f"{other}({at})", False, a.magnitude + 4, a)
 
     def reduce(self) -> None:
         a, ai = self.recent()
@@ -288,16 +325,17 @@ class Maker:
             right = f"max[{','.join(gone)}] {self.at(a, ai)}"
         else:
             right = self.at(a, ai)
-        scale = float(np.prod([self.size_of[x] for x in gone] or [1]))
-        self.emit(out, right, a.positive, a.magnitude * scale)
+        self.emit(out, right, a.positive, a.magnitude * self.summed(gone, a), a)
 
     def div(self) -> None:
         a, ai = self.recent()
         bi = [x for x in ai if self.rng.random() < 0.7]
-        b = self.operand(bi, positive=True)
-        if not b.positive or b.name.startswith("T"):
+        defined = not self.undefined or self.rng.random() < 0.5
+        b = self.operand(bi, positive=defined)
+        if defined and (not b.positive or b.name.startswith("T")):
             b = self.input(bi, positive=True)
-        self.emit(list(ai), f"{self.at(a, ai)} / {self.at(b, bi)}", a.positive, a.magnitude * 4)
+        right = f"{self.at(a, ai)} / {self.at(b, bi)}"
+        self.emit(list(ai), right, a.positive and defined, a.magnitude * 4, a, b)
 
     def softmax(self) -> None:
         a, ai = self.recent()
@@ -305,8 +343,8 @@ class Maker:
             return
         at, rest, last = self.at(a, ai), ai[:-1], ai[-1]
         n = len(self.statements)
-        self.emit(rest, f"max[{last}] {at}", a.positive, a.magnitude)
-        self.emit(ai, f"{at} - T{n}[{','.join(rest)}]", False, 2 * a.magnitude)
-        self.emit(ai, f"exp(T{n + 1}[{','.join(ai)}])", False, 1)
-        self.emit(rest, f"T{n + 2}[{','.join(ai)}]", False, 9)
-        self.emit(ai, f"T{n + 2}[{','.join(ai)}] / T{n + 3}[{','.join(rest)}]", False, 1)
+        self.emit(rest, f"max[{last}] {at}", a.positive, a.magnitude, a)
+        self.emit(ai, f"{at} - T{n}[{','.join(rest)}]", False, 2 * a.magnitude, a)
+        self.emit(ai, f"exp(T{n + 1}[{','.join(ai)}])", False, 1, a)
+        self.emit(rest, f"T{n + 2}[{','.join(ai)}]", False, 9, a)
+        self.emit(ai, f"T{n + 2}[{','.join(ai)}] / T{n + 3}[{','.join(rest)}]", False, 1, a)
