@@ -101,3 +101,29 @@ def test_programs(engine: str, name: str, lanes: int) -> None:
         made, meant = run.outputs["m"].to_dense(), run.reference["m"].dense()
         assert np.isnan(made).any()
         np.testing.assert_allclose(made, meant, rtol=1e-6)
+
+
+PRODUCTS = {
+    "columns in tiles": ("A: 4x4 dense block 2", "y[j]"),
+    "everything in tiles": ("A: 4x4 dense block 2", "y[]"),
+    "columns": ("A: 4x4 dense", "y[j]"),
+}
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("name", PRODUCTS)
+def test_infinities_are_multiplied_before_they_are_summed(engine: str, name: str) -> None:
+    """Two columns times minus infinity are no numbers, though their sums times it are."""
+    tensor, out = PRODUCTS[name]
+    block = " block 2" if "block" in tensor else ""
+    program = fl.parse(f"{tensor}\nz: 4 dense{block}\nb[j] = log(z[j])\n{out} = A[i,j] * b[j]")
+    a = np.array([[1.0, 2, 3, -1], [1, 2, 3, 4], [-1, 2, 3, 2], [3, 2, 3, 2]], dtype=np.float32)
+    run = fl.simulate(
+        fl.compile(program, "order y: i,j"), {"A": a, "z": np.zeros(4)}, engine=engine
+    )
+    made = run.outputs["y"].to_dense()
+    if out == "y[]":
+        assert np.isnan(made)
+    else:
+        np.testing.assert_array_equal(made, [np.nan, -np.inf, -np.inf, np.nan])
+    assert run.check().ok

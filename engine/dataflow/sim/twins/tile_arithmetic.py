@@ -87,9 +87,13 @@ def binary_on_tiles(name: str, spec: TileSpec) -> Callable[[Any, Any], Value]:
             array = np.asarray(value, dtype=np.float64)
             if array.ndim < len(axes):  # a zero that stands for an absent tile
                 array = np.broadcast_to(array, (spec.edge,) * len(axes))
-            kept = "".join(x for x in axes if x in other or x in spec.result)
-            gone = tuple(k for k, x in enumerate(axes) if x not in kept)
-            parts.append((array.sum(axis=gone) if gone else array, kept))
+            # What only the other has and the result lacks: summed after it is multiplied, as
+            # infinities do not distribute.
+            more = "".join(x for x in other if x not in axes and x not in spec.result)
+            if more:
+                wider = array.reshape(array.shape + (1,) * len(more))
+                array = np.tile(wider, (1,) * array.ndim + (spec.edge,) * len(more))
+            parts.append((array, axes + more))
         (x, mine), (y, theirs) = parts
         return as_value(np.einsum(f"{mine},{theirs}->{spec.result}", x, y), spec)
 

@@ -58,11 +58,22 @@ def elementwise_plan(spec: TileSpec) -> list[int]:
     return [spec.edge, *_walk(spec.result, spec.edge, left, right)]
 
 
+FOLDED, SPREAD = 1, 2
+"""Moves that fold axes, and moves that repeat numbers along axes that the tile lacks."""
+
+
 def move_plan(source: str, target: str, edge: int) -> list[int]:
     """Where the numbers of a tile go; axes that the target lacks are folded."""
     kept = "".join(x for x in target if x in source)
     gone = any(x not in target for x in source)
-    return [edge, int(gone), *_walk(source, edge, _strides(kept, edge))]
+    return [edge, FOLDED * gone, *_walk(source, edge, _strides(kept, edge))]
+
+
+def spread_plan(source: str, target: str, edge: int) -> list[int]:
+    """Where the numbers of a target come from, which may have axes that the source lacks."""
+    if all(x in source for x in target):
+        return move_plan(source, target, edge)
+    return [edge, SPREAD, *_walk(target, edge, _strides(source, edge))]
 
 
 MOVE = 16
@@ -79,13 +90,14 @@ def contraction_plan(spec: TileSpec, ints: Pool) -> int:
     batch = "".join(x for x in result if x in a and x in b)
     rows = "".join(x for x in result if x in a and x not in b)
     columns = "".join(x for x in result if x in b and x not in a)
-    terms = "".join(x for x in a if x in b and x not in result)
+    # What one of them lacks is summed after it is multiplied: infinities do not distribute.
+    terms = "".join(dict.fromkeys(x for x in a + b if x not in result))
     sizes = [edge ** len(axes) for axes in (batch, rows, terms, columns)]
     count, m, k, n = sizes
     scratch = [ints.reserve(size) for size in (count * m * k, count * k * n, count * m * n)]
     moves = [
-        move_plan(a, batch + rows + terms, edge),
-        move_plan(b, batch + terms + columns, edge),
+        spread_plan(a, batch + rows + terms, edge),
+        spread_plan(b, batch + terms + columns, edge),
         move_plan(batch + rows + columns, result, edge),
     ]
     padded = [plan + [0] * (MOVE - len(plan)) for plan in moves]
@@ -112,6 +124,12 @@ def pack(s: State, source: Int, into: Int, plan: Int, size: Int, top: Int) -> No
     edge, folds = s.ints[plan], s.ints[plan + 1]
     rows, length, stride = s.ints[plan + 2], s.ints[plan + 3], s.ints[plan + 4]
     out = doubles(s.ints, into, size)
+    if folds == SPREAD:
+        for row in range(rows):
+            at = source + _offset(s, plan + 5, 1, row, edge)
+            for e in range(length):
+                out[row * length + e] = np.float64(s.floats[at + e * stride])
+        return
     if folds:
         start = -np.inf if top else 0.0
         for e in range(size):
