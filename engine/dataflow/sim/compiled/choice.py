@@ -10,6 +10,9 @@ from engine.dataflow.sim.machine import Machine
 from engine.dataflow.sim.ports import stalled
 from engine.errors import GraphError, SimulationError
 
+WIDEST = 2**20
+"""Entries of the largest table that a kernel keeps, of which it may need a handful: 4 MiB."""
+
 
 def kernel_name(node: Node, machine: Machine) -> str:
     """Name of the kernel that runs a node: its entry's, for its values, inputs and memory.
@@ -23,9 +26,16 @@ def kernel_name(node: Node, machine: Machine) -> str:
     kernels, spec = entry.kernels, tile_of(node)
     if spec is not None and any((*spec.operands, spec.result)):
         return kernels.tiles
+    if kernels.table is not None and entries(node, kernels.table) > WIDEST:
+        return kernels.tiles  # which keeps what there is
     if kernels.guided is not None and len(node.inputs) > len(entry.inputs):
         return kernels.guided
     return stalled(node, machine) or kernels.plain or node.op
+
+
+def entries(node: Node, parameter: str) -> int:
+    """How many entries a node's table has; 0 where it has none."""
+    return int(node.params.get(parameter) or 0)
 
 
 def kernels_of(graph: Graph, machine: Machine, *, observed: bool = False) -> set[str]:
