@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 
 from engine.errors import DataError
+from engine.program.levels import Ints
 from engine.program.storage import StoredTensor
 from engine.program.types import Tensor
 
@@ -30,20 +36,34 @@ def reshaped(given: StoredTensor, tensor: Tensor) -> StoredTensor:
     >>> reshaped(stored, program.tensor("R")).to_coo()[0].tolist()
     [[1], [5]]
     """
-    places = int(np.prod(given.tensor.shape, dtype=np.int64))
-    if places != int(np.prod(tensor.shape, dtype=np.int64)):
+    places = prod(given.tensor.shape)
+    if places != prod(tensor.shape):
         raise DataError(
             f"{given.tensor.name} has {places:,} places, which do not fill {tensor.name}",
             hint="a reshape keeps the number of places",
         )
     coords, values = given.to_coo()
-    flat = np.zeros(len(values), dtype=np.int64)
-    for axis, size in enumerate(given.tensor.shape):
+    moved = renumbered(coords, given.tensor.shape, tensor.shape)
+    return StoredTensor.from_coo(tensor, moved, values, computed=True)
+
+
+def renumbered(coords: Ints, before: Sequence[int], after: Sequence[int]) -> Ints:
+    """Coordinates in one shape of the places that have these in another, counted row by row.
+
+    Parameters
+    ----------
+    coords : (n, rank) array of int
+    before, after : sequence of int
+        Shapes of as many places, be they more than 64 bits can count.
+    """
+    kind: type = np.int64 if prod(before) <= np.iinfo(np.int64).max else object
+    flat: npt.NDArray[Any] = np.zeros(len(coords), dtype=kind)
+    for axis, size in enumerate(before):
         flat = flat * size + coords[:, axis]
     columns = []
-    for size in reversed(tensor.shape):
-        flat, column = np.divmod(flat, size)
-        columns.append(column)
-    shape = (len(values), tensor.rank)
-    moved = np.stack(columns[::-1], axis=1) if columns else np.zeros(shape, dtype=np.int64)
-    return StoredTensor.from_coo(tensor, moved, values, computed=True)
+    for size in reversed(after):
+        flat, column = flat // size, flat % size
+        columns.append(column.astype(np.int64))
+    if not columns:
+        return np.zeros((len(coords), 0), dtype=np.int64)
+    return np.stack(columns[::-1], axis=1)

@@ -30,3 +30,19 @@ def test_elements_are_counted_in_row_major_order() -> None:
     assert moved.to_dense().tolist() == [[0, 1], [2, 3], [4, 5]]
     with pytest.raises(DataError, match="A has 6 places, which do not fill v"):
         reshaped(given, parse("v: 5 dense\nw[i] = relu(v[i])").tensor("v"))
+
+
+def test_more_places_than_64_bits_count() -> None:
+    """Three dimensions of 2**31 - 1 change places; both ends of them stay in order."""
+    n = 2**31 - 1
+    program = parse(f"A: {n}x{n}x1000000 csf\nR: {n}x1000000x{n} csf\nR[i,k,j] = reshape(A[i,j,k])")
+    at = np.array([[0, 0, 0], [1, 2, 3], [n - 1, n - 1, 999_999]])
+    given = StoredTensor.from_coo(program.tensor("A"), at, [1.0, 2.0, 3.0])
+    run = simulate(compile_program(program), {"A": given})
+    coords, values = run.outputs["R"].to_coo()
+    places = [(i * n + j) * 1_000_000 + k for i, j, k in at.tolist()]
+    assert [(i * 1_000_000 + k) * n + j for i, k, j in coords.tolist()] == places
+    assert values.tolist() == [1.0, 2.0, 3.0]
+    check = run.check()
+    assert check.ok
+    assert not check.unchecked

@@ -11,6 +11,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 
 import numpy as np
 
+from engine.program.relayout import renumbered
 from engine.program.rounded.budget import WORD, Budget, TooMuchError
 from engine.program.rounded.products import (
     Term,
@@ -360,8 +361,7 @@ def reshaped(elements: Elements, program: Program, s: Statement) -> Elements:
             tuple(map(np.arange, after.shape)), elements.values.reshape(after.shape), bounds
         )
     every = elements.listed()
-    at = np.ravel_multi_index(tuple(every.coords), before.shape)
-    coords = np.stack(np.unravel_index(at, after.shape)).astype(np.int64)
+    coords = renumbered(every.coords.T, before.shape, after.shape).T
     return _filled(Listed(coords, every.values, every.bounds), after)
 
 

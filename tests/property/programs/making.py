@@ -92,7 +92,7 @@ class Maker:
         rng = self.rng
         name = f"A{len(self.declarations)}"
         sizes = tuple(self.size_of[x] for x in indices)
-        levels = [self.level(size) for size in sizes]
+        levels = [rng.choice(["dense", "compressed"]) for _ in sizes]
         if rng.random() < 0.25:  # COO, or singletons at some of the inner levels
             everywhere = rng.random() < 0.5
             if everywhere and levels:
@@ -103,6 +103,7 @@ class Maker:
         order = list(range(len(sizes)))
         if rng.random() < 0.3:
             rng.shuffle(order)
+        levels = self.storable(levels, [sizes[k] for k in order])
         shape = "x".join(map(str, sizes)) or "scalar"
         form = f" [{', '.join(levels)}] order {','.join(map(str, order))}" if sizes else ""
         form += self.blocks(indices)
@@ -114,9 +115,9 @@ class Maker:
             return self.emit(indices, f"{function}({self.at(made, indices)})", False, 4.0, made)
         return made
 
-    def level(self, size: int) -> str:
-        """How a level of that size is stored."""
-        return self.rng.choice(["dense", "compressed"])
+    def storable(self, levels: list[str], sizes: list[int]) -> list[str]:
+        """Levels in storage order as they may be, given their sizes."""
+        return levels
 
     def stored(self, sizes: tuple[int, ...], levels: list[str]) -> int:
         """How many elements an input has at most."""
@@ -255,11 +256,12 @@ class Maker:
         out = self.rng.choice(fitting)
         name = f"T{len(self.statements)}"
         shape = "x".join(str(self.size_of[x]) for x in out)
-        levels = [self.level(self.size_of[x]) for x in out]
+        levels = [self.rng.choice(["dense", "compressed"]) for _ in out]
         if a.positive:  # places that a dense level fills would hold zeros
             levels = ["compressed"] * len(out)
         order = list(range(len(out)))
         self.rng.shuffle(order)
+        levels = self.storable(levels, [self.size_of[out[k]] for k in order])
         self.declarations.append(
             f"{name}: {shape} [{', '.join(levels)}] order {','.join(map(str, order))}"
             + self.blocks(out)

@@ -43,8 +43,11 @@ class WideMaker(Maker):
         blocked = {self.is_blocked(x) for x in "klm"}
         self.joinable = self.joinable and self.size_of["m"] == k + l and len(blocked) == 1
 
-    def level(self, size: int) -> str:
-        return "compressed" if size >= WIDE else super().level(size)
+    def storable(self, levels: list[str], sizes: list[int]) -> list[str]:
+        return [
+            "compressed" if level == "dense" and size >= WIDE else level
+            for level, size in zip(levels, sizes, strict=True)
+        ]
 
     def stored(self, sizes: tuple[int, ...], levels: list[str]) -> int:
         small = prod(n for n in sizes if n < WIDE)
