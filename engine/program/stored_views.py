@@ -10,6 +10,9 @@ from engine.program.formats import Format, LevelFormat, suggestion
 from engine.program.storage import StoredTensor
 from engine.program.types import Tensor
 
+GROWTH = 1024
+"""How many times larger a dimension may be than the one whose dense level it takes over."""
+
 
 def view_key(tensor: Tensor, mode_order: Sequence[int]) -> str:
     """Name of a tensor's data in a mode order: ``X`` as declared, else ``X@1,0``.
@@ -29,7 +32,9 @@ def view_format(tensor: Tensor, mode_order: Sequence[int]) -> Format:
 
     Level formats stay in place, except that dense innermost levels of a sparse tensor become
     compressed: in another place they would fill other fibers.  So do singletons right below a
-    dense level, which need not have one element per position in another place.
+    dense level, which need not have one element per position in another place.  Nor does a level
+    stay dense that a far larger dimension takes over: a segment for each of ten million columns
+    is no price for a few elements.
 
     Examples
     --------
@@ -46,6 +51,10 @@ def view_format(tensor: Tensor, mode_order: Sequence[int]) -> Format:
         levels[at] = LevelFormat.COMPRESSED
     for at in range(1, len(levels)):
         if levels[at] is LevelFormat.SINGLETON and levels[at - 1] is LevelFormat.DENSE:
+            levels[at] = LevelFormat.COMPRESSED
+    for at, (was, now) in enumerate(zip(tensor.format.mode_order, order, strict=True)):
+        grown = tensor.shape[now] > GROWTH * tensor.shape[was]
+        if levels[at] is LevelFormat.DENSE and grown:
             levels[at] = LevelFormat.COMPRESSED
     return replace(tensor.format, levels=tuple(levels), mode_order=order)
 
