@@ -10,6 +10,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 
+import numpy as np
 import pytest
 
 from engine.dataflow.sim.program_runs import simulate
@@ -21,17 +22,18 @@ SEED = 20_261_121
 BLOCKS = (1, 1, 1, 2, 3, 4)
 
 
-def draw(seed: int) -> Case | None:
+def draw(seed: int, undefined: bool = False, wide: bool = False) -> Case | None:
     rng = random.Random(seed)
-    return make_case(rng, 1, 8, block=rng.choice(BLOCKS), vary=True)
+    block = rng.choice(BLOCKS)
+    return make_case(rng, 1, 8, block=block, vary=True, undefined=undefined, wide=wide)
 
 
-def search(first: int, wanted: int) -> Counter[str]:
+def search(first: int, wanted: int, undefined: bool = False, wide: bool = False) -> Counter[str]:
     """Run that many cases; count what they had in them."""
     seen: Counter[str] = Counter()
     seed = first
     while seen["cases"] < wanted:
-        case = draw(seed)
+        case = draw(seed, undefined, wide)
         seed += 1
         if case is None:
             continue
@@ -40,9 +42,13 @@ def search(first: int, wanted: int) -> Counter[str]:
         assert parse(print_program(case.program)) == case.program, f"seed {seed - 1}"
         sized = compilation.sized(2) if seed % 2 else compilation
         for engine in engines(sized):
-            result = simulate(sized, case.data, engine=engine).check()
+            run = simulate(sized, case.data, engine=engine)
+            result = run.check()
             assert result.ok, f"seed {seed - 1}, engine {engine}: {result}\n{case!r}"
+            assert not result.unchecked, f"seed {seed - 1}: {result}\n{case!r}"
             seen[engine] += 1
+        seen["no numbers"] += any(np.isnan(o.values).any() for o in run.outputs.values())
+        seen["not empty"] += any(o.nnz for o in run.outputs.values())
         statements = len(case.program.statements)
         seen["fused"] += len(compilation.regions) < statements
         seen["sized"] += sized is not compilation
@@ -64,6 +70,22 @@ def test_five_hundred_cases() -> None:
         assert seen[op] >= 5, op
 
 
+def test_infinities_and_what_is_no_number() -> None:
+    assert search(SEED + 20_000, 80, undefined=True)["no numbers"] >= 30
+
+
+def test_dimensions_that_nothing_dense_could_hold() -> None:
+    seen = search(SEED + 30_000, 80, wide=True)
+    for what in ("fused", "sized", "lanes", "products", "blocked", "compiled", "not empty"):
+        assert seen[what] >= 6, what
+
+
 @pytest.mark.fuzz
 def test_five_thousand_cases() -> None:
     search(SEED + 100_000, 5_000)
+
+
+@pytest.mark.fuzz
+@pytest.mark.parametrize(("undefined", "wide"), [(True, False), (False, True), (True, True)])
+def test_three_thousand_cases_of_extremes(undefined: bool, wide: bool) -> None:
+    search(SEED + 200_000, 3_000, undefined, wide)

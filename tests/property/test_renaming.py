@@ -54,13 +54,13 @@ def compiled(program: Program, schedule: str) -> Compilation | str:
         return type(problem).__name__
 
 
-def search(first: int, wanted: int, every: int) -> Counter[str]:
+def search(first: int, wanted: int, every: int, wide: bool = False) -> Counter[str]:
     """Run that many pairs; count what became of them."""
     seen: Counter[str] = Counter()
     seed = first
     while seen["pairs"] < wanted:
         rng = random.Random(seed)
-        made = several_outputs(rng, rng.choice(BLOCKS))
+        made = several_outputs(rng, rng.choice(BLOCKS), wide=wide)
         seed += 1
         if made is None:
             continue
@@ -117,9 +117,11 @@ def faults(caplog: pytest.LogCaptureFixture) -> list[str]:
     return [r.getMessage() for r in caplog.records if r.name == "engine.dataflow.compiler"]
 
 
-def check(first: int, wanted: int, every: int, caplog: pytest.LogCaptureFixture) -> None:
+def check(
+    first: int, wanted: int, every: int, caplog: pytest.LogCaptureFixture, wide: bool = False
+) -> None:
     with caplog.at_level(logging.WARNING, "engine.dataflow.compiler"):
-        seen = search(first, wanted, every)
+        seen = search(first, wanted, every, wide)
     assert not faults(caplog), faults(caplog)[0]
     for what in ("fused", "several outputs", "blocked", "runs"):
         assert seen[what] >= wanted // 12, what
@@ -136,6 +138,10 @@ def test_names_of_indices_mean_nothing(caplog: pytest.LogCaptureFixture) -> None
     check(SEED, 120, 4, caplog)
 
 
+def test_names_of_wide_indices_mean_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    check(SEED + 20_000, 40, 4, caplog, wide=True)
+
+
 def test_no_order_fails_inside(caplog: pytest.LogCaptureFixture) -> None:
     check_orders(SEED + 50_000, 100, caplog)
 
@@ -145,6 +151,13 @@ def test_names_of_indices_mean_nothing_in_two_thousand_pairs(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     check(SEED + 100_000, 2_000, 1, caplog)
+
+
+@pytest.mark.fuzz
+def test_names_of_wide_indices_mean_nothing_in_a_thousand_pairs(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    check(SEED + 300_000, 1_000, 4, caplog, wide=True)
 
 
 @pytest.mark.fuzz

@@ -10,6 +10,7 @@ from engine.program import Program, StoredTensor, parse
 from engine.program.types import Access
 from tests.property.programs.filling import data_of
 from tests.property.programs.making import INDICES, Maker
+from tests.property.programs.wide import WideMaker, scattered
 
 
 def renamed(program: Program, rng: random.Random) -> Program:
@@ -34,14 +35,14 @@ def renamed(program: Program, rng: random.Random) -> Program:
 
 
 def several_outputs(
-    rng: random.Random, block: int = 1
+    rng: random.Random, block: int = 1, undefined: bool = False, wide: bool = False
 ) -> tuple[Program, dict[str, StoredTensor], str] | None:
     """A random program with results in the middle, names that clash, data, and a schedule.
 
     Sometimes a chain with many possible cuts goes on from the last result, and ends in two
     outputs that are written in different orders.
     """
-    maker = Maker(rng, block)
+    maker = (WideMaker if wide else Maker)(rng, block, undefined)
     text = maker.text(rng.randint(2, 7))
     if rng.random() < 0.3 and len(sizes := maker.tensors[-1].sizes) == 2:
         name, shape = maker.tensors[-1].name, "x".join(map(str, sizes))
@@ -61,7 +62,8 @@ def several_outputs(
     more = [s.out.tensor for s in program.statements if rng.random() < 0.25]
     program = replace(program, outputs=tuple(dict.fromkeys((*more, *program.outputs))))
     program = renamed(program, rng)
-    data = data_of(program, {t.name for t in maker.tensors if t.positive}, rng)
+    positive = {t.name for t in maker.tensors if t.positive}
+    data = (scattered if wide else data_of)(program, positive, rng)
     statements = program.live
     starts = [0]
     for k in range(1, len(statements)):
