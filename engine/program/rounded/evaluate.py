@@ -13,14 +13,7 @@ import numpy as np
 
 from engine.program.relayout import renumbered
 from engine.program.rounded.budget import WORD, Budget, TooMuchError
-from engine.program.rounded.products import (
-    Term,
-    groups,
-    rounded,
-    sum_of_products,
-    sum_of_slices,
-    summed,
-)
+from engine.program.rounded.products import rounded, sum_of_products, sum_of_slices
 from engine.program.rounded.rounding import SMALLEST, Rounding, function, reciprocal, settled
 from engine.program.rounded.stored import from_stored, is_grid
 from engine.program.rounded.tensors import (
@@ -33,6 +26,7 @@ from engine.program.rounded.tensors import (
     keys,
     same_axis,
 )
+from engine.program.rounded.terms import Term, groups, summed
 from engine.program.rounded.unions import union
 from engine.program.rounded.wanted import Wanted
 from engine.program.storage import StoredTensor
@@ -88,6 +82,13 @@ def evaluate_rounded(
 
     kept: Read = {} if read is None else read
 
+    def hold() -> None:
+        """Tell the budget what is kept, which may be the same in several places."""
+        distinct = {id(e): _bytes(e) for e in (*kept.values(), *known.values())}
+        budget.held = sum(distinct.values())
+
+    hold()
+
     def elements(name: str, box: Box) -> Elements:
         key = (name, *(None if only is None else only.tobytes() for only in box))
         if key not in kept:
@@ -119,7 +120,7 @@ def evaluate_rounded(
                     if large is not None or not _in_slices(program, s, access):
                         raise
                     large = access
-            budget.held = sum(map(_bytes, known.values()))
+            hold()
             evaluator = _Evaluator(program, s, wanted, budget, rounding)
             if large is None:
                 made = evaluator.result([known[a.tensor] for a in s.operands])

@@ -7,8 +7,8 @@ import pytest
 
 from engine.program import parse
 from engine.program.reference import evaluate
-from engine.program.rounded import Box, Budget, Elements, evaluate_rounded
-from engine.program.storage import check_data
+from engine.program.rounded import Box, Budget, Elements, TooMuchError, evaluate_rounded
+from engine.program.storage import StoredTensor, check_data
 from engine.program.types import Program
 from tests.property.test_everything_at_once import draw
 
@@ -112,3 +112,18 @@ def test_dimensions_too_large_for_arrays_are_no_hindrance() -> None:
         5: 2.0,
         999_999: 3.0,
     }
+
+
+def test_what_an_evaluation_held_that_failed_is_given_back() -> None:
+    program = parse("A: 50x50 csr\nX: 50x40 dense\nT[i,j] = A[i,k] * X[k,j]")
+    rng = np.random.default_rng(0)
+    data = {
+        "A": StoredTensor.from_dense(program.tensor("A"), rng.random((50, 50))),
+        "X": StoredTensor.from_dense(program.tensor("X"), rng.random((50, 40))),
+    }
+    budget = Budget(60_000.0, 1e9)
+    with pytest.raises(TooMuchError):
+        evaluate_rounded(program, program.live, data, {"T": (None, None)}, budget)
+    some = np.array([3])
+    made = evaluate_rounded(program, program.live, data, {"T": (some, None)}, budget)["T"]
+    assert made.restricted((some, None)).size == 40

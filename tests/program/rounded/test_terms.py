@@ -1,0 +1,56 @@
+"""Operands and partial products: what is summed, grouped and added."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engine.program.rounded.budget import Budget
+from engine.program.rounded.tensors import Grid, Listed
+from engine.program.rounded.terms import Term, groups, multiplied, plus, summed
+
+ROOM = Budget(1e9, 1e9)
+
+
+def grid(values: np.ndarray) -> Grid:
+    return Grid(tuple(map(np.arange, values.shape)), values)
+
+
+def test_groups_of_no_dimension_are_one_or_none() -> None:
+    for count in (0, 3):
+        coords, which, made = groups(np.zeros((0, count), np.int64), False)
+        assert coords.shape == (0, min(count, 1))
+        assert which.tolist() == [0] * count
+        assert made == min(count, 1)
+
+
+def test_a_grid_and_a_list_are_summed_alike() -> None:
+    values = np.arange(12.0).reshape(3, 4) - 5
+    whole = summed(Term(("i", "j"), grid(values)), {"i"}, ROOM)
+    listed = summed(Term(("i", "j"), grid(values)).listed(), {"i"}, ROOM)
+    assert whole.indices == listed.indices == ("i",)
+    assert whole.elements.values.tolist() == listed.elements.values.tolist()
+    assert whole.magnitude.tolist() == listed.magnitude.tolist() == np.abs(values).sum(1).tolist()
+
+
+def test_partial_sums_with_other_elements_are_united() -> None:
+    a = Term(("i",), Listed(np.array([[0, 2]]), np.array([1.0, 2.0])))
+    b = Term(("i",), Listed(np.array([[2, 3]]), np.array([-2.0, 5.0]), np.array([0.5, 0.25])))
+    both = plus(a, b, ROOM)
+    made = both.elements.listed()
+    assert made.coords.tolist() == [[0, 2, 3]]
+    assert made.values.tolist() == [1.0, 0.0, 5.0]
+    assert both.magnitude.tolist() == [1.0, 4.0, 5.0]
+    assert made.bounds is not None
+    assert made.bounds.tolist() == [0.0, 0.5, 0.25]
+
+
+def test_products_of_grids_and_lists_agree() -> None:
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(3, 4)), rng.normal(size=(4, 5))
+    left, right = Term(("i", "k"), grid(x)), Term(("k", "j"), grid(y))
+    for a in (left, left.listed()):
+        for b in (right, right.listed()):
+            made = multiplied(a, b, {"i", "j"}, ROOM).ordered(("i", "j")).listed()
+            dense = np.zeros((3, 5))
+            dense[tuple(made.elements.listed().coords)] = made.elements.values
+            assert np.allclose(dense, x @ y)
