@@ -15,6 +15,7 @@ import pytest
 
 from engine.dataflow.compiler import Compilation, compile_program
 from engine.dataflow.cost import estimate
+from engine.dataflow.cost.exact import EXECUTIONS
 from engine.dataflow.cost.rules import RULES
 from engine.dataflow.samml import catalogue
 from engine.dataflow.samml.catalogue import CATALOGUE
@@ -54,7 +55,7 @@ def _every_entry_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     """The catalogue, the twins and the cost rules under other names as well."""
     others = {OTHER + name: replace(e, name=OTHER + name) for name, e in CATALOGUE.items()}
     monkeypatch.setattr(catalogue, "CATALOGUE", {**CATALOGUE, **others})
-    for table in (registry._TABLE, RULES):
+    for table in (registry._TABLE, RULES, EXECUTIONS):
         for name in [name for name in table if name in CATALOGUE]:
             monkeypatch.setitem(table, OTHER + name, table[name])
 

@@ -1,12 +1,21 @@
-"""Analytical cost: takes compiled regions and statistics of the data; gives expected tokens, FLOPs,
+"""Analytical cost: takes compiled regions and the coordinates of the data; gives tokens, FLOPs,
 bytes and cycles, without a run (``fusion.md`` §6)."""
 
-from engine.dataflow.cost.estimate import Estimate, NodeEstimate, RegionEstimate, estimate
+from engine.dataflow.cost.estimate import estimate
+from engine.dataflow.cost.exact import EXECUTIONS
+from engine.dataflow.cost.known import Known, Mode
+from engine.dataflow.cost.numbers import Estimate, NodeEstimate, RegionEstimate
 from engine.dataflow.cost.rules import RULES
 from engine.dataflow.samml.catalogue import require_registered
 
-__all__ = ["Estimate", "NodeEstimate", "RegionEstimate", "estimate"]
+__all__ = ["Estimate", "Known", "Mode", "NodeEstimate", "RegionEstimate", "estimate"]
 
 require_registered(
     "cost rule", f"{__name__}.rules", RULES, lambda e: {e.name} if e.estimated else ()
+)
+require_registered(
+    "rule of execution",
+    f"{__name__}.exact.rules",
+    EXECUTIONS,
+    lambda e: {e.name} if e.estimated else (),
 )

@@ -127,8 +127,9 @@ class Primitive:
     observer : bool
         Only watches a test bench: its clock is no part of the elapsed cycles.
     estimated : bool
-        Whether compiled programs have it, so that there is a rule for its cost
-        (:mod:`engine.dataflow.cost.rules`); others come from files, test benches and machines.
+        Whether compiled programs have it, so that there are rules for its cost
+        (:mod:`engine.dataflow.cost.rules`, :mod:`engine.dataflow.cost.exact.rules`); others come
+        from files, test benches and machines.
     flops, bytes : callable
         Work from counts of value tokens (``fusion.md`` §6): ``flops(taken, made)`` and
         ``bytes(taken, made, fibers)``, where ``taken`` has an entry per input, ``made`` counts

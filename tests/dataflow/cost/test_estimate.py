@@ -53,10 +53,16 @@ def test_uniform_random_products(form: str, size: int, density: float, seed: int
 
 def test_the_busiest_node_sets_the_pace() -> None:
     model = gcn()
-    for region in estimate(compile_program(model.program, ""), karate()).regions:
+    compilation = compile_program(model.program, "")
+    for region in estimate(compilation, karate()).regions:
         slowest = max(node.cycles for node in region.nodes)
         assert region.bottleneck.cycles == slowest
-        assert slowest < region.cycles <= slowest + len(region.nodes)
+        assert region.least is not None
+        assert slowest < region.least <= region.cycles
+    for region in estimate(compilation, karate(), mode="metadata").regions:
+        assert region.least is None
+        assert region.bottleneck.cycles < region.cycles
+        assert region.cycles <= region.bottleneck.cycles + len(region.nodes)
         assert region.flops == pytest.approx(sum(node.flops for node in region.nodes))
 
 

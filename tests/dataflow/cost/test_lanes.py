@@ -25,35 +25,38 @@ def both(index: str, factor: int) -> tuple[Estimate, Run]:
 @pytest.mark.parametrize("factor", FACTORS)
 @pytest.mark.parametrize("index", ["i", "k", "j"])
 def test_a_product_in_lanes(index: str, factor: int) -> None:
-    """Within 15 % in cycles; FLOPs and bytes are those without lanes."""
+    """Within 2 % in cycles; FLOPs and bytes are those of the run."""
     expected, run = both(index, factor)
-    assert expected.cycles == pytest.approx(run.cycles, rel=0.15)
-    assert expected.flops == pytest.approx(run.work.flops, rel=0.001)
-    assert expected.bytes == pytest.approx(run.work.bytes, rel=0.001)
+    assert expected.cycles == pytest.approx(run.cycles, rel=0.02)
+    assert expected.flops == run.work.flops
+    assert expected.bytes == run.work.bytes
 
 
 def test_the_bottleneck_shrinks_where_rows_are_independent() -> None:
     one = estimate(COMPILED, DATA).regions[0].bottleneck.cycles
     for factor in FACTORS:
         lanes = both("i", factor)[0].regions[0].bottleneck.cycles
-        assert lanes == pytest.approx(one / factor, rel=0.05)
+        assert one / factor <= lanes <= 1.15 * one / factor
     assert both("k", 4)[0].regions[0].bottleneck.cycles == pytest.approx(one, rel=0.05)
 
 
 def test_nested_lanes() -> None:
     lanes = passed(COMPILED, lambda g: apply_parallel(g, [("i", 2), ("k", 3)]))
     run = simulate(lanes, DATA, engine="compiled")
-    assert estimate(lanes, DATA).cycles == pytest.approx(run.cycles, rel=0.15)
+    assert estimate(lanes, DATA).cycles == pytest.approx(run.cycles, rel=0.02)
 
 
-def test_skew_is_not_foreseen() -> None:
-    """Lanes are taken as evenly loaded: with a hub in one of them the estimate is too low."""
+def test_skew_is_foreseen() -> None:
+    """A hub in one lane makes that lane the longest."""
     model = gcn()
     compiled = compile_program(model.program, model.presets["full"])
-    for factor, share in ((2, 0.10), (4, 0.25), (8, 0.55)):
+    for factor in FACTORS:
         lanes = in_lanes(compiled, "i", factor)
         run = simulate(lanes, karate(), engine="compiled")
         expected = estimate(lanes, karate())
-        assert expected.cycles == pytest.approx(run.cycles, rel=share)
-        assert expected.cycles < run.cycles
-        assert expected.flops == pytest.approx(run.work.flops, rel=0.05)
+        assert expected.cycles == pytest.approx(run.cycles, rel=0.03)
+        assert expected.flops == run.work.flops
+        assert expected.least is not None
+        assert 0.95 * run.cycles <= expected.least <= run.cycles
+        # Statistics alone take lanes as evenly loaded.
+        assert estimate(lanes, karate(), mode="metadata").cycles < run.cycles

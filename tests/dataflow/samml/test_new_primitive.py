@@ -66,6 +66,13 @@ def _twofold(node: Node, inputs: tuple[Flow, ...], context: Context) -> Outcome:
     return _shift(replace(node, params={**node.params, "offset": 2 * node.params["offset"]}),
                   inputs, context)
 """
+EXECUTION = """
+
+@rule("twofold", shifts=True)
+def _twofold(node: Node, inputs: Inputs, context: Context) -> Executed:
+    return _shift(replace(node, params={**node.params, "offset": 2 * node.params["offset"]}),
+                  inputs, context)
+"""
 USE = """
 import json
 from dataclasses import replace
@@ -185,6 +192,10 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
         lambda text: text + TWIN,
         lambda text: text + kernel(text),
         lambda text: text + RULE,
+        lambda text: (
+            text.replace("annotations\n", "annotations\n\nfrom dataclasses import replace\n")
+            + EXECUTION
+        ),
     )
     for place, change in zip(places(), changes, strict=True):
         path = there / place
@@ -242,6 +253,7 @@ def test_an_entry_without_a_trait_cannot_be_imported(left_out: str, tmp_path: Pa
         (1, "engine.dataflow.sim", "no twin of the name 'twofold'"),
         (2, "engine.dataflow.sim.compiled.kernels", "no kernel of the name 'twofold'"),
         (3, "engine.dataflow.cost", "no cost rule of the name 'twofold'"),
+        (4, "engine.dataflow.cost", "no rule of execution of the name 'twofold'"),
     ],
 )
 def test_a_primitive_that_lacks_one_place_is_refused(

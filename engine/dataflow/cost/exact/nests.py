@@ -1,0 +1,218 @@
+"""The fibers of a stream: a tree of coordinates, level by level, and where its tokens lie.
+
+A stream of depth d carries the leaves of a tree of d levels.  Every token belongs to one
+coordinate of the outermost level, its *outer* coordinate; what follows the last of them, a closing
+stop, lies in a place of its own at the end.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+Ints: TypeAlias = npt.NDArray[np.int64]
+Bools: TypeAlias = npt.NDArray[np.bool_]
+Floats: TypeAlias = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Nest:
+    """A level of a tree of coordinates, and the levels outside it.
+
+    Attributes
+    ----------
+    parent : Nest or None
+        The level outside; None of the root, which is one element without a coordinate.
+    seg : (parent.n + 1,) array
+        Where the fiber of each element of the parent begins and ends.
+    crd : (n,) array
+        Coordinates, increasing in each fiber.
+    full : int
+        If not 0, every fiber has all the coordinates below it.
+    """
+
+    parent: Nest | None
+    seg: Ints
+    crd: Ints
+    full: int = field(default=0)
+
+    @property
+    def n(self) -> int:
+        """Elements."""
+        return len(self.crd)
+
+    @cached_property
+    def depth(self) -> int:
+        return 0 if self.parent is None else self.parent.depth + 1
+
+    @cached_property
+    def up(self) -> Ints:
+        """The element of the parent that each element is under."""
+        return np.repeat(np.arange(len(self.seg) - 1), np.diff(self.seg))
+
+    @cached_property
+    def top(self) -> Nest | None:
+        """The outermost level; None of the root."""
+        if self.parent is None or self.parent.parent is None:
+            return None if self.parent is None else self
+        return self.parent.top
+
+    @cached_property
+    def ends(self) -> Ints:
+        """Where the elements of each outer coordinate begin and end."""
+        if self.parent is None:
+            return np.array([0, 1])
+        if self.top is self:
+            return np.arange(self.n + 1)
+        return self.seg[self.parent.ends]
+
+    @cached_property
+    def elements(self) -> Profile:
+        """Its elements, per outer coordinate."""
+        return Profile.of(self.top, np.diff(self.ends))
+
+    def where(self, chosen: Bools) -> Profile:
+        """Some of its elements, per outer coordinate."""
+        before = np.zeros(self.n + 1, dtype=np.int64)
+        np.cumsum(chosen, out=before[1:])
+        return Profile.of(self.top, np.diff(before[self.ends]))
+
+    @cached_property
+    def bare(self) -> Bools:
+        """Which elements of the parent have nothing under them."""
+        return np.asarray(np.diff(self.seg) == 0)
+
+    @cached_property
+    def hollow(self) -> Profile:
+        """Elements outside its innermost fibers with nothing under them: a stop each."""
+        if self.parent is None:
+            return Profile(None, np.zeros(0), 0.0)
+        if self.parent.parent is None:
+            return Profile(self, np.zeros(self.n), 1.0 if not self.n else 0.0)
+        found = self.parent.hollow
+        return found.on(self.top) + self.parent.where(self.bare)
+
+    @cached_property
+    def stops(self) -> Profile:
+        """Stops of a stream whose leaves are these: of every fiber, and of what is empty outside.
+
+        Stops that follow each other are one token.
+        """
+        if self.parent is None:
+            return Profile(None, np.zeros(0), 0.0)
+        if self.parent.parent is None:
+            return Profile(self, np.zeros(self.n), 1.0)
+        return self.parent.elements + self.parent.hollow
+
+    @cached_property
+    def tokens(self) -> Profile:
+        """Elements and stops, without the final token."""
+        return self.elements + self.stops
+
+    @cached_property
+    def filled(self) -> Profile:
+        """Fibers that have elements."""
+        if self.parent is None or self.parent.parent is None:
+            return Profile(self.top, np.zeros(self.n if self.top else 0), float(self.n > 0))
+        return self.parent.where(~self.bare)
+
+
+@dataclass(frozen=True, eq=False)
+class Profile:
+    """A quantity per outer coordinate, and behind the last.
+
+    Attributes
+    ----------
+    top : Nest or None
+        The level whose coordinates these are; None: everything is behind.
+    per : (top.n,) array
+    behind : float
+    """
+
+    top: Nest | None
+    per: Floats
+    behind: float = 0.0
+
+    @classmethod
+    def of(cls, top: Nest | None, counts: npt.NDArray[np.int64]) -> Profile:
+        if top is None:
+            return cls(None, np.zeros(0), float(counts.sum()))
+        return cls(top, counts.astype(np.float64))
+
+    def on(self, top: Nest | None) -> Profile:
+        """The same on another level with the same coordinates."""
+        return Profile(top, self.per, self.behind)
+
+    @cached_property
+    def total(self) -> float:
+        return float(self.per.sum()) + self.behind
+
+    def __add__(self, other: Profile) -> Profile:
+        if other.top is None:
+            return Profile(self.top, self.per, self.behind + other.behind)
+        if self.top is None:
+            return other + self
+        return Profile(self.top, self.per + other.per, self.behind + other.behind)
+
+    def __sub__(self, other: Profile) -> Profile:
+        return self + Profile(other.top, -other.per, -other.behind)
+
+
+ROOT = Nest(None, np.array([0, 1]), np.zeros(1, dtype=np.int64))
+
+
+def below(parent: Nest, up: Ints, crd: Ints) -> Nest:
+    """A level with these coordinates under these elements of another, in order."""
+    seg = np.zeros(parent.n + 1, dtype=np.int64)
+    np.cumsum(np.bincount(up, minlength=parent.n), out=seg[1:])
+    return Nest(parent, seg, crd)
+
+
+def kept(nest: Nest, chosen: Bools) -> Nest:
+    """A level without the elements that are not chosen."""
+    before = np.zeros(nest.n + 1, dtype=np.int64)
+    np.cumsum(chosen, out=before[1:])
+    assert nest.parent is not None
+    return Nest(nest.parent, before[nest.seg], nest.crd[chosen])
+
+
+@dataclass(frozen=True, eq=False)
+class Carried:
+    """What a stream carries.
+
+    Attributes
+    ----------
+    nest : Nest
+        Its leaves; for coordinates, they are those of its innermost level.
+    refs : (n,) array or None
+        References; -1 is the empty token.
+    present : (n,) bool array or None
+        For values, which are not the empty token; None: all.
+    """
+
+    nest: Nest
+    refs: Ints | None = None
+    present: Bools | None = None
+
+    @cached_property
+    def here(self) -> Bools | None:
+        """Which leaves are not the empty token; None: all."""
+        if self.present is not None:
+            return self.present
+        if self.refs is None:
+            return None
+        there = self.refs >= 0
+        return None if there.all() else there
+
+    @cached_property
+    def values(self) -> Profile:
+        """Leaves that are not the empty token."""
+        return self.nest.elements if self.here is None else self.nest.where(self.here)
+
+    @property
+    def tokens(self) -> Profile:
+        return self.nest.tokens

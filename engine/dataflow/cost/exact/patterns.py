@@ -1,0 +1,161 @@
+"""The coordinates of every tensor of a program: of inputs as stored, of others as computed.
+
+A tensor that a region writes has the coordinates that its definition says, whatever order or
+schedule made them; so they are kept by the tensor's name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from engine.dataflow.cost.exact.execution import Execution
+from engine.dataflow.cost.exact.nests import Ints
+from engine.dataflow.samml.catalogue import primitive
+from engine.program.formats import Format
+from engine.program.levels import CompressedLevel
+from engine.program.relayout import reshaped
+from engine.program.storage import StoredTensor
+from engine.program.stored_views import resolve_view
+from engine.program.types import Program
+
+Levels = tuple[tuple[Ints, Ints], ...]
+
+
+class UnknownError(Exception):
+    """The coordinates of a tensor are not known."""
+
+
+class Patterns:
+    """Coordinates by view key.
+
+    Parameters
+    ----------
+    data : mapping
+        The inputs.
+    """
+
+    def __init__(self, program: Program, data: Mapping[str, StoredTensor]) -> None:
+        self.program = program
+        self.data = dict(data)
+        self.written: dict[str, Levels] = {}
+        self._levels: dict[str, Levels] = {}
+
+    def knows(self, name: str) -> bool:
+        """Whether the coordinates of a tensor are known, a reshape's by what it reshapes."""
+        if name in self.data or name in self.written:
+            return True
+        statement = self.program.producers.get(name)
+        if statement is None or statement.op.fuses:
+            return False
+        return self.knows(statement.operands[0].tensor)
+
+    def identity(self, key: str) -> Hashable:
+        """Views of a tensor are the same under the same key."""
+        return key
+
+    def level(self, key: str, level: int) -> tuple[Ints, Ints]:
+        """Segments and coordinates of a level.
+
+        Raises
+        ------
+        UnknownError
+            If nobody has said what the tensor holds.
+        """
+        if key not in self._levels:
+            self._levels[key] = self._view(key)
+        return self._levels[key][level]
+
+    def _view(self, key: str) -> Levels:
+        name, _, order = key.partition("@")
+        self._reshape(name)
+        if name in self.data:
+            return _scanned(resolve_view(self.data, key))
+        if name not in self.written:
+            raise UnknownError(name)
+        levels = self.written[name]
+        if not order:
+            return levels
+        stored = self.program.tensor(name).format.mode_order
+        return _sorted_by(levels, [stored.index(int(m)) for m in order.split(",")])
+
+    def _reshape(self, name: str) -> None:
+        statement = self.program.producers.get(name)
+        if statement is None or statement.op.fuses or name in self.data:
+            return
+        source = statement.operands[0].tensor
+        self._reshape(source)
+        if source not in self.data and source not in self.written:
+            raise UnknownError(source)
+        given = self.data[source] if source in self.data else self.stored(source)
+        self.data[name] = reshaped(given, self.program.tensor(name))
+
+    def stored(self, name: str) -> StoredTensor:
+        """A tensor that a region writes, all levels compressed, with ones for values.
+
+        Raises
+        ------
+        UnknownError
+            If nobody has said what it holds.
+        """
+        if name not in self.written:
+            raise UnknownError(name)
+        tensor = self.program.tensor(name)
+        fmt = replace(tensor.format, levels=Format.compressed(tensor.rank).levels)
+        tensor = replace(tensor, format=fmt)
+        levels = self.written[name]
+        count = len(levels[-1][1]) if levels else 1
+        return StoredTensor.from_levels(tensor, levels, np.ones((count, *fmt.tile)))
+
+    def note(self, execution: Execution) -> None:
+        """Keep the coordinates of what an executed graph writes."""
+        found: dict[str, dict[int, tuple[Ints, Ints]]] = {}
+        for node in execution.graph.nodes:
+            traits = primitive(node.op).memory
+            if traits.port is not None or not traits.writes:
+                continue
+            levels = found.setdefault(str(node.params["tensor"]), {})
+            if traits.writes_level:
+                nest = execution.streams[node.inputs[0]].nest
+                filled = np.flatnonzero(~nest.bare) if nest.depth > 1 else None
+                seg = nest.seg if filled is None else np.append(nest.seg[filled], nest.seg[-1:])
+                levels[int(node.params["level"])] = seg, nest.crd
+        for name, levels in found.items():
+            if name not in self.written and name not in self.data:
+                self.written[name] = tuple(levels[k] for k in range(len(levels)))
+
+
+def _scanned(stored: StoredTensor) -> Levels:
+    none = np.zeros(0, dtype=np.int64)
+    return tuple(
+        (level.seg, level.crd) if isinstance(level, CompressedLevel) else (none, none)
+        for level in stored.scanned
+    )
+
+
+def _sorted_by(levels: Levels, order: list[int]) -> Levels:
+    """The same coordinates with the levels in another order."""
+    columns: list[Ints] = []
+    at = np.arange(len(levels[-1][1]))
+    for seg, crd in reversed(levels):
+        columns.append(crd[at])
+        at = np.repeat(np.arange(len(seg) - 1), np.diff(seg))[at]
+    columns = columns[::-1]
+    moved = [columns[k] for k in order]
+    by = np.lexsort(moved[::-1])
+    made: list[tuple[Ints, Ints]] = []
+    parent, parents = np.zeros(len(by), dtype=np.int64), 1
+    new = np.zeros(len(by), dtype=bool)
+    new[:1] = True
+    for column in moved:
+        column = column[by]
+        new[1:] |= column[1:] != column[:-1]
+        heads = np.flatnonzero(new)
+        seg = np.zeros(parents + 1, dtype=np.int64)
+        np.cumsum(np.bincount(parent[heads], minlength=parents), out=seg[1:])
+        made.append((seg, column[heads]))
+        parent = np.cumsum(new) - 1
+        parents = len(heads)
+    return tuple(made)

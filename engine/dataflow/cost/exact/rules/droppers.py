@@ -1,0 +1,61 @@
+"""Execution on coordinates: what leaves tokens out, or puts them beside those of a join."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engine.dataflow.cost.exact.execution import Context, Executed, Inputs, rule
+from engine.dataflow.cost.exact.nests import ROOT, Carried, Nest, Profile, kept
+from engine.dataflow.cost.exact.steps import innermost, keyed, places_of, segments, spread, taken_at
+from engine.dataflow.samml.graph import Node
+
+
+@rule("fiber_align")
+def _fiber_align(node: Node, inputs: Inputs, context: Context) -> Executed:
+    before, after, stream = (c.nest for c in inputs)
+    width = 1 + max(int(before.crd.max(initial=0)), int(after.crd.max(initial=0)))
+    old, new = keyed(before, width), keyed(after, width)
+    at = places_of(new, before, old, width)  # of each coordinate after: the one before, or -1
+    parent, source = after, at
+    for nest in innermost(stream, int(node.params["levels"])):
+        there = source >= 0
+        lengths = np.where(there, np.append(np.diff(nest.seg), 0)[source], 0)
+        begin = np.append(nest.seg[:-1], 0)[source]
+        source = spread(begin, lengths)
+        parent = Nest(parent, segments(lengths), nest.crd[source])
+    inserted = after.where(at < 0)
+    work = stream.tokens + before.filled.on(stream.tokens.top)
+    if parent.top is after:  # coordinates of the outermost level themselves: two tops
+        return Executed((taken_at(inputs[2], source, parent),), _on_both(work, inserted))
+    return Executed((taken_at(inputs[2], source, parent),), work + inserted.on(work.top))
+
+
+def _on_both(work: Profile, inserted: Profile) -> Profile:
+    """Work that was counted on the coordinates before, and on those after."""
+    if work.top is None or inserted.top is None:
+        return work + inserted
+    coords = np.union1d(work.top.crd, inserted.top.crd)
+    per = np.zeros(len(coords))
+    per[np.searchsorted(coords, work.top.crd)] += work.per
+    per[np.searchsorted(coords, inserted.top.crd)] += inserted.per
+    top = Nest(ROOT, np.array([0, len(coords)]), coords)
+    return Profile(top, per, work.behind + inserted.behind)
+
+
+@rule("crddrop")
+def _crddrop(node: Node, inputs: Inputs, context: Context) -> Executed:
+    inner, outer = inputs
+    full = ~inner.nest.bare
+    work = outer.tokens
+    # Stops of what is dropped stay in the inner stream, so it nests as before.
+    return Executed((inner, outer if full.all() else Carried(kept(outer.nest, full))), work)
+
+
+@rule("valdrop")
+def _valdrop(node: Node, inputs: Inputs, context: Context) -> Executed:
+    val, crd = inputs
+    work = val.tokens
+    if val.here is None:
+        return Executed((Carried(crd.nest), crd), work)
+    rest = kept(crd.nest, val.here)
+    return Executed((Carried(rest), Carried(rest)), work)

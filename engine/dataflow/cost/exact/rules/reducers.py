@@ -1,0 +1,76 @@
+"""Execution on coordinates: folds of fibers, to a value and by coordinate."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engine.dataflow.cost.exact.execution import Context, Executed, Inputs, rule
+from engine.dataflow.cost.exact.nests import Bools, Carried, Ints, Profile, below
+from engine.dataflow.cost.exact.steps import once
+from engine.dataflow.samml.graph import Node
+from engine.dataflow.table.cells import MAX_ACCUMULATOR_ORDER
+
+
+@rule("reduce")
+def _reduce(node: Node, inputs: Inputs, context: Context) -> Executed:
+    val = inputs[0]
+    parent = val.nest.parent
+    assert parent is not None
+    present: Bools | None = None
+    if not node.params.get("empty_is_zero", False):
+        there = ~val.nest.bare
+        if val.here is not None:
+            count = np.zeros(val.nest.n + 1, dtype=np.int64)
+            np.cumsum(val.here, out=count[1:])
+            there = np.diff(count[val.nest.seg]) > 0
+        present = None if there.all() else there
+    flushes = val.nest.stops if parent.parent is not None else once()
+    return Executed((Carried(parent, None, present),), val.values + val.nest.stops, flushes)
+
+
+@rule("spacc1", rows=True)
+@rule(*(f"spacc{order}" for order in range(2, MAX_ACCUMULATOR_ORDER + 1)))
+def _spacc(node: Node, inputs: Inputs, context: Context) -> Executed:
+    outer, *crds, val = inputs
+    base = outer.nest.parent
+    assert base is not None
+    context.budget.take(2.0 * len(crds) * val.nest.n)
+    columns, at = [], None
+    for crd in reversed(crds):
+        columns.append(crd.nest.crd if at is None else crd.nest.crd[at])
+        at = crd.nest.up if at is None else crd.nest.up[at]
+    assert at is not None
+    fiber = outer.nest.up[at]
+    columns = columns[::-1]
+    if val.here is not None:
+        fiber = fiber[val.here]
+        columns = [column[val.here] for column in columns]
+    outputs, parent, key = [], base, fiber
+    for column in columns:
+        width = int(column.max(initial=0)) + 1
+        found, key = _grouped(key, column, width, parent.n)
+        parent = below(parent, found // width, found % width)
+        outputs.append(Carried(parent))
+    outputs.append(Carried(parent))
+    flushes = outer.nest.stops
+    work = val.nest.elements + (outer.nest.elements if len(crds) == 1 else val.nest.stops)
+    if base.parent is None:
+        work = work + Profile(None, np.zeros(0), flushes.total)
+        return Executed(tuple(outputs), work, once())
+    return Executed(tuple(outputs), work + flushes.on(work.top), flushes.on(work.top))
+
+
+_FEW = 8
+"""A table of all combinations is made where it has at most so many places per element."""
+
+
+def _grouped(parent: Ints, crd: Ints, width: int, parents: int) -> tuple[Ints, Ints]:
+    """Distinct pairs of parent and coordinate, in order, and which of them each one is."""
+    keys = parent * width + crd
+    if parents * width <= _FEW * len(keys) + 1024:
+        there = np.zeros(parents * width, dtype=bool)
+        there[keys] = True
+        number = np.cumsum(there) - 1
+        return np.flatnonzero(there), number[keys]
+    found, which = np.unique(keys, return_inverse=True)
+    return found, which.reshape(-1)

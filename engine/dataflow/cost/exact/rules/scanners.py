@@ -1,0 +1,52 @@
+"""Execution on coordinates: levels of stored tensors, traversed and looked up."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engine.dataflow.cost.exact.execution import Context, Executed, Inputs, rule
+from engine.dataflow.cost.exact.nests import Carried, Nest
+from engine.dataflow.cost.exact.steps import segments, spread
+from engine.dataflow.samml.graph import Node
+
+
+@rule("scan", ahead=True)
+def _scan(node: Node, inputs: Inputs, context: Context) -> Executed:
+    seg, crd = context.sources.level(str(node.params["tensor"]), int(node.params["level"]))
+    (given,) = inputs
+    assert given.refs is not None
+    refs = given.refs if given.here is None else given.refs[given.here]
+    begin, lengths = seg[refs], seg[refs + 1] - seg[refs]
+    context.budget.take(float(lengths.sum()))
+    at = spread(begin, lengths)
+    if given.here is not None:
+        every = np.zeros(given.nest.n, dtype=np.int64)
+        every[given.here] = lengths
+        lengths = every
+    nest = Nest(given.nest, segments(lengths), crd[at])
+    return Executed((Carried(nest), Carried(nest, at)), nest.tokens)
+
+
+@rule("dense_scan", ahead=True)
+def _dense_scan(node: Node, inputs: Inputs, context: Context) -> Executed:
+    dim = int(node.params["dim"])
+    (given,) = inputs
+    assert given.refs is not None
+    here = given.here
+    context.budget.take(float(dim) * given.values.total)
+    refs = given.refs if here is None else given.refs[here]
+    lengths = np.full(given.nest.n, dim) if here is None else np.where(here, dim, 0)
+    crd = np.tile(np.arange(dim), len(refs))
+    at = np.repeat(refs, dim) * dim + crd
+    nest = Nest(given.nest, segments(lengths), crd, dim if here is None else 0)
+    return Executed((Carried(nest), Carried(nest, at)), nest.tokens)
+
+
+@rule("locate")
+def _locate(node: Node, inputs: Inputs, context: Context) -> Executed:
+    crd, parent = inputs
+    assert parent.refs is not None
+    at = parent.refs * int(node.params["dim"]) + crd.nest.crd
+    if parent.here is not None:
+        at = np.where(parent.here, at, -1)
+    return Executed((Carried(crd.nest, at),), crd.tokens)

@@ -1,0 +1,15 @@
+"""Execution on coordinates: coordinates that are changed."""
+
+from __future__ import annotations
+
+from engine.dataflow.cost.exact.execution import Context, Executed, Inputs, rule
+from engine.dataflow.cost.exact.nests import Carried, Nest
+from engine.dataflow.samml.graph import Node
+
+
+@rule("shift", shifts=True)
+def _shift(node: Node, inputs: Inputs, context: Context) -> Executed:
+    nest = inputs[0].nest
+    assert nest.parent is not None
+    moved = Nest(nest.parent, nest.seg, nest.crd + int(node.params["offset"]))
+    return Executed((Carried(moved),), moved.tokens)

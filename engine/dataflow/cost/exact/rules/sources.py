@@ -1,0 +1,15 @@
+"""Execution on coordinates: where streams begin."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engine.dataflow.cost.exact.execution import Context, Executed, Inputs, rule
+from engine.dataflow.cost.exact.nests import ROOT, Carried
+from engine.dataflow.cost.exact.steps import once
+from engine.dataflow.samml.graph import Node
+
+
+@rule("root")
+def _root(node: Node, inputs: Inputs, context: Context) -> Executed:
+    return Executed((Carried(ROOT, np.zeros(1, dtype=np.int64)),), once(), final=1.0)

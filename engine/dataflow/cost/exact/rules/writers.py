@@ -1,0 +1,17 @@
+"""Execution on coordinates: levels and values that are written."""
+
+from __future__ import annotations
+
+from engine.dataflow.cost.exact.execution import Context, Executed, Inputs, rule
+from engine.dataflow.samml.graph import Node
+
+
+@rule("crdwrite")
+def _crdwrite(node: Node, inputs: Inputs, context: Context) -> Executed:
+    nest = inputs[0].nest
+    return Executed((), nest.elements + nest.filled.on(nest.top))
+
+
+@rule("valwrite", free_stops=True)
+def _valwrite(node: Node, inputs: Inputs, context: Context) -> Executed:
+    return Executed((), inputs[0].values, final=1.0)

@@ -1,0 +1,56 @@
+"""What several rules of execution have in common."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engine.dataflow.cost.exact.nests import Carried, Ints, Nest, Profile
+
+
+def spread(begin: Ints, lengths: Ints) -> Ints:
+    """Positions of runs that begin there and are so long, one run behind the other."""
+    seg = np.cumsum(lengths)
+    return np.repeat(begin - (seg - lengths), lengths) + np.arange(seg[-1] if len(seg) else 0)
+
+
+def segments(lengths: Ints) -> Ints:
+    seg = np.zeros(len(lengths) + 1, dtype=np.int64)
+    np.cumsum(lengths, out=seg[1:])
+    return seg
+
+
+def taken_at(given: Carried, at: Ints, nest: Nest) -> Carried:
+    """Leaves of a stream in these places."""
+    refs = None if given.refs is None else given.refs[at]
+    return Carried(nest, refs, None if given.present is None else given.present[at])
+
+
+def innermost(nest: Nest, levels: int) -> list[Nest]:
+    """The innermost levels, the outermost of them first."""
+    found = []
+    for _ in range(levels):
+        found.append(nest)
+        assert nest.parent is not None
+        nest = nest.parent
+    return found[::-1]
+
+
+def keyed(nest: Nest, width: int) -> Ints:
+    return nest.up * width + nest.crd
+
+
+def places_of(keys: Ints, nest: Nest, among: Ints | None, width: int) -> Ints:
+    """Where keys stand in a level; -1 where they do not."""
+    if nest.full:
+        up, crd = np.divmod(keys, width)
+        return np.where(crd < nest.full, up * nest.full + crd, -1)
+    assert among is not None
+    if not len(among):
+        return np.full(len(keys), -1, dtype=np.int64)
+    at = np.searchsorted(among, keys)
+    at = np.minimum(at, len(among) - 1)
+    return np.where(among[at] == keys, at, -1)
+
+
+def once() -> Profile:
+    return Profile(None, np.zeros(0), 1.0)

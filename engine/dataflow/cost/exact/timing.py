@@ -1,0 +1,348 @@
+"""When a graph is done, of how much each node does per outer coordinate: a max-plus recurrence.
+
+A node works through the coordinates of its outermost index one after another.  It starts one when
+its tokens have begun to come and it is done with those before; it is done with one after its own
+work there, and not before the last token has come.  A node that closes the outermost level puts
+nothing before it has read everything, so that what is behind it works after it, not beside it.
+Source: the design of the estimate, §3 and §4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from engine.dataflow.cost.exact.execution import RULES, Executed, Execution, Rule
+from engine.dataflow.cost.exact.nests import Bools, Carried, Floats, Ints, Nest, Profile
+from engine.dataflow.samml.catalogue import primitive
+from engine.dataflow.samml.graph import Graph, Node
+from engine.dataflow.samml.traits import Role
+from engine.dataflow.sim.machine import Machine
+from engine.dataflow.sim.timing import Timing, value_interval, value_latency
+
+
+@dataclass(frozen=True)
+class Timed:
+    """When a graph is done.
+
+    Attributes
+    ----------
+    cycles : float
+        Of the whole graph.
+    ends : mapping
+        Node id to the clock at which it is done.
+    work : mapping
+        Node id to the cycles of its own work.
+    """
+
+    cycles: float
+    ends: Mapping[int, float]
+    work: Mapping[int, float]
+
+
+@dataclass(frozen=True, eq=False)
+class _Axis:
+    """The outermost index of some streams: its coordinates in any of them, and a place behind."""
+
+    coords: Ints
+    whole: bool
+
+    @property
+    def size(self) -> int:
+        return len(self.coords) + 1
+
+    def places(self, top: Nest) -> Ints | slice:
+        if self.whole or top.n == len(self.coords):
+            return slice(0, len(self.coords))
+        return np.searchsorted(self.coords, top.crd)
+
+    def has(self, top: Nest) -> Bools:
+        """Which of its places a level has tokens in; the one behind always."""
+        if self.whole or top.n == len(self.coords):
+            return np.ones(self.size, dtype=bool)
+        made = np.zeros(self.size, dtype=bool)
+        made[:-1][self.places(top)] = True
+        made[-1] = True
+        return made
+
+    def spread(self, profile: Profile) -> Floats:
+        made = np.zeros(self.size)
+        if profile.top is not None:
+            made[:-1][self.places(profile.top)] = profile.per
+        made[-1] = profile.behind
+        return made
+
+
+@dataclass(frozen=True, eq=False)
+class _Passing:
+    """When the tokens of a stream pass: the first and the last of each outer coordinate.
+
+    Attributes
+    ----------
+    axis : str or None
+        The outermost index; None of a scalar, of which ``first`` and ``last`` are one number.
+    flat : bool
+        Whether it has no level inside the outermost.
+    """
+
+    axis: str | None
+    first: Floats
+    last: Floats
+    flat: bool = False
+
+    @cached_property
+    def coming(self) -> Floats:
+        """When the next token passes, of this outer coordinate or one behind it."""
+        first = np.where(self.last > 0, self.first, np.inf)
+        found = np.minimum.accumulate(first[::-1])[::-1]
+        return np.where(np.isinf(found), 0.0, found)
+
+
+def _axes(execution: Execution) -> dict[str, _Axis]:
+    tops: dict[str, dict[int, Nest]] = {}
+    for stream in execution.graph.streams:
+        top = execution.streams[stream.id].nest.top
+        if top is not None:
+            tops.setdefault(stream.indices[0], {})[id(top)] = top
+    for node, made in execution.nodes.items():
+        top = made.work.top
+        if top is not None:
+            index = _index(execution.graph, execution.graph.nodes[node], made)
+            tops.setdefault(index, {})[id(top)] = top
+    axes = {}
+    for index, found in tops.items():
+        several = list(found.values())
+        longest = max(several, key=lambda t: t.n)
+        if all(t.crd is longest.crd or np.array_equal(t.crd, longest.crd) for t in several):
+            axes[index] = _Axis(longest.crd, True)
+        elif longest.full and all(not t.n or t.crd[-1] < longest.full for t in several):
+            axes[index] = _Axis(longest.crd, False)
+        else:
+            axes[index] = _Axis(np.unique(np.concatenate([t.crd for t in several])), False)
+    return axes
+
+
+def _index(graph: Graph, node: Node, made: Executed) -> str:
+    """The outermost index of what a node works on: of its output, or what it closes."""
+    closes = made.flushes is not None and made.flushes.top is None
+    found: tuple[str, ...] = ()
+    if not closes:
+        found = _longest(graph, [s for s in node.outputs if s is not None])
+    return (found or _longest(graph, list(node.inputs)))[0]
+
+
+def _longest(graph: Graph, streams: list[int]) -> tuple[str, ...]:
+    return max((graph.streams[s].indices for s in streams), key=len, default=())
+
+
+def timed(execution: Execution, machine: Machine | None = None, *, bound: bool = False) -> Timed:
+    """When a graph is done, on channels without bounds.
+
+    Parameters
+    ----------
+    machine : Machine, optional
+        For latencies and intervals; the default one without.
+    bound : bool
+        A lower bound: everything starts as early as it may.
+    """
+    machine = machine or Machine()
+    graph = execution.graph
+    axes = _axes(execution)
+    passing: dict[int, _Passing] = {}
+    ends: dict[int, float] = {}
+    finals: dict[int, float] = {}
+    totals: dict[int, float] = {}
+    for k in graph.topological():
+        node = graph.nodes[k]
+        made = execution.nodes[k]
+        # Whether a value comes last in a fiber is not known, so a bound leaves latencies out.
+        latency = 1 if bound else value_latency(node, machine)
+        pace = Timing(latency, value_interval(node, machine))
+        totals[k] = (made.work.total + made.final) * pace.interval
+        inputs = [passing[s] for s in node.inputs]
+        outputs = [s for s in node.outputs if s is not None]
+        # The final token passes everywhere a cycle later.
+        before = max((finals[graph.producer[s]] + 1 for s in node.inputs), default=0.0)
+        copies = primitive(node.op).role is Role.COPY
+        if made.work.top is None:
+            start = max((float(p.first.min(initial=0.0)) for p in inputs), default=0.0)
+            late = max((float(p.last.max(initial=0.0)) for p in inputs), default=0.0)
+            own = made.work.total * pace.interval
+            done = late if copies else max(start + own, late + 1.0 if inputs else 0.0)
+            passing.update((s, _alone(late + (1 if copies else pace.latency))) for s in outputs)
+        else:
+            name = _index(graph, node, made)
+            axis = axes[name]
+            known = RULES[node.op]
+            nests = [execution.streams[s].nest for s in node.inputs]
+            if known.heads:
+                beside = [nest for nest in nests[::2] for _ in range(2)]
+            elif known.shifts:
+                beside = [made.outputs[0].nest]
+            else:
+                beside = nests
+            inputs = [
+                _moved(p, own, other, made.work.top, name, axes)
+                for p, own, other in zip(inputs, nests, beside, strict=True)
+            ]
+            work = axis.spread(made.work) * pace.interval
+            final = finals[graph.producer[node.inputs[0]]] + 1
+            rows = known.rows and made.flushes is not None and made.flushes.top is not None
+            a, b, here = _arrivals(
+                inputs, name, axis, work, replace(known, rows=rows), final, copies
+            )
+            if copies:
+                done = float(b.max())
+                out = replace(
+                    inputs[0], first=np.where(here, a + 1, 0), last=np.where(here, b + 1, 0)
+                )
+                passing.update((s, out) for s in outputs)
+            else:
+                total = np.cumsum(work)
+                closing = 0.0 if known.free_stops and not inputs[0].flat else 1.0
+                ready = np.where(here, np.maximum(a + work, b + closing) - total, -np.inf)
+                end = total + np.maximum.accumulate(ready)
+                start_at = np.maximum(a, np.concatenate(([0.0], end[:-1])))
+                step = _Stepping(name, here, start_at, end, work)
+                done = step.done
+                for s in outputs:
+                    carried = execution.streams[s]
+                    index = graph.streams[s].indices[0] if carried.nest.depth else name
+                    passing[s] = step.gives(made, carried, index, axes[index], pace, bound)
+        finals[k] = max(done, before)
+        ends[k] = finals[k] + made.final * pace.interval
+    return Timed(max(ends.values(), default=0.0), ends, totals)
+
+
+def _alone(when: float) -> _Passing:
+    return _Passing(None, np.array([when]), np.array([when]))
+
+
+def _moved(
+    p: _Passing, own: Nest, other: Nest, top: Nest, name: str, axes: Mapping[str, _Axis]
+) -> _Passing:
+    """A stream at the coordinates, and under the index, that its reader works on.
+
+    Coordinates that a concat has shifted come with payloads that still lie at those before, and
+    the same coordinates may have one index in front of a join and another behind.
+    """
+    if p.axis is None or own.top is None:
+        return p
+    shifted = own.depth == 1 and own is not other
+    if p.axis == name and not shifted:
+        return p
+    target = other.top if shifted else own.top
+    assert target is not None
+    if p.axis != name and not shifted and not _within(target, top):
+        return p  # another axis altogether
+    at = axes[p.axis].places(own.top)
+    to = np.searchsorted(axes[name].coords, target.crd)
+    first, last = np.zeros(axes[name].size), np.zeros(axes[name].size)
+    first[:-1][to], last[:-1][to] = p.first[:-1][at], p.last[:-1][at]
+    first[-1], last[-1] = p.first[-1], p.last[-1]
+    return _Passing(name, first, last, p.flat)
+
+
+def _within(some: Nest, other: Nest) -> bool:
+    if some is other or some.crd is other.crd:
+        return True
+    return some.n <= other.n and bool(np.isin(some.crd, other.crd).all())
+
+
+def _arrivals(
+    inputs: list[_Passing],
+    name: str,
+    axis: _Axis,
+    work: Floats,
+    rule: Rule,
+    final: float,
+    copies: bool,
+) -> tuple[Floats, Floats, Bools]:
+    """When the first and the last token of each outer coordinate come, and where any does."""
+    a, b = np.zeros(axis.size), np.zeros(axis.size)
+    late = 0.0
+    for port, p in enumerate(inputs):
+        if p.axis == name:
+            if not (rule.in_turn and port):
+                np.maximum(a, p.coming if rule.heads else p.first, out=a)
+            np.maximum(b, p.last, out=b)
+            if rule.rows or (rule.ahead and port == 0 and p.flat):
+                np.maximum(b[:-1], p.coming[1:], out=b[:-1])
+        else:
+            if rule.ahead and port == 0 and p.axis is None:
+                b[-1] = final
+            there = p.last > 0
+            if there.any():
+                np.maximum(a, p.first[there].min(), out=a)
+                late = max(late, float(p.last.max()))
+    if rule.in_turn:
+        lanes = [np.where(p.last > 0, p.first, np.inf) for p in inputs[1:] if p.axis == name]
+        if lanes:
+            soonest = np.minimum.reduce(lanes)
+            np.maximum(a, np.where(np.isinf(soonest), 0.0, soonest), out=a)
+    here = (b > 0) if copies else (work > 0)
+    if late > 0:
+        at = int(np.flatnonzero(here)[-1]) if here.any() else axis.size - 1
+        b[at] = max(b[at], late)
+        here[at] = True
+    return a, b, here
+
+
+@dataclass(frozen=True, eq=False)
+class _Stepping:
+    """When a node is at work on each outer coordinate.
+
+    Attributes
+    ----------
+    here : array
+        Where it does anything.
+    start, end : array
+        Clock when it begins, and when it is done.
+    """
+
+    name: str
+    here: Bools
+    start: Floats
+    end: Floats
+    work: Floats
+
+    @property
+    def done(self) -> float:
+        return float(np.max(self.end, where=self.here, initial=0.0))
+
+    def gives(
+        self, made: Executed, carried: Carried, index: str, axis: _Axis, pace: Timing, bound: bool
+    ) -> _Passing:
+        """When the tokens of one of its outputs pass."""
+        top = carried.nest.top
+        if top is None:
+            return _alone(self.done - 1.0 + pace.latency)
+        flat = top is carried.nest
+        latency = _latencies(carried, axis, float(pace.latency))
+        there = axis.has(top)
+        if made.flushes is not None and made.flushes.top is None:
+            when = np.where(there, self.done - 1.0 + latency, 0.0)
+            return _Passing(index, when, when, flat)
+        there &= self.here
+        if made.flushes is not None:
+            flushes = np.maximum(axis.spread(made.flushes), 1.0)
+            step = np.ones(axis.size) if bound else self.work / flushes
+            some = np.where(flushes <= 1.0, self.end, np.minimum(self.start + step, self.end))
+            first, last = some + latency - 1.0, self.end + latency - 1.0
+        else:
+            first = self.start + latency
+            last = self.end - pace.interval + latency
+            if not flat:  # behind the last value comes a stop
+                last = last - pace.interval + 1.0
+            first, last = (last, last) if flat else (first, np.maximum(last, first))
+        return _Passing(index, np.where(there, first, 0.0), np.where(there, last, 0.0), flat)
+
+
+def _latencies(carried: Carried, axis: _Axis, slow: float) -> Floats | float:
+    """Stops and empty tokens pass in a cycle."""
+    if slow <= 1.0:
+        return 1.0
+    return np.where(axis.spread(carried.values) > 0, slow, 1.0)

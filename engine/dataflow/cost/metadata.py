@@ -1,0 +1,65 @@
+"""A region's expected numbers from statistics alone (``fusion.md`` §6).
+
+Where the coordinates of what it reads are not known, or executing it would take too much.
+"""
+
+from __future__ import annotations
+
+from engine.dataflow.compiler import CompiledRegion
+from engine.dataflow.cost.flow import Context, Flow
+from engine.dataflow.cost.known import Known
+from engine.dataflow.cost.numbers import NodeEstimate
+from engine.dataflow.cost.rules import RULES
+from engine.dataflow.cost.statistics import Expected
+from engine.dataflow.samml.catalogue import primitive
+from engine.dataflow.samml.work import node_bytes, node_flops
+from engine.dataflow.sim.timing import value_latency
+from engine.errors import LoweringError
+
+
+def from_metadata(region: CompiledRegion, known: Known) -> tuple[tuple[NodeEstimate, ...], float]:
+    """Expected numbers of every node, and cycles; what it is expected to write is noted.
+
+    Cycles are those of the busiest node, and those a value takes on the longest path.
+
+    Raises
+    ------
+    LoweringError
+        If a primitive has no rule.
+    """
+    graph = region.graph
+    flows: dict[int, Flow] = {}
+    nodes: dict[int, NodeEstimate] = {}
+    written: dict[str, dict[int, Flow]] = {}
+    depth: dict[int, int] = {}
+    for k in graph.topological():
+        node = graph.nodes[k]
+        if node.op not in RULES:
+            raise LoweringError(f"no cost rule for the primitive {node.op!r}")
+        inputs = tuple(flows[s] for s in node.inputs)
+        outputs = tuple(-1 if s is None else s for s in node.outputs)
+        outcome = RULES[node.op](node, inputs, Context(known, outputs))
+        made_flows = zip(node.outputs, outcome.flows, strict=True)
+        flows.update({s: flow for s, flow in made_flows if s is not None})
+        if primitive(node.op).memory.writes_level:
+            levels = written.setdefault(str(node.params["tensor"]), {})
+            levels[int(node.params["level"])] = inputs[0]
+        taken = [f.values * f.present for f in inputs]
+        made = max((f.values * f.present for f in outcome.flows), default=0.0)
+        fibers = inputs[0].shape.fibers if inputs and inputs[0].shape is not None else 0.0
+        tokens = max((f.tokens for f in outcome.flows or inputs), default=0.0)
+        nodes[k] = NodeEstimate(
+            k,
+            tokens,
+            outcome.busy,
+            node_flops(node, taken, made),
+            node_bytes(node, taken, made, fibers),
+        )
+        depth[k] = value_latency(node, known.machine) + max(
+            (depth[graph.producer[s]] for s in node.inputs), default=0
+        )
+    for name, levels in written.items():
+        counts = tuple(levels[k].counts for k in range(len(levels)))
+        known.expected[name] = Expected(tuple(c for c in counts if c is not None))
+    ordered = tuple(nodes[n.id] for n in graph.nodes)
+    return ordered, max(n.cycles for n in ordered) + max(depth.values(), default=0)
