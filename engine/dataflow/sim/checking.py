@@ -14,38 +14,30 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass
+from math import prod
 
 import numpy as np
 
+from engine.dataflow.sim.matched import MARGIN, Matched, Verdict
 from engine.errors import FuseloomError
 from engine.program.rounded import (
     Box,
     Budget,
     Elements,
     Errors,
-    Grid,
     Rounding,
     TooMuchError,
     evaluate_rounded,
 )
 from engine.program.rounded.evaluate import Read
-from engine.program.rounded.rounding import SMALLEST, UNIT
-from engine.program.rounded.stored import from_stored
-from engine.program.rounded.tensors import Bools, Floats, Ints, Listed, keys, positions, same_axis
+from engine.program.rounded.rounding import UNIT
+from engine.program.rounded.tensors import Floats, Ints
+from engine.program.rounded.wanted import Wanted
 from engine.program.storage import StoredTensor
 from engine.program.types import Program, Statement
 from engine.results.check import Against, Check
 
-LOOSE = 1e-4
-"""Bounds above this share of a tensor's largest magnitude are too wide to judge by."""
-NEGLIGIBLE = 16 * UNIT
-"""Differences below this share of a tensor's largest magnitude are not judged any closer."""
-MARGIN = 4.0
-"""How far real rounding may exceed what samples of random rounding show."""
-UNSTEADY = 1 / 64
-"""A pole counts where random rounding moves an element by more than this share of itself."""
 FEWEST, SAMPLES = 3, 16
 """How many samples of random rounding are drawn, at least and at most."""
 LEAST_PRODUCTS = 2e7
@@ -55,8 +47,6 @@ LEAST_SECONDS = 2.0
 PATIENCE = 1.5
 """How long the check of a region may take, as a multiple of its run."""
 LEAST_BYTES = 2**29
-BEYOND = 1e300
-"""The share told where nothing is allowed and something differs."""
 FIRST_PART = 1 / 4
 """The share of the rows that is tried where all of them are too much."""
 CANDIDATES = 2**22
@@ -77,19 +67,6 @@ class Step:
     statements: tuple[Statement, ...]
     outputs: tuple[str, ...]
     seconds: float = 0.0
-
-
-@dataclass
-class _Verdict:
-    """What the comparisons so far have found."""
-
-    share: float = 0.0
-    error: float = 0.0
-    pattern: bool = True
-    undetermined: int = 0
-    rows: int = 0
-    rows_of: int = 0
-    unchecked: list[str] = field(default_factory=list)
 
 
 def check_outputs(
@@ -114,7 +91,7 @@ def check_outputs(
         Of the order in which rows are compared.
     """
     stored = {**inputs, **outputs}
-    verdict = _Verdict()
+    verdict = Verdict()
     for step in steps:
         if any(name in outputs for name in step.outputs):
             try:
@@ -169,7 +146,7 @@ class _Judge:
             time.monotonic() + max(LEAST_SECONDS, PATIENCE * step.seconds),
         )
 
-    def judge(self, verdict: _Verdict) -> None:
+    def judge(self, verdict: Verdict) -> None:
         """Compare as many rows as the budget allows.
 
         Raises
@@ -191,16 +168,15 @@ class _Judge:
         else:
             verdict.rows += total
 
-    def _by_parts(self, verdict: _Verdict) -> int:
+    def _by_parts(self, verdict: Verdict) -> int:
         """Compare rows in random order until the budget is spent; how many they were.
 
-        In fact what lies at some coordinates of the longest dimension, so that parts are small, or
-        of others where one coordinate takes too much; a share of them counts as that of the rows.
+        In fact what lies at some coordinates of one dimension: the one along which a part reads
+        least, or the next where one coordinate takes too much; a share of them counts as that
+        share of the rows.
         """
-        shapes = [self.program.tensor(name).shape for name in self.names]
-        for axis in sorted(
-            range(max(map(len, shapes))), key=lambda d: -max(s[d] for s in shapes if len(s) > d)
-        ):
+        rank = max(self.program.tensor(name).rank for name in self.names)
+        for axis in sorted(range(rank), key=self._read_by):
             rows = {name: self._candidates(name, axis) for name in self.names}
             done = self._in_parts(axis, rows, verdict)
             if done:
@@ -208,7 +184,32 @@ class _Judge:
                 return sum(round(min(done, 1.0) * count) for count in drawn)
         raise FuseloomError("its meaning takes more than the check may")
 
-    def _in_parts(self, axis: int, rows: Mapping[str, Ints | None], verdict: _Verdict) -> float:
+    def _read_by(self, axis: int) -> tuple[float, float]:
+        """About how many elements one coordinate of a dimension reads; and how short that is."""
+        boxes: dict[str, Box] = {}
+        longest = 0
+        for name in self.names:
+            shape = self.program.tensor(name).shape
+            longest = max(longest, *shape[axis : axis + 1], 0)
+            boxes[name] = tuple(
+                np.zeros(1, np.int64) if d == axis else None for d in range(len(shape))
+            )
+        wanted = Wanted(self.program, boxes)
+        for statement in reversed(self.step.statements):
+            wanted.ask(statement)
+        made = {s.out.tensor for s in self.step.statements}
+        read = 0.0
+        for name in {a.tensor for s in self.step.statements for a in s.operands} - made:
+            shape = self.program.tensor(name).shape
+            shares = [
+                len(only) / n
+                for only, n in zip(wanted.of(name), shape, strict=True)
+                if only is not None
+            ]
+            read += self.stored[name].nnz * prod(shares)
+        return read, -longest
+
+    def _in_parts(self, axis: int, rows: Mapping[str, Ints | None], verdict: Verdict) -> float:
         """Compare what fits along one dimension; what share that was."""
         least = 1.0 / max((len(r) for r in rows.values() if r is not None), default=1)
         done, share = 0.0, max(FIRST_PART, least)
@@ -257,11 +258,11 @@ class _Judge:
             box[axis] = np.sort(rows[begin:end])
         return tuple(box)
 
-    def _compare(self, boxes: Mapping[str, Box], verdict: _Verdict) -> None:
+    def _compare(self, boxes: Mapping[str, Box], verdict: Verdict) -> None:
         rounding = Rounding()
         self.read = {}
         wants = self._evaluated(boxes, rounding)
-        found = {name: _Matched.of(self.stored[name], wants[name], boxes[name]) for name in wants}
+        found = {name: Matched.of(self.stored[name], wants[name], boxes[name]) for name in wants}
         allowed = {name: f.bounds for name, f in found.items()}
         if rounding.crossed or any(f.suspects.any() for f in found.values()):
             allowed = self._observed(boxes, found)
@@ -275,7 +276,7 @@ class _Judge:
         return {name: elements.restricted(boxes[name]) for name, elements in made.items()}
 
     def _observed(
-        self, boxes: Mapping[str, Box], found: Mapping[str, _Matched]
+        self, boxes: Mapping[str, Box], found: Mapping[str, Matched]
     ) -> dict[str, Floats]:
         """Bounds, those of suspects narrowed to a margin above what random rounding shows.
 
@@ -294,141 +295,3 @@ class _Judge:
         most = min(1.0, MARGIN * max(f.share(moved[name]) for name, f in found.items()))
         scaled = self._evaluated(boxes, Rounding(unit=UNIT * max(most, 1e-9), poles=True))
         return {name: f.narrowed(moved[name], scaled[name].bounds) for name, f in found.items()}
-
-
-@dataclass(frozen=True, eq=False)
-class _Matched:
-    """An output beside what it should be, element by element.
-
-    Attributes
-    ----------
-    elements : Elements
-        What it should be.
-    wanted, bounds, got : (n,) arrays
-        Of the elements that both have.
-    at : (n,) array, or slice
-        Their places among the elements that should be there.
-    same : bool
-        Whether exactly the elements that should be there are stored.
-    """
-
-    elements: Elements
-    wanted: Floats
-    bounds: Floats
-    got: Floats
-    at: Ints | slice
-    same: bool
-
-    @classmethod
-    def of(cls, stored: StoredTensor, elements: Elements, box: Box) -> _Matched:
-        given = from_stored(stored, box)
-        bounds = elements.bounds
-        if _same_axes(given, elements):
-            wanted = elements.values.ravel()
-            allowed = np.zeros(1) if bounds is None else np.abs(bounds.ravel())
-            return cls(
-                elements,
-                wanted,
-                np.broadcast_to(allowed, wanted.shape),
-                given.values.ravel(),
-                slice(None),
-                True,
-            )
-        got = given.listed()
-        if isinstance(elements, Grid):
-            at, here = positions(got.coords, list(elements.axes))
-        else:
-            at, here = _places(got.coords, elements)
-        all_here = bool(here.all())
-        at = at if all_here else at[here]
-        found = got.values
-        flat = elements.values.ravel()
-        return cls(
-            elements,
-            flat[at],
-            np.zeros(len(at)) if bounds is None else np.abs(bounds.ravel()[at]),
-            found if all_here else found[here],
-            at,
-            all_here and len(at) == elements.size,
-        )
-
-    @cached_property
-    def suspects(self) -> Bools:
-        """Elements that differ, and whose bounds are too wide to judge by."""
-        finite = np.isfinite(self.wanted)
-        largest = float(np.abs(self.wanted[finite]).max(initial=0.0))
-        wide = self.bounds > LOOSE * largest
-        with np.errstate(invalid="ignore"):
-            return wide & ~(np.abs(self.got - self.wanted) <= NEGLIGIBLE * largest)
-
-    def _allowed(self, moved: Floats) -> Floats:
-        own = 2 * UNIT * np.abs(self.wanted) + 4 * SMALLEST
-        return np.where(self.suspects, np.minimum(self.bounds, MARGIN * moved + own), self.bounds)
-
-    def explained(self, moved: Floats) -> bool:
-        """Whether random rounding may do to every suspect what was done to it."""
-        with np.errstate(invalid="ignore"):
-            off = np.abs(self.got - self.wanted)[self.suspects]
-        return bool((off <= self._allowed(moved)[self.suspects]).all())
-
-    def share(self, moved: Floats) -> float:
-        """How much of the bounds random rounding takes up, at most."""
-        counted = np.isfinite(moved) & (self.bounds > 0) & np.isfinite(self.bounds)
-        return float((moved[counted] / self.bounds[counted]).max(initial=0.0))
-
-    def narrowed(self, moved: Floats, poles: Floats | None) -> Floats:
-        """What each element may be off; infinite where a pole is within reach of rounding."""
-        beyond = ~np.isfinite(moved)
-        if poles is not None:
-            unsteady = moved > UNSTEADY * np.abs(self.wanted)
-            beyond |= unsteady & np.isinf(poles.ravel()[self.at])
-        return np.where(beyond, np.inf, self._allowed(moved))
-
-    def moved(self, sample: Elements) -> Floats:
-        """How far another evaluation's elements lie from the wanted ones."""
-        assert sample.size == self.elements.size
-        there = sample.values.ravel()[self.at]
-        with np.errstate(invalid="ignore"):
-            off = np.abs(there - self.wanted)
-        both = (np.isnan(there) & np.isnan(self.wanted)) | (there == self.wanted)
-        return np.where(both, 0.0, np.where(np.isnan(off), np.inf, off))
-
-    def tell(self, allowed: Floats, verdict: _Verdict) -> None:
-        """Add this comparison to a verdict."""
-        verdict.pattern = verdict.pattern and self.same
-        if not len(self.wanted):
-            return
-        with np.errstate(all="ignore"):
-            off = np.abs(self.got - self.wanted)
-            equal = (self.got == self.wanted) | (np.isnan(self.got) & np.isnan(self.wanted))
-            free = ~np.isfinite(allowed)
-            off = np.where(equal | free, 0.0, np.where(np.isnan(off), np.inf, off))
-            share = np.where(off == 0, 0.0, off / allowed)
-        verdict.undetermined += int((free & ~equal).sum())
-        verdict.share = max(verdict.share, min(float(share.max()), BEYOND))
-        finite = np.isfinite(self.wanted)
-        largest = float(np.abs(self.wanted[finite]).max(initial=0.0))
-        worst = float(off.max())
-        # A tensor of which no element has a digit is rounding errors throughout.
-        if worst > 0 and (share.max() > 1 or (np.abs(self.wanted) > allowed).any()):
-            verdict.error = max(verdict.error, worst / largest if largest else float("inf"))
-
-
-def _same_axes(a: Elements, b: Elements) -> bool:
-    return (
-        isinstance(a, Grid)
-        and isinstance(b, Grid)
-        and all(same_axis(x, y) for x, y in zip(a.axes, b.axes, strict=True))
-    )
-
-
-def _places(
-    coords: Ints, elements: Listed
-) -> tuple[Ints, np.ndarray[tuple[int], np.dtype[np.bool_]]]:
-    """Where coordinates stand among listed elements, and which are there at all."""
-    got, want = keys(coords, elements.coords)
-    order = np.argsort(want, kind="stable")
-    if not len(order):
-        return np.zeros(len(got), np.int64), np.zeros(len(got), dtype=bool)
-    place = np.minimum(np.searchsorted(want, got, sorter=order), len(order) - 1)
-    return order[place], want[order[place]] == got
