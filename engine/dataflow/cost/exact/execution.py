@@ -31,6 +31,10 @@ class Sources(Protocol):
         """Segments and coordinates of a compressed level of a view."""
         ...
 
+    def full(self, key: str, level: int) -> int:
+        """How many coordinates each fiber of a level has, if it has all below that; else 0."""
+        ...
+
     def identity(self, key: str) -> Hashable:
         """What a view's coordinates are the same for."""
         ...

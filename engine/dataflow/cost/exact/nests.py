@@ -29,21 +29,34 @@ class Nest:
         The level outside; None of the root, which is one element without a coordinate.
     seg : (parent.n + 1,) array
         Where the fiber of each element of the parent begins and ends.
-    crd : (n,) array
-        Coordinates, increasing in each fiber.
+    stored : (n,) array or None
+        Coordinates, increasing in each fiber; None where each fiber is full, so that what is only
+        counted is never made.
     full : int
         If not 0, every fiber has all the coordinates below it.
     """
 
     parent: Nest | None
     seg: Ints
-    crd: Ints
+    stored: Ints | None
     full: int = field(default=0)
 
     @property
     def n(self) -> int:
         """Elements."""
-        return len(self.crd)
+        return int(self.seg[-1])
+
+    @cached_property
+    def crd(self) -> Ints:
+        """The coordinate of each element."""
+        if self.stored is not None:
+            return self.stored
+        return np.tile(np.arange(self.full), len(self.seg) - 1)
+
+    @classmethod
+    def of_full(cls, parent: Nest, size: int) -> Nest:
+        """A level of which every fiber has all coordinates below a size."""
+        return cls(parent, np.arange(parent.n + 1) * size, None, size)
 
     @cached_property
     def depth(self) -> int:
@@ -188,24 +201,42 @@ class Carried:
     ----------
     nest : Nest
         Its leaves; for coordinates, they are those of its innermost level.
-    refs : (n,) array or None
+    given : (n,) array or None
         References; -1 is the empty token.
+    base : (parent.n,) array or None
+        In their place, the reference of the first coordinate of each fiber: those of the others
+        follow.
     present : (n,) bool array or None
         For values, which are not the empty token; None: all.
     """
 
     nest: Nest
-    refs: Ints | None = None
+    given: Ints | None = None
     present: Bools | None = None
+    base: Ints | None = None
+
+    @cached_property
+    def refs(self) -> Ints | None:
+        """The reference of each leaf; None where they are no references."""
+        if self.base is None:
+            return self.given
+        return np.repeat(self.base, self.nest.full) + self.nest.crd
+
+    def at(self, places: Ints) -> Ints | None:
+        """The references in some places."""
+        if self.base is None:
+            return None if self.given is None else self.given[places]
+        fiber, crd = np.divmod(places, self.nest.full)
+        return self.base[fiber] + crd
 
     @cached_property
     def here(self) -> Bools | None:
         """Which leaves are not the empty token; None: all."""
         if self.present is not None:
             return self.present
-        if self.refs is None:
+        if self.given is None:
             return None
-        there = self.refs >= 0
+        there = self.given >= 0
         return None if there.all() else there
 
     @cached_property

@@ -42,6 +42,7 @@ class Patterns:
         self.data = dict(data)
         self.written: dict[str, Levels] = {}
         self._levels: dict[str, Levels] = {}
+        self._full: dict[tuple[str, int], int] = {}
 
     def knows(self, name: str) -> bool:
         """Whether the coordinates of a tensor are known, a reshape's by what it reshapes."""
@@ -67,6 +68,12 @@ class Patterns:
         if key not in self._levels:
             self._levels[key] = self._view(key)
         return self._levels[key][level]
+
+    def full(self, key: str, level: int) -> int:
+        """How many coordinates each fiber of a level has, if it has all below that; else 0."""
+        if (key, level) not in self._full:
+            self._full[key, level] = _fullness(*self.level(key, level))
+        return self._full[key, level]
 
     def _view(self, key: str) -> Levels:
         name, _, order = key.partition("@")
@@ -125,6 +132,15 @@ class Patterns:
         for name, levels in found.items():
             if name not in self.written and name not in self.data:
                 self.written[name] = tuple(levels[k] for k in range(len(levels)))
+
+
+def _fullness(seg: Ints, crd: Ints) -> int:
+    if not len(crd) or len(seg) < 2:
+        return 0
+    size = int(seg[1])
+    if size * (len(seg) - 1) != len(crd) or (np.diff(seg) != size).any():
+        return 0
+    return size if (crd.reshape(-1, size) == np.arange(size)).all() else 0
 
 
 def _scanned(stored: StoredTensor) -> Levels:

@@ -21,8 +21,7 @@ def segments(lengths: Ints) -> Ints:
 
 def taken_at(given: Carried, at: Ints, nest: Nest) -> Carried:
     """Leaves of a stream in these places."""
-    refs = None if given.refs is None else given.refs[at]
-    return Carried(nest, refs, None if given.present is None else given.present[at])
+    return Carried(nest, given.at(at), None if given.present is None else given.present[at])
 
 
 def innermost(nest: Nest, levels: int) -> list[Nest]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 import numpy as np
 
 from engine.dataflow.cost.exact.execution import Context, Executed, Inputs, rule
@@ -10,18 +12,49 @@ from engine.dataflow.cost.exact.steps import keyed, places_of, taken_at
 from engine.dataflow.samml.graph import Node
 
 
-def _joined(inputs: Inputs) -> tuple[list[Nest], int, list[Ints]]:
-    nests = [c.nest for c in inputs[::2]]
-    width = 1 + max((int(n.full - 1 if n.full else n.crd.max(initial=0)) for n in nests), default=0)
-    return nests, width, [keyed(n, width) for n in nests]
+@dataclass(frozen=True, eq=False)
+class _Operands:
+    """Coordinates that are joined, as keys: of the fiber, and of the place in it.
 
+    Keys of full levels are made where they are needed only.
+    """
 
-def _united(nests: list[Nest], keys: list[Ints]) -> Ints:
-    every = keys[0]
-    for k in range(1, len(nests)):
-        if nests[k] is not nests[0]:
-            every = np.union1d(every, keys[k])
-    return every
+    nests: list[Nest]
+    width: int
+    made: dict[int, Ints]
+
+    @classmethod
+    def of(cls, inputs: Inputs) -> _Operands:
+        nests = [c.nest for c in inputs[::2]]
+        most = (n.full - 1 if n.full else int(n.crd.max(initial=0)) for n in nests)
+        return cls(nests, 1 + max(most), {})
+
+    def keys(self, k: int) -> Ints:
+        if k not in self.made:
+            self.made[k] = keyed(self.nests[k], self.width)
+        return self.made[k]
+
+    def places(self, keys: Ints, k: int) -> Ints:
+        """Where keys stand in an operand; -1 where they do not."""
+        nest = self.nests[k]
+        return places_of(keys, nest, None if nest.full else self.keys(k), self.width)
+
+    def united(self) -> Nest | None:
+        """An operand that has all coordinates of the others, if one is seen to; else None."""
+        first = self.nests[0]
+        if all(nest is first for nest in self.nests):
+            return first
+        return next((n for n in self.nests if n.full == self.width), None)
+
+    def union(self) -> Ints:
+        every = self.keys(0)
+        for k in range(1, len(self.nests)):
+            if self.nests[k] is not self.nests[0]:
+                every = np.union1d(every, self.keys(k))
+        return every
+
+    def level(self, parent: Nest, keys: Ints) -> Nest:
+        return below(parent, keys // self.width, keys % self.width)
 
 
 def _payload(given: Carried, at: Ints, nest: Nest) -> Carried:
@@ -37,52 +70,56 @@ def _payload(given: Carried, at: Ints, nest: Nest) -> Carried:
 
 @rule("intersect", heads=True)
 def _intersect(node: Node, inputs: Inputs, context: Context) -> Executed:
-    nests, width, keys = _joined(inputs)
+    crds = _Operands.of(inputs)
+    nests = crds.nests
     parent = nests[0].parent
     assert parent is not None
+    if all(nest.full == crds.width for nest in nests):
+        payloads = (replace(payload, nest=nests[0]) for payload in inputs[1::2])
+        return Executed((Carried(nests[0]), *payloads), nests[0].tokens)
     first = min(range(len(nests)), key=lambda k: nests[k].n)
-    found = keys[first]
-    context.budget.take(float(len(found)))
+    context.budget.take(float(nests[first].n))
+    found = crds.keys(first)
     for k, nest in enumerate(nests):
         if k != first and nest is not nests[first]:
-            found = found[places_of(found, nest, keys[k], width) >= 0]
-    nest = nests[first]
-    if len(found) < nest.n:
-        nest = below(parent, found // width, found % width)
+            found = found[crds.places(found, k) >= 0]
+    nest = nests[first] if len(found) == nests[first].n else crds.level(parent, found)
     outputs = [Carried(nest)]
     for k, payload in enumerate(inputs[1::2]):
-        same = nests[k] is nest
-        at = np.arange(nest.n) if same else places_of(found, nests[k], keys[k], width)
+        at = np.arange(nest.n) if nests[k] is nest else crds.places(found, k)
         outputs.append(_payload(payload, at, nest))
-    if parent.parent is not None and len(nests) == 2:
+    walked = crds.united()
+    if walked is None and parent.parent is not None and len(nests) == 2:
         top = nests[0].top
         both = nests[0].elements + nests[1].elements.on(top) - nest.elements.on(top)
         return Executed(tuple(outputs), both + nests[0].stops)
-    walked = _united(nests, keys)
-    steps = below(parent, walked // width, walked % width)
-    return Executed(tuple(outputs), steps.tokens)
+    if walked is None:
+        context.budget.take(float(sum(n.n for n in nests)))
+        walked = crds.level(parent, crds.union())
+    return Executed(tuple(outputs), walked.tokens)
 
 
 @rule("union", heads=True)
 def _union(node: Node, inputs: Inputs, context: Context) -> Executed:
-    nests, width, keys = _joined(inputs)
+    crds = _Operands.of(inputs)
+    nests = crds.nests
     parent = nests[0].parent
     assert parent is not None
-    context.budget.take(float(sum(len(k) for k in keys)))
-    walked = found = _united(nests, keys)
-    gate = int(node.params.get("gate", 0))
+    context.budget.take(float(sum(nest.n for nest in nests)))
+    walked = crds.united()
+    keys = crds.union() if walked is None else crds.keys(nests.index(walked))
+    if walked is None:
+        walked = next((n for n in nests if n.n == len(keys)), None) or crds.level(parent, keys)
+    nest, gate = walked, int(node.params.get("gate", 0))
     if gate:
         live = np.zeros(parent.n, dtype=bool)
-        for nest in nests[:gate]:
-            live |= ~nest.bare
+        for guard in nests[:gate]:
+            live |= ~guard.bare
         if not live.all():
-            found = walked[live[walked // width]]
-    whole = next((n for n in nests if n.n == len(found)), None)
-    nest = whole or below(parent, found // width, found % width)
-    steps = nest if len(walked) == len(found) else below(parent, walked // width, walked % width)
+            keys = keys[live[keys // crds.width]]
+            nest = crds.level(parent, keys)
     outputs = [Carried(nest)]
     for k, payload in enumerate(inputs[1::2]):
-        same = nests[k] is nest
-        at = np.arange(nest.n) if same else places_of(found, nests[k], keys[k], width)
+        at = np.arange(nest.n) if nests[k] is nest else crds.places(keys, k)
         outputs.append(_payload(payload, at, nest))
-    return Executed(tuple(outputs), steps.tokens)
+    return Executed(tuple(outputs), walked.tokens)

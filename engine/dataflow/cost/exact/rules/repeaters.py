@@ -19,6 +19,9 @@ def _repsig(node: Node, inputs: Inputs, context: Context) -> Executed:
 def _repeat(node: Node, inputs: Inputs, context: Context) -> Executed:
     held, signal = inputs
     nest = signal.nest
+    if held.given is None and held.base is None and held.present is None:
+        return Executed((Carried(nest),), nest.tokens)
+    context.budget.take(float(nest.n))
     return Executed((taken_at(held, nest.up, nest),), nest.tokens)
 
 

@@ -15,6 +15,10 @@ def _scan(node: Node, inputs: Inputs, context: Context) -> Executed:
     seg, crd = context.sources.level(str(node.params["tensor"]), int(node.params["level"]))
     (given,) = inputs
     assert given.refs is not None
+    size = context.sources.full(str(node.params["tensor"]), int(node.params["level"]))
+    if size and given.here is None:
+        nest = Nest.of_full(given.nest, size)
+        return Executed((Carried(nest), Carried(nest, base=given.refs * size)), nest.tokens)
     refs = given.refs if given.here is None else given.refs[given.here]
     begin, lengths = seg[refs], seg[refs + 1] - seg[refs]
     context.budget.take(float(lengths.sum()))
@@ -33,18 +37,21 @@ def _dense_scan(node: Node, inputs: Inputs, context: Context) -> Executed:
     (given,) = inputs
     assert given.refs is not None
     here = given.here
+    if here is None:
+        nest = Nest.of_full(given.nest, dim)
+        return Executed((Carried(nest), Carried(nest, base=given.refs * dim)), nest.tokens)
     context.budget.take(float(dim) * given.values.total)
-    refs = given.refs if here is None else given.refs[here]
-    lengths = np.full(given.nest.n, dim) if here is None else np.where(here, dim, 0)
+    refs = given.refs[here]
     crd = np.tile(np.arange(dim), len(refs))
     at = np.repeat(refs, dim) * dim + crd
-    nest = Nest(given.nest, segments(lengths), crd, dim if here is None else 0)
+    nest = Nest(given.nest, segments(np.where(here, dim, 0)), crd)
     return Executed((Carried(nest), Carried(nest, at)), nest.tokens)
 
 
 @rule("locate")
 def _locate(node: Node, inputs: Inputs, context: Context) -> Executed:
     crd, parent = inputs
+    context.budget.take(float(crd.nest.n))
     assert parent.refs is not None
     at = parent.refs * int(node.params["dim"]) + crd.nest.crd
     if parent.here is not None:
