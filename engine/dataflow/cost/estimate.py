@@ -13,11 +13,15 @@ from typing import Any
 
 from engine.dataflow.compiler import Compilation, CompiledRegion
 from engine.dataflow.cost.exact.execution import Budget, Execution, TooLargeError, execute
+from engine.dataflow.cost.exact.nests import Profile
 from engine.dataflow.cost.exact.patterns import UnknownError
+from engine.dataflow.cost.exact.samples import Sample
 from engine.dataflow.cost.exact.timing import Timed, timed
-from engine.dataflow.cost.known import Known, Mode
+from engine.dataflow.cost.known import Known
 from engine.dataflow.cost.metadata import from_metadata
+from engine.dataflow.cost.mode import Mode
 from engine.dataflow.cost.numbers import Estimate, NodeEstimate, RegionEstimate
+from engine.dataflow.cost.sampling import sampled
 from engine.dataflow.fusion.repair import traffic
 from engine.dataflow.samml.catalogue import primitive
 from engine.dataflow.samml.work import node_bytes, node_flops
@@ -50,8 +54,9 @@ def estimate(
     data : mapping
         Every input by name, as for ``simulate``; only its coordinates matter.
     mode : Mode or str
-        ``exact``: execute every region on coordinates; ``metadata``: statistics only; ``auto``:
-        exact where that takes some tenths of a second at most.
+        ``exact``: execute every region on coordinates; ``sampled``: on some coordinates of the
+        outermost indices; ``metadata``: statistics only; ``auto``: the first of these that takes
+        some tenths of a second at most.
     machine : Machine, optional
         Whose latencies and intervals count.  Channels are taken as unbounded and memory as ideal.
 
@@ -74,15 +79,27 @@ def estimate_region(region: CompiledRegion, known: Known) -> RegionEstimate:
     DataError
         If the mode is exact, and that would take too much.
     """
-    executed = _executed(region, known)
-    if executed is None:
-        nodes, cycles = from_metadata(region, known)
-        least, mode = None, Mode.METADATA
-    else:
+    names = tuple(sorted(name for name in known.reads(region.graph) if name in known.expected))
+    if (region.graph, names) not in known.done:
+        known.done[region.graph, names] = _estimated(region, known)
+    return known.done[region.graph, names]
+
+
+def _estimated(region: CompiledRegion, known: Known) -> RegionEstimate:
+    least: float | None = None
+    if (executed := _executed(region, known)) is not None:
         known.patterns.note(executed)
         when = timed(executed, known.machine)
-        nodes, cycles = _numbers(executed, when), when.cycles
-        least, mode = timed(executed, known.machine, bound=True).cycles, Mode.EXACT
+        nodes, cycles, mode = _numbers(executed, when), when.cycles, Mode.EXACT
+        least = timed(executed, known.machine, bound=True).cycles
+    elif (found := _sampled(region, known)) is not None:
+        executed, samples = found
+        when = timed(executed, known.machine, samples=samples)
+        nodes, cycles, mode = _numbers(executed, when), when.cycles, Mode.SAMPLED
+        from_metadata(region, known)  # notes what it is expected to write
+    else:
+        nodes, cycles = from_metadata(region, known)
+        mode = Mode.METADATA
     copied = sum(
         traffic(region.region.program.tensor(name), known.elements(name)) for name in region.copies
     )
@@ -91,8 +108,8 @@ def estimate_region(region: CompiledRegion, known: Known) -> RegionEstimate:
 
 
 def _executed(region: CompiledRegion, known: Known) -> Execution | None:
-    """The region executed on coordinates; None where that is not possible."""
-    if known.mode is Mode.METADATA or not known.reads_known(region.graph):
+    """The region executed on coordinates; None where that is not possible, or not asked for."""
+    if known.mode in (Mode.METADATA, Mode.SAMPLED) or not known.reads_known(region.graph):
         return None
     try:
         return execute(region.graph, known.patterns, known.memo, Budget(known.budget))
@@ -101,9 +118,21 @@ def _executed(region: CompiledRegion, known: Known) -> Execution | None:
             raise DataError(
                 f"an exact estimate of region {region.name} makes more than {known.budget:,.0f} "
                 "elements",
-                hint="estimate from statistics, with mode metadata",
+                hint="estimate from samples, with mode sampled",
             ) from None
         return None
+    except UnknownError:
+        return None
+
+
+def _sampled(region: CompiledRegion, known: Known) -> tuple[Execution, Mapping[str, Sample]] | None:
+    """The region executed on samples; None where that is not possible, or not asked for."""
+    if known.mode in (Mode.METADATA, Mode.EXACT):
+        return None
+    try:
+        for name in known.reads(region.graph):
+            known.make_up(name)
+        return sampled(region, known)
     except UnknownError:
         return None
 
@@ -112,16 +141,22 @@ def _numbers(executed: Execution, when: Timed) -> tuple[NodeEstimate, ...]:
     """What every node does, by the counts of its streams."""
     graph = executed.graph
     numbers = []
+
+    def total(stream: int, profile: Profile) -> float:
+        return when.total(profile, next(iter(graph.streams[stream].indices), None))
+
     for node in graph.nodes:
-        inputs = [executed.streams[s] for s in node.inputs]
-        outputs = [executed.streams[s] for s in node.outputs if s is not None]
-        taken = [c.values.total for c in inputs]
-        made = max((c.values.total for c in outputs), default=0.0)
-        fibers = inputs[0].nest.filled.total if primitive(node.op).memory.writes_level else 0.0
+        taken = [total(s, executed.streams[s].values) for s in node.inputs]
+        put = [s for s in node.outputs if s is not None]
+        made = max((total(s, executed.streams[s].values) for s in put), default=0.0)
+        fibers = 0.0
+        if primitive(node.op).memory.writes_level:
+            fibers = total(node.inputs[0], executed.streams[node.inputs[0]].nest.filled)
+        tokens = [total(s, executed.streams[s].tokens) + 1.0 for s in put or node.inputs]
         numbers.append(
             NodeEstimate(
                 node.id,
-                max((c.tokens.total + 1.0 for c in outputs or inputs), default=0.0),
+                max(tokens, default=0.0),
                 when.work[node.id],
                 node_flops(node, taken, made),
                 node_bytes(node, taken, made, fibers),

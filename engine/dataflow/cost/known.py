@@ -8,35 +8,26 @@ and regions of a program: whatever two of them have in common is computed once.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from enum import Enum
 from math import prod
 
 from engine.dataflow.cost.exact.execution import Memo
-from engine.dataflow.cost.exact.patterns import Patterns
+from engine.dataflow.cost.exact.patterns import Patterns, UnknownError
+from engine.dataflow.cost.exact.samples import Sample
+from engine.dataflow.cost.made_up import made_up
+from engine.dataflow.cost.mode import Mode, mode_named
+from engine.dataflow.cost.numbers import RegionEstimate
 from engine.dataflow.cost.statistics import Expected, Measured, Statistics
 from engine.dataflow.samml.graph import Graph
 from engine.dataflow.sim.machine import Machine
-from engine.errors import DataError
 from engine.program.relayout import reshaped
 from engine.program.storage import StoredTensor
 from engine.program.stored_views import resolve_view
 from engine.program.types import Program
 
-
-class Mode(Enum):
-    """What an estimate rests on.
-
-    ``EXACT``: the graph executed on coordinates.  ``METADATA``: statistics of the tensors.
-    ``AUTO``: exact while it does not take too much.
-    """
-
-    AUTO = "auto"
-    EXACT = "exact"
-    METADATA = "metadata"
-
-
 ELEMENTS = 3e6
 """Elements that an execution may make where the mode is automatic: some tenths of a second."""
+SAMPLED_ELEMENTS = 1e7
+"""Elements that an execution on samples may make."""
 MOST_ELEMENTS = 3e8
 """Elements that an execution may make at all: some gigabytes."""
 
@@ -72,6 +63,8 @@ class Known:
         self.machine = machine or Machine.default()
         self.patterns = Patterns(program, data)
         self.memo = Memo()
+        self.samples: dict[tuple[object, int], Sample] = {}
+        self.done: dict[tuple[Graph, tuple[str, ...]], RegionEstimate] = {}
         self.expected: dict[str, Expected] = {}
         self._measured: dict[str, Statistics] = {}
 
@@ -80,12 +73,41 @@ class Known:
         """Elements that the execution of a region may make."""
         return MOST_ELEMENTS if self.mode is Mode.EXACT else ELEMENTS
 
-    def reads_known(self, graph: Graph) -> bool:
-        """Whether the coordinates of everything that a graph reads are known."""
+    @property
+    def sampled_budget(self) -> float:
+        """Elements that its execution on the sample of an index may make."""
+        return SAMPLED_ELEMENTS
+
+    def reads(self, graph: Graph) -> set[str]:
+        """The tensors that a graph reads."""
         keys = {str(n.params["tensor"]) for n in graph.nodes if "tensor" in n.params}
         written = {str(n.params["tensor"]) for n in graph.nodes if not n.outputs}
-        names = {key.partition("@")[0] for key in keys - written}
-        return all(self.patterns.knows(name) for name in names)
+        return {key.partition("@")[0] for key in keys - written}
+
+    def reads_known(self, graph: Graph) -> bool:
+        """Whether the coordinates of everything that a graph reads are known."""
+        return all(self.patterns.knows(name) for name in self.reads(graph))
+
+    def elementwise(self, name: str) -> StoredTensor | None:
+        """The data of a tensor, if its coordinates are known."""
+        if name in self.patterns.data:
+            return self.patterns.data[name]
+        return self.patterns.stored(name) if name in self.patterns.written else None
+
+    def make_up(self, name: str) -> None:
+        """Coordinates for a tensor of which only statistics are known; the same ones every time.
+
+        Raises
+        ------
+        UnknownError
+            If nothing is known of it, or it would be too large.
+        """
+        if self.patterns.knows(name):
+            return
+        self._reshape(name)
+        if name not in self.expected:
+            raise UnknownError(name)
+        self.patterns.made_up[name] = made_up(self.expected[name], name)
 
     def __call__(self, key: str) -> Statistics:
         """Statistics of a view: measured where the coordinates are known."""
@@ -124,18 +146,3 @@ class Known:
             self.expected[name] = Expected.uniform(tensor, self.elements(source))
         else:
             self.data[name] = reshaped(self._stored(source)[source], tensor)
-
-
-def mode_named(mode: Mode | str) -> Mode:
-    """The mode of that name.
-
-    Raises
-    ------
-    DataError
-        If there is none.
-    """
-    try:
-        return Mode(mode)
-    except ValueError:
-        known = ", ".join(m.value for m in Mode)
-        raise DataError(f"no estimate is called {mode!r}", hint=f"known: {known}") from None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from engine.dataflow.cost.known import Mode
+from engine.dataflow.cost.mode import Mode
 from engine.results import estimate as results
 from engine.results.estimate import RegionTotals
 
@@ -42,7 +42,7 @@ class RegionEstimate(RegionTotals):
     nodes : tuple of NodeEstimate
         In the order of the graph.
     mode : Mode
-        What they rest on: coordinates (``EXACT``) or statistics (``METADATA``).
+        What they rest on: ``EXACT``, ``SAMPLED`` or ``METADATA``.
     least : float or None
         Cycles that no run takes fewer than, on any channels; None where only statistics are
         known.

@@ -11,9 +11,11 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Protocol
 
 from engine.dataflow.cost.exact.nests import Carried, Ints, Profile
+from engine.dataflow.cost.exact.samples import Sample, traversed
 from engine.dataflow.samml.catalogue import primitive
 from engine.dataflow.samml.graph import Graph, Node
 from engine.dataflow.samml.traits import Stored
@@ -77,10 +79,17 @@ class Budget:
 
 @dataclass(frozen=True, eq=False)
 class Context:
-    """What rules may look up."""
+    """What rules may look up.
+
+    Attributes
+    ----------
+    only : array or None
+        The coordinates, sorted, that a traversal is to leave in.
+    """
 
     sources: Sources
     budget: Budget
+    only: Ints | None = None
 
 
 Inputs = tuple[Carried, ...]
@@ -188,8 +197,22 @@ class Execution:
     nodes: Mapping[int, Executed]
 
 
-def execute(graph: Graph, sources: Sources, memo: Memo, budget: Budget) -> Execution:
+_NO_SAMPLES: Mapping[str, Sample] = MappingProxyType({})
+
+
+def execute(
+    graph: Graph,
+    sources: Sources,
+    memo: Memo,
+    budget: Budget,
+    samples: Mapping[str, Sample] = _NO_SAMPLES,
+) -> Execution:
     """Execute a graph.
+
+    Parameters
+    ----------
+    samples : mapping
+        Index to the coordinates that its traversals leave in.
 
     Raises
     ------
@@ -198,23 +221,25 @@ def execute(graph: Graph, sources: Sources, memo: Memo, budget: Budget) -> Execu
     LoweringError
         If a primitive has no rule.
     """
-    context = Context(sources, budget)
     streams: dict[int, Carried] = {}
     names: dict[int, Hashable] = {}
     nodes: dict[int, Executed] = {}
     for k in graph.topological():
         node = graph.nodes[k]
+        sample = samples.get(traversed(graph, node) or "") if samples else None
         if node.op not in RULES:
             raise LoweringError(f"no rule of execution for the primitive {node.op!r}")
         key: Hashable = (
             node.op,
             len(node.outputs),
             _parameters(node, sources),
+            None if sample is None else sample.key,
             tuple(names[s] for s in node.inputs),
         )
         found = memo.get(key)
         if found is None:
             before = budget.made
+            context = Context(sources, budget, None if sample is None else sample.coords)
             made = RULES[node.op].execute(node, tuple(streams[s] for s in node.inputs), context)
             number = memo.put(key, made, budget.made - before)
         else:  # whether a graph takes too much does not depend on what was executed before

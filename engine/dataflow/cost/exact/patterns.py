@@ -41,6 +41,7 @@ class Patterns:
         self.program = program
         self.data = dict(data)
         self.written: dict[str, Levels] = {}
+        self.made_up: dict[str, Levels] = {}
         self._levels: dict[str, Levels] = {}
         self._full: dict[tuple[str, int], int] = {}
 
@@ -80,9 +81,9 @@ class Patterns:
         self._reshape(name)
         if name in self.data:
             return _scanned(resolve_view(self.data, key))
-        if name not in self.written:
+        levels = self.written.get(name) or self.made_up.get(name)
+        if levels is None:
             raise UnknownError(name)
-        levels = self.written[name]
         if not order:
             return levels
         stored = self.program.tensor(name).format.mode_order
@@ -161,12 +162,17 @@ def _sorted_by(levels: Levels, order: list[int]) -> Levels:
     columns = columns[::-1]
     moved = [columns[k] for k in order]
     by = np.lexsort(moved[::-1])
+    return levels_of([column[by] for column in moved])
+
+
+def levels_of(columns: list[Ints]) -> Levels:
+    """Levels of sorted coordinates, given a column per level."""
     made: list[tuple[Ints, Ints]] = []
-    parent, parents = np.zeros(len(by), dtype=np.int64), 1
-    new = np.zeros(len(by), dtype=bool)
+    count = len(columns[0]) if columns else 1
+    parent, parents = np.zeros(count, dtype=np.int64), 1
+    new = np.zeros(count, dtype=bool)
     new[:1] = True
-    for column in moved:
-        column = column[by]
+    for column in columns:
         new[1:] |= column[1:] != column[:-1]
         heads = np.flatnonzero(new)
         seg = np.zeros(parents + 1, dtype=np.int64)

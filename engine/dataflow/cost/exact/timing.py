@@ -10,13 +10,15 @@ Source: the design of the estimate, §3 and §4.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from types import MappingProxyType
 
 import numpy as np
 
 from engine.dataflow.cost.exact.execution import RULES, Executed, Execution, Rule
 from engine.dataflow.cost.exact.nests import Bools, Carried, Floats, Ints, Nest, Profile
+from engine.dataflow.cost.exact.samples import Sample
 from engine.dataflow.samml.catalogue import primitive
 from engine.dataflow.samml.graph import Graph, Node
 from engine.dataflow.samml.traits import Role
@@ -41,39 +43,102 @@ class Timed:
     cycles: float
     ends: Mapping[int, float]
     work: Mapping[int, float]
+    axes: Mapping[str, _Axis] = field(repr=False)
+
+    def total(self, profile: Profile, index: str | None) -> float:
+        """A quantity over all coordinates of its outermost index, those not executed included."""
+        if index is None or profile.top is None or self.axes[index].weights is None:
+            return profile.total
+        return float(self.axes[index].spread(profile).sum())
+
+
+_NO_SAMPLES: Mapping[str, Sample] = MappingProxyType({})
+TURNS = 16
+"""In how many places a sampled coordinate appears, at most."""
+TOGETHER = 8
+"""Sampled coordinates that take turns."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Axis:
-    """The outermost index of some streams: its coordinates in any of them, and a place behind."""
+    """The outermost index of some streams: a place per coordinate in any of them, and one behind.
+
+    Attributes
+    ----------
+    coords : array
+        Sorted.
+    whole : bool
+        Whether each of the streams has all of them.
+    order : array or None
+        Which coordinate each place is for, where there is not one for each.
+    weights : array or None
+        How many coordinates each place stands for, likewise.
+    """
 
     coords: Ints
     whole: bool
+    order: Ints | None = None
+    weights: Floats | None = None
 
-    @property
+    @cached_property
     def size(self) -> int:
-        return len(self.coords) + 1
+        return 1 + len(self.coords if self.order is None else self.order)
 
-    def places(self, top: Nest) -> Ints | slice:
+    def sampled(self, sample: Sample) -> _Axis:
+        """With as many places as show how one fiber follows another, though few were executed.
+
+        Fibers that stand for many others take turns with their neighbours, so that the last one
+        is not many times as long as any.
+        """
+        at = np.minimum(np.searchsorted(sample.coords, self.coords), len(sample.coords) - 1)
+        found = sample.coords[at] == self.coords
+        weights = np.where(found, sample.weights[at], 1.0)
+        turns = np.minimum(np.ceil(weights).astype(np.int64), TURNS)
+        block = np.arange(len(weights)) // TOGETHER
+        times = int(turns.max(initial=1))
+        turn, which = np.divmod(np.arange(times * len(weights)), max(len(weights), 1))
+        there = turn < turns[which]
+        turn, which = turn[there], which[there]
+        order = which[np.lexsort((which, turn, block[which]))]
+        return replace(self, order=order, weights=(weights / turns)[order])
+
+    def at_coordinates(self, top: Nest, values: Floats) -> Floats:
+        """Values of the elements of a level, at the coordinates that they have here."""
         if self.whole or top.n == len(self.coords):
-            return slice(0, len(self.coords))
-        return np.searchsorted(self.coords, top.crd)
+            return values
+        made = np.zeros(len(self.coords), dtype=values.dtype)
+        made[np.searchsorted(self.coords, top.crd)] = values
+        return made
+
+    def placed(self, made: Floats, behind: float) -> Floats:
+        """Values of every coordinate in every place, and behind."""
+        return np.append(made if self.order is None else made[self.order], behind)
 
     def has(self, top: Nest) -> Bools:
         """Which of its places a level has tokens in; the one behind always."""
-        if self.whole or top.n == len(self.coords):
-            return np.ones(self.size, dtype=bool)
-        made = np.zeros(self.size, dtype=bool)
-        made[:-1][self.places(top)] = True
-        made[-1] = True
-        return made
+        made = self.at_coordinates(top, np.ones(top.n))
+        return np.asarray(self.placed(made, 1.0) > 0)
 
     def spread(self, profile: Profile) -> Floats:
-        made = np.zeros(self.size)
+        """A quantity in every place, and behind."""
+        made = np.zeros(len(self.coords))
         if profile.top is not None:
-            made[:-1][self.places(profile.top)] = profile.per
-        made[-1] = profile.behind
-        return made
+            made = self.at_coordinates(profile.top, profile.per)
+        placed = self.placed(made, profile.behind)
+        if self.weights is not None:
+            placed[:-1] *= self.weights
+        return placed
+
+    def at_elements(self, top: Nest, placed: Floats) -> Floats:
+        """Of every element of a level, what is in the first place that it has."""
+        values = placed[:-1]
+        if self.order is not None:
+            by_coordinate = np.zeros(len(self.coords))
+            by_coordinate[self.order[::-1]] = values[::-1]
+            values = by_coordinate
+        if self.whole or top.n == len(self.coords):
+            return values
+        return np.asarray(values[np.searchsorted(self.coords, top.crd)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +166,7 @@ class _Passing:
         return np.where(np.isinf(found), 0.0, found)
 
 
-def _axes(execution: Execution) -> dict[str, _Axis]:
+def _axes(execution: Execution, samples: Mapping[str, Sample]) -> dict[str, _Axis]:
     tops: dict[str, dict[int, Nest]] = {}
     for stream in execution.graph.streams:
         top = execution.streams[stream.id].nest.top
@@ -110,7 +175,8 @@ def _axes(execution: Execution) -> dict[str, _Axis]:
     for node, made in execution.nodes.items():
         top = made.work.top
         if top is not None:
-            index = _index(execution.graph, execution.graph.nodes[node], made)
+            index = working_index(execution.graph, execution.graph.nodes[node], made)
+            assert index is not None
             tops.setdefault(index, {})[id(top)] = top
     axes = {}
     for index, found in tops.items():
@@ -122,23 +188,35 @@ def _axes(execution: Execution) -> dict[str, _Axis]:
             axes[index] = _Axis(longest.crd, False)
         else:
             axes[index] = _Axis(np.unique(np.concatenate([t.crd for t in several])), False)
+    for index, sample in samples.items():
+        if index in axes and len(sample.coords) < sample.measures.shape[1]:
+            axes[index] = axes[index].sampled(sample)
     return axes
 
 
-def _index(graph: Graph, node: Node, made: Executed) -> str:
-    """The outermost index of what a node works on: of its output, or what it closes."""
+def working_index(graph: Graph, node: Node, made: Executed) -> str | None:
+    """The outermost index of what a node works on: of its output, or what it closes.
+
+    None where there are scalars only.
+    """
     closes = made.flushes is not None and made.flushes.top is None
     found: tuple[str, ...] = ()
     if not closes:
         found = _longest(graph, [s for s in node.outputs if s is not None])
-    return (found or _longest(graph, list(node.inputs)))[0]
+    return next(iter(found or _longest(graph, list(node.inputs))), None)
 
 
 def _longest(graph: Graph, streams: list[int]) -> tuple[str, ...]:
     return max((graph.streams[s].indices for s in streams), key=len, default=())
 
 
-def timed(execution: Execution, machine: Machine | None = None, *, bound: bool = False) -> Timed:
+def timed(
+    execution: Execution,
+    machine: Machine | None = None,
+    *,
+    bound: bool = False,
+    samples: Mapping[str, Sample] = _NO_SAMPLES,
+) -> Timed:
     """When a graph is done, on channels without bounds.
 
     Parameters
@@ -147,10 +225,12 @@ def timed(execution: Execution, machine: Machine | None = None, *, bound: bool =
         For latencies and intervals; the default one without.
     bound : bool
         A lower bound: everything starts as early as it may.
+    samples : mapping
+        Of an outermost index the coordinates that were executed, if not all were.
     """
     machine = machine or Machine()
     graph = execution.graph
-    axes = _axes(execution)
+    axes = _axes(execution, samples)
     passing: dict[int, _Passing] = {}
     ends: dict[int, float] = {}
     finals: dict[int, float] = {}
@@ -161,7 +241,6 @@ def timed(execution: Execution, machine: Machine | None = None, *, bound: bool =
         # Whether a value comes last in a fiber is not known, so a bound leaves latencies out.
         latency = 1 if bound else value_latency(node, machine)
         pace = Timing(latency, value_interval(node, machine))
-        totals[k] = (made.work.total + made.final) * pace.interval
         inputs = [passing[s] for s in node.inputs]
         outputs = [s for s in node.outputs if s is not None]
         # The final token passes everywhere a cycle later.
@@ -171,10 +250,12 @@ def timed(execution: Execution, machine: Machine | None = None, *, bound: bool =
             start = max((float(p.first.min(initial=0.0)) for p in inputs), default=0.0)
             late = max((float(p.last.max(initial=0.0)) for p in inputs), default=0.0)
             own = made.work.total * pace.interval
+            totals[k] = own + made.final * pace.interval
             done = late if copies else max(start + own, late + 1.0 if inputs else 0.0)
             passing.update((s, _alone(late + (1 if copies else pace.latency))) for s in outputs)
         else:
-            name = _index(graph, node, made)
+            name = working_index(graph, node, made)
+            assert name is not None
             axis = axes[name]
             known = RULES[node.op]
             nests = [execution.streams[s].nest for s in node.inputs]
@@ -189,6 +270,7 @@ def timed(execution: Execution, machine: Machine | None = None, *, bound: bool =
                 for p, own, other in zip(inputs, nests, beside, strict=True)
             ]
             work = axis.spread(made.work) * pace.interval
+            totals[k] = float(work.sum()) + made.final * pace.interval
             final = finals[graph.producer[node.inputs[0]]] + 1
             rows = known.rows and made.flushes is not None and made.flushes.top is not None
             a, b, here = _arrivals(
@@ -214,7 +296,7 @@ def timed(execution: Execution, machine: Machine | None = None, *, bound: bool =
                     passing[s] = step.gives(made, carried, index, axes[index], pace, bound)
         finals[k] = max(done, before)
         ends[k] = finals[k] + made.final * pace.interval
-    return Timed(max(ends.values(), default=0.0), ends, totals)
+    return Timed(max(ends.values(), default=0.0), ends, totals, axes)
 
 
 def _alone(when: float) -> _Passing:
@@ -231,6 +313,7 @@ def _moved(
     """
     if p.axis is None or own.top is None:
         return p
+    own_top = own.top
     shifted = own.depth == 1 and own is not other
     if p.axis == name and not shifted:
         return p
@@ -238,11 +321,15 @@ def _moved(
     assert target is not None
     if p.axis != name and not shifted and not _within(target, top):
         return p  # another axis altogether
-    at = axes[p.axis].places(own.top)
-    to = np.searchsorted(axes[name].coords, target.crd)
-    first, last = np.zeros(axes[name].size), np.zeros(axes[name].size)
-    first[:-1][to], last[:-1][to] = p.first[:-1][at], p.last[:-1][at]
-    first[-1], last[-1] = p.first[-1], p.last[-1]
+    before, after = axes[p.axis], axes[name]
+    to = np.searchsorted(after.coords, target.crd)
+
+    def moved(placed: Floats) -> Floats:
+        made = np.zeros(len(after.coords))
+        made[to] = before.at_elements(own_top, placed)
+        return after.placed(made, float(placed[-1]))
+
+    first, last = moved(p.first), moved(p.last)
     return _Passing(name, first, last, p.flat)
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from engine.dataflow.cost.exact.execution import Context, Executed, Inputs, rule
-from engine.dataflow.cost.exact.nests import Carried, Nest
+from engine.dataflow.cost.exact.nests import Carried, Nest, kept
 from engine.dataflow.cost.exact.steps import segments, spread
 from engine.dataflow.samml.graph import Node
+from engine.program.rounded.tensors import member
 
 
 @rule("scan", ahead=True)
@@ -16,7 +17,7 @@ def _scan(node: Node, inputs: Inputs, context: Context) -> Executed:
     (given,) = inputs
     assert given.refs is not None
     size = context.sources.full(str(node.params["tensor"]), int(node.params["level"]))
-    if size and given.here is None:
+    if size and given.here is None and context.only is None:
         nest = Nest.of_full(given.nest, size)
         return Executed((Carried(nest), Carried(nest, base=given.refs * size)), nest.tokens)
     refs = given.refs if given.here is None else given.refs[given.here]
@@ -28,6 +29,9 @@ def _scan(node: Node, inputs: Inputs, context: Context) -> Executed:
         every[given.here] = lengths
         lengths = every
     nest = Nest(given.nest, segments(lengths), crd[at])
+    if context.only is not None:
+        left = member(nest.crd, context.only)
+        nest, at = kept(nest, left), at[left]
     return Executed((Carried(nest), Carried(nest, at)), nest.tokens)
 
 
@@ -37,14 +41,16 @@ def _dense_scan(node: Node, inputs: Inputs, context: Context) -> Executed:
     (given,) = inputs
     assert given.refs is not None
     here = given.here
-    if here is None:
+    if here is None and context.only is None:
         nest = Nest.of_full(given.nest, dim)
         return Executed((Carried(nest), Carried(nest, base=given.refs * dim)), nest.tokens)
-    context.budget.take(float(dim) * given.values.total)
-    refs = given.refs[here]
-    crd = np.tile(np.arange(dim), len(refs))
-    at = np.repeat(refs, dim) * dim + crd
-    nest = Nest(given.nest, segments(np.where(here, dim, 0)), crd)
+    every = np.arange(dim) if context.only is None else context.only[context.only < dim]
+    context.budget.take(float(len(every)) * given.values.total)
+    refs = given.refs if here is None else given.refs[here]
+    crd = np.tile(every, len(refs))
+    at = np.repeat(refs, len(every)) * dim + crd
+    lengths = np.full(given.nest.n, len(every))
+    nest = Nest(given.nest, segments(lengths if here is None else np.where(here, lengths, 0)), crd)
     return Executed((Carried(nest), Carried(nest, at)), nest.tokens)
 
 

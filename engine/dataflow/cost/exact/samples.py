@@ -1,0 +1,231 @@
+"""Samples of an outermost index: some of its coordinates, and how many each of them stands for.
+
+A coordinate is in a sample with a probability that goes with the root of the work it means, so
+that hubs are always in; its weight is the inverse.  Samples are drawn systematically, in the order
+of the coordinates, since it matters whether heavy ones come first or last.  Source: the design of
+the estimate, §2 and §6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+
+from engine.dataflow.cost.exact.nests import Floats, Ints
+from engine.dataflow.samml.catalogue import primitive
+from engine.dataflow.samml.graph import Graph, Node
+from engine.dataflow.samml.primitive import Family
+from engine.dataflow.samml.traits import Traversal
+from engine.program.levels import coordinates
+from engine.program.storage import StoredTensor
+
+PER_MEASURE = 4
+"""Coordinates in a sample for each total that it is to meet."""
+SEED = 20_260_901
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Some coordinates of an index.
+
+    Attributes
+    ----------
+    coords : (S,) array
+        Sorted.
+    weights : (S,) array
+        How many coordinates each stands for.
+    measures : (m, n) array
+        Of each of all n coordinates, what its work may go with.
+    """
+
+    coords: Ints
+    weights: Floats
+    measures: Floats = field(repr=False)
+
+    @cached_property
+    def key(self) -> tuple[int, bytes]:
+        """Equal for samples of the same coordinates."""
+        return len(self.coords), self.coords.tobytes()
+
+    @classmethod
+    def of(cls, measures: Floats, size: int) -> Sample:
+        """About ``size`` coordinates of n.
+
+        Parameters
+        ----------
+        measures : (m, n) array
+            Of each coordinate, how much there is of several things that work may go with; the last
+            one decides how probable it is.
+        """
+        n = measures.shape[1]
+        if size >= n:
+            return cls(np.arange(n), np.ones(n), measures)
+        share = np.sqrt(1.0 + measures[-1])
+        chance = np.minimum(1.0, size * share / share.sum())
+        for _ in range(20):  # what is certain leaves more to the others
+            certain = chance >= 1.0
+            rest = size - int(certain.sum())
+            if rest <= 0:
+                break
+            again = np.minimum(1.0, rest * share / share[~certain].sum())
+            again[certain] = 1.0
+            if np.allclose(again, chance):
+                break
+            chance = again
+        reached = np.cumsum(chance)
+        start = np.random.default_rng(SEED).random()
+        before = np.concatenate(([0.0], reached[:-1]))
+        coords = np.flatnonzero(np.floor(reached - start) > np.floor(before - start))
+        coords = np.union1d(coords, np.flatnonzero(chance >= 1.0))
+        return cls(coords, 1.0 / chance[coords], measures)
+
+    def fitted(self, work: Floats) -> Sample:
+        """The same coordinates, weighted so that what goes with some work has the right total.
+
+        Parameters
+        ----------
+        work : (S,) array
+            What the busiest node was found to do for each coordinate.
+        """
+        free = self.weights > 1.0  # of what has weight 1 there is only one
+        few = int(free.sum()) // PER_MEASURE
+        if not few:
+            return self
+        every = np.vstack([np.ones(self.measures.shape[1]), self.measures])
+        every = every[every.sum(axis=1) > 0]
+        every = every / every.sum(axis=1)[:, None]
+        mine = every[:, self.coords]
+        likeness = (mine * self.weights) @ work
+        likeness /= np.sqrt((mine**2 * self.weights).sum(axis=1)) + 1e-300
+        best = np.argsort(-likeness, kind="stable")[:few]
+        mine = mine[best]
+        missing = 1.0 - mine[:, ~free].sum(axis=1)
+        mine, made = mine[:, free], self.weights[free]
+        for _ in range(10):
+            gram = (mine * made) @ mine.T
+            step = np.linalg.lstsq(gram, missing - mine @ made, rcond=1e-9)[0]
+            made = np.maximum(made * (1.0 + step @ mine), 1.0)
+        weights = self.weights.copy()
+        weights[free] = made
+        return replace(self, weights=weights)
+
+
+def traversed(graph: Graph, node: Node) -> str | None:
+    """The index whose coordinates a node takes from a tensor or a range; None if it takes none."""
+    if primitive(node.op).traversal not in (Traversal.STORED_FIBER, Traversal.DENSE_FIBER):
+        return None
+    outputs = [s for s in node.outputs if s is not None]
+    indices = graph.streams[outputs[0]].indices if outputs else ()
+    return indices[-1] if indices else None
+
+
+def outermost(graph: Graph) -> tuple[str, ...]:
+    """The outermost indices of a graph's streams."""
+    return tuple(dict.fromkeys(s.indices[0] for s in graph.streams if s.indices))
+
+
+MOST = 4_000_000
+"""Elements of a tensor that is looked at one by one."""
+HOPS = 3
+"""How far work is followed from an outermost coordinate."""
+
+
+def measures_of(
+    graph: Graph, index: str, extent: int, tensors: Callable[[str], StoredTensor | None]
+) -> tuple[tuple[object, ...], Floats]:
+    """What the work that each coordinate of an index means may go with; and what that rests on.
+
+    How many elements the tensors that are traversed by it have there; and how many the tensors
+    traversed by the other coordinates of these elements have at those; and so on.
+
+    Parameters
+    ----------
+    tensors : callable
+        The data of a tensor, if they are known.
+
+    Returns
+    -------
+    key : tuple
+        Equal for the same measures.
+    measures : (m, extent) array
+    """
+    traversals = _traversals(graph)
+    views: list[tuple[Ints, dict[str, int]]] = []
+    for name, order, levels in traversals:
+        stored = tensors(name)
+        if stored is None or stored.tensor.format.all_dense or stored.nnz > MOST:
+            continue
+        modes = [int(m) for m in order.split(",")] if order else stored.tensor.format.mode_order
+        coords = coordinates(stored.tensor, stored.levels)
+        views.append((coords, {x: modes[level] for x, level in levels}))
+    measures: list[Floats] = []
+    before: dict[str, Floats] = {}
+    for _ in range(HOPS):
+        reached: dict[str, Floats] = {}
+        for coords, indices in views:
+            for x, mode in indices.items():
+                size = extent if x == index else int(coords[:, mode].max(initial=0)) + 1
+                weight = np.ones(len(coords)) if not before else np.zeros(len(coords))
+                for y, other in indices.items():
+                    if y != x and y in before:
+                        at = coords[:, other]
+                        there = at < len(before[y])
+                        weight[there] += before[y][at[there]]
+                made = np.bincount(coords[:, mode], weight, minlength=size)
+                found = np.asarray(made[:size], dtype=np.float64)
+                old = reached.get(x)
+                reached[x] = found if old is None else _added(old, found)
+        before = reached
+        if index in reached:
+            measures.append(_added(np.zeros(extent), reached[index])[:extent])
+    if not measures:
+        measures.append(np.ones(extent))
+    return (index, extent, tuple(traversals)), np.stack(measures)
+
+
+def _added(a: Floats, b: Floats) -> Floats:
+    made = np.zeros(max(len(a), len(b)))
+    made[: len(a)] += a
+    made[: len(b)] += b
+    return made
+
+
+def _traversals(graph: Graph) -> list[tuple[str, str, tuple[tuple[str, int], ...]]]:
+    """Per traversal of a view: its tensor, its mode order, and which level each index goes through.
+
+    A tensor that is multiplied by itself is traversed twice.
+    """
+    levels: dict[int, dict[str, int]] = {}
+    heads: dict[int, int] = {}
+    for k in graph.topological():
+        node = graph.nodes[k]
+        index = traversed(graph, node)
+        if index is None or "tensor" not in node.params:
+            continue
+        above = _above(graph, node)
+        heads[k] = k if above is None else heads[above]
+        levels.setdefault(heads[k], {})[index] = int(node.params["level"])
+    found = []
+    for head, indices in levels.items():
+        name, _, order = str(graph.nodes[head].params["tensor"]).partition("@")
+        found.append((name, order, tuple(indices.items())))
+    return sorted(found)
+
+
+def _above(graph: Graph, node: Node) -> int | None:
+    """The traversal of the level outside, whose references a traversal takes; None at the root."""
+    stream = node.inputs[0]
+    while stream in graph.producer:
+        maker = graph.nodes[graph.producer[stream]]
+        same = maker.params.get("tensor") == node.params["tensor"]
+        if same and traversed(graph, maker) is not None:
+            return maker.id
+        if not maker.inputs:
+            return None
+        port = maker.outputs.index(stream)
+        joins = primitive(maker.op).family is Family.JOIN
+        stream = maker.inputs[2 * port - 1 if joins and port else 0]
+    return None

@@ -1,0 +1,85 @@
+"""A region executed on samples of its outermost indices, where all of them would take too much.
+
+Each outermost index has a sample of its own, and what runs along it is executed with that
+index restricted and the others whole.  Tensors that earlier regions write and nobody has executed
+are made up from what is expected of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from engine.dataflow.compiler import CompiledRegion
+from engine.dataflow.cost.exact.execution import Budget, Executed, Execution, TooLargeError, execute
+from engine.dataflow.cost.exact.nests import Carried, Floats
+from engine.dataflow.cost.exact.samples import Sample, measures_of, outermost
+from engine.dataflow.cost.exact.timing import working_index
+from engine.dataflow.cost.known import Known
+
+SIZES = (256, 128, 64, 32, 16, 8)
+"""How many coordinates are tried for each outermost index."""
+
+
+def sampled(region: CompiledRegion, known: Known) -> tuple[Execution, Mapping[str, Sample]] | None:
+    """A region executed on the largest samples that the budget allows; None if none does.
+
+    Raises
+    ------
+    UnknownError
+        If it reads what nobody knows anything of.
+    """
+    for size in SIZES:
+        samples = {x: _sample(region, known, x, size) for x in outermost(region.graph)}
+        try:
+            executed = _executed(region, known, samples)
+        except TooLargeError:
+            continue
+        return executed, {x: s.fitted(_busiest(executed, x, s)) for x, s in samples.items()}
+    return None
+
+
+def _busiest(executed: Execution, index: str, sample: Sample) -> Floats:
+    """What the busiest node along an index does for each coordinate of its sample."""
+    found, most = np.zeros(len(sample.coords)), 0.0
+    for node in executed.graph.nodes:
+        made = executed.nodes[node.id]
+        top = made.work.top
+        if top is None or working_index(executed.graph, node, made) != index:
+            continue
+        at = np.searchsorted(sample.coords, top.crd)
+        inside = at < len(sample.coords)
+        work = np.zeros(len(sample.coords))
+        work[at[inside]] = made.work.per[inside]
+        if (total := float(work @ sample.weights)) > most:
+            found, most = work, total
+    return found
+
+
+def _sample(region: CompiledRegion, known: Known, index: str, size: int) -> Sample:
+    """The sample of an index; regions and orders that traverse the same tensors by it share it."""
+    extent = region.region.extents[index]
+    key, measures = measures_of(region.graph, index, extent, known.elementwise)
+    if (key, size) not in known.samples:
+        known.samples[key, size] = Sample.of(measures, size)
+    return known.samples[key, size]
+
+
+def _executed(region: CompiledRegion, known: Known, samples: Mapping[str, Sample]) -> Execution:
+    """One execution out of those along each outermost index."""
+    graph = region.graph
+    along = {
+        x: execute(graph, known.patterns, known.memo, Budget(known.sampled_budget), {x: sample})
+        for x, sample in samples.items()
+    }
+    any_of = next(iter(along.values()))
+    streams: dict[int, Carried] = {}
+    for stream in graph.streams:
+        found = along[stream.indices[0]] if stream.indices else any_of
+        streams[stream.id] = found.streams[stream.id]
+    nodes: dict[int, Executed] = {}
+    for node in graph.nodes:
+        index = working_index(graph, node, any_of.nodes[node.id])
+        nodes[node.id] = (along[index] if index else any_of).nodes[node.id]
+    return Execution(graph, streams, nodes)
