@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import prod
 
+from engine.dataflow.cost.defined import defined
 from engine.dataflow.cost.exact.execution import Memo
 from engine.dataflow.cost.exact.patterns import Patterns, UnknownError
 from engine.dataflow.cost.exact.samples import Sample
@@ -92,18 +93,28 @@ class Known:
         """The data of a tensor, if its coordinates are known."""
         if name in self.patterns.data:
             return self.patterns.data[name]
-        return self.patterns.stored(name) if name in self.patterns.written else None
+        try:
+            return self.patterns.elements_of(name)
+        except UnknownError:
+            return None
 
     def make_up(self, name: str) -> None:
-        """Coordinates for a tensor of which only statistics are known; the same ones every time.
+        """Coordinates for a tensor that nobody has executed; the same ones every time.
+
+        By its definition, or where that takes too much, by what is expected of it.
 
         Raises
         ------
         UnknownError
             If nothing is known of it, or it would be too large.
         """
-        if self.patterns.knows(name):
+        if self.patterns.knows(name) or name in self.patterns.made_up:
             return
+        try:
+            self.patterns.made_up[name] = defined(self.patterns, name, self.make_up)
+            return
+        except UnknownError:
+            pass
         self._reshape(name)
         if name not in self.expected:
             raise UnknownError(name)

@@ -68,7 +68,7 @@ def _twofold(node: Node, inputs: tuple[Flow, ...], context: Context) -> Outcome:
 """
 EXECUTION = """
 
-@rule("twofold", shifts=True)
+@rule("twofold", steps="each coordinate and stop", shifts=True)
 def _twofold(node: Node, inputs: Inputs, context: Context) -> Executed:
     return _shift(replace(node, params={**node.params, "offset": 2 * node.params["offset"]}),
                   inputs, context)

@@ -103,6 +103,8 @@ class Rule:
     Attributes
     ----------
     execute : callable
+    steps : str
+        What takes a step of its own, for people.
     ahead : bool
         Whether the stop behind a token of the first input waits for what follows that token.
     rows : bool
@@ -118,6 +120,7 @@ class Rule:
     """
 
     execute: Function
+    steps: str
     ahead: bool = False
     rows: bool = False
     heads: bool = False
@@ -131,6 +134,7 @@ RULES: dict[str, Rule] = {}
 
 def rule(
     *names: str,
+    steps: str,
     ahead: bool = False,
     rows: bool = False,
     heads: bool = False,
@@ -142,7 +146,9 @@ def rule(
 
     def register(function: Function) -> Function:
         RULES.update(
-            dict.fromkeys(names, Rule(function, ahead, rows, heads, free_stops, shifts, in_turn))
+            dict.fromkeys(
+                names, Rule(function, steps, ahead, rows, heads, free_stops, shifts, in_turn)
+            )
         )
         return function
 

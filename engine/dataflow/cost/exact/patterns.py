@@ -42,6 +42,7 @@ class Patterns:
         self.data = dict(data)
         self.written: dict[str, Levels] = {}
         self.made_up: dict[str, Levels] = {}
+        self._ones: dict[str, StoredTensor] = {}
         self._levels: dict[str, Levels] = {}
         self._full: dict[tuple[str, int], int] = {}
 
@@ -81,7 +82,7 @@ class Patterns:
         self._reshape(name)
         if name in self.data:
             return _scanned(resolve_view(self.data, key))
-        levels = self.written.get(name) or self.made_up.get(name)
+        levels = self.written.get(name, self.made_up.get(name))
         if levels is None:
             raise UnknownError(name)
         if not order:
@@ -95,10 +96,23 @@ class Patterns:
             return
         source = statement.operands[0].tensor
         self._reshape(source)
-        if source not in self.data and source not in self.written:
-            raise UnknownError(source)
         given = self.data[source] if source in self.data else self.stored(source)
         self.data[name] = reshaped(given, self.program.tensor(name))
+
+    def elements_of(self, name: str) -> StoredTensor:
+        """A tensor's data, or ones in their place.
+
+        Raises
+        ------
+        UnknownError
+            If nobody has said what it holds.
+        """
+        self._reshape(name)
+        if name in self.data:
+            return self.data[name]
+        if name not in self._ones:
+            self._ones[name] = self.stored(name)
+        return self._ones[name]
 
     def stored(self, name: str) -> StoredTensor:
         """A tensor that a region writes, all levels compressed, with ones for values.
@@ -108,12 +122,12 @@ class Patterns:
         UnknownError
             If nobody has said what it holds.
         """
-        if name not in self.written:
+        levels = self.written.get(name, self.made_up.get(name))
+        if levels is None:
             raise UnknownError(name)
         tensor = self.program.tensor(name)
         fmt = replace(tensor.format, levels=Format.compressed(tensor.rank).levels)
         tensor = replace(tensor, format=fmt)
-        levels = self.written[name]
         count = len(levels[-1][1]) if levels else 1
         return StoredTensor.from_levels(tensor, levels, np.ones((count, *fmt.tile)))
 

@@ -22,8 +22,6 @@ from engine.dataflow.samml.traits import Traversal
 from engine.program.levels import coordinates
 from engine.program.storage import StoredTensor
 
-PER_MEASURE = 4
-"""Coordinates in a sample for each total that it is to meet."""
 SEED = 20_260_901
 
 
@@ -83,7 +81,7 @@ class Sample:
         return cls(coords, 1.0 / chance[coords], measures)
 
     def fitted(self, work: Floats) -> Sample:
-        """The same coordinates, weighted so that what goes with some work has the right total.
+        """The same coordinates, weighted so that the measure most like some work has its total.
 
         Parameters
         ----------
@@ -91,25 +89,17 @@ class Sample:
             What the busiest node was found to do for each coordinate.
         """
         free = self.weights > 1.0  # of what has weight 1 there is only one
-        few = int(free.sum()) // PER_MEASURE
-        if not few:
-            return self
         every = np.vstack([np.ones(self.measures.shape[1]), self.measures])
         every = every[every.sum(axis=1) > 0]
-        every = every / every.sum(axis=1)[:, None]
         mine = every[:, self.coords]
-        likeness = (mine * self.weights) @ work
-        likeness /= np.sqrt((mine**2 * self.weights).sum(axis=1)) + 1e-300
-        best = np.argsort(-likeness, kind="stable")[:few]
-        mine = mine[best]
-        missing = 1.0 - mine[:, ~free].sum(axis=1)
-        mine, made = mine[:, free], self.weights[free]
-        for _ in range(10):
-            gram = (mine * made) @ mine.T
-            step = np.linalg.lstsq(gram, missing - mine @ made, rcond=1e-9)[0]
-            made = np.maximum(made * (1.0 + step @ mine), 1.0)
+        likeness = (mine * self.weights) @ work / (np.sqrt((mine**2) @ self.weights) + 1e-300)
+        best = int(np.argmax(likeness))
+        missing = float(every[best].sum() - mine[best, ~free].sum())
+        have = float(mine[best, free] @ self.weights[free])
+        if have <= 0:
+            return self
         weights = self.weights.copy()
-        weights[free] = made
+        weights[free] *= missing / have
         return replace(self, weights=weights)
 
 

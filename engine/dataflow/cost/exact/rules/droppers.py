@@ -10,7 +10,7 @@ from engine.dataflow.cost.exact.steps import innermost, keyed, places_of, segmen
 from engine.dataflow.samml.graph import Node
 
 
-@rule("fiber_align")
+@rule("fiber_align", steps="each token of the stream, and each subtree that it inserts")
 def _fiber_align(node: Node, inputs: Inputs, context: Context) -> Executed:
     before, after, stream = (c.nest for c in inputs)
     width = 1 + max(int(before.crd.max(initial=0)), int(after.crd.max(initial=0)))
@@ -42,7 +42,7 @@ def _on_both(work: Profile, inserted: Profile) -> Profile:
     return Profile(top, per, work.behind + inserted.behind)
 
 
-@rule("crddrop")
+@rule("crddrop", steps="each coordinate and stop of the outer level")
 def _crddrop(node: Node, inputs: Inputs, context: Context) -> Executed:
     inner, outer = inputs
     full = ~inner.nest.bare
@@ -51,7 +51,7 @@ def _crddrop(node: Node, inputs: Inputs, context: Context) -> Executed:
     return Executed((inner, outer if full.all() else Carried(kept(outer.nest, full))), work)
 
 
-@rule("valdrop")
+@rule("valdrop", steps="each value and stop")
 def _valdrop(node: Node, inputs: Inputs, context: Context) -> Executed:
     val, crd = inputs
     work = val.tokens

@@ -68,7 +68,7 @@ def _payload(given: Carried, at: Ints, nest: Nest) -> Carried:
     return Carried(nest, np.append(refs, -1)[at])
 
 
-@rule("intersect", heads=True)
+@rule("intersect", steps="each coordinate that any operand has, and each stop", heads=True)
 def _intersect(node: Node, inputs: Inputs, context: Context) -> Executed:
     crds = _Operands.of(inputs)
     nests = crds.nests
@@ -99,7 +99,7 @@ def _intersect(node: Node, inputs: Inputs, context: Context) -> Executed:
     return Executed(tuple(outputs), walked.tokens)
 
 
-@rule("union", heads=True)
+@rule("union", steps="each coordinate that any operand has, and each stop", heads=True)
 def _union(node: Node, inputs: Inputs, context: Context) -> Executed:
     crds = _Operands.of(inputs)
     nests = crds.nests

@@ -11,7 +11,7 @@ from engine.dataflow.samml.graph import Node
 from engine.dataflow.table.cells import MAX_ACCUMULATOR_ORDER
 
 
-@rule("reduce")
+@rule("reduce", steps="each value that is there, and each stop")
 def _reduce(node: Node, inputs: Inputs, context: Context) -> Executed:
     val = inputs[0]
     parent = val.nest.parent
@@ -28,8 +28,15 @@ def _reduce(node: Node, inputs: Inputs, context: Context) -> Executed:
     return Executed((Carried(parent, None, present),), val.values + val.nest.stops, flushes)
 
 
-@rule("spacc1", rows=True)
-@rule(*(f"spacc{order}" for order in range(2, MAX_ACCUMULATOR_ORDER + 1)))
+@rule(
+    "spacc1",
+    steps="each value, each coordinate of the outer level, and each row that it puts",
+    rows=True,
+)
+@rule(
+    *(f"spacc{order}" for order in range(2, MAX_ACCUMULATOR_ORDER + 1)),
+    steps="each value and stop, and each tree that it puts",
+)
 def _spacc(node: Node, inputs: Inputs, context: Context) -> Executed:
     outer, *crds, val = inputs
     base = outer.nest.parent

@@ -10,12 +10,12 @@ from engine.dataflow.cost.exact.steps import innermost, segments, spread, taken_
 from engine.dataflow.samml.graph import Node
 
 
-@rule("repsig")
+@rule("repsig", steps="each token that it takes")
 def _repsig(node: Node, inputs: Inputs, context: Context) -> Executed:
     return Executed((Carried(inputs[0].nest),), inputs[0].tokens)
 
 
-@rule("repeat", ahead=True)
+@rule("repeat", steps="each token and stop that it puts", ahead=True)
 def _repeat(node: Node, inputs: Inputs, context: Context) -> Executed:
     held, signal = inputs
     nest = signal.nest
@@ -25,7 +25,7 @@ def _repeat(node: Node, inputs: Inputs, context: Context) -> Executed:
     return Executed((taken_at(held, nest.up, nest),), nest.tokens)
 
 
-@rule("replay")
+@rule("replay", steps="each token that it puts, and each token of a subtree that it drops")
 def _replay(node: Node, inputs: Inputs, context: Context) -> Executed:
     stream, driver = inputs
     chain = innermost(stream.nest, int(node.params["levels"]))

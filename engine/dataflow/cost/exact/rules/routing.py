@@ -10,14 +10,14 @@ from engine.dataflow.cost.exact.steps import innermost, segments, spread, taken_
 from engine.dataflow.samml.graph import Node
 
 
-@rule("broadcast")
+@rule("broadcast", steps="nothing: copies take no time of their own")
 def _broadcast(node: Node, inputs: Inputs, context: Context) -> Executed:
     top = inputs[0].nest.top
     none = Profile(top, np.zeros(0 if top is None else top.n))
     return Executed(inputs * len(node.outputs), none)
 
 
-@rule("fork")
+@rule("fork", steps="each token, the last one too")
 def _fork(node: Node, inputs: Inputs, context: Context) -> Executed:
     (given,) = inputs
     lanes = len(node.outputs)
@@ -30,7 +30,7 @@ def _fork(node: Node, inputs: Inputs, context: Context) -> Executed:
     return Executed(tuple(outputs), given.tokens, final=1.0)
 
 
-@rule("ordered_join", in_turn=True)
+@rule("ordered_join", steps="each token and stop that it puts", in_turn=True)
 def _ordered_join(node: Node, inputs: Inputs, context: Context) -> Executed:
     guide, lanes = inputs[0], inputs[1:]
     n, count = guide.nest.n, len(lanes)

@@ -11,7 +11,7 @@ from engine.dataflow.samml.graph import Node
 from engine.program.rounded.tensors import member
 
 
-@rule("scan", ahead=True)
+@rule("scan", steps="each coordinate and stop that it puts", ahead=True)
 def _scan(node: Node, inputs: Inputs, context: Context) -> Executed:
     seg, crd = context.sources.level(str(node.params["tensor"]), int(node.params["level"]))
     (given,) = inputs
@@ -35,7 +35,7 @@ def _scan(node: Node, inputs: Inputs, context: Context) -> Executed:
     return Executed((Carried(nest), Carried(nest, at)), nest.tokens)
 
 
-@rule("dense_scan", ahead=True)
+@rule("dense_scan", steps="each coordinate and stop that it puts", ahead=True)
 def _dense_scan(node: Node, inputs: Inputs, context: Context) -> Executed:
     dim = int(node.params["dim"])
     (given,) = inputs
@@ -54,7 +54,7 @@ def _dense_scan(node: Node, inputs: Inputs, context: Context) -> Executed:
     return Executed((Carried(nest), Carried(nest, at)), nest.tokens)
 
 
-@rule("locate")
+@rule("locate", steps="each coordinate and stop")
 def _locate(node: Node, inputs: Inputs, context: Context) -> Executed:
     crd, parent = inputs
     context.budget.take(float(crd.nest.n))

@@ -7,7 +7,7 @@ from engine.dataflow.cost.exact.nests import Carried, Nest
 from engine.dataflow.samml.graph import Node
 
 
-@rule("shift", shifts=True)
+@rule("shift", steps="each coordinate and stop", shifts=True)
 def _shift(node: Node, inputs: Inputs, context: Context) -> Executed:
     nest = inputs[0].nest
     assert nest.parent is not None

@@ -10,6 +10,6 @@ from engine.dataflow.cost.exact.steps import once
 from engine.dataflow.samml.graph import Node
 
 
-@rule("root")
+@rule("root", steps="the reference, and the end")
 def _root(node: Node, inputs: Inputs, context: Context) -> Executed:
     return Executed((Carried(ROOT, np.zeros(1, dtype=np.int64)),), once(), final=1.0)

@@ -7,13 +7,13 @@ from engine.dataflow.cost.exact.nests import Carried
 from engine.dataflow.samml.graph import Node
 
 
-@rule("array")
+@rule("array", steps="each reference and stop")
 def _array(node: Node, inputs: Inputs, context: Context) -> Executed:
     (refs,) = inputs
     return Executed((Carried(refs.nest, None, refs.here),), refs.tokens)
 
 
-@rule("binary")
+@rule("binary", steps="each pair of values and stop")
 def _binary(node: Node, inputs: Inputs, context: Context) -> Executed:
     a, b = inputs
     needed = str(node.params.get("needs", ""))
@@ -29,6 +29,6 @@ def _binary(node: Node, inputs: Inputs, context: Context) -> Executed:
     return Executed((Carried(a.nest, None, present),), a.tokens)
 
 
-@rule("unary", "tilefold")
+@rule("unary", "tilefold", steps="each value and stop")
 def _unary(node: Node, inputs: Inputs, context: Context) -> Executed:
     return Executed((Carried(inputs[0].nest, None, inputs[0].here),), inputs[0].tokens)

@@ -6,12 +6,12 @@ from engine.dataflow.cost.exact.execution import Context, Executed, Inputs, rule
 from engine.dataflow.samml.graph import Node
 
 
-@rule("crdwrite")
+@rule("crdwrite", steps="each coordinate, and each fiber that has some")
 def _crdwrite(node: Node, inputs: Inputs, context: Context) -> Executed:
     nest = inputs[0].nest
     return Executed((), nest.elements + nest.filled.on(nest.top))
 
 
-@rule("valwrite", free_stops=True)
+@rule("valwrite", steps="each value that is there, and the end", free_stops=True)
 def _valwrite(node: Node, inputs: Inputs, context: Context) -> Executed:
     return Executed((), inputs[0].values, final=1.0)
