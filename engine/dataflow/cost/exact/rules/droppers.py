@@ -10,7 +10,7 @@ from engine.dataflow.cost.exact.steps import innermost, keyed, places_of, segmen
 from engine.dataflow.samml.graph import Node
 
 
-@rule("fiber_align")
+@rule("fiber_align", aligns=True)
 def _fiber_align(node: Node, inputs: Inputs, context: Context) -> Executed:
     before, after, stream = (c.nest for c in inputs)
     width = 1 + max(int(before.crd.max(initial=0)), int(after.crd.max(initial=0)))
@@ -24,7 +24,8 @@ def _fiber_align(node: Node, inputs: Inputs, context: Context) -> Executed:
         source = spread(begin, lengths)
         parent = Nest(parent, segments(lengths), nest.crd[source])
     inserted = after.where(at < 0)
-    work = stream.tokens + before.filled.on(stream.tokens.top)
+    # A concat may have shifted the coordinates under which the stream still lies.
+    work = stream.tokens.on(before.top) + before.filled
     if parent.top is after:  # coordinates of the outermost level themselves: two tops
         return Executed((taken_at(inputs[2], source, parent),), _on_both(work, inserted))
     return Executed((taken_at(inputs[2], source, parent),), work + inserted.on(work.top))
