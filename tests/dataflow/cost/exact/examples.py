@@ -90,13 +90,16 @@ def tokens(carried: Carried, kind: StreamKind) -> str:
 
 
 class Levels:
-    """Sources with one level: that of any tensor."""
+    """Sources with one level: that of any tensor, and not known to be full."""
 
     def __init__(self, seg: Sequence[int] = (), crd: Sequence[int] = ()) -> None:
         self.found = ints(*seg), ints(*crd)
 
     def level(self, key: str, level: int) -> tuple[Ints, Ints]:
         return self.found
+
+    def full(self, key: str, level: int) -> int:
+        return 0
 
     def identity(self, key: str) -> str:
         return key

@@ -96,3 +96,21 @@ def test_the_empty_token_is_no_value() -> None:
     assert vals(nest, "N N *").values.per.tolist() == [0, 1]
     assert refs(nest, 0, 1, 2).here is None
     assert Carried(nest).values.total == Carried(nest).tokens.total - 2 == 3
+
+
+def test_full_levels_are_counted_and_not_made() -> None:
+    """Two rows of a trillion coordinates, of which only the first is asked for its place."""
+    outer = levels([3, 7])[-1]
+    wide = Nest.of_full(outer, 10**12)
+    assert wide.n == 2 * 10**12
+    assert wide.tokens.per.tolist() == [10**12 + 1] * 2
+    stream = Carried(wide, base=ints(0, 5 * 10**12))
+    assert stream.here is None
+    at = stream.at(ints(7, 10**12 + 7))
+    assert at is not None
+    assert at.tolist() == [7, 5 * 10**12 + 7]
+    small = Nest.of_full(outer, 3)
+    assert small.crd.tolist() == [0, 1, 2, 0, 1, 2]
+    refs_of = Carried(small, base=ints(6, 0)).refs
+    assert refs_of is not None
+    assert refs_of.tolist() == [6, 7, 8, 0, 1, 2]

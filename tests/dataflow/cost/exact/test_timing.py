@@ -1,4 +1,4 @@
-"""When graphs are done: phases, latencies, lanes and the bound, against worked examples and runs."""
+"""When graphs are done: phases, latencies, lanes and the bound, worked out and as they run."""
 
 from __future__ import annotations
 
@@ -168,7 +168,10 @@ def test_shifted_operands_of_a_concat() -> None:
     Taken at the old ones, the stop of the second operand's first row is waited for too long, and
     the bound is above the run.
     """
-    text = "A: 3x3 csr\nB: 3x3 csr\nT[i,j] = A[i,k] * B[k,j]\nV[i,j] = relu(T[i,j])\nU[c,j] = concat[c](T[c,j], V[c,j])"
+    text = (
+        "A: 3x3 csr\nB: 3x3 csr\nT[i,j] = A[i,k] * B[k,j]\nV[i,j] = relu(T[i,j])\n"
+        "U[c,j] = concat[c](T[c,j], V[c,j])"
+    )
     data = {"A": sparse(1, 3, 3, density=0.7), "B": sparse(2, 3, 3, density=0.7)}
     compilation = compile_program(parse(text), "fuse T..U")
     (execution,) = executed(compilation, data)

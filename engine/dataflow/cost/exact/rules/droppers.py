@@ -13,6 +13,7 @@ from engine.dataflow.samml.graph import Node
 @rule("fiber_align", aligns=True)
 def _fiber_align(node: Node, inputs: Inputs, context: Context) -> Executed:
     before, after, stream = (c.nest for c in inputs)
+    context.budget.take(float(before.n + after.n + stream.n))
     width = 1 + max(int(before.crd.max(initial=0)), int(after.crd.max(initial=0)))
     old, new = keyed(before, width), keyed(after, width)
     at = places_of(new, before, old, width)  # of each coordinate after: the one before, or -1
@@ -46,6 +47,7 @@ def _on_both(work: Profile, inserted: Profile) -> Profile:
 @rule("crddrop")
 def _crddrop(node: Node, inputs: Inputs, context: Context) -> Executed:
     inner, outer = inputs
+    context.budget.take(float(outer.nest.n))
     full = ~inner.nest.bare
     work = outer.tokens
     # Stops of what is dropped stay in the inner stream, so it nests as before.

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from engine.dataflow.cost.exact.nests import Carried
-from tests.dataflow.cost.exact.examples import crds, done, levels, refs, vals
+import pytest
+
+from engine.dataflow.cost.exact.execution import RULES, Budget, Context, TooLargeError
+from engine.dataflow.cost.exact.nests import Carried, Nest
+from engine.dataflow.samml.graph import Node
+from tests.dataflow.cost.exact.examples import Levels, crds, done, levels, refs, vals
 
 
 def test_copies_take_no_time() -> None:
@@ -62,3 +66,11 @@ def test_empty_values_stay_empty() -> None:
     joined = done("ordered_join", crds([0, 1]), *lanes, levels=1)
     assert joined.made.outputs[0].present is not None
     assert joined.made.outputs[0].present.tolist() == [False, True, True]
+
+
+@pytest.mark.parametrize("op", ["fork", "shift", "crdwrite"])
+def test_what_makes_coordinates_of_a_wide_level_asks_its_budget(op: str) -> None:
+    wide = Carried(Nest.of_full(levels([0])[-1], 10**12))
+    node = Node(0, op, (0,), (1, 2), {"offset": 1})
+    with pytest.raises(TooLargeError):
+        RULES[op].execute(node, (wide,), Context(Levels(), Budget(1e6)))

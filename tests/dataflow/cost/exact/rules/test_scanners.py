@@ -67,3 +67,21 @@ def test_locate_computes_where_an_element_lies() -> None:
     assert done("locate", *both, dim=10).outputs == ("1 32 S0 D",)
     absent = (refs(columns, 1, 2), refs(columns, -1, 3))
     assert done("locate", *absent, dim=10).outputs == ("N 32 S0 D",)
+
+
+def test_a_level_with_all_coordinates_is_counted_and_not_made() -> None:
+    """Compressed or dense; only at the outermost level is there something per coordinate."""
+
+    class Full(Levels):
+        def full(self, key: str, level: int) -> int:
+            return 10**12
+
+    rows = levels([5, 9])[-1]
+    scan = RULES["scan"].execute(
+        Node(0, "scan", (0,), (1, 2), {"tensor": "A", "level": 1}),
+        (refs(rows, 0, 1),),
+        Context(Full(), Budget(10)),
+    )
+    assert scan.work.per.tolist() == [10**12 + 1] * 2
+    assert scan.outputs[1].base is not None
+    assert scan.outputs[1].base.tolist() == [0, 10**12]
