@@ -117,6 +117,8 @@ class Rule:
         Whether coordinates come out as others.
     in_turn : bool
         Whether it takes from its first input and one of the others at a time.
+    aligns : bool
+        Whether what the last input has lies under the coordinates of the first.
     """
 
     execute: Function
@@ -127,29 +129,17 @@ class Rule:
     free_stops: bool = False
     shifts: bool = False
     in_turn: bool = False
+    aligns: bool = False
 
 
 RULES: dict[str, Rule] = {}
 
 
-def rule(
-    *names: str,
-    steps: str,
-    ahead: bool = False,
-    rows: bool = False,
-    heads: bool = False,
-    free_stops: bool = False,
-    shifts: bool = False,
-    in_turn: bool = False,
-) -> Callable[[Function], Function]:
-    """Register the rule of primitives."""
+def rule(*names: str, steps: str, **traits: bool) -> Callable[[Function], Function]:
+    """Register the rule of primitives: what takes a step, and the traits of :class:`Rule`."""
 
     def register(function: Function) -> Function:
-        RULES.update(
-            dict.fromkeys(
-                names, Rule(function, steps, ahead, rows, heads, free_stops, shifts, in_turn)
-            )
-        )
+        RULES.update(dict.fromkeys(names, Rule(function, steps, **traits)))
         return function
 
     return register

@@ -207,11 +207,12 @@ def _traversals(graph: Graph) -> list[tuple[str, str, tuple[tuple[str, int], ...
 
 def _above(graph: Graph, node: Node) -> int | None:
     """The traversal of the level outside, whose references a traversal takes; None at the root."""
+    outside = int(node.params["level"]) - 1
     stream = node.inputs[0]
-    while stream in graph.producer:
+    while outside >= 0 and stream in graph.producer:
         maker = graph.nodes[graph.producer[stream]]
         same = maker.params.get("tensor") == node.params["tensor"]
-        if same and traversed(graph, maker) is not None:
+        if same and maker.params.get("level") == outside and traversed(graph, maker) is not None:
             return maker.id
         if not maker.inputs:
             return None

@@ -84,6 +84,11 @@ class _Axis:
     def size(self) -> int:
         return 1 + len(self.coords if self.order is None else self.order)
 
+    @property
+    def inside(self) -> Bools:
+        """All places but the one behind."""
+        return np.arange(self.size) < self.size - 1
+
     def sampled(self, sample: Sample) -> _Axis:
         """With as many places as show how one fiber follows another, though few were executed.
 
@@ -259,15 +264,9 @@ def timed(
             axis = axes[name]
             known = RULES[node.op]
             nests = [execution.streams[s].nest for s in node.inputs]
-            if known.heads:
-                beside = [nest for nest in nests[::2] for _ in range(2)]
-            elif known.shifts:
-                beside = [made.outputs[0].nest]
-            else:
-                beside = nests
             inputs = [
-                _moved(p, own, other, made.work.top, name, axes)
-                for p, own, other in zip(inputs, nests, beside, strict=True)
+                _moved(p, nest.top, beside, made.work.top, name, axes)
+                for p, nest, beside in zip(inputs, nests, _beside(known, nests, made), strict=True)
             ]
             work = axis.spread(made.work) * pace.interval
             totals[k] = float(work.sum()) + made.final * pace.interval
@@ -293,7 +292,10 @@ def timed(
                 for s in outputs:
                     carried = execution.streams[s]
                     index = graph.streams[s].indices[0] if carried.nest.depth else name
-                    passing[s] = step.gives(made, carried, index, axes[index], pace, bound)
+                    p = step.gives(made, carried, index, axes[index], pace, bound)
+                    if known.aligns and nests[0].depth == 1:  # a stop waits for what follows
+                        p = replace(p, last=p.last + (p.last > 0) * axes[index].inside)
+                    passing[s] = p
         finals[k] = max(done, before)
         ends[k] = finals[k] + made.final * pace.interval
     return Timed(max(ends.values(), default=0.0), ends, totals, axes)
@@ -303,30 +305,46 @@ def _alone(when: float) -> _Passing:
     return _Passing(None, np.array([when]), np.array([when]))
 
 
+def _beside(rule: Rule, nests: list[Nest], made: Executed) -> list[Nest | None]:
+    """The outermost level at whose coordinates each input is worked on.
+
+    Coordinates that a concat has shifted come with payloads that still lie at those before.
+    """
+    tops = [nest.top for nest in nests]
+    if rule.heads:
+        shifted = {2 * k + 1: nest for k, nest in enumerate(nests[::2])}
+    elif rule.aligns:
+        shifted = {len(nests) - 1: nests[0]}
+    else:
+        shifted = {0: made.outputs[0].nest} if rule.shifts else {}
+    for port, nest in shifted.items():
+        if nest.depth == 1:
+            tops[port] = nest
+    return tops
+
+
 def _moved(
-    p: _Passing, own: Nest, other: Nest, top: Nest, name: str, axes: Mapping[str, _Axis]
+    p: _Passing,
+    own: Nest | None,
+    target: Nest | None,
+    top: Nest,
+    name: str,
+    axes: Mapping[str, _Axis],
 ) -> _Passing:
     """A stream at the coordinates, and under the index, that its reader works on.
 
-    Coordinates that a concat has shifted come with payloads that still lie at those before, and
-    the same coordinates may have one index in front of a join and another behind.
+    The same coordinates may have one index in front of a join and another behind.
     """
-    if p.axis is None or own.top is None:
+    if p.axis is None or own is None or target is None:
         return p
-    own_top = own.top
-    shifted = own.depth == 1 and own is not other
-    if p.axis == name and not shifted:
-        return p
-    target = other.top if shifted else own.top
-    assert target is not None
-    if p.axis != name and not shifted and not _within(target, top):
-        return p  # another axis altogether
+    if own is target and (p.axis == name or not _within(own, top)):
+        return p  # where it is, or on another axis altogether
     before, after = axes[p.axis], axes[name]
     to = np.searchsorted(after.coords, target.crd)
 
     def moved(placed: Floats) -> Floats:
         made = np.zeros(len(after.coords))
-        made[to] = before.at_elements(own_top, placed)
+        made[to] = before.at_elements(own, placed)
         return after.placed(made, float(placed[-1]))
 
     first, last = moved(p.first), moved(p.last)

@@ -10,9 +10,14 @@ from engine.dataflow.cost.exact.steps import innermost, keyed, places_of, segmen
 from engine.dataflow.samml.graph import Node
 
 
-@rule("fiber_align", steps="each token of the stream, and each subtree that it inserts")
+@rule(
+    "fiber_align",
+    steps="each token of the stream, and each subtree that it inserts",
+    aligns=True,
+)
 def _fiber_align(node: Node, inputs: Inputs, context: Context) -> Executed:
     before, after, stream = (c.nest for c in inputs)
+    context.budget.take(float(before.n + after.n + stream.n))
     width = 1 + max(int(before.crd.max(initial=0)), int(after.crd.max(initial=0)))
     old, new = keyed(before, width), keyed(after, width)
     at = places_of(new, before, old, width)  # of each coordinate after: the one before, or -1
@@ -24,7 +29,8 @@ def _fiber_align(node: Node, inputs: Inputs, context: Context) -> Executed:
         source = spread(begin, lengths)
         parent = Nest(parent, segments(lengths), nest.crd[source])
     inserted = after.where(at < 0)
-    work = stream.tokens + before.filled.on(stream.tokens.top)
+    # A concat may have shifted the coordinates under which the stream still lies.
+    work = stream.tokens.on(before.top) + before.filled
     if parent.top is after:  # coordinates of the outermost level themselves: two tops
         return Executed((taken_at(inputs[2], source, parent),), _on_both(work, inserted))
     return Executed((taken_at(inputs[2], source, parent),), work + inserted.on(work.top))
@@ -45,6 +51,7 @@ def _on_both(work: Profile, inserted: Profile) -> Profile:
 @rule("crddrop", steps="each coordinate and stop of the outer level")
 def _crddrop(node: Node, inputs: Inputs, context: Context) -> Executed:
     inner, outer = inputs
+    context.budget.take(float(outer.nest.n))
     full = ~inner.nest.bare
     work = outer.tokens
     # Stops of what is dropped stay in the inner stream, so it nests as before.

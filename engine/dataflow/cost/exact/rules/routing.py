@@ -21,6 +21,7 @@ def _broadcast(node: Node, inputs: Inputs, context: Context) -> Executed:
 def _fork(node: Node, inputs: Inputs, context: Context) -> Executed:
     (given,) = inputs
     lanes = len(node.outputs)
+    context.budget.take(float(given.nest.n))
     turn = np.arange(given.nest.n) % lanes
     outputs = []
     for lane in range(lanes):
@@ -34,6 +35,7 @@ def _fork(node: Node, inputs: Inputs, context: Context) -> Executed:
 def _ordered_join(node: Node, inputs: Inputs, context: Context) -> Executed:
     guide, lanes = inputs[0], inputs[1:]
     n, count = guide.nest.n, len(lanes)
+    context.budget.take(float(n + sum(lane.nest.n for lane in lanes)))
     chains = [innermost(lane.nest, int(node.params["levels"])) for lane in lanes]
     parent = guide.nest
     # Which element of a lane each element of the output is.

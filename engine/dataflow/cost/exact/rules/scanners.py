@@ -18,7 +18,7 @@ def _scan(node: Node, inputs: Inputs, context: Context) -> Executed:
     assert given.refs is not None
     size = context.sources.full(str(node.params["tensor"]), int(node.params["level"]))
     if size and given.here is None and context.only is None:
-        nest = Nest.of_full(given.nest, size)
+        nest = _full(given.nest, size, context)
         return Executed((Carried(nest), Carried(nest, base=given.refs * size)), nest.tokens)
     refs = given.refs if given.here is None else given.refs[given.here]
     begin, lengths = seg[refs], seg[refs + 1] - seg[refs]
@@ -42,7 +42,7 @@ def _dense_scan(node: Node, inputs: Inputs, context: Context) -> Executed:
     assert given.refs is not None
     here = given.here
     if here is None and context.only is None:
-        nest = Nest.of_full(given.nest, dim)
+        nest = _full(given.nest, dim, context)
         return Executed((Carried(nest), Carried(nest, base=given.refs * dim)), nest.tokens)
     every = np.arange(dim) if context.only is None else context.only[context.only < dim]
     context.budget.take(float(len(every)) * given.values.total)
@@ -63,3 +63,10 @@ def _locate(node: Node, inputs: Inputs, context: Context) -> Executed:
     if parent.here is not None:
         at = np.where(parent.here, at, -1)
     return Executed((Carried(crd.nest, at),), crd.tokens)
+
+
+def _full(parent: Nest, size: int, context: Context) -> Nest:
+    """A level with all coordinates, which are counted only, unless it is the outermost."""
+    if parent.parent is None:
+        context.budget.take(float(size))
+    return Nest.of_full(parent, size)

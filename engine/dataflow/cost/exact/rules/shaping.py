@@ -11,5 +11,6 @@ from engine.dataflow.samml.graph import Node
 def _shift(node: Node, inputs: Inputs, context: Context) -> Executed:
     nest = inputs[0].nest
     assert nest.parent is not None
+    context.budget.take(float(nest.n))
     moved = Nest(nest.parent, nest.seg, nest.crd + int(node.params["offset"]))
     return Executed((Carried(moved),), moved.tokens)

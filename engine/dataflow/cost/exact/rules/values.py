@@ -5,6 +5,7 @@ from __future__ import annotations
 from engine.dataflow.cost.exact.execution import Context, Executed, Inputs, rule
 from engine.dataflow.cost.exact.nests import Carried
 from engine.dataflow.samml.graph import Node
+from engine.dataflow.samml.operands import required_operands
 
 
 @rule("array", steps="each reference and stop")
@@ -16,16 +17,14 @@ def _array(node: Node, inputs: Inputs, context: Context) -> Executed:
 @rule("binary", steps="each pair of values and stop")
 def _binary(node: Node, inputs: Inputs, context: Context) -> Executed:
     a, b = inputs
-    needed = str(node.params.get("needs", ""))
-    one, other = a.here, b.here
-    if needed:
-        present = one if needed == "a" else other
-    elif node.params["fn"] in ("add", "sub"):
-        present = None if one is None or other is None else one | other
-    elif one is None or other is None:
-        present = other if one is None else one
+    needed = required_operands(node)
+    if not needed:  # an absent operand is a zero, unless the other is absent too
+        present = None if a.here is None or b.here is None else a.here | b.here
     else:
-        present = one & other
+        present = None
+        for operand, given in (("a", a), ("b", b)):
+            if operand in needed and given.here is not None:
+                present = given.here if present is None else present & given.here
     return Executed((Carried(a.nest, None, present),), a.tokens)
 
 

@@ -9,6 +9,7 @@ from engine.dataflow.samml.graph import Node
 @rule("crdwrite", steps="each coordinate, and each fiber that has some")
 def _crdwrite(node: Node, inputs: Inputs, context: Context) -> Executed:
     nest = inputs[0].nest
+    context.budget.take(float(nest.n))  # what reads the level wants its coordinates
     return Executed((), nest.elements + nest.filled.on(nest.top))
 
 

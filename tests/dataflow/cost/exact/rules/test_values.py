@@ -1,0 +1,45 @@
+"""Loads and arithmetic: a step per token, and which results are empty."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.dataflow.cost.exact.nests import Carried
+from tests.dataflow.cost.exact.examples import done, levels, refs, vals
+
+ROW = levels([1, 2, 5, 6])[-1]
+
+
+def test_an_empty_reference_loads_nothing() -> None:
+    loaded = done("array", refs(ROW, 4, -1, 0, 4))
+    assert loaded.outputs == ("* N * * S0 D",)
+    assert loaded.steps == 5
+
+
+@pytest.mark.parametrize(
+    ("fn", "needs", "expected"),
+    [
+        ("mul", None, "* N N N S0 D"),
+        ("div", None, "* N N N S0 D"),
+        ("add", None, "* * * N S0 D"),
+        ("sub", None, "* * * N S0 D"),
+        ("add", "a", "* * N N S0 D"),
+        ("sub", "b", "* N * N S0 D"),
+        ("mul", "a", "* N N N S0 D"),
+    ],
+)
+def test_what_an_absent_operand_means(fn: str, needs: str | None, expected: str) -> None:
+    params = {"fn": fn} | ({} if needs is None else {"needs": needs})
+    combined = done("binary", vals(ROW, "* * N N"), vals(ROW, "* N * N"), **params)
+    assert combined.outputs == (expected,)
+    assert combined.steps == 5
+
+
+@pytest.mark.parametrize("fn", ["mul", "add"])
+def test_where_one_operand_is_never_absent(fn: str) -> None:
+    combined = done("binary", vals(ROW, "* N * N"), Carried(ROW), fn=fn)
+    assert combined.outputs == ("* N * N S0 D" if fn == "mul" else "* * * * S0 D",)
+
+
+def test_functions_leave_the_empty_token_alone() -> None:
+    assert done("unary", vals(ROW, "* N * *"), fn="relu").outputs == ("* N * * S0 D",)

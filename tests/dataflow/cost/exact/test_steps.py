@@ -1,0 +1,59 @@
+"""What rules have in common."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engine.dataflow.cost.exact.nests import Nest
+from engine.dataflow.cost.exact.steps import (
+    innermost,
+    keyed,
+    once,
+    places_of,
+    segments,
+    spread,
+    taken_at,
+)
+from tests.dataflow.cost.exact.examples import ints, levels, refs, vals
+
+
+def test_runs_lie_one_behind_the_other() -> None:
+    assert spread(ints(7, 2, 5), ints(2, 0, 3)).tolist() == [7, 8, 5, 6, 7]
+    assert spread(ints(), ints()).tolist() == []
+    assert segments(ints(2, 0, 3)).tolist() == [0, 2, 2, 5]
+
+
+def test_leaves_are_taken_with_what_they_carry() -> None:
+    nest, other = levels([1, 2, 3])[-1], levels([5, 6])[-1]
+    assert taken_at(refs(nest, 4, -1, 6), ints(2, 1), other).values.total == 1
+    assert taken_at(vals(nest, "* N *"), ints(1, 1), other).values.total == 0
+
+
+def test_the_innermost_levels_outermost_first() -> None:
+    chain = levels({0: {1: [2]}})
+    assert innermost(chain[-1], 2) == chain[1:]
+    assert innermost(chain[-1], 0) == []
+
+
+def test_keys_tell_elements_apart_across_fibers() -> None:
+    inner = levels({0: [1, 4], 2: [1]})[-1]
+    assert keyed(inner, 5).tolist() == [1, 4, 6]
+
+
+def test_where_keys_stand() -> None:
+    inner = levels({0: [1, 4], 2: [1]})[-1]
+    among = keyed(inner, 5)
+    assert places_of(ints(1, 2, 4, 6, 9), inner, among, 5).tolist() == [0, -1, 1, 2, -1]
+    empty = levels({0: []})[-1]
+    assert places_of(ints(1, 2), empty, keyed(empty, 5), 5).tolist() == [-1, -1]
+
+
+def test_where_keys_stand_in_a_level_with_all_coordinates() -> None:
+    """No table is asked: 3 per fiber, so that coordinate 1 of the second is the fifth."""
+    outer = levels([0, 9])[-1]
+    full = Nest(outer, ints(0, 3, 6), np.tile(np.arange(3), 2), 3)
+    assert places_of(ints(0, 5 + 1, 4), full, None, 5).tolist() == [0, 4, -1]
+
+
+def test_once_is_behind_all_coordinates() -> None:
+    assert (once().top, once().total) == (None, 1)

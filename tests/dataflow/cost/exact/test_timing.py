@@ -1,0 +1,186 @@
+"""When graphs are done: phases, latencies, lanes and the bound, worked out and as they run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+
+from engine.dataflow.compiler import Compilation, compile_program
+from engine.dataflow.cost.exact.execution import Budget, Execution, Memo, execute
+from engine.dataflow.cost.exact.patterns import Patterns
+from engine.dataflow.cost.exact.timing import timed
+from engine.dataflow.sim.machine import Machine
+from engine.dataflow.sim.program_runs import simulate
+from engine.program import parse
+from engine.program.storage import check_data
+
+PRODUCT = "A: 6x5 csr\nX: 5x4 csr\nT[i,j] = A[i,k] * X[k,j]"
+
+
+def sparse(seed: int, *shape: int, density: float = 0.4) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    return rng.random(shape) * (rng.random(shape) < density)
+
+
+def executed(compilation: Compilation, data: Mapping[str, Any]) -> list[Execution]:
+    found = Patterns(compilation.program, check_data(compilation.program, data))
+    made, memo = [], Memo()
+    for region in compilation.regions:
+        made.append(execute(region.graph, found, memo, Budget(1e7)))
+        found.note(made[-1])
+    return made
+
+
+def ops(execution: Execution, *names: str) -> list[int]:
+    return [node.id for node in execution.graph.nodes if node.op in names]
+
+
+def test_a_pipeline_takes_its_tokens_and_its_depth() -> None:
+    """y = relu(x) of 10 numbers: every node has a token a cycle, one behind the other.
+
+    The reference comes to the scan at 1, and 10 coordinates and a stop take it until 12.  Load and
+    relu are each a cycle behind the node in front, and work for 11 cycles too.  The writer takes
+    the last value at 13 and the end at 15, which is a step of its own.
+    """
+    text = "x: 10 dense\ny[i] = relu(x[i])"
+    compilation = compile_program(parse(text))
+    (execution,) = executed(compilation, {"x": np.ones(10)})
+    when = timed(execution)
+    run = simulate(compilation, {"x": np.ones(10)})
+    assert [when.ends[n] for n in sorted(when.ends)] == run.regions[0].result.clocks.tolist()
+    (scan,) = ops(execution, "dense_scan")
+    (load,) = ops(execution, "array")
+    (relu,) = ops(execution, "unary")
+    assert when.work[scan] == when.work[load] == when.work[relu] == 11
+    assert (when.ends[scan], when.ends[load], when.ends[relu]) == (12, 13, 14)
+    assert when.cycles == 16
+
+
+@pytest.mark.parametrize("n", [1, 4, 9])
+def test_what_closes_the_outermost_index_starts_a_phase(n: int) -> None:
+    """Of an outer product the sums come when all is read: what is behind works after it."""
+    text = f"A: {n}x{n} dense\nX: {n}x{n} dense\nT: {n}x{n} dense\nT[i,j] = A[i,k] * X[k,j]"
+    data = {"A": np.ones((n, n)), "X": np.ones((n, n))}
+    (execution,) = executed(compile_program(parse(text), "order T: k,i,j"), data)
+    when = timed(execution)
+    (accumulator,) = ops(execution, "spacc2")
+    (writer,) = ops(execution, "valwrite")
+    assert when.work[accumulator] == n * n * n + n * n + 1
+    assert when.ends[writer] > when.ends[accumulator] + n * n
+    # Beside each other: of the product by rows only the last row comes after the sums.
+    (rows,) = executed(compile_program(parse(text), "order T: i,k,j"), data)
+    beside = timed(rows)
+    (by_row,) = ops(rows, "spacc1")
+    assert beside.ends[ops(rows, "valwrite")[0]] <= beside.ends[by_row] + n + 4
+
+
+ORDERS = ["i,k,j", "k,i,j; permute A to k,i", "i,j,k; permute X to j,k"]
+CASES = [
+    (PRODUCT, f"order T: {order}", {"A": sparse(1, 6, 5), "X": sparse(2, 5, 4)}) for order in ORDERS
+]
+CASES += [
+    (PRODUCT + "\nY[i,j] = relu(T[i,j])", "fuse T..Y", CASES[0][2]),
+    (
+        "A: 6x6 csr\nB: 6x6 csr\nT[i,j] = A[i,j] + B[i,j]",
+        "",
+        {"A": np.eye(6), "B": sparse(5, 6, 6)},
+    ),
+    (
+        "A: 6x6 csr\nB: 6x6 csr\nT[i,j] = A[i,j] * B[i,j]",
+        "",
+        {"A": np.eye(6), "B": sparse(5, 6, 6)},
+    ),
+    ("A: 6x6 csr\nx: 6 dense\ny[i] = A[i,j] * x[j]", "", {"A": sparse(7, 6, 6), "x": np.ones(6)}),
+    (PRODUCT, "parallel i by 2", CASES[0][2]),
+    (PRODUCT, "order T: i,k,j", {"A": np.zeros((6, 5)), "X": sparse(2, 5, 4)}),
+]
+
+
+@pytest.mark.parametrize(("text", "schedule", "data"), CASES)
+def test_clocks_of_small_runs(text: str, schedule: str, data: Mapping[str, Any]) -> None:
+    """Nearly those of the machine, node by node; and none before its bound."""
+    compilation = compile_program(parse(text), schedule)
+    run = simulate(compilation, data)
+    for execution, region in zip(executed(compilation, data), run.regions, strict=True):
+        clocks = region.result.clocks.tolist()
+        when, least = timed(execution), timed(execution, bound=True)
+        for node, clock in enumerate(clocks):
+            assert least.ends[node] <= clock
+            assert abs(when.ends[node] - clock) <= 2
+        assert least.cycles <= when.cycles
+
+
+def test_latencies_and_intervals_of_a_machine() -> None:
+    data = {"A": sparse(1, 6, 5), "X": sparse(2, 5, 4)}
+    compilation = compile_program(parse(PRODUCT), "order T: i,k,j")
+    (execution,) = executed(compilation, data)
+    for machine in (
+        Machine(load_latency=7),
+        Machine(alu_latency=9),
+        Machine(alu_interval=3),
+        Machine(load_latency=4, alu_latency=5, alu_interval=2),
+    ):
+        run = simulate(compilation, data, machine=machine)
+        when, least = timed(execution, machine), timed(execution, machine, bound=True)
+        assert [when.work[n] for n in sorted(when.work)] == run.regions[0].result.busy.tolist()
+        assert when.cycles == pytest.approx(run.cycles, rel=0.05)
+        assert least.cycles <= run.cycles
+        assert when.cycles > timed(execution).cycles
+
+
+def test_a_lane_waits_for_no_other() -> None:
+    """With a row's work in each of four lanes, four rows take little longer than one."""
+    n = 40
+    text = f"A: 4x{n} csr\nx: {n} dense\ny[i] = A[i,j] * x[j]"
+    data = {"A": np.ones((4, n)), "x": np.ones(n)}
+    (one,) = executed(compile_program(parse(text)), data)
+    lanes_of = compile_program(parse(text), "parallel i by 4")
+    (lanes,) = executed(lanes_of, data)
+    assert timed(one).cycles > 4 * n
+    assert timed(lanes).cycles < 1.6 * n
+    assert timed(lanes).cycles == pytest.approx(simulate(lanes_of, data).cycles, abs=4)
+
+
+def test_rows_that_wait_for_each_other() -> None:
+    """A heavy first row keeps what is behind waiting; a heavy last one is waited for at the end.
+
+    Both have the same counts, so only when they come tells the schedules apart.
+    """
+    n = 30
+    first, last = np.eye(n), np.eye(n)
+    first[0], last[-1] = 1, 1
+    text = f"A: {n}x{n} csr\nB: {n}x{n} csr\nT[i,j] = A[i,k] * B[k,j]"
+    compilation = compile_program(parse(text), "order T: i,k,j")
+    for a, b in ((first, first), (first, last), (last, first), (last, last)):
+        data = {"A": a, "B": b}
+        (execution,) = executed(compilation, data)
+        run = simulate(compilation, data)
+        assert timed(execution).cycles == pytest.approx(run.cycles, rel=0.01)
+        assert timed(execution, bound=True).cycles <= run.cycles
+
+
+def test_shifted_operands_of_a_concat() -> None:
+    """What a concat shifts lies at its new coordinates, its subtrees too.
+
+    Taken at the old ones, the stop of the second operand's first row is waited for too long, and
+    the bound is above the run.
+    """
+    text = (
+        "A: 3x3 csr\nB: 3x3 csr\nT[i,j] = A[i,k] * B[k,j]\nV[i,j] = relu(T[i,j])\n"
+        "U[c,j] = concat[c](T[c,j], V[c,j])"
+    )
+    data = {"A": sparse(1, 3, 3, density=0.7), "B": sparse(2, 3, 3, density=0.7)}
+    compilation = compile_program(parse(text), "fuse T..U")
+    (execution,) = executed(compilation, data)
+    run = simulate(compilation, data)
+    assert timed(execution, bound=True).cycles <= run.cycles
+    assert timed(execution).cycles == pytest.approx(run.cycles, abs=1)
+
+
+def test_no_nodes() -> None:
+    (execution,) = executed(compile_program(parse("x: 1 dense\ny[i] = relu(x[i])")), {"x": [1.0]})
+    empty = Execution(type(execution.graph)("nothing", (), ()), {}, {})
+    assert timed(empty).cycles == 0

@@ -1,0 +1,83 @@
+"""What is known of tensors: one object for all schedules of a program, in any mode."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from engine.dataflow.compiler import compile_program
+from engine.dataflow.cost.estimate import estimate_region
+from engine.dataflow.cost.known import Known, Mode
+from engine.dataflow.cost.statistics import Expected, Measured
+from engine.dataflow.sim.program_runs import simulate
+from engine.program import parse
+from engine.program.storage import check_data
+
+PROGRAM = parse(
+    "A: 6x5 csr\nB: 5x6 csr\nT[i,j] = A[i,k] * B[k,j]\n"
+    "R: 4x9 csr\nR[a,b] = reshape(T[i,j])\nY[a,b] = relu(R[a,b])"
+)
+RNG = np.random.default_rng(2)
+DATA = {"A": RNG.random((6, 5)) * (RNG.random((6, 5)) < 0.4), "B": RNG.random((5, 6))}
+
+
+def known(mode: Mode | str = Mode.AUTO) -> Known:
+    return Known(PROGRAM, check_data(PROGRAM, DATA), mode)
+
+
+def test_only_an_exact_estimate_takes_long() -> None:
+    assert known("exact").budget > 10 * known("auto").budget
+
+
+def test_regions_are_known_one_after_another() -> None:
+    """Y reads the reshape of T, whose coordinates are known once T's region was executed."""
+    first, second = compile_program(PROGRAM).regions
+    what = known()
+    assert what.reads_known(first.graph)
+    assert not what.reads_known(second.graph)
+    assert estimate_region(first, what).mode is Mode.EXACT
+    assert what.reads_known(second.graph)
+    assert estimate_region(second, what).mode is Mode.EXACT
+
+
+def test_elements_of_what_is_stored_written_and_reshaped() -> None:
+    what = known()
+    compilation = compile_program(PROGRAM)
+    for region in compilation.regions:
+        estimate_region(region, what)
+    run = simulate(compilation, DATA)
+    assert what.elements("A") == np.count_nonzero(DATA["A"])
+    for name in ("T", "R", "Y"):
+        assert what.elements(name) == run.outputs[name].nnz
+
+
+def test_statistics_are_measured_where_coordinates_are_known() -> None:
+    what = known()
+    assert isinstance(what("A"), Measured)
+    assert what("A") is what("A")
+    assert isinstance(what("A@1,0"), Measured)
+    estimate_region(compile_program(PROGRAM).regions[0], what)
+    assert isinstance(what("T"), Measured)
+
+
+def test_and_expected_where_they_are_not() -> None:
+    what = known("metadata")
+    first, second = compile_program(PROGRAM).regions
+    assert estimate_region(first, what).mode is Mode.METADATA
+    assert isinstance(what("T"), Expected)
+    assert isinstance(what("R"), Expected)
+    assert isinstance(what("T@1,0"), Expected)
+    # A reshape keeps the elements that are expected.
+    assert what.elements("R") == pytest.approx(what.elements("T"))
+    assert estimate_region(second, what).least is None
+
+
+def test_schedules_share_what_they_have_in_common() -> None:
+    """In any order, and with what others left behind, estimates are those of a new object."""
+    shared = known()
+    schedules = ["", "order T: k,i,j; permute A to k,i", "locate off", "parallel i by 2", ""]
+    for schedule in schedules:
+        compilation = compile_program(PROGRAM, schedule)
+        alone = known()
+        for region in compilation.regions:
+            assert estimate_region(region, shared) == estimate_region(region, alone)

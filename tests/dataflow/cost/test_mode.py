@@ -1,0 +1,20 @@
+"""Modes of estimates by name."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.dataflow.cost import Mode
+from engine.dataflow.cost.mode import mode_named
+from engine.errors import DataError
+
+
+def test_modes_have_names() -> None:
+    assert [mode_named(mode.value) for mode in Mode] == list(Mode)
+    assert mode_named(Mode.SAMPLED) is Mode.SAMPLED
+
+
+def test_another_name_is_refused_with_those_there_are() -> None:
+    with pytest.raises(DataError, match="no estimate is called 'roughly'") as refused:
+        mode_named("roughly")
+    assert refused.value.hint == "known: auto, exact, sampled, metadata"

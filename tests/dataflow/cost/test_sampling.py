@@ -1,0 +1,81 @@
+"""Estimates from samples: near the run, alike for all orders, and never a bound."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from engine.dataflow.compiler import compile_program
+from engine.dataflow.cost import Known, Mode, estimate, sampling
+from engine.dataflow.cost.estimate import estimate_region
+from engine.dataflow.sim.program_runs import simulate
+from engine.program import check_data, parse
+
+CHAIN = """
+A: 200x200 csr
+X: 200x12 csr
+T[i,j] = A[i,k] * A[k,j]
+Y[i,l] = T[i,j] * X[j,l]
+"""
+
+
+def graph(kind: str) -> np.ndarray:
+    rng = np.random.default_rng(3)
+    n = 200
+    if kind == "uniform":
+        return rng.random((n, n)) < 0.03
+    if kind == "banded":
+        return np.abs(np.subtract.outer(np.arange(n), np.arange(n))) <= 3
+    made = rng.random((n, n)) < 0.01
+    made[:2] |= rng.random((2, n)) < 0.8
+    made[:, :2] |= rng.random((n, 2)) < 0.8
+    return made
+
+
+@pytest.mark.parametrize("kind", ["uniform", "banded", "hubs"])
+def test_near_the_run(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sampling, "SIZES", (32,))
+    program = parse(CHAIN)
+    data = {"A": graph(kind).astype(float), "X": np.eye(200)[:, :12]}
+    for schedule in ("", "fuse T..Y"):
+        compilation = compile_program(program, schedule)
+        expected = estimate(compilation, data, mode="sampled")
+        run = simulate(compilation, data)
+        for mine, theirs in zip(expected.regions, run.regions, strict=True):
+            assert mine.mode is Mode.SAMPLED
+            assert mine.least is None
+            assert mine.cycles == pytest.approx(theirs.cycles, rel=0.15)
+            assert mine.flops == pytest.approx(theirs.work.flops, rel=0.15)
+            assert mine.bytes == pytest.approx(theirs.work.bytes, rel=0.15)
+
+
+def test_automatic_estimates_take_samples_where_all_is_too_much() -> None:
+    rng = np.random.default_rng(0)
+    n = 4000
+    a = sp.random_array((n, n), density=20 / n, rng=rng, format="csr")
+    program = parse(f"A: {n}x{n} csr\nX: {n}x64 dense\nT[i,j] = A[i,k] * X[k,j]")
+    data = {"A": a, "X": rng.random((n, 64))}
+    compilation = compile_program(program, "order T: i,k,j")
+    (mine,) = estimate(compilation, data).regions
+    assert mine.mode is Mode.SAMPLED
+    run = simulate(compilation, data)
+    assert mine.cycles == pytest.approx(run.cycles, rel=0.02)
+    with_statistics = estimate(compilation, data, mode="metadata")
+    assert with_statistics.regions[0].mode is Mode.METADATA
+
+
+def test_orders_share_samples() -> None:
+    program = parse(CHAIN)
+    known = Known(
+        program,
+        check_data(program, {"A": graph("hubs").astype(float), "X": np.eye(200)[:, :12]}),
+        "sampled",
+    )
+    for schedule in ("", "fuse T..Y"):
+        for region in compile_program(program, schedule).regions:
+            estimate_region(region, known)
+    by_index = {}
+    for (key, size), sample in known.samples.items():
+        by_index.setdefault((key[0], key[-1], size), set()).add(sample.key)
+    assert all(len(found) == 1 for found in by_index.values())

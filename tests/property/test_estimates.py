@@ -1,0 +1,104 @@
+"""Random programs, executed on coordinates and run: every count is the same, no bound is above.
+
+Programs are those of :mod:`tests.property.test_everything_at_once`: fusion, orders, lanes, blocks,
+concats and masks in every combination.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from engine.dataflow.cost import Known, Mode
+from engine.dataflow.cost.estimate import estimate_region
+from engine.dataflow.cost.exact.execution import Budget, Memo, execute
+from engine.dataflow.cost.exact.patterns import Patterns
+from engine.dataflow.sim.program_runs import simulate
+from engine.program.storage import check_data
+from tests.property.programs import Case
+from tests.property.test_everything_at_once import draw
+
+SEED = 20_261_122
+FAR = 0.35
+"""Most that cycles of a region differ, as a share: random ones take some tens of cycles."""
+
+
+def counts_agree(case: Case, what: str) -> tuple[Counter[str], list[float]]:
+    """Compare a case with its run; count what it had in it, and how far cycles were off."""
+    run = simulate(case.compilation, case.data)
+    data = check_data(case.program, case.data)
+    known, patterns, memo = (
+        Known(case.program, data, Mode.EXACT),
+        Patterns(case.program, data),
+        Memo(),
+    )
+    seen: Counter[str] = Counter(cases=1)
+    flops, moved, far = 0.0, 0.0, []
+    for region, ran in zip(case.compilation.regions, run.regions, strict=True):
+        where = f"{what}, region {region.name}"
+        graph, result = region.graph, ran.result
+        executed = execute(graph, patterns, memo, Budget(1e7))
+        patterns.note(executed)
+        for stream in graph.streams:
+            carried, op = executed.streams[stream.id], graph.nodes[graph.producer[stream.id]].op
+            assert carried.tokens.total + 1 == result.tokens[stream.id], f"{where}: tokens of {op}"
+            assert carried.values.total == result.values[stream.id], f"{where}: values of {op}"
+        estimated = estimate_region(region, known)
+        assert estimated.mode is Mode.EXACT
+        for node in estimated.nodes:
+            op = graph.nodes[node.node].op
+            assert node.cycles == result.busy[node.node], f"{where}: cycles of {op}"
+        assert estimated.least is not None
+        assert estimated.least <= result.cycles, where
+        assert estimated.least <= estimated.cycles + 1e-6, where
+        flops, moved = flops + estimated.flops, moved + estimated.bytes
+        far.append(abs(estimated.cycles / result.cycles - 1))
+        seen.update({node.op for node in graph.nodes})
+        seen["lanes"] += any(factor > 1 for _, factor in region.region.options.lanes)
+        seen["copies"] += bool(region.copies)
+    assert flops == run.work.flops, what
+    assert moved == run.work.bytes, what
+    return seen, far
+
+
+def search(first: int, wanted: int, wide: bool = False) -> Counter[str]:
+    """Compare that many cases."""
+    seen: Counter[str] = Counter()
+    far: list[float] = []
+    seed = first
+    while seen["cases"] < wanted:
+        case = draw(seed, wide=wide)
+        if case is not None:
+            had, off = counts_agree(case, f"seed {seed}")
+            seen, far = seen + had, far + off
+        seed += 1
+    ends = np.quantile(far, [0.5, 0.95, 1.0])
+    print(f"seeds {first} to {seed - 1}: {dict(seen)}; cycles off by {ends}")
+    assert ends[0] <= 0.01
+    assert ends[1] <= 0.10
+    assert ends[2] <= FAR
+    return seen
+
+
+def test_a_hundred_and_fifty_programs() -> None:
+    seen = search(SEED, 150)
+    for what in ("fork", "ordered_join", "union", "intersect", "crddrop", "spacc1", "lanes"):
+        assert seen[what] >= 20, what
+    for what in ("spacc2", "tilefold", "shift", "fiber_align", "valdrop", "copies"):
+        assert seen[what] >= 3, what
+
+
+def test_dimensions_that_nothing_dense_could_hold() -> None:
+    search(SEED + 30_000, 30, wide=True)
+
+
+@pytest.mark.fuzz
+def test_five_thousand_programs() -> None:
+    search(SEED + 100_000, 5_000)
+
+
+@pytest.mark.fuzz
+def test_a_thousand_programs_of_wide_dimensions() -> None:
+    search(SEED + 200_000, 1_000, wide=True)
