@@ -192,8 +192,8 @@ def _traversals(graph: Graph) -> list[tuple[str, str, tuple[tuple[str, int], ...
     heads: dict[int, int] = {}
     for k in graph.topological():
         node = graph.nodes[k]
-        index = traversed(graph, node)
-        if index is None or "tensor" not in node.params:
+        index = _looked_at(graph, node)
+        if index is None:
             continue
         above = _above(graph, node)
         heads[k] = k if above is None else heads[above]
@@ -205,6 +205,15 @@ def _traversals(graph: Graph) -> list[tuple[str, str, tuple[tuple[str, int], ...
     return sorted(found)
 
 
+def _looked_at(graph: Graph, node: Node) -> str | None:
+    """The index of the level of a tensor that a node traverses, or looks coordinates up in."""
+    outputs = [s for s in node.outputs if s is not None]
+    if not outputs or "tensor" not in node.params or "level" not in node.params:
+        return None
+    indices = graph.streams[outputs[0]].indices
+    return indices[-1] if indices else None
+
+
 def _above(graph: Graph, node: Node) -> int | None:
     """The traversal of the level outside, whose references a traversal takes; None at the root."""
     outside = int(node.params["level"]) - 1
@@ -212,7 +221,7 @@ def _above(graph: Graph, node: Node) -> int | None:
     while outside >= 0 and stream in graph.producer:
         maker = graph.nodes[graph.producer[stream]]
         same = maker.params.get("tensor") == node.params["tensor"]
-        if same and maker.params.get("level") == outside and traversed(graph, maker) is not None:
+        if same and maker.params.get("level") == outside and _looked_at(graph, maker):
             return maker.id
         if not maker.inputs:
             return None
