@@ -48,3 +48,19 @@ def test_one_empty_operand() -> None:
     expected, run = both(compiled(PRODUCT.format(4, "csr")), data)
     assert expected.flops == run.work.flops == 0
     assert expected.cycles == near(run.cycles, 0.15)
+
+
+def test_a_permuted_tensor_keeps_its_elements() -> None:
+    expected = Expected((np.full(10, 1.0), np.full(10, 5.0)))
+    turned = expected.permuted([1, 0])
+    assert turned.total == pytest.approx(50.0)
+    assert turned.counts[0] == pytest.approx(1.0, abs=0.01)
+    assert turned.counts[1] == pytest.approx(5.0)
+    assert expected.permuted([1, 0]).permuted([1, 0]).total == pytest.approx(50.0)
+
+
+def test_a_sparse_tensor_has_fewer_coordinates_outside_than_elements() -> None:
+    """Of 30 elements in 100 x 100 places, nearly each begins a fiber of its own."""
+    turned = Expected((np.full(100, 0.26), np.full(100, 0.3))).permuted([1, 0])
+    assert turned.total == pytest.approx(30.0)
+    assert 20 < turned.counts[0].sum() < 30
