@@ -100,6 +100,11 @@ ELSEWHERE = (
         "tests/frontends/torch/test_operations.py",
         "operation by operation, compared with PyTorch",
     ),
+    Elsewhere(
+        "engine/dataflow/cost/node_numbers.py",
+        "tests/dataflow/cost/test_numbers.py",
+        "a record, no behaviour",
+    ),
     Elsewhere("engine/models/from_file.py", "tests/cli/test_inputs.py", "a record, no behaviour"),
     Elsewhere("workbench/explorer.py", "tests/browser/test_explorer.py", "a page, in a browser"),
     Elsewhere("workbench/notebook.py", "tests/notebooks/test_notebooks.py", "for notebooks only"),

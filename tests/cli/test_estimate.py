@@ -14,8 +14,31 @@ from tests.cli.commands import output, tensors
 def test_estimate(program: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     given = tensors(tmp_path, A=np.eye(4), x=np.ones(4))
     lines = output(capsys, "estimate", program, "--tensors", given).splitlines()
-    assert [line.split()[0] for line in lines] == ["region", "y", "z", "total"]
+    assert [line.split()[0] for line in lines] == [
+        "region",
+        "y",
+        "z",
+        "total",
+        "rests",
+    ]
     shown = json.loads(output(capsys, "estimate", program, "--tensors", given, "--json"))
     assert shown["statistics"] is None
     assert shown["flops"] == 4 + 4 + 4  # products, sums, relus
     assert [region["name"] for region in shown["regions"]] == ["y", "z"]
+
+
+def test_what_it_rests_on_the_bound_and_where_numbers_come_from(
+    program: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = tensors(tmp_path, A=np.eye(4), x=np.ones(4))
+    text = output(capsys, "estimate", program, "--tensors", given, "--bound", "--explain")
+    assert "rests on the graph executed on coordinates" in text
+    assert "no run takes fewer than" in text
+    assert "region y, from the graph executed on coordinates" in text
+    assert "tensor A: 4 elements = stored in the data" in text
+    rough = ("estimate", program, "--tensors", given, "--mode", "metadata", "--bound")
+    assert "no bound is known" in output(capsys, *rough)
+    shown = json.loads(output(capsys, *rough, "--json", "--explain"))
+    assert shown["least"] is None
+    assert [region["mode"] for region in shown["regions"]] == ["metadata", "metadata"]
+    assert shown["explanation"][0]["unit"] == "cycles"

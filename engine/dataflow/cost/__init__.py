@@ -5,7 +5,8 @@ from engine.dataflow.cost.estimate import estimate
 from engine.dataflow.cost.exact import EXECUTIONS
 from engine.dataflow.cost.known import Known
 from engine.dataflow.cost.mode import Mode
-from engine.dataflow.cost.numbers import Estimate, NodeEstimate, RegionEstimate
+from engine.dataflow.cost.node_numbers import NodeEstimate
+from engine.dataflow.cost.numbers import Estimate, RegionEstimate
 from engine.dataflow.cost.rules import RULES
 from engine.dataflow.samml.catalogue import require_registered
 

@@ -20,7 +20,8 @@ from engine.dataflow.cost.exact.timing import Timed, timed
 from engine.dataflow.cost.known import Known
 from engine.dataflow.cost.metadata import from_metadata
 from engine.dataflow.cost.mode import Mode
-from engine.dataflow.cost.numbers import Estimate, NodeEstimate, RegionEstimate
+from engine.dataflow.cost.node_numbers import NodeEstimate
+from engine.dataflow.cost.numbers import Estimate, RegionEstimate
 from engine.dataflow.cost.sampling import sampled
 from engine.dataflow.fusion.repair import traffic
 from engine.dataflow.samml.catalogue import primitive
@@ -104,7 +105,10 @@ def _estimated(region: CompiledRegion, known: Known) -> RegionEstimate:
         traffic(region.region.program.tensor(name), known.elements(name)) for name in region.copies
     )
     flops, moved = sum(n.flops for n in nodes), sum(n.bytes for n in nodes) + copied
-    return RegionEstimate(region.name, cycles, flops, moved, nodes, mode, least)
+    tensors = {name: known.why(name) for name in sorted(known.touches(region.graph))}
+    return RegionEstimate(
+        region.name, cycles, flops, moved, nodes, region.graph, tensors, mode, least
+    )
 
 
 def _executed(region: CompiledRegion, known: Known) -> Execution | None:

@@ -18,6 +18,7 @@ from engine.dataflow.cost.made_up import made_up
 from engine.dataflow.cost.mode import Mode, mode_named
 from engine.dataflow.cost.numbers import RegionEstimate
 from engine.dataflow.cost.statistics import Expected, Measured, Statistics
+from engine.dataflow.cost.why import Why
 from engine.dataflow.samml.graph import Graph
 from engine.dataflow.sim.machine import Machine
 from engine.program.relayout import reshaped
@@ -78,6 +79,25 @@ class Known:
     def sampled_budget(self) -> float:
         """Elements that its execution on the sample of an index may make."""
         return SAMPLED_ELEMENTS
+
+    def touches(self, graph: Graph) -> set[str]:
+        """The tensors that a graph reads or writes."""
+        keys = {str(n.params["tensor"]) for n in graph.nodes if "tensor" in n.params}
+        return {key.partition("@")[0] for key in keys}
+
+    def why(self, name: str) -> Why:
+        """How many elements a tensor is taken to have, and how that is known."""
+        if name in self.program.inputs:
+            formula = "stored in the data"
+        elif name in self.patterns.written:
+            formula = "coordinates that the region executed writes"
+        elif name in self.patterns.made_up:
+            formula = "coordinates by its definition, or as statistics expect them"
+        elif name in self.expected:
+            formula = "expected from statistics"
+        else:
+            formula = "a reshape of what is known"
+        return Why(f"tensor {name}", self.elements(name), "elements", formula)
 
     def reads(self, graph: Graph) -> set[str]:
         """The tensors that a graph reads."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from engine.dataflow.compiler import CompiledRegion
 from engine.dataflow.cost.flow import Context, Flow
 from engine.dataflow.cost.known import Known
-from engine.dataflow.cost.numbers import NodeEstimate
+from engine.dataflow.cost.node_numbers import NodeEstimate
 from engine.dataflow.cost.rules import RULES
 from engine.dataflow.cost.statistics import Expected
 from engine.dataflow.samml.catalogue import primitive

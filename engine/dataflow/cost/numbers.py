@@ -2,35 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from engine.dataflow.cost.mode import Mode
+from engine.dataflow.cost.node_numbers import NodeEstimate
+from engine.dataflow.cost.why import Why, named_node, why_node, why_region
+from engine.dataflow.samml.graph import Graph
+from engine.errors import DataError
+from engine.program.formats import suggestion
 from engine.results import estimate as results
 from engine.results.estimate import RegionTotals
-
-
-@dataclass(frozen=True)
-class NodeEstimate:
-    """Expected numbers of one node.
-
-    Attributes
-    ----------
-    tokens : float
-        Tokens on its busiest output (busiest input, for a writer).
-    cycles : float
-        Cycles of its own work.
-    flops, bytes : float
-        Arithmetic operations; bytes moved to and from memory.
-    end : float or None
-        Clock at which it is done, where the graph was executed.
-    """
-
-    node: int
-    tokens: float
-    cycles: float
-    flops: float
-    bytes: float
-    end: float | None = None
 
 
 @dataclass(frozen=True)
@@ -41,6 +24,8 @@ class RegionEstimate(RegionTotals):
     ----------
     nodes : tuple of NodeEstimate
         In the order of the graph.
+    tensors : mapping
+        Of every tensor that it reads or writes, how many elements it has and how that is known.
     mode : Mode
         What they rest on: ``EXACT``, ``SAMPLED`` or ``METADATA``.
     least : float or None
@@ -49,6 +34,8 @@ class RegionEstimate(RegionTotals):
     """
 
     nodes: tuple[NodeEstimate, ...] = field(repr=False)
+    graph: Graph = field(repr=False)
+    tensors: Mapping[str, Why] = field(repr=False)
     mode: Mode = Mode.METADATA
     least: float | None = None
 
@@ -56,6 +43,22 @@ class RegionEstimate(RegionTotals):
     def bottleneck(self) -> NodeEstimate:
         """The node with the most work of its own."""
         return max(self.nodes, key=lambda n: n.cycles)
+
+    def why(self, node: str | int | None = None) -> Why:
+        """Where the cycles come from, of the region or of one of its nodes by number or label.
+
+        Raises
+        ------
+        DataError
+            If there is no such node.
+        """
+        if node is None:
+            return why_region(self.name, self.mode, self.cycles, self.nodes, self.graph)
+        return why_node(self.nodes[named_node(self.graph, str(node)).id], self.graph)
+
+    def totals(self) -> dict[str, Any]:
+        """Plain data: the name, the figures, what they rest on, and the bound."""
+        return {**super().totals(), "mode": self.mode.value, "least": self.least}
 
 
 class Estimate(results.Estimate[RegionEstimate]):
@@ -66,3 +69,31 @@ class Estimate(results.Estimate[RegionEstimate]):
         """Cycles that no run takes fewer than; None where that is not known of a region."""
         bounds = [r.least for r in self.regions]
         return None if None in bounds else sum(b for b in bounds if b is not None)
+
+    def why(self, name: str, node: str | int | None = None) -> Why:
+        """Where a number comes from: of a region, of one of its nodes, or of a tensor.
+
+        Parameters
+        ----------
+        name : str
+            A region, or a tensor that one reads or writes.
+        node : str or int, optional
+            Label or number of a node of the region.
+
+        Raises
+        ------
+        DataError
+            If there is none.
+        """
+        for region in self.regions:
+            if region.name == name:
+                return region.why(node)
+        for region in self.regions:
+            if node is None and name in region.tensors:
+                return region.tensors[name]
+        known = [r.name for r in self.regions] + [t for r in self.regions for t in r.tensors]
+        raise DataError(f"no region or tensor is called {name!r}", hint=suggestion(name, known))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data: the totals, the bound, and those of every region."""
+        return {**super().to_dict(), "least": self.least}

@@ -9,11 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import numpy as np
-
 from engine.dataflow.compiler import CompiledRegion
 from engine.dataflow.cost.exact.execution import Budget, Executed, Execution, TooLargeError, execute
-from engine.dataflow.cost.exact.nests import Carried, Floats
+from engine.dataflow.cost.exact.nests import Carried
 from engine.dataflow.cost.exact.samples import Sample, measures_of, outermost
 from engine.dataflow.cost.exact.timing import working_index
 from engine.dataflow.cost.known import Known
@@ -36,25 +34,8 @@ def sampled(region: CompiledRegion, known: Known) -> tuple[Execution, Mapping[st
             executed = _executed(region, known, samples)
         except TooLargeError:
             continue
-        return executed, {x: s.fitted(_busiest(executed, x, s)) for x, s in samples.items()}
+        return executed, samples
     return None
-
-
-def _busiest(executed: Execution, index: str, sample: Sample) -> Floats:
-    """What the busiest node along an index does for each coordinate of its sample."""
-    found, most = np.zeros(len(sample.coords)), 0.0
-    for node in executed.graph.nodes:
-        made = executed.nodes[node.id]
-        top = made.work.top
-        if top is None or working_index(executed.graph, node, made) != index:
-            continue
-        at = np.searchsorted(sample.coords, top.crd)
-        inside = at < len(sample.coords)
-        work = np.zeros(len(sample.coords))
-        work[at[inside]] = made.work.per[inside]
-        if (total := float(work @ sample.weights)) > most:
-            found, most = work, total
-    return found
 
 
 def _sample(region: CompiledRegion, known: Known, index: str, size: int) -> Sample:

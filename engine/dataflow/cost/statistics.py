@@ -103,8 +103,21 @@ class Expected:
         return cls(tuple(counts))
 
     def permuted(self, levels: Sequence[int]) -> Expected:
-        """The same tensor with its levels in another order."""
-        return Expected(tuple(self.counts[k] for k in levels))
+        """The same elements with the levels in another order.
+
+        How often a coordinate begins a fiber depends on what is outside it, so the counts are made
+        anew, from how the elements spread over the coordinates of each level.
+        """
+        total, outside = self.total, 1.0
+        counts: list[Floats] = []
+        for k in levels:
+            share = self.counts[k] / max(float(self.counts[k].sum()), 1e-300)
+            inside = total / max(outside, 1e-300)  # elements under each place so far
+            counts.append(outside * -np.expm1(-inside * share))
+            outside = float(counts[-1].sum())
+        if counts:  # the innermost level has every element
+            counts[-1] *= total / max(outside, 1e-300)
+        return Expected(tuple(counts))
 
     @property
     def total(self) -> float:

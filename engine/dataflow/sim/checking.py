@@ -41,7 +41,7 @@ from engine.results.check import Against, Check
 FEWEST, SAMPLES = 3, 16
 """How many samples of random rounding are drawn, at least and at most."""
 LEAST_PRODUCTS = 2e7
-PER_SECOND = 4e7
+PER_SECOND = 1.5e8
 """Products that take a check about a second."""
 LEAST_SECONDS = 2.0
 PATIENCE = 1.5

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from engine.dataflow.cost.known import Mode
-from engine.dataflow.cost.numbers import Estimate, NodeEstimate, RegionEstimate
+from engine.dataflow.cost.mode import Mode
+from engine.dataflow.cost.node_numbers import NodeEstimate
+from engine.dataflow.cost.numbers import Estimate, RegionEstimate
+from engine.dataflow.samml.graph import Graph
 
 
 def node(number: int, cycles: float) -> NodeEstimate:
@@ -13,7 +15,7 @@ def node(number: int, cycles: float) -> NodeEstimate:
 def region(name: str, cycles: float, least: float | None) -> RegionEstimate:
     nodes = (node(0, 3.0), node(1, cycles - 1), node(2, 4.0))
     mode = Mode.METADATA if least is None else Mode.EXACT
-    return RegionEstimate(name, cycles, 6.0, 24.0, nodes, mode, least)
+    return RegionEstimate(name, cycles, 6.0, 24.0, nodes, Graph(name, (), ()), {}, mode, least)
 
 
 def test_the_bottleneck_has_the_most_work_of_its_own() -> None:

@@ -6,6 +6,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
+from engine.dataflow.cost.statistics import Expected
 from tests.dataflow.cost.products import PRODUCT, both, compiled, near
 
 STAR = nx.to_numpy_array(nx.star_graph(40))

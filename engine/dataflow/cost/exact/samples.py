@@ -9,12 +9,12 @@ the estimate, §2 and §6.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
-from engine.dataflow.cost.exact.nests import Floats, Ints
+from engine.dataflow.cost.exact.nests import Bools, Floats, Ints
 from engine.dataflow.samml.catalogue import primitive
 from engine.dataflow.samml.graph import Graph, Node
 from engine.dataflow.samml.primitive import Family
@@ -80,27 +80,35 @@ class Sample:
         coords = np.union1d(coords, np.flatnonzero(chance >= 1.0))
         return cls(coords, 1.0 / chance[coords], measures)
 
-    def fitted(self, work: Floats) -> Sample:
-        """The same coordinates, weighted so that the measure most like some work has its total.
+    @cached_property
+    def free(self) -> Bools:
+        """Which coordinates stand for others: of those that do not there is one only."""
+        return np.asarray(self.weights > 1.0)
+
+    @cached_property
+    def _known(self) -> tuple[Floats, Floats, Floats]:
+        """Of the measures and the constant: what the coordinates have, its length, and a factor.
+
+        The factor brings those that stand for others to what is missing from the total.
+        """
+        every = np.vstack([np.ones(self.measures.shape[1]), self.measures])
+        every = every[every.sum(axis=1) > 0]
+        mine = every[:, self.coords]
+        missing = every.sum(axis=1) - mine[:, ~self.free].sum(axis=1)
+        have = mine[:, self.free] @ self.weights[self.free]
+        factors = np.where(have > 0, missing / np.maximum(have, 1e-300), 1.0)
+        return mine, np.sqrt((mine**2) @ self.weights) + 1e-300, factors
+
+    def factor(self, work: Floats) -> float:
+        """What to multiply weights with for some work, by the measure that it goes with most.
 
         Parameters
         ----------
         work : (S,) array
-            What the busiest node was found to do for each coordinate.
+            Of each coordinate.
         """
-        free = self.weights > 1.0  # of what has weight 1 there is only one
-        every = np.vstack([np.ones(self.measures.shape[1]), self.measures])
-        every = every[every.sum(axis=1) > 0]
-        mine = every[:, self.coords]
-        likeness = (mine * self.weights) @ work / (np.sqrt((mine**2) @ self.weights) + 1e-300)
-        best = int(np.argmax(likeness))
-        missing = float(every[best].sum() - mine[best, ~free].sum())
-        have = float(mine[best, free] @ self.weights[free])
-        if have <= 0:
-            return self
-        weights = self.weights.copy()
-        weights[free] *= missing / have
-        return replace(self, weights=weights)
+        mine, lengths, factors = self._known
+        return float(factors[np.argmax((mine * self.weights) @ work / lengths)])
 
 
 def traversed(graph: Graph, node: Node) -> str | None:

@@ -71,14 +71,16 @@ class _Axis:
         Whether each of the streams has all of them.
     order : array or None
         Which coordinate each place is for, where there is not one for each.
-    weights : array or None
-        How many coordinates each place stands for, likewise.
+    weights, turns : array or None
+        How many coordinates each coordinate stands for, and in how many places, likewise.
     """
 
     coords: Ints
     whole: bool
     order: Ints | None = None
     weights: Floats | None = None
+    turns: Ints | None = None
+    sample: Sample | None = None
 
     @cached_property
     def size(self) -> int:
@@ -105,7 +107,7 @@ class _Axis:
         there = turn < turns[which]
         turn, which = turn[there], which[there]
         order = which[np.lexsort((which, turn, block[which]))]
-        return replace(self, order=order, weights=(weights / turns)[order])
+        return replace(self, order=order, weights=weights, turns=turns, sample=sample)
 
     def at_coordinates(self, top: Nest, values: Floats) -> Floats:
         """Values of the elements of a level, at the coordinates that they have here."""
@@ -129,10 +131,15 @@ class _Axis:
         made = np.zeros(len(self.coords))
         if profile.top is not None:
             made = self.at_coordinates(profile.top, profile.per)
-        placed = self.placed(made, profile.behind)
-        if self.weights is not None:
-            placed[:-1] *= self.weights
-        return placed
+        if self.sample is not None and self.weights is not None and self.turns is not None:
+            at = np.searchsorted(self.coords, self.sample.coords)
+            at = np.minimum(at, max(len(self.coords) - 1, 0))
+            there = self.coords[at] == self.sample.coords if len(self.coords) else at < 0
+            work = np.where(there, made[at], 0.0) if len(made) else np.zeros(len(at))
+            factor = self.sample.factor(np.asarray(work, dtype=np.float64))
+            weights = np.where(self.weights > 1.0, self.weights * factor, self.weights)
+            made = made * weights / self.turns
+        return self.placed(made, profile.behind)
 
     def at_elements(self, top: Nest, placed: Floats) -> Floats:
         """Of every element of a level, what is in the first place that it has."""

@@ -1,0 +1,29 @@
+"""Expected numbers of one node."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class NodeEstimate:
+    """Expected numbers of one node.
+
+    Attributes
+    ----------
+    tokens : float
+        Tokens on its busiest output (busiest input, for a writer).
+    cycles : float
+        Cycles of its own work.
+    flops, bytes : float
+        Arithmetic operations; bytes moved to and from memory.
+    end : float or None
+        Clock at which it is done, where the graph was executed.
+    """
+
+    node: int
+    tokens: float
+    cycles: float
+    flops: float
+    bytes: float
+    end: float | None = None
