@@ -59,7 +59,8 @@ def estimate(
         outermost indices; ``metadata``: statistics only; ``auto``: the first of these that takes
         some tenths of a second at most.
     machine : Machine, optional
-        Whose latencies and intervals count.  Channels are taken as unbounded and memory as ideal.
+        Whose latencies and intervals count, and the latency and peak of its memory.  Channels are
+        taken as unbounded.
 
     Raises
     ------
@@ -105,6 +106,8 @@ def _estimated(region: CompiledRegion, known: Known) -> RegionEstimate:
         traffic(region.region.program.tensor(name), known.elements(name)) for name in region.copies
     )
     flops, moved = sum(n.flops for n in nodes), sum(n.bytes for n in nodes) + copied
+    if (memory := known.machine.memory) is not None:  # nothing moves faster than its peak
+        cycles = max(cycles, moved / memory.peak_per_cycle(known.machine.clock_hz))
     tensors = {name: known.why(name) for name in sorted(known.touches(region.graph))}
     return RegionEstimate(
         region.name, cycles, flops, moved, nodes, region.graph, tensors, mode, least

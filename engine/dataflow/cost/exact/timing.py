@@ -251,7 +251,7 @@ def timed(
         node = graph.nodes[k]
         made = execution.nodes[k]
         # Whether a value comes last in a fiber is not known, so a bound leaves latencies out.
-        latency = 1 if bound else value_latency(node, machine)
+        latency = 1 if bound else value_latency(node, machine) + reading_latency(node, machine)
         pace = Timing(latency, value_interval(node, machine))
         inputs = [passing[s] for s in node.inputs]
         outputs = [s for s in node.outputs if s is not None]
@@ -306,6 +306,19 @@ def timed(
         finals[k] = max(done, before)
         ends[k] = finals[k] + made.final * pace.interval
     return Timed(max(ends.values(), default=0.0), ends, totals, axes)
+
+
+def reading_latency(node: Node, machine: Machine) -> int:
+    """Cycles that a node waits for a memory that finds time for everybody.
+
+    Reads that need the answer of another one wait for it: segments come before coordinates.
+    """
+    if machine.memory is None:
+        return 0
+    trips = len(primitive(node.op).memory.reads)
+    if node.params.get("singleton"):
+        trips -= 1
+    return round(trips * machine.memory.read_latency(machine.clock_hz))
 
 
 def _alone(when: float) -> _Passing:

@@ -179,6 +179,11 @@ class Dram:
         burst = self.timing.bl * self.tck_ps
         return self.total_channels * self.access_bytes * PICOSECONDS / burst
 
+    def read_latency(self, clock_hz: float) -> float:
+        """Machine cycles of a read that finds the memory idle and its row closed."""
+        clocks = self.timing.rcd + self.timing.cl + self.timing.bl + self.controller_latency
+        return clocks * self.tck_ps * 1e-12 * clock_hz
+
     def peak_per_cycle(self, clock_hz: float) -> float:
         """The peak in bytes per machine cycle."""
         return self.peak / clock_hz
@@ -223,6 +228,10 @@ class Ideal:
     def peak(self) -> float:
         """Bytes per second: no limit."""
         return float("inf")
+
+    def read_latency(self, clock_hz: float) -> float:
+        """Machine cycles of a read."""
+        return float(self.latency)
 
     def peak_per_cycle(self, clock_hz: float) -> float:
         """Bytes per machine cycle: no limit."""
@@ -270,6 +279,10 @@ class Queues:
     def words_per_cycle(self) -> float:
         """Words that all queues together take per machine cycle."""
         return self.channel_num / self.init_interval
+
+    def read_latency(self, clock_hz: float) -> float:
+        """Machine cycles of a read that finds the queues empty."""
+        return float(self.start_up + self.per_channel_latency)
 
     def peak_per_cycle(self, clock_hz: float) -> float:
         """Bytes per machine cycle with every queue always busy."""
