@@ -243,6 +243,7 @@ def timed(
     machine = machine or Machine()
     graph = execution.graph
     axes = _axes(execution, samples)
+    drains = {} if bound else _drains(execution, axes, machine)
     passing: dict[int, _Passing] = {}
     ends: dict[int, float] = {}
     finals: dict[int, float] = {}
@@ -276,6 +277,8 @@ def timed(
                 for p, nest, beside in zip(inputs, nests, _beside(known, nests, made), strict=True)
             ]
             work = axis.spread(made.work) * pace.interval
+            if drains:
+                work = work + _bursts(execution, node, name, axis, drains, machine)
             totals[k] = float(work.sum()) + made.final * pace.interval
             final = finals[graph.producer[node.inputs[0]]] + 1
             rows = known.rows and made.flushes is not None and made.flushes.top is not None
@@ -306,6 +309,61 @@ def timed(
         finals[k] = max(done, before)
         ends[k] = finals[k] + made.final * pace.interval
     return Timed(max(ends.values(), default=0.0), ends, totals, axes)
+
+
+def _drains(
+    execution: Execution, axes: Mapping[str, _Axis], machine: Machine
+) -> dict[int, tuple[str, Floats]]:
+    """Of every channel with a bound, how long what is behind it takes to work off each place.
+
+    Up to the next node that folds, which takes what comes.  Empty where no channel has a bound.
+    """
+    graph = execution.graph
+    drains: dict[int, tuple[str, Floats]] = {}
+    if all(_room(graph, s.id, machine) is None for s in graph.streams):
+        return drains
+    for k in reversed(graph.topological()):
+        node, made = graph.nodes[k], execution.nodes[k]
+        name = working_index(graph, node, made)
+        if name is None or made.work.top is None:
+            continue
+        slowest = axes[name].spread(made.work) * value_interval(node, machine)
+        if made.flushes is None:
+            for s in node.outputs:
+                if s is not None and s in drains and drains[s][0] == name:
+                    slowest = np.maximum(slowest, drains[s][1])
+        drains.update((s, (name, slowest)) for s in node.inputs)
+    return drains
+
+
+def _room(graph: Graph, stream: int, machine: Machine) -> int | None:
+    capacity = graph.streams[stream].capacity
+    return machine.channel_capacity if capacity is None else capacity
+
+
+def _bursts(
+    execution: Execution,
+    node: Node,
+    name: str,
+    axis: _Axis,
+    drains: Mapping[int, tuple[str, Floats]],
+    machine: Machine,
+) -> Floats:
+    """Cycles in which rows that leave at once wait for room in channels shorter than they are."""
+    made = execution.nodes[node.id]
+    extra = np.zeros(axis.size)
+    if made.flushes is None or made.flushes.top is None:
+        return extra
+    for s in node.outputs:
+        if s is None or s not in drains or drains[s][0] != name:
+            continue
+        room = _room(execution.graph, s, machine)
+        if room is None:
+            continue
+        tokens = axis.spread(execution.streams[s].tokens)
+        share = 1.0 - room * axis.spread(made.flushes) / np.maximum(tokens, 1.0)
+        np.maximum(extra, share * drains[s][1], out=extra)
+    return extra
 
 
 def reading_latency(node: Node, machine: Machine) -> int:

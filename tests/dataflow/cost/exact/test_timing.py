@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from engine.dataflow.compiler import Compilation, compile_program
+from engine.dataflow.cost import estimate
 from engine.dataflow.cost.exact.execution import Budget, Execution, Memo, execute
 from engine.dataflow.cost.exact.patterns import Patterns
 from engine.dataflow.cost.exact.timing import timed
+from engine.dataflow.sim.dram import Ideal
 from engine.dataflow.sim.machine import Machine
 from engine.dataflow.sim.program_runs import simulate
 from engine.program import parse
@@ -184,3 +187,42 @@ def test_no_nodes() -> None:
     (execution,) = executed(compile_program(parse("x: 1 dense\ny[i] = relu(x[i])")), {"x": [1.0]})
     empty = Execution(type(execution.graph)("nothing", (), ()), {}, {})
     assert timed(empty).cycles == 0
+
+
+ROWS = "A: 40x40 csr\nX: 40x40 csr\nT[i,j] = A[i,k] * X[k,j]"
+
+
+def test_rows_wait_for_room_in_short_channels() -> None:
+    """An accumulator puts a row at once; into four places it goes as fast as it is taken."""
+    rng = np.random.default_rng(5)
+    data = {name: rng.random((40, 40)) * (rng.random((40, 40)) < 0.2) for name in "AX"}
+    compilation = compile_program(parse(ROWS), "order T: i,k,j")
+    free = estimate(compilation, data).cycles
+    short = compilation.sized(4)
+    run = simulate(short, data)
+    expected = estimate(short, data)
+    assert run.cycles > 1.1 * free
+    assert expected.cycles == pytest.approx(run.cycles, rel=0.05)
+    assert expected.least is not None
+    assert expected.least <= run.cycles
+
+
+def test_dependent_reads_wait_for_one_another() -> None:
+    """A level's coordinates are asked for when its segments have come."""
+    data = {"A": np.eye(8), "x": np.ones(8)}
+    compilation = compile_program(parse("A: 8x8 dcsr\nx: 8 dense\ny[i] = A[i,j] * x[j]"))
+    fast = estimate(compilation, data).cycles
+    machine = replace(Machine.default(), memory=Ideal(latency=100))
+    slow = estimate(compilation, data, machine=machine).cycles
+    assert slow - fast == pytest.approx(500, abs=5)  # two levels of two reads each, and a value
+    run = simulate(compilation, data, machine=machine)
+    assert slow == pytest.approx(run.cycles, rel=0.2)
+
+
+def test_nothing_moves_faster_than_the_memory() -> None:
+    data = {"x": np.ones(4000)}
+    compilation = compile_program(parse("x: 4000 compressed\ny[i] = 2 * x[i]"))
+    narrow = replace(Machine.preset("hbm2"), clock_hz=1e12)
+    expected = estimate(compilation, data, machine=narrow)
+    assert narrow.memory is not None
+    assert expected.cycles >= expected.bytes / narrow.memory.peak_per_cycle(1e12)
