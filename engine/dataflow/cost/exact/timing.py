@@ -433,7 +433,9 @@ class _Stepping:
         if top is None:
             return _alone(self.done - 1.0 + pace.latency)
         flat = top is carried.nest
-        latency = _latencies(carried, axis, float(pace.latency))
+        # A fold takes its time for fibers without values, too.
+        leaves = carried.values if made.flushes is None else carried.nest.elements
+        latency = _latencies(leaves, axis, float(pace.latency))
         there = axis.has(top)
         if made.flushes is not None and made.flushes.top is None:
             when = np.where(there, self.done - 1.0 + latency, 0.0)
@@ -453,8 +455,8 @@ class _Stepping:
         return _Passing(index, np.where(there, first, 0.0), np.where(there, last, 0.0), flat)
 
 
-def _latencies(carried: Carried, axis: _Axis, slow: float) -> Floats | float:
+def _latencies(leaves: Profile, axis: _Axis, slow: float) -> Floats | float:
     """Stops and empty tokens pass in a cycle."""
     if slow <= 1.0:
         return 1.0
-    return np.where(axis.spread(carried.values) > 0, slow, 1.0)
+    return np.where(axis.spread(leaves) > 0, slow, 1.0)

@@ -184,3 +184,15 @@ def test_no_nodes() -> None:
     (execution,) = executed(compile_program(parse("x: 1 dense\ny[i] = relu(x[i])")), {"x": [1.0]})
     empty = Execution(type(execution.graph)("nothing", (), ()), {}, {})
     assert timed(empty).cycles == 0
+
+
+def test_a_fold_takes_its_time_for_nothing_too() -> None:
+    """The empty sum of a row without elements passes as late as any other sum of blocks."""
+    text = "A: 16x16 csr\nB: 16x16 csr\nT[i,j] = A[i,k] * B[k,j]"
+    compilation = compile_program(parse(text), "block 8; order T: i,j,k; permute B to j,k")
+    left, right = np.zeros((16, 16)), np.zeros((16, 16))
+    left[:8, 8:], right[:8] = 1, 1  # no k has both
+    (execution,) = executed(compilation, {"A": left, "B": right})
+    run = simulate(compilation, {"A": left, "B": right})
+    assert timed(execution).cycles == pytest.approx(run.cycles, rel=0.1)
+    assert timed(execution, bound=True).cycles <= run.cycles
