@@ -120,11 +120,11 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="small matrices of four families")
     parser.add_argument("--size", type=int, help="rows of generated matrices (default: 60)")
     parser.add_argument("--only", choices=PROGRAMS, help="one program")
-    parser.add_argument("--mode", choices=["exact", "metadata"], help="one mode")
+    parser.add_argument("--mode", choices=["exact", "sampled", "metadata"], help="one mode")
     options = parser.parse_args()
     size = options.size or (30 if options.quick else 60)
     families = list(islice(FAMILIES, 4)) if options.quick else list(FAMILIES)
-    modes = [Mode(options.mode)] if options.mode else [Mode.EXACT, Mode.METADATA]
+    modes = [Mode(options.mode)] if options.mode else [Mode.EXACT, Mode.SAMPLED, Mode.METADATA]
     rows: dict[Mode, list[Row]] = {mode: [] for mode in modes}
     print(f"{'program':10}{'family':16}{'mode':9}{TITLES}")
     for program in [options.only] if options.only else PROGRAMS:

@@ -16,7 +16,8 @@ SPACES = [
     ("masked", "clustered"),
     ("edge", "arrow"),
     ("SDDMM X", "blocks"),
-    ("GCN", "clustered"),
+    ("SDDMM X", "bipartite"),
+    ("GCN", "Karate"),
 ]
 
 
