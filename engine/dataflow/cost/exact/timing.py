@@ -459,7 +459,7 @@ class _Stepping:
         there &= self.here
         start, together = self.start, None
         if made.lead is not None:
-            start = start + axis.spread(made.lead) * pace.interval
+            start = start + np.minimum(axis.spread(made.lead) * pace.interval, self.work)
         if made.flushes is not None:
             if len(made.outputs) > 1:
                 together = axis.spread(_last_tree(made.outputs[0].nest.parent, carried.nest))
