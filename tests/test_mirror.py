@@ -122,6 +122,7 @@ ACROSS = {
     "test_mirror.py": "where tests lie",
     "cli/test_json.py": "the JSON of every command",
     "dataflow/cost/test_lanes.py": "lanes, through rules and statistics",
+    "dataflow/cost/test_spaces.py": "whole spaces of schedules, as they run",
     "dataflow/samml/test_new_primitive.py": "all places that a primitive touches",
     "dataflow/sim/test_documented_bugs.py": "faults of the paper's artefacts, one by one",
     "dataflow/sim/test_formats.py": "every storage format through a run",

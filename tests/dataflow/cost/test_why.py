@@ -60,7 +60,7 @@ def test_statistics_say_that_they_are() -> None:
 def test_as_text_and_as_data(partial: Estimate) -> None:
     why = partial.why("T5..Y")
     lines = str(why).splitlines()
-    assert lines[0].startswith("region T5..Y, from the graph executed on coordinates: 2,786 cycles")
+    assert lines[0].startswith("region T5..Y, from the graph executed on coordinates: 2,787 cycles")
     assert all(line.startswith("  ") for line in lines[1:])
     data = why.to_dict()
     assert data["inputs"][0]["inputs"][0]["unit"] == "tokens"

@@ -56,12 +56,15 @@ class Executed:
         Of what puts nothing before a fiber ends: how many fibers end.
     final : float
         Steps behind the final token.
+    lead : Profile or None
+        Steps before the first token that is put; None: the first step puts one.
     """
 
     outputs: tuple[Carried, ...]
     work: Profile
     flushes: Profile | None = None
     final: float = 0.0
+    lead: Profile | None = None
 
 
 @dataclass

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from engine.dataflow.cost.exact.nests import Carried, Ints, Nest, Profile
@@ -53,3 +55,21 @@ def places_of(keys: Ints, nest: Nest, among: Ints | None, width: int) -> Ints:
 
 def once() -> Profile:
     return Profile(None, np.zeros(0), 1.0)
+
+
+def lead(parent: Nest, steps: Callable[[Ints], Ints]) -> Profile | None:
+    """Steps before the first token of each outer coordinate; None where there are no such.
+
+    Parameters
+    ----------
+    steps : callable
+        How many of them are in the fibers of these elements of the level.
+    """
+    if parent.top is None or not parent.n:
+        return None
+    at = np.arange(parent.top.n)
+    first = np.ones(len(at), dtype=bool)  # no stop of an empty fiber outside comes before
+    for level in innermost(parent, parent.depth - 1):
+        first &= ~level.bare[at]
+        at = np.minimum(level.seg[at], level.n - 1)
+    return Profile.of(parent.top, np.where(first, steps(at), 0))

@@ -19,6 +19,7 @@ import numpy as np
 from engine.dataflow.cost.exact.execution import RULES, Executed, Execution, Rule
 from engine.dataflow.cost.exact.nests import Bools, Carried, Floats, Ints, Nest, Profile
 from engine.dataflow.cost.exact.samples import Sample
+from engine.dataflow.cost.exact.steps import innermost
 from engine.dataflow.samml.catalogue import primitive
 from engine.dataflow.samml.graph import Graph, Node
 from engine.dataflow.samml.traits import Role
@@ -163,12 +164,15 @@ class _Passing:
         The outermost index; None of a scalar, of which ``first`` and ``last`` are one number.
     flat : bool
         Whether it has no level inside the outermost.
+    together : array or None
+        How many tokens come together with the last one; None: it comes alone.
     """
 
     axis: str | None
     first: Floats
     last: Floats
     flat: bool = False
+    together: Floats | None = None
 
     @cached_property
     def coming(self) -> Floats:
@@ -294,7 +298,13 @@ def timed(
             else:
                 total = np.cumsum(work)
                 closing = 0.0 if known.free_stops and not inputs[0].flat else 1.0
-                ready = np.where(here, np.maximum(a + work, b + closing) - total, -np.inf)
+                b = b + closing
+                if not bound:
+                    for s, p in zip(node.inputs, inputs, strict=True):
+                        if p.together is not None and p.axis == name:
+                            tokens = axis.spread(execution.streams[s].tokens)
+                            b = np.maximum(b, _taken(p, p.together, tokens, work))
+                ready = np.where(here, np.maximum(a + work, b) - total, -np.inf)
                 end = total + np.maximum.accumulate(ready)
                 start_at = np.maximum(a, np.concatenate(([0.0], end[:-1])))
                 step = _Stepping(name, here, start_at, end, work)
@@ -379,6 +389,12 @@ def reading_latency(node: Node, machine: Machine) -> int:
     return round(trips * machine.memory.read_latency(machine.clock_hz))
 
 
+def _taken(p: _Passing, together: Floats, tokens: Floats, work: Floats) -> Floats:
+    """When tokens that come together with the last one are worked through, as any other."""
+    steps = work * together / np.maximum(tokens, 1.0)
+    return np.where(p.last > 0, p.last + np.minimum(steps, work), 0.0)
+
+
 def _alone(when: float) -> _Passing:
     return _Passing(None, np.array([when]), np.array([when]))
 
@@ -425,8 +441,8 @@ def _moved(
         made[to] = before.at_elements(own, placed)
         return after.placed(made, float(placed[-1]))
 
-    first, last = moved(p.first), moved(p.last)
-    return _Passing(name, first, last, p.flat)
+    together = None if p.together is None else moved(p.together)
+    return _Passing(name, moved(p.first), moved(p.last), p.flat, together)
 
 
 def _within(some: Nest, other: Nest) -> bool:
@@ -504,28 +520,48 @@ class _Stepping:
         if top is None:
             return _alone(self.done - 1.0 + pace.latency)
         flat = top is carried.nest
-        latency = _latencies(carried, axis, float(pace.latency))
+        # A fold takes its time for fibers without values, too.
+        leaves = carried.values if made.flushes is None else carried.nest.elements
+        latency = _latencies(leaves, axis, float(pace.latency))
         there = axis.has(top)
         if made.flushes is not None and made.flushes.top is None:
             when = np.where(there, self.done - 1.0 + latency, 0.0)
             return _Passing(index, when, when, flat)
         there &= self.here
+        start, together = self.start, None
+        if made.lead is not None:
+            start = start + np.minimum(axis.spread(made.lead) * pace.interval, self.work)
         if made.flushes is not None:
+            if len(made.outputs) > 1:
+                together = axis.spread(_last_tree(made.outputs[0].nest.parent, carried.nest))
             flushes = np.maximum(axis.spread(made.flushes), 1.0)
-            step = np.ones(axis.size) if bound else self.work / flushes
-            some = np.where(flushes <= 1.0, self.end, np.minimum(self.start + step, self.end))
+            some = np.where(flushes <= 1.0, self.end, np.minimum(start + 1.0, self.end))
             first, last = some + latency - 1.0, self.end + latency - 1.0
         else:
-            first = self.start + latency
+            first = start + latency
             last = self.end - pace.interval + latency
             if not flat:  # behind the last value comes a stop
                 last = last - pace.interval + 1.0
             first, last = (last, last) if flat else (first, np.maximum(last, first))
-        return _Passing(index, np.where(there, first, 0.0), np.where(there, last, 0.0), flat)
+        first, last = np.where(there, first, 0.0), np.where(there, last, 0.0)
+        return _Passing(index, first, last, flat, together)
 
 
-def _latencies(carried: Carried, axis: _Axis, slow: float) -> Floats | float:
+def _last_tree(base: Nest | None, nest: Nest) -> Profile:
+    """Tokens under the last element of a level, per outer coordinate."""
+    assert base is not None
+    last = base.ends[1:] - 1
+    some = base.ends[1:] > base.ends[:-1]
+    low, high = np.where(some, last, 0), np.where(some, last + 1, 0)
+    tokens = np.where(some, 1, 0)
+    for level in innermost(nest, nest.depth - base.depth):
+        tokens = np.where(some, np.maximum(high - low, 1), 0)  # a stop for each
+        low, high = level.seg[low], level.seg[high]
+    return Profile.of(nest.top, tokens + high - low)
+
+
+def _latencies(leaves: Profile, axis: _Axis, slow: float) -> Floats | float:
     """Stops and empty tokens pass in a cycle."""
     if slow <= 1.0:
         return 1.0
-    return np.where(axis.spread(carried.values) > 0, slow, 1.0)
+    return np.where(axis.spread(leaves) > 0, slow, 1.0)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.dataflow.cost.exact.nests import Nest
+from engine.dataflow.cost.exact.nests import ROOT, Nest
 from engine.dataflow.cost.exact.steps import (
     innermost,
     keyed,
+    lead,
     once,
     places_of,
     segments,
@@ -53,6 +54,24 @@ def test_where_keys_stand_in_a_level_with_all_coordinates() -> None:
     outer = levels([0, 9])[-1]
     full = Nest(outer, ints(0, 3, 6), np.tile(np.arange(3), 2), 3)
     assert places_of(ints(0, 5 + 1, 4), full, None, 5).tolist() == [0, 4, -1]
+
+
+def test_what_comes_before_the_first_token() -> None:
+    """Of 4 the first thing is the stop of an empty fiber, whatever comes behind it."""
+    middle = levels({1: {2: [5], 3: [6]}, 4: {}, 7: {8: []}})[1]
+    found = lead(middle, lambda fiber: 10 + fiber)
+    assert found is not None
+    assert found.top is middle.top
+    assert found.per.tolist() == [10, 0, 12]
+    deeper = levels({1: {2: {}, 3: {4: []}}}, 3)[-1]
+    behind = lead(deeper, lambda fiber: 10 + fiber)
+    assert behind is not None
+    assert behind.per.tolist() == [0]
+
+
+def test_nothing_comes_before_where_there_are_no_coordinates() -> None:
+    assert lead(ROOT, lambda fiber: fiber) is None
+    assert lead(levels([])[-1], lambda fiber: fiber) is None
 
 
 def test_once_is_behind_all_coordinates() -> None:

@@ -165,6 +165,35 @@ def test_rows_that_wait_for_each_other() -> None:
         assert timed(execution, bound=True).cycles <= run.cycles
 
 
+def test_rows_that_meet_late() -> None:
+    """What is behind a join cannot begin before the first coordinates meet, nor before a sum ends.
+
+    Every row of A meets the rows of X at its end only, so each waits for some 20 steps.
+    """
+    n = 24
+    text = f"A: {n}x{n} csr\nX: {n}x4 dcsr\nT[i,j] = A[i,k] * X[k,j]"
+    compilation = compile_program(parse(text), "order T: i,k,j")
+    late = np.zeros((n, 4))
+    late[-4:] = 1
+    for data in ({"A": np.ones((n, n)), "X": late}, {"A": np.ones((n, n)), "X": late[::-1]}):
+        (execution,) = executed(compilation, data)
+        run = simulate(compilation, data)
+        assert run.cycles * 0.995 <= timed(execution, bound=True).cycles <= run.cycles
+        assert timed(execution).cycles == pytest.approx(run.cycles, rel=0.005)
+
+
+def test_rows_that_come_all_at_once() -> None:
+    """A row of sums leaves in one cycle; what is behind works through it a token at a time."""
+    n = 30
+    text = f"A: 1x{n} csr\nB: {n}x{n} csr\nT[i,j] = A[i,k] * B[k,j]\nY[i,j] = relu(T[i,j])"
+    compilation = compile_program(parse(text), "fuse T..Y")
+    data = {"A": np.ones((1, n)), "B": np.ones((n, n))}
+    (execution,) = executed(compilation, data)
+    run = simulate(compilation, data)
+    assert timed(execution).cycles == pytest.approx(run.cycles, abs=3)
+    assert timed(execution, bound=True).cycles <= run.cycles
+
+
 def test_shifted_operands_of_a_concat() -> None:
     """What a concat shifts lies at its new coordinates, its subtrees too.
 
@@ -226,3 +255,15 @@ def test_nothing_moves_faster_than_the_memory() -> None:
     expected = estimate(compilation, data, machine=narrow)
     assert narrow.memory is not None
     assert expected.cycles >= expected.bytes / narrow.memory.peak_per_cycle(1e12)
+
+
+def test_a_fold_takes_its_time_for_nothing_too() -> None:
+    """The empty sum of a row without elements passes as late as any other sum of blocks."""
+    text = "A: 16x16 csr\nB: 16x16 csr\nT[i,j] = A[i,k] * B[k,j]"
+    compilation = compile_program(parse(text), "block 8; order T: i,j,k; permute B to j,k")
+    left, right = np.zeros((16, 16)), np.zeros((16, 16))
+    left[:8, 8:], right[:8] = 1, 1  # no k has both
+    (execution,) = executed(compilation, {"A": left, "B": right})
+    run = simulate(compilation, {"A": left, "B": right})
+    assert timed(execution).cycles == pytest.approx(run.cycles, rel=0.1)
+    assert timed(execution, bound=True).cycles <= run.cycles

@@ -5,8 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from engine.dataflow.cost.exact.execution import Context, Executed, Inputs, rule
-from engine.dataflow.cost.exact.nests import ROOT, Carried, Nest, Profile, kept
-from engine.dataflow.cost.exact.steps import innermost, keyed, places_of, segments, spread, taken_at
+from engine.dataflow.cost.exact.nests import ROOT, Carried, Ints, Nest, Profile, kept
+from engine.dataflow.cost.exact.steps import (
+    innermost,
+    keyed,
+    lead,
+    places_of,
+    segments,
+    spread,
+    taken_at,
+)
 from engine.dataflow.samml.graph import Node
 
 
@@ -65,4 +73,13 @@ def _valdrop(node: Node, inputs: Inputs, context: Context) -> Executed:
     if val.here is None:
         return Executed((Carried(crd.nest), crd), work)
     rest = kept(crd.nest, val.here)
-    return Executed((Carried(rest), Carried(rest)), work)
+    parent, seg = val.nest.parent, val.nest.seg
+    assert parent is not None
+    there = np.append(np.flatnonzero(val.here), val.nest.n)
+
+    def empty(fiber: Ints) -> Ints:
+        """Values that are dropped before the first that is there, or the stop."""
+        first = there[np.searchsorted(there, seg[fiber])]
+        return np.asarray(np.minimum(first, seg[fiber + 1]) - seg[fiber])
+
+    return Executed((Carried(rest), Carried(rest)), work, lead=lead(parent, empty))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from engine.dataflow.cost.exact.execution import Context, Executed, Inputs, rule
 from engine.dataflow.cost.exact.nests import Carried, Ints, Nest, below
-from engine.dataflow.cost.exact.steps import keyed, places_of, taken_at
+from engine.dataflow.cost.exact.steps import keyed, lead, places_of, taken_at
 from engine.dataflow.samml.graph import Node
 
 
@@ -53,6 +54,31 @@ class _Operands:
                 every = np.union1d(every, self.keys(k))
         return every
 
+    def before(self, met: Nest) -> Callable[[Ints], Ints]:
+        """How many coordinates of a fiber are walked before the first that all have, at least.
+
+        Where there are two operands, and none has all coordinates, exactly so many.
+        """
+
+        def walked(fiber: Ints) -> Ints:
+            some = ~met.bare[fiber]
+            crd = np.full(len(fiber), self.width)
+            crd[some] = met.crd[met.seg[fiber[some]]]
+            counts = [self.below(k, fiber, crd) for k in range(len(self.nests))]
+            if len(counts) == 2 and self.nests[0] is not self.nests[1]:
+                return counts[0] + counts[1]
+            return np.asarray(np.maximum.reduce(counts))
+
+        return walked
+
+    def below(self, k: int, fiber: Ints, crd: Ints) -> Ints:
+        """How many coordinates of an operand in these fibers are below these."""
+        nest = self.nests[k]
+        if nest.full:
+            return np.minimum(crd, nest.full)
+        found = np.searchsorted(self.keys(k), fiber * self.width + crd)
+        return np.asarray(found - nest.seg[fiber])
+
     def level(self, parent: Nest, keys: Ints) -> Nest:
         return below(parent, keys // self.width, keys % self.width)
 
@@ -92,11 +118,12 @@ def _intersect(node: Node, inputs: Inputs, context: Context) -> Executed:
     if walked is None and parent.parent is not None and len(nests) == 2:
         top = nests[0].top
         both = nests[0].elements + nests[1].elements.on(top) - nest.elements.on(top)
-        return Executed(tuple(outputs), both + nests[0].stops)
+        work = both + nests[0].stops
+        return Executed(tuple(outputs), work, lead=lead(parent, crds.before(nest)))
     if walked is None:
         context.budget.take(float(sum(n.n for n in nests)))
         walked = crds.level(parent, crds.union())
-    return Executed(tuple(outputs), walked.tokens)
+    return Executed(tuple(outputs), walked.tokens, lead=lead(parent, crds.before(nest)))
 
 
 @rule("union", steps="each coordinate that any operand has, and each stop", heads=True)

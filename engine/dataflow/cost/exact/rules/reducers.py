@@ -6,7 +6,7 @@ import numpy as np
 
 from engine.dataflow.cost.exact.execution import Context, Executed, Inputs, rule
 from engine.dataflow.cost.exact.nests import Bools, Carried, Ints, Profile, below
-from engine.dataflow.cost.exact.steps import once
+from engine.dataflow.cost.exact.steps import lead, once
 from engine.dataflow.samml.graph import Node
 from engine.dataflow.table.cells import MAX_ACCUMULATOR_ORDER
 
@@ -17,15 +17,20 @@ def _reduce(node: Node, inputs: Inputs, context: Context) -> Executed:
     parent = val.nest.parent
     assert parent is not None
     present: Bools | None = None
+    count = np.arange(val.nest.n + 1)
+    if val.here is not None:
+        count = np.concatenate(([0], np.cumsum(val.here)))
+    before = count[val.nest.seg]
     if not node.params.get("empty_is_zero", False):
-        there = ~val.nest.bare
-        if val.here is not None:
-            count = np.zeros(val.nest.n + 1, dtype=np.int64)
-            np.cumsum(val.here, out=count[1:])
-            there = np.diff(count[val.nest.seg]) > 0
+        there = np.diff(before) > 0
         present = None if there.all() else there
     flushes = val.nest.stops if parent.parent is not None else once()
-    return Executed((Carried(parent, None, present),), val.values + val.nest.stops, flushes)
+    return Executed(
+        (Carried(parent, None, present),),
+        val.values + val.nest.stops,
+        flushes,
+        lead=lead(parent, lambda fiber: before[fiber + 1] - before[fiber]),
+    )
 
 
 @rule(
@@ -64,7 +69,17 @@ def _spacc(node: Node, inputs: Inputs, context: Context) -> Executed:
     if base.parent is None:
         work = work + Profile(None, np.zeros(0), flushes.total)
         return Executed(tuple(outputs), work, once())
-    return Executed(tuple(outputs), work + flushes.on(work.top), flushes.on(work.top))
+
+    def taken(fiber: Ints) -> Ints:
+        """Values, and elements of the level outside them."""
+        low, high, outside = fiber, fiber + 1, np.zeros_like(fiber)
+        for nest in (outer.nest, *(crd.nest for crd in crds)):
+            outside = high - low
+            low, high = nest.seg[low], nest.seg[high]
+        return high - low + outside
+
+    work, flushes = work + flushes.on(work.top), flushes.on(work.top)
+    return Executed(tuple(outputs), work, flushes, lead=lead(base, taken))
 
 
 _FEW = 8

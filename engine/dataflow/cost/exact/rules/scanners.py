@@ -44,8 +44,9 @@ def _dense_scan(node: Node, inputs: Inputs, context: Context) -> Executed:
     if here is None and context.only is None:
         nest = _full(given.nest, dim, context)
         return Executed((Carried(nest), Carried(nest, base=given.refs * dim)), nest.tokens)
-    every = np.arange(dim) if context.only is None else context.only[context.only < dim]
-    context.budget.take(float(len(every)) * given.values.total)
+    only = None if context.only is None else context.only[context.only < dim]
+    context.budget.take(float(dim if only is None else len(only)) * given.values.total)
+    every = np.arange(dim) if only is None else only
     refs = given.refs if here is None else given.refs[here]
     crd = np.tile(every, len(refs))
     at = np.repeat(refs, len(every)) * dim + crd

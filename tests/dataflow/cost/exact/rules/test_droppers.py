@@ -31,6 +31,8 @@ def test_empty_values_go_with_their_coordinates() -> None:
     dropped = done("valdrop", vals(inner, "* N N"), Carried(inner))
     assert dropped.outputs == ("* S0 S1 D", "1 S0 S1 D")
     assert dropped.made.work.per.tolist() == [3, 2]
+    assert dropped.made.lead is not None
+    assert dropped.made.lead.per.tolist() == [0, 1]  # the second row's stop comes behind a step
     assert done("valdrop", vals(inner, "* * *"), Carried(inner)).outputs[1] == "1 2 S0 4 S1 D"
 
 

@@ -33,6 +33,20 @@ def test_steps_in_rows() -> None:
     met = done("intersect", left, left, right, right)
     assert met.outputs[0] == "2 S0 S0 S1 D"
     assert met.made.work.per.tolist() == [4, 2, 2]
+    # 1 goes before 2 is met; a row in which nothing meets is walked before its stop comes.
+    assert met.made.lead is not None
+    assert met.made.lead.per.tolist() == [1, 1, 1]
+
+
+def test_a_row_whose_first_coordinates_do_not_meet() -> None:
+    left, right = two_rows({0: [0, 1, 2, 9], 1: [3, 8]}, {0: [4, 9], 1: [3, 5]})
+    met = done("intersect", left, left, right, right)
+    assert met.made.lead is not None
+    assert met.made.lead.per.tolist() == [4, 0]
+    # Of three operands, what one of them walks at least.
+    three = done("intersect", left, left, right, right, right, right, outputs=4)
+    assert three.made.lead is not None
+    assert three.made.lead.per.tolist() == [3, 0]
 
 
 def test_three_operands() -> None:

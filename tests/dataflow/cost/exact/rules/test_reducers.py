@@ -26,6 +26,18 @@ def test_empty_values_take_nothing() -> None:
     ).outputs == ("* * S0 D",)
 
 
+def test_the_first_sum_comes_behind_its_values() -> None:
+    """2 values in the first fiber of 0; of 1 the stop of an empty fiber is first; none is in 2."""
+    tree = {0: {1: [2, 3], 2: [4]}, 1: {}, 2: {5: [], 6: [7]}}
+    outer, inner = levels(tree)[-2:]
+    reduced = done("reduce", vals(inner, "* * * *"), Carried(outer), **ADD)
+    assert reduced.made.lead is not None
+    assert reduced.made.lead.per.tolist() == [2, 0, 0]
+    fewer = done("reduce", vals(inner, "N * * *"), Carried(outer), **ADD)
+    assert fewer.made.lead is not None
+    assert fewer.made.lead.per.tolist() == [1, 0, 0]
+
+
 def test_an_empty_outer_fiber_has_no_value() -> None:
     outer, inner = levels({0: {1: [2]}, 1: {}})[-2:]
     reduced = done("reduce", vals(inner, "*"), Carried(outer), **ADD)
@@ -48,6 +60,8 @@ def test_rows_are_accumulated_by_coordinate() -> None:
     assert summed.made.work.per.tolist() == [4 + 2 + 1, 1 + 1 + 1]
     assert summed.made.flushes is not None
     assert summed.made.flushes.per.tolist() == [1, 1]
+    assert summed.made.lead is not None
+    assert summed.made.lead.per.tolist() == [4 + 2, 1 + 1]
 
 
 def test_empty_values_make_no_coordinate() -> None:
@@ -86,6 +100,18 @@ def test_an_empty_tree_leaves_only_stops() -> None:
     k, i, j = levels({0: {}, 4: {1: []}}, 3)
     summed = done("spacc2", Carried(k), Carried(i), Carried(j), Carried(j), **ADD)
     assert summed.outputs == ("S0 D", "S1 D", "S1 D")
+
+
+def test_a_tree_per_outer_coordinate() -> None:
+    """The first of 0 comes behind 3 values and 2 stops; two more follow, one of them of nothing."""
+    tree = {0: {0: {1: {2: [5, 6], 3: [7]}}}, 9: {1: {}, 2: {0: {1: [4]}}}}
+    _, base, k, i, j = levels(tree)
+    summed = done("spacc2", Carried(k), Carried(i), Carried(j), Carried(j), **ADD)
+    assert base.n == 3
+    assert summed.made.flushes is not None
+    assert summed.made.flushes.per.tolist() == [1, 2]
+    assert summed.made.lead is not None
+    assert summed.made.lead.per.tolist() == [5, 0]
 
 
 def test_order_three() -> None:

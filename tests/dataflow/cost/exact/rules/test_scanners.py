@@ -57,8 +57,10 @@ def test_a_dense_scan_puts_every_coordinate() -> None:
 
 def test_a_budget_is_asked_before_anything_is_made() -> None:
     node = Node(0, "dense_scan", (0,), (1, 2), {"dim": 10**12})
-    with pytest.raises(TooLargeError):
-        RULES["dense_scan"].execute(node, (refs(ROOT, 0),), Context(LEVEL, Budget(1e6)))
+    rows = levels([0, 1])[-1]
+    for given in (refs(ROOT, 0), refs(rows, 0, -1)):
+        with pytest.raises(TooLargeError):
+            RULES["dense_scan"].execute(node, (given,), Context(LEVEL, Budget(1e6)))
 
 
 def test_locate_computes_where_an_element_lies() -> None:

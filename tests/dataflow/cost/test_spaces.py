@@ -1,0 +1,49 @@
+"""Estimates choose right: a few of the spaces that ``benchmarks/estimate.py`` prints all of.
+
+A space has every legal schedule of a program on a matrix, and each is simulated.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from benchmarks.estimate import REGRET, RHO, measure, rank_correlation, regret
+from benchmarks.spaces import space
+from engine.dataflow.cost import Mode
+
+SPACES = [
+    ("chain", "power law"),
+    ("masked", "clustered"),
+    ("edge", "arrow"),
+    ("SDDMM X", "blocks"),
+    ("SDDMM X", "bipartite"),
+    ("GCN", "Karate"),
+]
+
+
+@pytest.mark.parametrize(("program", "family"), SPACES)
+def test_the_schedule_with_the_least_estimate_is_the_fastest(program: str, family: str) -> None:
+    chosen = space(program, family, 24)
+    assert chosen is not None
+    assert len(chosen.schedules) >= 4
+    row = measure(chosen, Mode.EXACT)
+    assert row.rho >= RHO
+    assert row.regret <= REGRET
+    assert row.errors[1] <= 0.02
+    assert row.bounds is not None
+    assert row.bounds[-1] <= 1.0
+    assert row.bounds[0] >= 0.9
+
+
+def test_spaces_have_permuted_copies_and_fused_regions() -> None:
+    chosen = space("chain", "uniform", 12)
+    assert chosen is not None
+    assert any(region.copies for region in chosen.regions.values())
+    assert {name for name, _ in chosen.regions} == {"T", "Y", "T..Y"}
+    assert len({len(keys) for keys in chosen.schedules}) == 2
+
+
+def test_what_choosing_costs() -> None:
+    assert regret([3.0, 1.0, 2.0], [30, 15, 10]) == 1.5
+    assert rank_correlation([1.0, 2.0, 3.0], [10, 20, 30]) == 1.0
+    assert rank_correlation([2.0, 2.0], [7, 7]) == 1.0
