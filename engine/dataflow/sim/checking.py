@@ -143,8 +143,8 @@ class _Judge:
         self.budget = Budget(
             room if memory is None else min(room, memory),
             max(LEAST_PRODUCTS, PER_SECOND * step.seconds),
-            time.monotonic() + max(LEAST_SECONDS, PATIENCE * step.seconds),
         )
+        self.patience = max(LEAST_SECONDS, PATIENCE * step.seconds)
 
     def judge(self, verdict: Verdict) -> None:
         """Compare as many rows as the budget allows.
@@ -159,11 +159,14 @@ class _Judge:
         everything: dict[str, Box] = {
             name: (None,) * self.program.tensor(name).rank for name in self.names
         }
+        started = time.process_time()
+        self.budget.deadline = started + 2 / 3 * self.patience
         try:
             self._compare(everything, verdict)
         except TooMuchError:
-            # What was not finished is done again in parts, with half of the budget at least.
+            # What was not finished is done again in parts, which have a third of the time left.
             self.budget.spent = min(self.budget.spent, self.budget.products / 2)
+            self.budget.deadline = started + self.patience
             verdict.rows += self._by_parts(verdict)
         else:
             verdict.rows += total

@@ -36,7 +36,7 @@ class Budget:
     products : float
         Of all steps together.
     deadline : float
-        When to stop, by ``time.monotonic``.
+        When to stop, by ``time.process_time``: other work on the machine does not count.
     """
 
     bytes: float
@@ -53,7 +53,7 @@ class Budget:
         TooMuchError
             More than the budget, or too late.
         """
-        if time.monotonic() > self.deadline:
+        if time.process_time() > self.deadline:
             raise TooMuchError(work=True)
         if self.held + elements * arrays * WORD > self.bytes:
             raise TooMuchError(work=False)
@@ -66,6 +66,6 @@ class Budget:
         TooMuchError
             More than the budget, together with what was formed before.
         """
-        if self.spent + products > self.products or time.monotonic() > self.deadline:
+        if self.spent + products > self.products or time.process_time() > self.deadline:
             raise TooMuchError(work=True)
         self.spent += products

@@ -35,7 +35,7 @@ def test_products_add_up() -> None:
 
 
 def test_a_deadline_ends_every_step() -> None:
-    late = Budget(1e9, 1e9, deadline=time.monotonic() - 1.0)
+    late = Budget(1e9, 1e9, deadline=time.process_time() - 1.0)
     with pytest.raises(TooMuchError) as work:
         late.work(1)
     assert work.value.work
