@@ -31,6 +31,7 @@ _PUBLIC = {
     "Observe": ("engine.dataflow.sim.observe", "Observe"),
     "simulate": ("engine.dataflow.sim.program_runs", "simulate"),
     "estimate": ("engine.dataflow.cost", "estimate"),
+    "best_orders": ("engine.dataflow.orders", "best_orders"),
     "load": ("engine.models", "load"),
     "from_torch": ("engine.frontends.torch", "from_torch"),
     "from_mlir": ("engine.frontends.mlir", "from_mlir"),

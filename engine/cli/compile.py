@@ -43,7 +43,7 @@ def _declare(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(options: Any) -> int:
-    with_data = options.data is not None or options.tensors is not None
+    with_data = options.data is not None or options.tensors is not None or options.best_orders
     given = inputs(options) if with_data else Inputs(compilation(options), {})
     compiled = given.compilation
     if options.passes is not None:

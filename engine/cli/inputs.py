@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -100,6 +101,11 @@ def program_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--preset", help="schedule preset of a model: unfused, partial, full")
     parser.add_argument("--schedule", type=Path, metavar="FILE", help="schedule file")
     parser.add_argument("--seed", type=natural, default=0, help="seed of random data (default: 0)")
+    parser.add_argument(
+        "--best-orders", action="store_true",
+        help="give every region whose order the schedule leaves open the one with the fewest "
+        "estimated cycles, ranked for two seconds at most",
+    )  # fmt: skip
     json_option(parser)
 
 
@@ -136,11 +142,29 @@ def inputs(options: Any) -> Inputs:
     model = _model(options)
     if options.model is None:
         data = _file_data(options, model)
-        return Inputs(compile_program(model.program, _schedule(options, model)), data)
+        compilation = compile_program(model.program, _schedule(options, model))
+        return Inputs(_ordered(options, compilation, data), data)
     chosen = options.data or fitting(options.model)[0]
     loaded = load_labelled(options.model, chosen, options.seed, options.data_dir)
     schedule = _schedule(options, loaded.model)
-    return Inputs(compile_program(loaded.model.program, schedule), loaded.data, loaded)
+    compilation = compile_program(loaded.model.program, schedule)
+    return Inputs(_ordered(options, compilation, loaded.data), loaded.data, loaded)
+
+
+def _ordered(
+    options: Any, compilation: Compilation, data: Mapping[str, StoredTensor]
+) -> Compilation:
+    """The program under its best orders, if they are asked for."""
+    if not options.best_orders:
+        return compilation
+    from engine.dataflow.orders import best_orders
+
+    found = best_orders(compilation, data)
+    if found.cut_short:
+        print(
+            f"fuseloom: not all orders of {', '.join(found.cut_short)} were ranked", file=sys.stderr
+        )
+    return found.compilation
 
 
 def only_file(options: Any) -> Path | None:

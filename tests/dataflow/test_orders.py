@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import inf
 
+import numpy as np
 import pytest
 
 import fuseloom as fl
@@ -13,6 +15,7 @@ from engine.dataflow.fusion.region import FusedRegion
 from engine.dataflow.orders import RankedOrder, rank, ranked
 from engine.errors import FuseloomError
 from engine.models import load
+from engine.program import check_data
 
 
 def region_and_known(name: str, preset: str) -> tuple[FusedRegion, Known]:
@@ -70,3 +73,45 @@ def test_a_limit_ends_the_search_early(gcn: tuple[FusedRegion, Known]) -> None:
     region, known = gcn
     assert len(list(rank(region, known, 2))) == 2
     assert list(rank(region, known, 0)) == []
+
+
+CHAIN = "A: 60x60 dcsr\nX: 60x60 dcsr\nT[i,j] = A[i,k] * X[k,j]\nY[i,l] = T[i,j] * X[j,l]"
+PRODUCT = "A: 60x60 dcsr\nB: 60x60 dcsr\nT[i,j] = A[i,k] * B[k,j]"
+
+
+def test_the_best_order_of_every_region_is_the_cheapest_to_run() -> None:
+    """The first order that can be built need not be the best one."""
+    rng = np.random.default_rng(0)
+    data = {name: rng.random((60, 60)) * (rng.random((60, 60)) < 0.1) for name in "AB"}
+    for text, schedule in ((PRODUCT, ""), (CHAIN, "fuse T..Y")):
+        compiled = fl.compile(fl.parse(text), schedule)
+        given = {name: data["A" if name == "A" else "B"] for name in compiled.program.inputs}
+        found = fl.best_orders(compiled, given)
+        assert found.cut_short == ()
+        cycles = []
+        for entry in rank(
+            compiled.regions[0].region,
+            Known(compiled.program, check_data(compiled.program, given)),
+            100,
+        ):
+            region = compile_region(compiled.regions[0].region, entry.order)
+            run = fl.simulate(replace(compiled, regions=(region,)), given)
+            cycles.append(run.cycles)
+        best = fl.simulate(found.compilation, given)
+        assert best.check().ok
+        assert best.cycles == min(cycles)
+
+
+def test_an_order_that_the_schedule_names_is_kept() -> None:
+    rng = np.random.default_rng(0)
+    data = {name: rng.random((60, 60)) * (rng.random((60, 60)) < 0.1) for name in "AB"}
+    compiled = fl.compile(fl.parse(PRODUCT), "order T: i,k,j")
+    assert fl.best_orders(compiled, data).compilation.regions[0].order == ("i", "k", "j")
+
+
+def test_without_time_the_first_order_stays_and_that_is_told() -> None:
+    model, data = load("gcn", "karate")
+    compiled = fl.compile(model.program, model.presets["full"])
+    found = fl.best_orders(compiled, data, seconds=0.0)
+    assert found.cut_short == ("T1..Y",)
+    assert found.compilation.regions[0].order == compiled.regions[0].order
