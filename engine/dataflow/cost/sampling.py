@@ -18,6 +18,8 @@ from engine.dataflow.cost.known import Known
 
 SIZES = (256, 128, 64, 32, 16, 8)
 """How many coordinates are tried for each outermost index."""
+LONGEST = 5_000_000
+"""Coordinates of an index of which samples are drawn."""
 
 
 def sampled(region: CompiledRegion, known: Known) -> tuple[Execution, Mapping[str, Sample]] | None:
@@ -28,6 +30,8 @@ def sampled(region: CompiledRegion, known: Known) -> tuple[Execution, Mapping[st
     UnknownError
         If it reads what nobody knows anything of.
     """
+    if any(region.region.extents[x] > LONGEST for x in outermost(region.graph)):
+        return None
     for size in SIZES:
         samples = {x: _sample(region, known, x, size) for x in outermost(region.graph)}
         try:

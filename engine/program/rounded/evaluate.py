@@ -11,6 +11,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 
 import numpy as np
 
+from engine.program.levels import DenseLevel
 from engine.program.relayout import renumbered
 from engine.program.rounded.budget import WORD, Budget, TooMuchError
 from engine.program.rounded.products import rounded, sum_of_products, sum_of_slices
@@ -190,7 +191,14 @@ class _Evaluator:
         dimension = stored.tensor.format.mode_order[0]
         index = access.indices[dimension]
         wanted = box[dimension]
-        along = np.arange(stored.tensor.shape[dimension]) if wanted is None else wanted
+        along = wanted
+        if along is None:
+            level = stored.levels[0]
+            if isinstance(level, DenseLevel):
+                self.budget.take(level.size, 1)
+                along = np.arange(level.size)
+            else:
+                along = np.unique(level.crd)
 
         def slices(count: int) -> Iterator[list[tuple[tuple[str, ...], Elements]]]:
             for part in np.array_split(along, count):
