@@ -28,6 +28,7 @@ from scipy.stats import spearmanr
 from benchmarks.spaces import FAMILIES, PROGRAMS, Key, Space, space
 from engine.dataflow.cost import Known, Mode, RegionEstimate
 from engine.dataflow.cost.estimate import estimate_region
+from engine.errors import DataError
 
 RHO, REGRET = 0.95, 1.05
 COLD = 20
@@ -133,10 +134,16 @@ def main() -> None:
             if chosen is None:
                 continue
             for mode in modes:
-                row = measure(chosen, mode)
+                try:
+                    row = measure(chosen, mode)
+                except DataError as refused:
+                    print(f"{program:10}{family:16}{mode.value:9}{refused}", flush=True)
+                    continue
                 rows[mode].append(row)
                 print(f"{program:10}{family:16}{mode.value:9}{row}", flush=True)
     for mode, found in rows.items():
+        if not found:
+            continue
         right, schedules = sum(row.right for row in found), sum(row.schedules for row in found)
         least, most = min(row.rho for row in found), max(row.regret for row in found)
         error = 100 * max(row.errors[1] for row in found)

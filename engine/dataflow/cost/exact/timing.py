@@ -255,8 +255,11 @@ def timed(
     for k in graph.topological():
         node = graph.nodes[k]
         made = execution.nodes[k]
-        # Whether a value comes last in a fiber is not known, so a bound leaves latencies out.
-        latency = 1 if bound else value_latency(node, machine) + reading_latency(node, machine)
+        slow = value_latency(node, machine)
+        if not bound:
+            slow += reading_latency(node, machine)
+        # Where in a fiber values come is not known, so a bound leaves most latencies out.
+        latency = 1 if bound else slow
         pace = Timing(latency, value_interval(node, machine))
         inputs = [passing[s] for s in node.inputs]
         outputs = [s for s in node.outputs if s is not None]
@@ -269,7 +272,9 @@ def timed(
             own = made.work.total * pace.interval
             totals[k] = own + made.final * pace.interval
             done = late if copies else max(start + own, late + 1.0 if inputs else 0.0)
-            passing.update((s, _alone(late + (1 if copies else pace.latency))) for s in outputs)
+            for s in outputs:
+                wait = 1 if copies else _latency(made, execution.streams[s], slow)
+                passing[s] = _alone(late + wait)
         else:
             name = working_index(graph, node, made)
             assert name is not None
@@ -312,7 +317,7 @@ def timed(
                 for s in outputs:
                     carried = execution.streams[s]
                     index = graph.streams[s].indices[0] if carried.nest.depth else name
-                    p = step.gives(made, carried, index, axes[index], pace, bound)
+                    p = step.gives(made, carried, index, axes[index], pace, slow)
                     if known.aligns and nests[0].depth == 1:  # a stop waits for what follows
                         p = replace(p, last=p.last + (p.last > 0) * axes[index].inside)
                     passing[s] = p
@@ -513,12 +518,12 @@ class _Stepping:
         return float(np.max(self.end, where=self.here, initial=0.0))
 
     def gives(
-        self, made: Executed, carried: Carried, index: str, axis: _Axis, pace: Timing, bound: bool
+        self, made: Executed, carried: Carried, index: str, axis: _Axis, pace: Timing, slow: int
     ) -> _Passing:
         """When the tokens of one of its outputs pass."""
         top = carried.nest.top
         if top is None:
-            return _alone(self.done - 1.0 + pace.latency)
+            return _alone(self.done - 1.0 + _latency(made, carried, slow))
         flat = top is carried.nest
         # A fold takes its time for fibers without values, too.
         leaves = carried.values if made.flushes is None else carried.nest.elements
@@ -543,6 +548,12 @@ class _Stepping:
             if not flat:  # behind the last value comes a stop
                 last = last - pace.interval + 1.0
             first, last = (last, last) if flat else (first, np.maximum(last, first))
+        if slow > pace.latency:  # as little as is certain: what comes behind a value comes later
+            some = axis.spread(leaves)
+            steps = 0.0 if made.flushes is not None else (some - 1.0) * pace.interval
+            put = self.end - pace.interval if flat else start + steps
+            last = np.maximum(last, np.where(some > 0, put + slow, 0.0))
+            first = last if flat else first
         first, last = np.where(there, first, 0.0), np.where(there, last, 0.0)
         return _Passing(index, first, last, flat, together)
 
@@ -558,6 +569,11 @@ def _last_tree(base: Nest | None, nest: Nest) -> Profile:
         tokens = np.where(some, np.maximum(high - low, 1), 0)  # a stop for each
         low, high = level.seg[low], level.seg[high]
     return Profile.of(nest.top, tokens + high - low)
+
+
+def _latency(made: Executed, carried: Carried, slow: int) -> int:
+    """How long a scalar takes: the empty token, but of a fold, passes in a cycle."""
+    return slow if made.flushes is not None or carried.values.total > 0 else 1
 
 
 def _latencies(leaves: Profile, axis: _Axis, slow: float) -> Floats | float:

@@ -267,3 +267,24 @@ def test_a_fold_takes_its_time_for_nothing_too() -> None:
     run = simulate(compilation, {"A": left, "B": right})
     assert timed(execution).cycles == pytest.approx(run.cycles, rel=0.1)
     assert timed(execution, bound=True).cycles <= run.cycles
+
+
+def test_a_bound_has_the_latencies_that_are_certain() -> None:
+    """Of a vector every value is the only one of its coordinate, so that all are waited for."""
+    compilation = compile_program(parse("x: 5 dense\ny[i] = relu(x[i])"))
+    data = {"x": np.ones(5)}
+    (execution,) = executed(compilation, data)
+    machine = Machine(load_latency=30, alu_latency=20)
+    cycles = simulate(compilation, data, machine=machine).cycles
+    assert cycles > 50
+    assert cycles - 1 <= timed(execution, machine, bound=True).cycles <= cycles
+
+
+def test_the_empty_token_waits_for_nothing() -> None:
+    """Of a vector without elements nothing is loaded."""
+    compilation = compile_program(parse("x: 5 csf\ny[i] = relu(x[i])"))
+    (execution,) = executed(compilation, {"x": np.zeros(5)})
+    machine = Machine(load_latency=30)
+    cycles = simulate(compilation, {"x": np.zeros(5)}, machine=machine).cycles
+    assert cycles < 30
+    assert timed(execution, machine).cycles == pytest.approx(cycles, abs=1)
