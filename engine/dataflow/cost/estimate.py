@@ -67,7 +67,8 @@ def estimate(
     DataError
         If the data do not fit the program, or an exact estimate would take too much.
     """
-    known = Known(compilation.program, check_data(compilation.program, data), mode, machine)
+    stored = check_data(compilation.program, data)
+    known = Known.shared(compilation.program, stored, mode, machine)
     return Estimate(tuple(estimate_region(region, known) for region in compilation.regions))
 
 
@@ -81,10 +82,12 @@ def estimate_region(region: CompiledRegion, known: Known) -> RegionEstimate:
     DataError
         If the mode is exact, and that would take too much.
     """
-    names = tuple(sorted(name for name in known.reads(region.graph) if name in known.expected))
-    if (region.graph, names) not in known.done:
-        known.done[region.graph, names] = _estimated(region, known)
-    return known.done[region.graph, names]
+    with known.lock:
+        reads = known.reads(region.graph)
+        names = tuple(sorted(name for name in reads if name in known.expected))
+        if (region.graph, names) not in known.done:
+            known.done[region.graph, names] = _estimated(region, known)
+        return known.done[region.graph, names]
 
 
 def _estimated(region: CompiledRegion, known: Known) -> RegionEstimate:

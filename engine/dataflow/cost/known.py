@@ -7,7 +7,9 @@ and regions of a program: whatever two of them have in common is computed once.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import threading
+from collections import OrderedDict
+from collections.abc import Hashable, Mapping
 from math import prod
 
 from engine.dataflow.cost.defined import defined
@@ -32,6 +34,12 @@ SAMPLED_ELEMENTS = 1e7
 """Elements that an execution on samples may make."""
 MOST_ELEMENTS = 3e8
 """Elements that an execution may make at all: some gigabytes."""
+
+
+SHARED = 4
+"""Programs with data of which what is known is kept."""
+_SHARED: OrderedDict[Hashable, Known] = OrderedDict()
+_LOCK = threading.Lock()
 
 
 class Known:
@@ -69,6 +77,30 @@ class Known:
         self.done: dict[tuple[Graph, tuple[str, ...]], RegionEstimate] = {}
         self.expected: dict[str, Expected] = {}
         self._measured: dict[str, Statistics] = {}
+        self.lock = threading.RLock()
+
+    @classmethod
+    def shared(
+        cls,
+        program: Program,
+        data: Mapping[str, StoredTensor],
+        mode: Mode | str = Mode.AUTO,
+        machine: Machine | None = None,
+    ) -> Known:
+        """What is known of a program on these very tensors, as far as it has been asked for before.
+
+        The last few are kept.
+        """
+        tensors = tuple(sorted((name, id(stored)) for name, stored in data.items()))
+        key = (program, tensors, mode_named(mode), machine)
+        with _LOCK:
+            found = _SHARED.get(key)
+            if found is None:
+                found = _SHARED[key] = cls(program, data, mode, machine)
+            _SHARED.move_to_end(key)
+            while len(_SHARED) > SHARED:
+                _SHARED.popitem(last=False)
+        return found
 
     @property
     def budget(self) -> float:

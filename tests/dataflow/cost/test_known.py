@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from engine.dataflow.compiler import compile_program
+from engine.dataflow.cost import estimate
 from engine.dataflow.cost.estimate import estimate_region
 from engine.dataflow.cost.known import Known, Mode
 from engine.dataflow.cost.statistics import Expected, Measured
+from engine.dataflow.sim.machine import Machine
 from engine.dataflow.sim.program_runs import simulate
+from engine.models import load
 from engine.program import parse
 from engine.program.storage import check_data
 
@@ -81,3 +86,20 @@ def test_schedules_share_what_they_have_in_common() -> None:
         alone = known()
         for region in compilation.regions:
             assert estimate_region(region, shared) == estimate_region(region, alone)
+
+
+def test_what_is_known_of_the_same_tensors_is_shared() -> None:
+    model, data = load("gcn", "karate")
+    first = Known.shared(model.program, data)
+    assert Known.shared(model.program, dict(data)) is first
+    assert Known.shared(model.program, data, "metadata") is not first
+    assert Known.shared(model.program, data, machine=Machine.preset("hbm2")) is not first
+    other = {**data, "A": replace(data["A"])}
+    assert Known.shared(model.program, other) is not first
+
+
+def test_a_second_estimate_is_read_off_the_first() -> None:
+    model, data = load("gcn", "karate")
+    compiled = compile_program(model.program, model.presets["full"])
+    first = estimate(compiled, data)
+    assert estimate(compiled, data).regions[0] is first.regions[0]
