@@ -101,6 +101,21 @@ ELSEWHERE = (
         "operation by operation, compared with PyTorch",
     ),
     Elsewhere(
+        "engine/dataflow/cost/exact/axes.py",
+        "tests/dataflow/cost/exact/test_timing.py",
+        "places of the recurrence, through it",
+    ),
+    Elsewhere(
+        "engine/dataflow/cost/exact/passing.py",
+        "tests/dataflow/cost/exact/test_timing.py",
+        "steps of the recurrence, through it",
+    ),
+    Elsewhere(
+        "engine/dataflow/cost/exact/channels.py",
+        "tests/dataflow/cost/exact/test_timing.py",
+        "what machines add to it, through it",
+    ),
+    Elsewhere(
         "engine/dataflow/cost/node_numbers.py",
         "tests/dataflow/cost/test_numbers.py",
         "a record, no behaviour",

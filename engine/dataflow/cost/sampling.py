@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from engine.dataflow.compiler import CompiledRegion
+from engine.dataflow.cost.exact.axes import working_index
 from engine.dataflow.cost.exact.execution import Budget, Executed, Execution, TooLargeError, execute
 from engine.dataflow.cost.exact.nests import Carried
 from engine.dataflow.cost.exact.samples import Sample, measures_of, outermost
-from engine.dataflow.cost.exact.timing import working_index
 from engine.dataflow.cost.known import Known
 
 SIZES = (256, 128, 64, 32, 16, 8)
