@@ -10,7 +10,7 @@ from engine.dataflow.cost.exact.patterns import Levels, Patterns, UnknownError, 
 from engine.program.rounded import Budget, TooMuchError, evaluate_rounded
 from engine.program.tile_arrays import grid_shape
 
-PRODUCTS = 2e6
+PRODUCTS = 5e6
 BYTES = 2**29
 """What computing the coordinates of one tensor may take: products, and bytes."""
 

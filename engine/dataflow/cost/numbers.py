@@ -34,8 +34,8 @@ class RegionEstimate(RegionTotals):
     """
 
     nodes: tuple[NodeEstimate, ...] = field(repr=False)
-    graph: Graph = field(repr=False)
-    tensors: Mapping[str, Why] = field(repr=False)
+    graph: Graph = field(repr=False, compare=False)
+    tensors: Mapping[str, Why] = field(repr=False, compare=False)
     mode: Mode = Mode.METADATA
     least: float | None = None
 

@@ -22,6 +22,8 @@ from engine.dataflow.samml.traits import Traversal
 from engine.program.levels import coordinates
 from engine.program.storage import StoredTensor
 
+HUB = 4
+"""A hub has more of something than one part in so many times the size of a sample."""
 SEED = 20_260_901
 
 
@@ -62,7 +64,9 @@ class Sample:
         if size >= n:
             return cls(np.arange(n), np.ones(n), measures)
         share = np.sqrt(1.0 + measures[-1])
+        hubs = _hubs(measures, size)
         chance = np.minimum(1.0, size * share / share.sum())
+        chance[hubs] = 1.0
         for _ in range(20):  # what is certain leaves more to the others
             certain = chance >= 1.0
             rest = size - int(certain.sum())
@@ -109,6 +113,17 @@ class Sample:
         """
         mine, lengths, factors = self._known
         return float(factors[np.argmax((mine * self.weights) @ work / lengths)])
+
+
+def _hubs(measures: Floats, size: int) -> Ints:
+    """Coordinates with so much of something that no sample may miss them; half of it at most."""
+    totals = measures.sum(axis=1)
+    parts = measures[totals > 0] / totals[totals > 0][:, None]
+    if not len(parts):
+        return np.zeros(0, dtype=np.int64)
+    most = parts.max(axis=0)
+    heaviest = np.argsort(-most, kind="stable")[: size // 2]
+    return np.asarray(heaviest[most[heaviest] * HUB * size > 1.0], dtype=np.int64)
 
 
 def traversed(graph: Graph, node: Node) -> str | None:

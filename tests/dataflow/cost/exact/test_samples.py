@@ -60,3 +60,12 @@ def test_measures_follow_a_product_of_a_matrix_with_itself() -> None:
     # One hop on: what both traversals of A have at k.
     columns, rows = (array != 0).sum(axis=0), (array != 0).sum(axis=1)
     assert measures[1].tolist() == ((array != 0) @ (columns + rows)).tolist()
+
+
+def test_a_hub_of_any_measure_is_in() -> None:
+    """Not only of the one that decides how probable the others are."""
+    flat, spiky = np.ones(600), np.ones(600)
+    spiky[[11, 222, 433]] = 100.0
+    sample = Sample.of(np.stack([spiky, flat]), 16)
+    assert {11, 222, 433} <= set(sample.coords.tolist())
+    assert len(Sample.of(np.stack([spiky, flat]), 4).coords) <= 6
