@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from engine.dataflow.cost.exact.execution import Context
 from engine.dataflow.cost.exact.nests import Carried, Ints, Nest, Profile
 
 
@@ -19,6 +20,13 @@ def segments(lengths: Ints) -> Ints:
     seg = np.zeros(len(lengths) + 1, dtype=np.int64)
     np.cumsum(lengths, out=seg[1:])
     return seg
+
+
+def references(given: Carried, context: Context) -> Ints | None:
+    """The reference of every leaf; those that only follow from others ask the budget."""
+    if given.base is not None:
+        context.budget.take(float(given.nest.n))
+    return given.refs
 
 
 def taken_at(given: Carried, at: Ints, nest: Nest) -> Carried:

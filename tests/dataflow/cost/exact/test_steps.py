@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
-from engine.dataflow.cost.exact.nests import ROOT, Nest
+from engine.dataflow.cost.exact.execution import Budget, Context, TooLargeError
+from engine.dataflow.cost.exact.nests import ROOT, Carried, Nest
+from engine.dataflow.cost.exact.patterns import Patterns
 from engine.dataflow.cost.exact.steps import (
     innermost,
     keyed,
     lead,
     once,
     places_of,
+    references,
     segments,
     spread,
     taken_at,
 )
+from engine.program import parse
 from tests.dataflow.cost.exact.examples import ints, levels, refs, vals
 
 
@@ -76,3 +81,17 @@ def test_nothing_comes_before_where_there_are_no_coordinates() -> None:
 
 def test_once_is_behind_all_coordinates() -> None:
     assert (once().top, once().total) == (None, 1)
+
+
+def test_references_that_only_follow_from_others_ask_the_budget() -> None:
+    """A level of a million coordinates under each of a million is counted, never made."""
+    million = 1_000_000
+    outer = Nest.of_full(ROOT, million)
+    inner = Nest.of_full(outer, million)
+    carried = Carried(inner, base=np.zeros(million, dtype=np.int64))
+    assert carried.values.total == million**2
+    with pytest.raises(TooLargeError):
+        references(carried, Context(NOWHERE, Budget(1e6)))
+
+
+NOWHERE = Patterns(parse("a: 1 dense\nb[i] = relu(a[i])"), {})

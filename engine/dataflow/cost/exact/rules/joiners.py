@@ -9,7 +9,7 @@ import numpy as np
 
 from engine.dataflow.cost.exact.execution import Context, Executed, Inputs, rule
 from engine.dataflow.cost.exact.nests import Carried, Ints, Nest, below
-from engine.dataflow.cost.exact.steps import keyed, lead, places_of, taken_at
+from engine.dataflow.cost.exact.steps import keyed, lead, places_of, references, taken_at
 from engine.dataflow.samml.graph import Node
 
 
@@ -83,11 +83,11 @@ class _Operands:
         return below(parent, keys // self.width, keys % self.width)
 
 
-def _payload(given: Carried, at: Ints, nest: Nest) -> Carried:
+def _payload(given: Carried, at: Ints, nest: Nest, context: Context) -> Carried:
     there = at >= 0
     if there.all():
         return taken_at(given, at, nest)
-    refs = given.refs
+    refs = references(given, context)
     if refs is None:
         here = np.ones(given.nest.n, dtype=bool) if given.present is None else given.present
         return Carried(nest, None, np.where(there, np.append(here, False)[at], False))
@@ -113,7 +113,7 @@ def _intersect(node: Node, inputs: Inputs, context: Context) -> Executed:
     outputs = [Carried(nest)]
     for k, payload in enumerate(inputs[1::2]):
         at = np.arange(nest.n) if nests[k] is nest else crds.places(found, k)
-        outputs.append(_payload(payload, at, nest))
+        outputs.append(_payload(payload, at, nest, context))
     walked = crds.united()
     if walked is None and parent.parent is not None and len(nests) == 2:
         top = nests[0].top
@@ -148,5 +148,5 @@ def _union(node: Node, inputs: Inputs, context: Context) -> Executed:
     outputs = [Carried(nest)]
     for k, payload in enumerate(inputs[1::2]):
         at = np.arange(nest.n) if nests[k] is nest else crds.places(keys, k)
-        outputs.append(_payload(payload, at, nest))
+        outputs.append(_payload(payload, at, nest, context))
     return Executed(tuple(outputs), walked.tokens)

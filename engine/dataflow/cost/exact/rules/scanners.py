@@ -6,7 +6,7 @@ import numpy as np
 
 from engine.dataflow.cost.exact.execution import Context, Executed, Inputs, rule
 from engine.dataflow.cost.exact.nests import Carried, Nest, kept
-from engine.dataflow.cost.exact.steps import segments, spread
+from engine.dataflow.cost.exact.steps import references, segments, spread
 from engine.dataflow.samml.graph import Node
 from engine.program.rounded.tensors import member
 
@@ -15,12 +15,13 @@ from engine.program.rounded.tensors import member
 def _scan(node: Node, inputs: Inputs, context: Context) -> Executed:
     seg, crd = context.sources.level(str(node.params["tensor"]), int(node.params["level"]))
     (given,) = inputs
-    assert given.refs is not None
+    given_refs = references(given, context)
+    assert given_refs is not None
     size = context.sources.full(str(node.params["tensor"]), int(node.params["level"]))
     if size and given.here is None and context.only is None:
         nest = _full(given.nest, size, context)
-        return Executed((Carried(nest), Carried(nest, base=given.refs * size)), nest.tokens)
-    refs = given.refs if given.here is None else given.refs[given.here]
+        return Executed((Carried(nest), Carried(nest, base=given_refs * size)), nest.tokens)
+    refs = given_refs if given.here is None else given_refs[given.here]
     begin, lengths = seg[refs], seg[refs + 1] - seg[refs]
     context.budget.take(float(lengths.sum()))
     at = spread(begin, lengths)
@@ -39,15 +40,16 @@ def _scan(node: Node, inputs: Inputs, context: Context) -> Executed:
 def _dense_scan(node: Node, inputs: Inputs, context: Context) -> Executed:
     dim = int(node.params["dim"])
     (given,) = inputs
-    assert given.refs is not None
+    given_refs = references(given, context)
+    assert given_refs is not None
     here = given.here
     if here is None and context.only is None:
         nest = _full(given.nest, dim, context)
-        return Executed((Carried(nest), Carried(nest, base=given.refs * dim)), nest.tokens)
+        return Executed((Carried(nest), Carried(nest, base=given_refs * dim)), nest.tokens)
     only = None if context.only is None else context.only[context.only < dim]
     context.budget.take(float(dim if only is None else len(only)) * given.values.total)
     every = np.arange(dim) if only is None else only
-    refs = given.refs if here is None else given.refs[here]
+    refs = given_refs if here is None else given_refs[here]
     crd = np.tile(every, len(refs))
     at = np.repeat(refs, len(every)) * dim + crd
     lengths = np.full(given.nest.n, len(every))
@@ -59,8 +61,9 @@ def _dense_scan(node: Node, inputs: Inputs, context: Context) -> Executed:
 def _locate(node: Node, inputs: Inputs, context: Context) -> Executed:
     crd, parent = inputs
     context.budget.take(float(crd.nest.n))
-    assert parent.refs is not None
-    at = parent.refs * int(node.params["dim"]) + crd.nest.crd
+    above = references(parent, context)
+    assert above is not None
+    at = above * int(node.params["dim"]) + crd.nest.crd
     if parent.here is not None:
         at = np.where(parent.here, at, -1)
     return Executed((Carried(crd.nest, at),), crd.tokens)
