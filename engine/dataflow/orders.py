@@ -114,7 +114,8 @@ def best_orders(
     DataError
         If the data do not fit the program.
     """
-    known = Known(compilation.program, check_data(compilation.program, data), mode, machine)
+    stored = check_data(compilation.program, data)
+    known = Known.shared(compilation.program, stored, mode, machine)
     end = time.process_time() + seconds
     regions: list[CompiledRegion] = []
     cut: list[str] = []

@@ -59,8 +59,8 @@ def estimate(
         outermost indices; ``metadata``: statistics only; ``auto``: the first of these that takes
         some tenths of a second at most.
     machine : Machine, optional
-        Whose latencies and intervals count, and the latency and peak of its memory.  Channels are
-        taken as unbounded.
+        Whose latencies and intervals count, and the latency and peak of its memory; of channels
+        with a bound, how rows wait for room in them.
 
     Raises
     ------
@@ -84,16 +84,16 @@ def estimate_region(region: CompiledRegion, known: Known) -> RegionEstimate:
     """
     with known.lock:
         reads = known.reads(region.graph)
-        names = tuple(sorted(name for name in reads if name in known.expected))
-        if (region.graph, names) not in known.done:
-            known.done[region.graph, names] = _estimated(region, known)
-        return known.done[region.graph, names]
+        guessed = tuple(sorted(name for name in reads if not known.patterns.knows(name)))
+        if (region.graph, guessed) not in known.done:
+            known.done[region.graph, guessed] = _estimated(region, known)
+        return known.done[region.graph, guessed]
 
 
 def _estimated(region: CompiledRegion, known: Known) -> RegionEstimate:
     least: float | None = None
     if (executed := _executed(region, known)) is not None:
-        known.patterns.note(executed)
+        known.note(executed)
         when = timed(executed, known.machine)
         nodes, cycles, mode = _numbers(executed, when), when.cycles, Mode.EXACT
         least = timed(executed, known.machine, bound=True).cycles

@@ -13,7 +13,7 @@ from collections.abc import Hashable, Mapping
 from math import prod
 
 from engine.dataflow.cost.defined import defined
-from engine.dataflow.cost.exact.execution import Memo
+from engine.dataflow.cost.exact.execution import Execution, Memo
 from engine.dataflow.cost.exact.patterns import Patterns, UnknownError
 from engine.dataflow.cost.exact.samples import Sample
 from engine.dataflow.cost.made_up import made_up
@@ -34,8 +34,6 @@ SAMPLED_ELEMENTS = 3e7
 """Elements that an execution on samples may make."""
 MOST_ELEMENTS = 3e8
 """Elements that an execution may make at all: some gigabytes."""
-
-
 SHARED = 4
 """Programs with data of which what is known is kept."""
 _SHARED: OrderedDict[Hashable, Known] = OrderedDict()
@@ -107,11 +105,6 @@ class Known:
         """Elements that the execution of a region may make."""
         return MOST_ELEMENTS if self.mode is Mode.EXACT else ELEMENTS
 
-    @property
-    def sampled_budget(self) -> float:
-        """Elements that its execution on the sample of an index may make."""
-        return SAMPLED_ELEMENTS
-
     def touches(self, graph: Graph) -> set[str]:
         """The tensors that a graph reads or writes."""
         keys = {str(n.params["tensor"]) for n in graph.nodes if "tensor" in n.params}
@@ -143,12 +136,18 @@ class Known:
 
     def elementwise(self, name: str) -> StoredTensor | None:
         """The data of a tensor, if its coordinates are known."""
-        if name in self.patterns.data:
-            return self.patterns.data[name]
         try:
             return self.patterns.elements_of(name)
         except UnknownError:
             return None
+
+    def note(self, executed: Execution) -> None:
+        """Keep what an executed region writes, in place of what was expected of it."""
+        self.patterns.note(executed)
+        for name in [name for name in self.expected if self.patterns.knows(name)]:
+            del self.expected[name]
+            self.data = dict(self.patterns.inputs)
+            self._measured.clear()
 
     def make_up(self, name: str) -> None:
         """Coordinates for a tensor that nobody has executed; the same ones every time.

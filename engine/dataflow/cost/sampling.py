@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from engine.dataflow.compiler import CompiledRegion
 from engine.dataflow.cost.exact.axes import working_index
 from engine.dataflow.cost.exact.execution import Budget, Executed, Execution, TooLargeError, execute
-from engine.dataflow.cost.exact.nests import Carried
+from engine.dataflow.cost.exact.nests import Carried, Floats
 from engine.dataflow.cost.exact.samples import Sample, measures_of, outermost
-from engine.dataflow.cost.known import Known
+from engine.dataflow.cost.known import SAMPLED_ELEMENTS, Known
 
 SIZES = (256, 128, 64, 32, 16, 8)
 """How many coordinates are tried for each outermost index."""
@@ -30,10 +30,13 @@ def sampled(region: CompiledRegion, known: Known) -> tuple[Execution, Mapping[st
     UnknownError
         If it reads what nobody knows anything of.
     """
-    if any(region.region.extents[x] > LONGEST for x in outermost(region.graph)):
+    graph, extents = region.graph, region.region.extents
+    indices = outermost(graph)
+    if any(extents[x] > LONGEST for x in indices):
         return None
+    measures = {x: measures_of(graph, x, extents[x], known.elementwise) for x in indices}
     for size in SIZES:
-        samples = {x: _sample(region, known, x, size) for x in outermost(region.graph)}
+        samples = {x: _sample(known, *measures[x], size) for x in indices}
         try:
             executed = _executed(region, known, samples)
         except TooLargeError:
@@ -42,10 +45,8 @@ def sampled(region: CompiledRegion, known: Known) -> tuple[Execution, Mapping[st
     return None
 
 
-def _sample(region: CompiledRegion, known: Known, index: str, size: int) -> Sample:
+def _sample(known: Known, key: tuple[object, ...], measures: Floats, size: int) -> Sample:
     """The sample of an index; regions and orders that traverse the same tensors by it share it."""
-    extent = region.region.extents[index]
-    key, measures = measures_of(region.graph, index, extent, known.elementwise)
     if (key, size) not in known.samples:
         known.samples[key, size] = Sample.of(measures, size)
     return known.samples[key, size]
@@ -55,7 +56,7 @@ def _executed(region: CompiledRegion, known: Known, samples: Mapping[str, Sample
     """One execution out of those along each outermost index."""
     graph = region.graph
     along = {
-        x: execute(graph, known.patterns, known.memo, Budget(known.sampled_budget), {x: sample})
+        x: execute(graph, known.patterns, known.memo, Budget(SAMPLED_ELEMENTS), {x: sample})
         for x, sample in samples.items()
     }
     any_of = next(iter(along.values()))

@@ -5,7 +5,7 @@ By BLAS where both are grids, by scipy.sparse otherwise.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -195,12 +195,19 @@ def _grids(left: Term, right: Term, later: set[str], budget: Budget) -> Term | N
 
     values = einsum(a.values, b.values)
     size = einsum(left.magnitude, right.magnitude)
-    bounds = None
-    if a.bounds is not None or b.bounds is not None:
-        bounds = np.maximum(einsum(left.upper, right.upper) - size, 0.0) + 1e-15 * size
+    bounds = _bounds(left, right, size, einsum)
     gone = prod(len(axes[x]) for x in space if x not in later)
     terms = gone * np.max(left.terms, initial=1.0) * np.max(right.terms, initial=1.0)
     return Term(indices, Grid(tuple(axes[x] for x in indices), values, bounds), size, float(terms))
+
+
+def _bounds(
+    left: Term, right: Term, size: Floats, product: Callable[[Floats, Floats], Floats]
+) -> Floats | None:
+    """What the errors of two factors make of their product, given that of their magnitudes."""
+    if left.elements.bounds is None and right.elements.bounds is None:
+        return None
+    return np.asarray(np.maximum(product(left.upper, right.upper) - size, 0.0) + 1e-15 * size)
 
 
 def _by_list(
@@ -249,10 +256,7 @@ def _by_list(
 
     total = values(product(a.values, b.values))
     size = values(product(left.magnitude, right.magnitude))
-    bounds = None
-    if a.bounds is not None or b.bounds is not None:
-        upper = values(product(left.upper, right.upper))
-        bounds = np.maximum(upper - size, 0.0) + 1e-15 * size
+    bounds = _bounds(left, right, size, lambda x, y: values(product(x, y)))
     coords = np.concatenate([row_names[:, at], column_names[:, to]])
     return Term((*rows, *columns), Listed(coords, total, bounds), size, np.asarray(counts.data))
 
@@ -321,9 +325,7 @@ def _by_grid(
 
     values = product(a.values, grid.values)
     size = product(left.magnitude, right.magnitude)
-    bounds = None
-    if a.bounds is not None or grid.bounds is not None:
-        bounds = np.maximum(product(left.upper, right.upper) - size, 0.0) + 1e-15 * size
+    bounds = _bounds(left, right, size, product)
     terms = np.bincount(
         number[here], np.broadcast_to(left.terms, number.shape)[here], minlength=count
     ) * np.max(right.terms, initial=1.0)

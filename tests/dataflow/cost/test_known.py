@@ -9,6 +9,7 @@ import pytest
 
 from engine.dataflow.compiler import compile_program
 from engine.dataflow.cost import estimate
+from engine.dataflow.cost import known as module
 from engine.dataflow.cost.estimate import estimate_region
 from engine.dataflow.cost.known import Known, Mode
 from engine.dataflow.cost.statistics import Expected, Measured
@@ -103,3 +104,29 @@ def test_a_second_estimate_is_read_off_the_first() -> None:
     compiled = compile_program(model.program, model.presets["full"])
     first = estimate(compiled, data)
     assert estimate(compiled, data).regions[0] is first.regions[0]
+
+
+def test_what_was_made_up_gives_way_to_what_is_executed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An order too large to execute makes T up; another writes it: Y, read after, is exact."""
+    program = parse(
+        "A: 40x40 dcsr\nB: 40x40 dcsr\nT[i,j] = A[i,k] * B[k,j]\n"
+        "R: 20x80 dcsr\nR[a,b] = reshape(T[i,j])\nY[a,b] = relu(R[a,b])"
+    )
+    band = np.abs(np.subtract.outer(np.arange(40), np.arange(40))) <= 1
+    data = check_data(program, {"A": band * 1.0, "B": band * 1.0})
+    monkeypatch.setattr("engine.dataflow.cost.defined.PRODUCTS", 1.0)  # by statistics only
+    shared, fresh = Known(program, data), Known(program, data)
+    first, last = compile_program(program, "order T: i,k,j").regions
+    monkeypatch.setattr(module, "ELEMENTS", 10.0)
+    assert estimate_region(first, shared).mode is Mode.SAMPLED
+    guessed = estimate_region(last, shared)
+    assert guessed.mode is not Mode.EXACT
+    assert guessed.least is None
+    monkeypatch.setattr(module, "ELEMENTS", 1e6)
+    other = compile_program(program, "order T: k,i,j").regions[0]
+    for known_so_far in (shared, fresh):
+        assert estimate_region(other, known_so_far).mode is Mode.EXACT
+    after, right = (estimate_region(last, each) for each in (shared, fresh))
+    assert after.mode is right.mode is Mode.EXACT
+    assert (after.cycles, after.flops, after.least) == (right.cycles, right.flops, right.least)
+    assert shared.elements("R") == fresh.elements("R")

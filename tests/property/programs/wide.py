@@ -34,14 +34,14 @@ class WideMaker(Maker):
         for x in INDICES:
             if x == "i" or rng.random() < 0.6:
                 self.size_of[x] = rng.choice(wide)
-        k, l, both = (self.size_of[x] for x in "klm")  # noqa: E741
+        first, second, both = (self.size_of[x] for x in "klm")
         if rng.random() < 0.4:  # m holds pairs of what k and l hold
-            both = k * l
+            both = first * second
         elif self.joinable:
-            both = k + l
-        self.size_of["m"] = both if both <= MAX_DIMENSION else k
+            both = first + second
+        self.size_of["m"] = both if both <= MAX_DIMENSION else first
         blocked = {self.is_blocked(x) for x in "klm"}
-        self.joinable = self.joinable and self.size_of["m"] == k + l and len(blocked) == 1
+        self.joinable = self.joinable and self.size_of["m"] == first + second and len(blocked) == 1
 
     def storable(self, levels: list[str], sizes: list[int]) -> list[str]:
         return [

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from types import MappingProxyType
 
 import numpy as np
 
@@ -14,7 +13,6 @@ from engine.dataflow.cost.exact.nests import Bools, Floats, Ints, Nest, Profile
 from engine.dataflow.cost.exact.samples import Sample
 from engine.dataflow.samml.graph import Graph, Node
 
-NO_SAMPLES: Mapping[str, Sample] = MappingProxyType({})
 TURNS = 16
 """In how many places a sampled coordinate appears, at most."""
 TOGETHER = 8
@@ -116,6 +114,7 @@ class Axis:
 
 
 def axes_of(execution: Execution, samples: Mapping[str, Sample]) -> dict[str, Axis]:
+    """Per outermost index of a graph's streams, the coordinates that any of them has."""
     tops: dict[str, dict[int, Nest]] = {}
     for stream in execution.graph.streams:
         top = execution.streams[stream.id].nest.top

@@ -11,11 +11,10 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Protocol
 
 from engine.dataflow.cost.exact.nests import Carried, Ints, Profile
-from engine.dataflow.cost.exact.samples import Sample, traversed
+from engine.dataflow.cost.exact.samples import NO_SAMPLES, Sample, traversed
 from engine.dataflow.samml.catalogue import primitive
 from engine.dataflow.samml.graph import Graph, Node
 from engine.dataflow.samml.traits import Stored
@@ -176,7 +175,10 @@ class Memo:
 
 
 def _size(made: Executed) -> float:
-    return sum(c.nest.n for c in made.outputs) + 100.0
+    """Numbers held; those of full levels are counted only."""
+    return 100.0 + sum(
+        len(c.nest.seg) + (0 if c.nest.stored is None else len(c.nest.stored)) for c in made.outputs
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,15 +198,12 @@ class Execution:
     nodes: Mapping[int, Executed]
 
 
-_NO_SAMPLES: Mapping[str, Sample] = MappingProxyType({})
-
-
 def execute(
     graph: Graph,
     sources: Sources,
     memo: Memo,
     budget: Budget,
-    samples: Mapping[str, Sample] = _NO_SAMPLES,
+    samples: Mapping[str, Sample] = NO_SAMPLES,
 ) -> Execution:
     """Execute a graph.
 

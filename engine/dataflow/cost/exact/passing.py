@@ -44,6 +44,7 @@ class Passing:
 
 
 def alone(when: float) -> Passing:
+    """A scalar that passes then."""
     return Passing(None, np.array([when]), np.array([when]))
 
 

@@ -39,6 +39,7 @@ class Patterns:
 
     def __init__(self, program: Program, data: Mapping[str, StoredTensor]) -> None:
         self.program = program
+        self.inputs = dict(data)
         self.data = dict(data)
         self.written: dict[str, Levels] = {}
         self.made_up: dict[str, Levels] = {}
@@ -47,8 +48,11 @@ class Patterns:
         self._full: dict[tuple[str, int], int] = {}
 
     def knows(self, name: str) -> bool:
-        """Whether the coordinates of a tensor are known, a reshape's by what it reshapes."""
-        if name in self.data or name in self.written:
+        """Whether the coordinates of a tensor are known, a reshape's by what it reshapes.
+
+        Those that were made up are not.
+        """
+        if name in self.inputs or name in self.written:
             return True
         statement = self.program.producers.get(name)
         if statement is None or statement.op.fuses:
@@ -56,8 +60,8 @@ class Patterns:
         return self.knows(statement.operands[0].tensor)
 
     def identity(self, key: str) -> Hashable:
-        """Views of a tensor are the same under the same key."""
-        return key
+        """Views of a tensor are the same under the same key, but for what was made up before."""
+        return key, self.knows(key.partition("@")[0])
 
     def level(self, key: str, level: int) -> tuple[Ints, Ints]:
         """Segments and coordinates of a level.
@@ -145,8 +149,16 @@ class Patterns:
                 seg = nest.seg if filled is None else np.append(nest.seg[filled], nest.seg[-1:])
                 levels[int(node.params["level"])] = seg, nest.crd
         for name, levels in found.items():
-            if name not in self.written and name not in self.data:
+            if name not in self.written:
                 self.written[name] = tuple(levels[k] for k in range(len(levels)))
+                if self.made_up.pop(name, None) is not None:
+                    self._forget()
+
+    def _forget(self) -> None:
+        """Forget all that may follow from what was made up."""
+        self.data = dict(self.inputs)
+        for kept in (self._ones, self._levels, self._full):
+            kept.clear()
 
 
 def _fullness(seg: Ints, crd: Ints) -> int:

@@ -8,9 +8,10 @@ the estimate, §2 and §6.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from types import MappingProxyType
 
 import numpy as np
 
@@ -124,6 +125,10 @@ def _hubs(measures: Floats, size: int) -> Ints:
     most = parts.max(axis=0)
     heaviest = np.argsort(-most, kind="stable")[: size // 2]
     return np.asarray(heaviest[most[heaviest] * HUB * size > 1.0], dtype=np.int64)
+
+
+NO_SAMPLES: Mapping[str, Sample] = MappingProxyType({})
+"""Every coordinate of every index."""
 
 
 def traversed(graph: Graph, node: Node) -> str | None:

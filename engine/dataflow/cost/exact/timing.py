@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from engine.dataflow.cost.exact.axes import NO_SAMPLES, Axis, axes_of, working_index
+from engine.dataflow.cost.exact.axes import Axis, axes_of, working_index
 from engine.dataflow.cost.exact.channels import bursts, drains_of, reading_latency
 from engine.dataflow.cost.exact.execution import RULES, Execution, Rule
 from engine.dataflow.cost.exact.nests import Bools, Floats, Profile
@@ -26,7 +26,7 @@ from engine.dataflow.cost.exact.passing import (
     latency_of,
     moved_to,
 )
-from engine.dataflow.cost.exact.samples import Sample
+from engine.dataflow.cost.exact.samples import NO_SAMPLES, Sample
 from engine.dataflow.samml.catalogue import primitive
 from engine.dataflow.samml.traits import Role
 from engine.dataflow.sim.machine import Machine
@@ -45,6 +45,8 @@ class Timed:
         Node id to the clock at which it is done.
     work : mapping
         Node id to the cycles of its own work.
+    axes : mapping
+        The outermost indices, by name.
     """
 
     cycles: float
@@ -66,12 +68,12 @@ def timed(
     bound: bool = False,
     samples: Mapping[str, Sample] = NO_SAMPLES,
 ) -> Timed:
-    """When a graph is done, on channels without bounds.
+    """When a graph is done.
 
     Parameters
     ----------
     machine : Machine, optional
-        For latencies and intervals; the default one without.
+        For latencies, intervals and room in channels; the default one without.
     bound : bool
         A lower bound: everything starts as early as it may.
     samples : mapping
