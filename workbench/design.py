@@ -13,6 +13,8 @@ from engine.dataflow.cost import Estimate, estimate
 from engine.dataflow.fusion.directives import Materialise, Setting
 from engine.dataflow.fusion.regions import partition
 from engine.dataflow.fusion.schedule import Fuse, Order, Schedule
+from engine.dataflow.orders import BestOrders, best_orders
+from engine.dataflow.samml.graph import Graph
 from engine.dataflow.sim.machine import Machine
 from engine.models import MODELS, Kernel, Loaded, Model, fitting, load_labelled, random_data
 from engine.models.datasets import GRAPHS, VARIABLE
@@ -21,6 +23,8 @@ from engine.program.printer import statement_text
 
 Orders = Mapping[str, tuple[str, ...]]
 
+EFFORT = 3e6
+"""What ranking orders may take at each change: some tenths of a second."""
 LARGEST = 20_000
 """Nodes of the largest graph offered; larger ones take longer than a page should wait."""
 
@@ -43,7 +47,7 @@ class Design:
     settings : tuple
         Further directives of the schedule: lanes, blocks, locators, copies and the like.
     machine : Machine
-        What it is simulated on; estimates do not depend on it.
+        What it is simulated on, and what estimates and orders left open are judged for.
     where_possible : bool
         Whether a region that cannot be built may be cut further, as the schedule asked.
     """
@@ -177,12 +181,26 @@ def model_names() -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Built:
-    """A design, compiled and estimated; :func:`build` makes it."""
+    """A design, compiled and estimated; :func:`build` makes it.
+
+    Attributes
+    ----------
+    fused : Compilation
+        Regions whose order was left open under the first that can be built.
+    ranking : BestOrders
+        The same under their best orders.
+    """
 
     design: Design
     loaded: Loaded
-    compilation: Compilation = field(repr=False)
+    fused: Compilation = field(repr=False)
+    ranking: BestOrders = field(repr=False)
     estimate: Estimate = field(repr=False)
+
+    @property
+    def compilation(self) -> Compilation:
+        """Every region under the order that was chosen for it, or the best one that was found."""
+        return self.ranking.compilation
 
     @property
     def model(self) -> Model:
@@ -252,15 +270,12 @@ class Built:
 
     def region_order(self, number: int) -> tuple[str, ...]:
         """The order of a region in its own index names, without what the compiler added."""
-        region = self.regions[number]
-        own = set(region.region.indices)
-        return tuple(x for x in region.order if x in own)
+        return self.regions[number].own_order
 
     @cached_property
     def resolved(self) -> str:
         """Canonical text of the schedule: every fusion and the order each region really has."""
-        orders = tuple(_order(r.name, self.region_order(k)) for k, r in enumerate(self.regions))
-        return str(Schedule(self.schedule.fusions, orders, self.schedule.settings))
+        return str(self.compilation.resolved)
 
     @cached_property
     def preset_name(self) -> str:
@@ -301,11 +316,6 @@ def _unit(name: str, start: int, statements: list[Statement]) -> Unit:
     )
 
 
-def _order(name: str, indices: tuple[str, ...]) -> Order:
-    first, _, last = name.partition("..")
-    return Order(first, last or first, indices)
-
-
 def schedule_of(program: Program, design: Design) -> Schedule:
     """The schedule that a design stands for: one ``fuse`` per region of several statements."""
     live = program.live
@@ -322,7 +332,9 @@ def schedule_of(program: Program, design: Design) -> Schedule:
 
 
 def build(design: Design, before: Built | None = None) -> Built:
-    """Compile and estimate a design; if it differs from ``before`` in its machine only, reuse that.
+    """Compile and estimate a design, each region under its best order unless one is chosen.
+
+    If the design differs from ``before`` in its machine only, nothing is fused again.
 
     Raises
     ------
@@ -330,11 +342,21 @@ def build(design: Design, before: Built | None = None) -> Built:
         The engine's reason why it cannot be.
     """
     if before is not None and replace(design, machine=before.design.machine) == before.design:
-        return Built(design, before.loaded, before.compilation, before.estimate)
-    loaded = source(design.model, design.data, design.seed, design.text)
-    program = loaded.model.program
-    compilation = compile_program(program, schedule_of(program, design))
-    return Built(design, loaded, compilation, estimate(compilation, loaded.data))
+        loaded, fused = before.loaded, before.fused
+    else:
+        loaded = source(design.model, design.data, design.seed, design.text)
+        program = loaded.model.program
+        fused = compile_program(program, schedule_of(program, design))
+    machine = design.machine
+    ranking = best_orders(fused, loaded.data, effort=EFFORT, machine=machine)
+    if before is not None and fused is before.fused and _graphs(ranking) == _graphs(before.ranking):
+        ranking = replace(ranking, compilation=before.compilation)
+    expected = estimate(ranking.compilation, loaded.data, machine=machine)
+    return Built(design, loaded, fused, ranking, expected)
+
+
+def _graphs(ranking: BestOrders) -> list[Graph]:
+    return [region.graph for region in ranking.compilation.regions]
 
 
 def with_program(built: Built, text: str) -> Design:
@@ -363,6 +385,6 @@ def with_program(built: Built, text: str) -> Design:
 
 
 def with_order(design: Design, region: str, order: tuple[str, ...] | None) -> Design:
-    """The design with one region's order chosen, or left to the compiler (None)."""
+    """The design with one region's order chosen, or left to be the best one (None)."""
     orders = {name: chosen for name, chosen in design.orders.items() if name != region}
     return replace(design, orders=orders if order is None else {**orders, region: order})

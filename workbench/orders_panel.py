@@ -79,6 +79,7 @@ class OrdersPanel(SessionComponent):
                 design.cuts,
                 design.wishes,
                 design.settings,
+                design.machine,
                 session.region,
                 others,
             )

@@ -16,7 +16,7 @@ def candidates(built: Built, number: int, limit: int) -> Iterator[RankedOrder]:
     What the regions before it write is expected, not simulated.
     """
     program = built.compilation.program
-    known = Known.shared(program, check_data(program, built.data))
+    known = Known.shared(program, check_data(program, built.data), machine=built.design.machine)
     for earlier in built.regions[:number]:
         estimate_region(earlier, known)
     yield from rank(built.regions[number].region, known, limit)

@@ -8,7 +8,7 @@ from typing import Any
 
 import param
 
-from engine.dataflow.compiler import Compilation, CompiledRegion, compile_region
+from engine.dataflow.compiler import Compilation, CompiledRegion
 from engine.dataflow.cost import Estimate
 from engine.dataflow.fusion.schedule import Schedule
 from engine.dataflow.samml.catalogue import primitive
@@ -121,7 +121,9 @@ class Session(param.Parameterized):
         """The design in a sentence."""
         regions = len(self.regions)
         cycles = count(self.estimate.cycles, "cycles")
-        return f"{regions} region{'s' * (regions != 1)}, estimated {cycles}."
+        note = self.built.ranking.note
+        told = f" {note[0].upper()}{note[1:]}." if note else ""
+        return f"{regions} region{'s' * (regions != 1)}, estimated {cycles}.{told}"
 
     @property
     def cuts(self) -> tuple[int, ...]:
@@ -253,10 +255,9 @@ class Session(param.Parameterized):
             compiled = self.regions[region]
             wanted = tuple(order)
             compiled.pog.check(wanted)
-            default = compile_region(replace(compiled.region, chosen=None))
-            own = set(compiled.region.indices)
-            usual = tuple(x for x in default.order if x in own)
-            return with_order(self.design, compiled.name, None if wanted == usual else wanted)
+            free = with_order(self.design, compiled.name, None)
+            usual = build(free, self.built).region_order(region)
+            return free if wanted == usual else with_order(free, compiled.name, wanted)
 
         return self._try(change, "order")
 

@@ -28,6 +28,22 @@ class Command:
     run: Callable[[Any], int]
 
 
+def natural(text: str) -> int:
+    """A whole number of at least 0."""
+    value = int(text)
+    if value < 0:
+        raise argparse.ArgumentTypeError("must not be negative")
+    return value
+
+
+def positive(text: str) -> int:
+    """A whole number of at least 1."""
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError("must be at least 1")
+    return value
+
+
 def json_option(parser: argparse.ArgumentParser) -> None:
     """Declare ``--json``."""
     parser.add_argument("--json", action="store_true", help="print one JSON object")

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from engine.cli.command import Command, print_json
-from engine.cli.inputs import Inputs, compilation, inputs, program_options
+from engine.cli.inputs import compilation, inputs, program_options
+from engine.cli.machine import sized
 from engine.dataflow.compiler import CompiledRegion, passes_text
 from engine.results.document import Kind
 
@@ -17,9 +18,10 @@ def _declare(parser: argparse.ArgumentParser) -> None:
     program_options(parser)
     parser.add_argument(
         "--show",
-        choices=["summary", "regions", "table", "graph", "dot", "passes"],
+        choices=["summary", "regions", "schedule", "table", "graph", "dot", "passes"],
         default="summary",
-        help="what to print (default: %(default)s)",
+        help="what to print (default: %(default)s); schedule: every region and its order named, "
+        "which --schedule takes",
     )
     parser.add_argument(
         "--passes",
@@ -43,11 +45,11 @@ def _declare(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(options: Any) -> int:
-    with_data = options.data is not None or options.tensors is not None or options.best_orders
-    given = inputs(options) if with_data else Inputs(compilation(options), {})
+    with_data = options.data is not None or options.tensors is not None
+    given = inputs(options) if with_data else compilation(options)
     compiled = given.compilation
     if options.passes is not None:
-        compiled = compiled.with_passes(options.passes)
+        compiled = sized(options, compiled.with_passes(options.passes))
     if options.export or options.output or options.strict:
         from engine.cli.export import export
 
@@ -55,10 +57,13 @@ def _run(options: Any) -> int:
     if options.json:
         source = None if given.source is None else given.source.to_dict()
         regions = [_as_json(region) for region in compiled.regions]
-        content = {"schedule": str(compiled.schedule), "data": source, "regions": regions}
+        content = {"schedule": str(compiled.resolved), "data": source, "regions": regions}
         print_json(Kind.COMPILATION, {"name": compiled.program.name, **content})
         return 0
     print(given.heading, end="")
+    if options.show == "schedule":
+        print(str(compiled.resolved).replace("; ", "\n"))
+        return 0
     if options.show == "passes":
         print(passes_text(compiled))
         return 0

@@ -42,7 +42,7 @@ def _run(options: Any) -> int:
     from engine.dataflow.cost import estimate
 
     given = inputs(options)
-    result = estimate(given.compilation, given.data, mode=options.mode)
+    result = estimate(given.compilation, given.data, mode=options.mode, machine=given.machine)
     whys = [w for r in result.regions for w in (r.why(), *r.tensors.values())]
     statistics = _statistics(given.data) if options.statistics else None
     if options.json:

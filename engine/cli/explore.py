@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
 from typing import Any
 
-from engine.cli.command import Command, print_json
-from engine.cli.inputs import inputs, positive, program_options
+from engine.cli.command import Command, positive, print_json
+from engine.cli.inputs import Inputs, inputs, program_options
 from engine.cli.tables import orders_table
-from engine.dataflow.compiler import Compilation, CompiledRegion
-from engine.program import StoredTensor
 from engine.results.document import Kind
 
 
@@ -26,7 +23,7 @@ def _run(options: Any) -> int:
     given = inputs(options)
     if not options.json:
         print(given.heading, end="")
-    found = _ranked(given.compilation, given.data, options.limit)
+    found = _ranked(given, options.limit)
     if options.json:
         source = None if given.source is None else given.source.to_dict()
         content = {"name": given.compilation.program.name, "data": source, "regions": found}
@@ -42,14 +39,13 @@ def _run(options: Any) -> int:
     return 0
 
 
-def _ranked(
-    compilation: Compilation, data: Mapping[str, StoredTensor], limit: int
-) -> list[dict[str, Any]]:
+def _ranked(given: Inputs, limit: int) -> list[dict[str, Any]]:
     """Per region one order per distinct graph, the cheapest first."""
     from engine.dataflow.cost.estimate import Known, estimate_region
     from engine.dataflow.orders import rank, ranked
 
-    known = Known(compilation.program, data)
+    compilation = given.compilation
+    known = Known.shared(compilation.program, given.data, machine=given.machine)
     found = []
     for region in compilation.regions:
         entries = list(rank(region.region, known, limit + 1))
@@ -60,7 +56,7 @@ def _ranked(
                 "orders": entry.stands_for.orders,
                 "cycles": None if entry.reason else entry.cycles,
                 "reason": entry.reason or None,
-                "chosen": entry.covers(_own(region)),
+                "chosen": entry.covers(region.own_order),
             }
             for entry in ranked(entries[:limit])
         ]
@@ -73,11 +69,6 @@ def _ranked(
             }
         )
     return found
-
-
-def _own(region: CompiledRegion) -> tuple[str, ...]:
-    """The region's order without what the compiler added."""
-    return tuple(x for x in region.order if x in region.region.extents)
 
 
 EXPLORE = Command("explore", "Rank the dataflow orders of every region.", _declare, _run)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from engine.cli.explain import explanation, observation, write_trace
 from engine.cli.inputs import only_file
 from engine.cli.limits import limits_of
-from engine.cli.machine import machine_of
+from engine.cli.machine import machine_for
 from engine.dataflow.samml.exchange import (
     Imported,
     TensorFolder,
@@ -37,14 +36,12 @@ SHOWN = 12
 def simulate_file(options: Any) -> int:
     """Run the graph of ``--sam``, ``--tortilla`` or ``--graph``; 1 if its check fails."""
     _check_options(options)
-    machine = machine_of(options.machine)
+    machine = machine_for(options)
     if options.capacity == "sized":
         raise SimulationError(
             "capacities can be computed only where the sizes of all indices are known",
             hint="give --capacity a number; 'sized' goes with a program",
         )
-    if options.capacity is not None:
-        machine = replace(machine, channel_capacity=options.capacity)
     imported, data, expected = _read(options)
     run = run_imported(
         imported,

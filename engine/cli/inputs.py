@@ -6,13 +6,16 @@ import argparse
 import re
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import prod
 from pathlib import Path
 from typing import Any
 
-from engine.cli.command import json_option
+from engine.cli.command import json_option, natural
+from engine.cli.machine import machine_for, machine_options, sized
 from engine.dataflow.compiler import Compilation, compile_program
 from engine.dataflow.fusion.schedule import Schedule
+from engine.dataflow.sim.machine import Machine
 from engine.errors import DataError, ProgramError, ScheduleError
 from engine.frontends.files import read_tensor
 from engine.frontends.mlir import from_mlir
@@ -34,6 +37,8 @@ from engine.program.arrays import operand_shapes, read_npz, store_operand
 from engine.results.record import DataSource
 
 MAX_FILE = 64 << 20
+MOST_MADE_UP = 1_000_000
+"""Elements of all inputs that are made up only to rank orders on."""
 ONE = re.compile(r"([A-Za-z_][A-Za-z0-9_']*)=(.*)", re.DOTALL)
 """One tensor of ``--tensors``: its name and its file."""
 
@@ -44,12 +49,15 @@ class Inputs:
 
     Attributes
     ----------
+    machine : Machine
+        What it runs on.
     loaded : Loaded or None
         The data set, for a model.
     """
 
     compilation: Compilation
     data: Mapping[str, StoredTensor]
+    machine: Machine
     loaded: Loaded | None = None
 
     @property
@@ -102,33 +110,34 @@ def program_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--schedule", type=Path, metavar="FILE", help="schedule file")
     parser.add_argument("--seed", type=natural, default=0, help="seed of random data (default: 0)")
     parser.add_argument(
-        "--best-orders", action="store_true",
-        help="give every region whose order the schedule leaves open the one with the fewest "
-        "estimated cycles, ranked for two seconds at most",
+        "--orders", choices=["best", "first"], default="best",
+        help="which order a region has whose order the schedule leaves open: the one with the "
+        "fewest estimated cycles, ranked for about a second (best, the default), or the first "
+        "that can be built; compile --show schedule names them all",
     )  # fmt: skip
+    machine_options(parser)
     json_option(parser)
 
 
-def natural(text: str) -> int:
-    """A whole number of at least 0."""
-    value = int(text)
-    if value < 0:
-        raise argparse.ArgumentTypeError("must not be negative")
-    return value
+def compilation(options: Any) -> Inputs:
+    """The compiled program without data; orders are ranked on what stands in for them.
 
+    Which takes the first orders that can be built where such data would be large.
 
-def positive(text: str) -> int:
-    """A whole number of at least 1."""
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError("must be at least 1")
-    return value
-
-
-def compilation(options: Any) -> Compilation:
-    """The compiled program at its default sizes; needs no data."""
+    Raises
+    ------
+    FuseloomError
+        Options that contradict each other, or files that do not hold what they should.
+    """
+    if options.orders == "best":
+        model = _model(options)
+        shapes = (model.program.tensor(name).shape for name in model.program.inputs)
+        if options.model is not None or sum(map(prod, shapes)) <= MOST_MADE_UP:
+            return replace(inputs(options), data={}, loaded=None)
+        _say("the first orders are taken; give --data or --tensors to have the best ones")
     model = _model(options)
-    return compile_program(model.program, _schedule(options, model))
+    compiled = compile_program(model.program, _schedule(options, model))
+    return Inputs(sized(options, compiled), {}, machine_for(options))
 
 
 def inputs(options: Any) -> Inputs:
@@ -139,32 +148,35 @@ def inputs(options: Any) -> Inputs:
     FuseloomError
         Options that contradict each other, or files that do not hold what they should.
     """
+    machine = machine_for(options)
     model = _model(options)
     if options.model is None:
-        data = _file_data(options, model)
-        compilation = compile_program(model.program, _schedule(options, model))
-        return Inputs(_ordered(options, compilation, data), data)
-    chosen = options.data or fitting(options.model)[0]
-    loaded = load_labelled(options.model, chosen, options.seed, options.data_dir)
-    schedule = _schedule(options, loaded.model)
-    compilation = compile_program(loaded.model.program, schedule)
-    return Inputs(_ordered(options, compilation, loaded.data), loaded.data, loaded)
+        data: Mapping[str, StoredTensor] = _file_data(options, model)
+        loaded = None
+    else:
+        chosen = options.data or fitting(options.model)[0]
+        loaded = load_labelled(options.model, chosen, options.seed, options.data_dir)
+        model, data = loaded.model, loaded.data
+    compiled = compile_program(model.program, _schedule(options, model))
+    if options.orders == "best":
+        compiled = _ordered(compiled, data, machine)
+    return Inputs(sized(options, compiled), data, machine, loaded)
 
 
 def _ordered(
-    options: Any, compilation: Compilation, data: Mapping[str, StoredTensor]
+    compiled: Compilation, data: Mapping[str, StoredTensor], machine: Machine
 ) -> Compilation:
-    """The program under its best orders, if they are asked for."""
-    if not options.best_orders:
-        return compilation
+    """The program under its best orders."""
     from engine.dataflow.orders import best_orders
 
-    found = best_orders(compilation, data)
-    if found.cut_short:
-        print(
-            f"fuseloom: not all orders of {', '.join(found.cut_short)} were ranked", file=sys.stderr
-        )
+    found = best_orders(compiled, data, machine=machine)
+    if found.note:
+        _say(found.note)
     return found.compilation
+
+
+def _say(note: str) -> None:
+    print(f"fuseloom: {note}", file=sys.stderr)
 
 
 def only_file(options: Any) -> Path | None:

@@ -6,7 +6,7 @@ import argparse
 import re
 from typing import Any
 
-from engine.cli.inputs import positive
+from engine.cli.command import positive
 from engine.dataflow.sim.reports import MEMORY_LIMIT, Limits
 
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from engine.cli.command import Command, json_option, print_json
+from engine.cli.command import Command, json_option, positive, print_json
+from engine.dataflow.compiler import Compilation
 from engine.dataflow.sim.machine import PRESETS, Machine
 from engine.dataflow.sim.machine_text import MAX_SIZE, parse_machine, print_machine
 from engine.errors import SimulationError
 from engine.results.document import Kind
 
-HELP = f"preset ({', '.join(PRESETS)}) or TOML file, as the command 'machine' prints it"
+_HELP = f"preset ({', '.join(PRESETS)}) or TOML file, as the command 'machine' prints it"
 
 
 def machine_of(name: str) -> Machine:
@@ -43,8 +45,40 @@ def machine_of(name: str) -> Machine:
         raise SimulationError(f"{path}: {problem.message}", hint=problem.hint) from None
 
 
+def machine_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that :func:`machine_for` and :func:`sized` read."""
+    parser.add_argument("--machine", default="default", metavar="NAME|FILE", help=_HELP)
+    parser.add_argument(
+        "--capacity", type=_capacity, metavar="TOKENS",
+        help="capacity of every channel, or 'sized' for capacities that no data can deadlock",
+    )  # fmt: skip
+
+
+def _capacity(text: str) -> int | str:
+    return text if text == "sized" else positive(text)
+
+
+def machine_for(options: Any) -> Machine:
+    """The machine that the options describe.
+
+    Raises
+    ------
+    SimulationError
+        As for :func:`machine_of`.
+    """
+    machine = machine_of(options.machine)
+    if isinstance(options.capacity, int):
+        return replace(machine, channel_capacity=options.capacity)
+    return machine
+
+
+def sized(options: Any, compiled: Compilation) -> Compilation:
+    """The program with the capacities that no data can deadlock, if they are asked for."""
+    return compiled.sized() if options.capacity == "sized" else compiled
+
+
 def _declare(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("machine", nargs="?", default="default", metavar="NAME|FILE", help=HELP)
+    parser.add_argument("machine", nargs="?", default="default", metavar="NAME|FILE", help=_HELP)
     json_option(parser)
 
 

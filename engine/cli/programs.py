@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
 from typing import Any
 
 from rich.console import Console
@@ -12,7 +11,6 @@ from rich.progress import Progress
 from engine.cli.explain import explanation, observation, write_trace
 from engine.cli.inputs import Inputs
 from engine.cli.limits import limits_of
-from engine.cli.machine import machine_of
 from engine.cli.tables import memory_table, run_table
 from engine.dataflow.sim.explain.data import Detail
 from engine.dataflow.sim.program_runs import Run, simulate
@@ -67,11 +65,6 @@ def conversions(program: Program) -> list[str]:
 
 
 def _simulated(options: Any, given: Inputs) -> Run:
-    compilation, machine = given.compilation, machine_of(options.machine)
-    if options.capacity == "sized":
-        compilation = compilation.sized()
-    elif options.capacity is not None:
-        machine = replace(machine, channel_capacity=options.capacity)
     observe = observation(options)
     with Progress(console=Console(stderr=True), transient=True, disable=options.json) as bar:
         task = bar.add_task("simulating", total=1.0)
@@ -80,9 +73,9 @@ def _simulated(options: Any, given: Inputs) -> Run:
             bar.update(task, completed=share, description=text)
 
         return simulate(
-            compilation,
+            given.compilation,
             given.data,
-            machine,
+            given.machine,
             engine=options.engine,
             observe=observe,
             progress=report,

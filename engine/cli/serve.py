@@ -8,8 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from engine.cli.command import Command
-from engine.cli.inputs import positive
+from engine.cli.command import Command, positive
 from engine.errors import FuseloomError
 
 

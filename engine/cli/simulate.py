@@ -7,18 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from engine.cli.command import Command, engine_option
-from engine.cli.inputs import inputs, positive, program_options
+from engine.cli.inputs import inputs, program_options
 from engine.cli.limits import add_limits
-from engine.cli.machine import HELP as MACHINE_HELP
 
 
 def _declare(parser: argparse.ArgumentParser) -> None:
     program_options(parser)
-    parser.add_argument("--machine", default="default", metavar="NAME|FILE", help=MACHINE_HELP)
-    parser.add_argument(
-        "--capacity", type=_capacity, metavar="TOKENS",
-        help="capacity of every channel, or 'sized' for capacities that no data can deadlock",
-    )  # fmt: skip
     engine_option(parser)
     add_limits(parser)
     foreign = parser.add_argument_group(
@@ -55,10 +49,6 @@ def _declare(parser: argparse.ArgumentParser) -> None:
         "--trace-out", type=Path, metavar="FILE",
         help="write a trace for Perfetto or chrome://tracing; one cycle is shown as 1 us",
     )  # fmt: skip
-
-
-def _capacity(text: str) -> int | str:
-    return text if text == "sized" else positive(text)
 
 
 def _run(options: Any) -> int:

@@ -8,7 +8,14 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
 
-from engine.dataflow.fusion.directives import Fuse, Parallel, Span, blamed, blamed_if_named
+from engine.dataflow.fusion.directives import (
+    Fuse,
+    Order,
+    Parallel,
+    Span,
+    blamed,
+    blamed_if_named,
+)
 from engine.dataflow.fusion.fuse import (
     fuse_prepared,
     fuse_statements,
@@ -65,6 +72,11 @@ class CompiledRegion:
     def order(self) -> tuple[str, ...]:
         return self.table.order
 
+    @property
+    def own_order(self) -> tuple[str, ...]:
+        """The order without the indices that the compiler added: what a schedule may name."""
+        return tuple(x for x in self.order if x in self.region.extents)
+
     @cached_property
     def copies(self) -> tuple[str, ...]:
         """Tensors that memory must hold a second time, in another mode order, for this region.
@@ -84,6 +96,21 @@ class Compilation:
     program: Program
     schedule: Schedule
     regions: tuple[CompiledRegion, ...]
+
+    @cached_property
+    def resolved(self) -> Schedule:
+        """The schedule with every region and its order named: it gives this very compilation.
+
+        Whatever chose the orders, whatever data they were chosen by.
+        """
+        wishes = tuple(o for o in self.schedule.orders if o.last is None)
+        fusions, orders = [], []
+        for r in self.regions:
+            first, _, last = r.name.partition("..")
+            orders.append(Order(first, last or first, r.own_order))
+            if last:
+                fusions.append(Fuse(first, last))
+        return Schedule(tuple(fusions), (*wishes, *orders), self.schedule.settings)
 
     def sized(self, default: int = DEFAULT_CAPACITY) -> Compilation:
         """The same with finite channels, of capacities that no data can deadlock.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -17,8 +16,10 @@ from engine.dataflow.sim.machine import Machine
 from engine.errors import FuseloomError, OrderError
 from engine.program.storage import check_data
 
-MOST_CLASSES = 10_000
-"""Nest classes of a region that are ranked, if there is time."""
+EFFORT = 1e7
+"""Elements that ranking may execute: about a second."""
+NODE = 3e3
+"""Elements that take as long as building and estimating a node takes besides."""
 
 
 @dataclass(frozen=True)
@@ -45,11 +46,16 @@ class RankedOrder:
 
     def covers(self, order: Sequence[str]) -> bool:
         """Whether an order gives the same graph."""
-        try:
-            self.stands_for.constraints.check(order)
-        except OrderError:
-            return False
-        return True
+        return _has(self.stands_for, order)
+
+
+def _has(nests: NestClass, order: Sequence[str]) -> bool:
+    """Whether an order is one of a nest class."""
+    try:
+        nests.constraints.check(order)
+    except OrderError:
+        return False
+    return True
 
 
 def rank(region: FusedRegion, known: Known, limit: int) -> Iterator[RankedOrder]:
@@ -82,32 +88,41 @@ class BestOrders:
     ----------
     compilation : Compilation
     cut_short : tuple of str
-        Regions of which not all nest classes were ranked, for lack of time.
+        Regions of which not all nest classes were ranked, as that would take too long.
     """
 
     compilation: Compilation
     cut_short: tuple[str, ...]
+
+    @property
+    def note(self) -> str:
+        """What was left out, for people; empty if nothing was."""
+        if not self.cut_short:
+            return ""
+        return f"not all orders of {', '.join(self.cut_short)} were ranked"
 
 
 def best_orders(
     compilation: Compilation,
     data: Mapping[str, Any],
     *,
-    seconds: float = 2.0,
+    effort: float = EFFORT,
     mode: Mode | str = Mode.AUTO,
     machine: Machine | None = None,
 ) -> BestOrders:
     """The same regions, each under the order with the fewest estimated cycles.
 
-    Regions whose order the schedule names keep it.
+    Regions whose order the schedule names keep it; of equal orders the first that can be built is
+    taken.  How much is ranked is counted, not timed, so that a slow computer finds the same.
 
     Parameters
     ----------
     data : mapping
         Every input by name; only its coordinates matter.
-    seconds : float
-        CPU time for ranking, shared out evenly among the regions that are left.  The first order
-        that can be built is always among those ranked.
+    effort : float
+        What ranking may take, in elements of executions on coordinates, shared out evenly among
+        the regions; ten million are about a second.  The first order that can be built is always
+        among those ranked.
 
     Raises
     ------
@@ -116,14 +131,13 @@ def best_orders(
     """
     stored = check_data(compilation.program, data)
     known = Known.shared(compilation.program, stored, mode, machine)
-    end = time.process_time() + seconds
+    share = effort / max(len(compilation.regions), 1)
     regions: list[CompiledRegion] = []
     cut: list[str] = []
-    for number, compiled in enumerate(compilation.regions):
-        left = max(end - time.process_time(), 0.0) / (len(compilation.regions) - number)
+    for compiled in compilation.regions:
         best, whole = compiled, True
         if compiled.region.chosen is None:
-            best, whole = _best(compiled, known, time.process_time() + left)
+            best, whole = _best(compiled, known, share)
         if not whole:
             cut.append(compiled.name)
         estimate_region(best, known)  # notes what it writes, for the regions after it
@@ -131,13 +145,33 @@ def best_orders(
     return BestOrders(replace(compilation, regions=tuple(regions)), tuple(cut))
 
 
-def _best(compiled: CompiledRegion, known: Known, end: float) -> tuple[CompiledRegion, bool]:
+def _best(compiled: CompiledRegion, known: Known, effort: float) -> tuple[CompiledRegion, bool]:
     """A region under its best order, and whether all of its nest classes were ranked."""
-    least = estimate_region(compiled, known).cycles
-    best = compiled
-    for entry in rank(compiled.region, known, MOST_CLASSES):
-        if entry.cycles < least:
-            least, best = entry.cycles, compile_region(compiled.region, entry.order)
-        if time.process_time() > end:
+    first = estimate_region(compiled, known)
+    key = (first.graph, str(compiled.region), known.guessed(first.graph), effort)
+    if key not in known.best:
+        known.best[key] = _cheapest(compiled, first.cycles, known, effort)
+    order, whole = known.best[key]
+    return (compiled if order is None else compile_region(compiled.region, order)), whole
+
+
+def _cheapest(
+    compiled: CompiledRegion, least: float, known: Known, effort: float
+) -> tuple[tuple[str, ...] | None, bool]:
+    """The order that is cheaper than the given one and all others, if any is."""
+    best: tuple[str, ...] | None = None
+    left = effort
+    for found in nest_classes(compiled.region):
+        if _has(found, compiled.own_order):
+            continue
+        if left <= 0:
             return best, False
+        left -= NODE * len(compiled.graph.nodes)
+        try:
+            made = estimate_region(compile_region(compiled.region, found.order), known)
+        except FuseloomError:
+            continue
+        left -= made.executed
+        if made.cycles < least:
+            best, least = found.order, made.cycles
     return best, True

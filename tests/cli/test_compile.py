@@ -75,3 +75,36 @@ def test_compile_a_preset(capsys: pytest.CaptureFixture[str]) -> None:
 def test_the_regions_of_a_model_with_reshapes(capsys) -> None:
     assert main(["compile", "--model", "gpt3", "--preset", "partial", "--show", "regions"]) == 0
     assert "region S1..O1 -> O1" in capsys.readouterr().out
+
+
+def test_compile_names_a_schedule_that_gives_the_same(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The orders are those that a simulation has; the text is what --schedule takes."""
+    model = ("--model", "attention", "--preset", "full")
+    shown = output(capsys, "compile", *model, "--show", "schedule")
+    assert shown.splitlines()[0].startswith("fuse ")
+    assert "order " in shown
+    named = ("--model", "attention", "--schedule", file(tmp_path, "named", shown))
+    cycles = [
+        json.loads(output(capsys, "simulate", *given, "--json"))["cycles"]
+        for given in (model, named, (*named, "--orders", "first"))
+    ]
+    assert len(set(cycles)) == 1
+    first = json.loads(output(capsys, "simulate", *model, "--orders", "first", "--json"))
+    assert first["cycles"] > 2 * cycles[0]
+    graph = output(capsys, "compile", *model, "--show", "graph")
+    assert graph == output(capsys, "compile", *named, "--show", "graph")
+    assert graph != output(capsys, "compile", *model, "--orders", "first", "--show", "graph")
+
+
+def test_compile_takes_the_first_orders_where_data_would_be_large(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = "A: 99999x99999 csr\nx: 99999 dense\ny[i] = A[i,j] * x[j]\n"
+    assert main(["compile", file(tmp_path, "large", text)]) == 0
+    told = capsys.readouterr()
+    assert told.out.startswith("y: order i,j (of 1)")
+    assert "the first orders are taken" in told.err
+    assert main(["compile", file(tmp_path, "large", text), "--orders", "first"]) == 0
+    assert capsys.readouterr().err == ""

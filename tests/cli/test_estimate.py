@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from engine.cli import main
 from tests.cli.commands import output, tensors
 
 
@@ -42,3 +43,21 @@ def test_what_it_rests_on_the_bound_and_where_numbers_come_from(
     assert shown["least"] is None
     assert [region["mode"] for region in shown["regions"]] == ["metadata", "metadata"]
     assert shown["explanation"][0]["unit"] == "cycles"
+
+
+def test_an_estimate_is_of_the_machine_that_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    model = ("--model", "gcn", "--preset", "partial", "--json")
+    cycles = [
+        json.loads(output(capsys, "estimate", *model, *machine))["cycles"]
+        for machine in ((), ("--machine", "hbm2"), ("--capacity", "sized"))
+    ]
+    assert cycles[0] < min(cycles[1:])
+    runs = json.loads(output(capsys, "simulate", *model, "--machine", "hbm2"))["cycles"]
+    assert cycles[1] == pytest.approx(runs, rel=0.2)
+
+
+def test_what_was_not_ranked_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["estimate", "--model", "gpt3", "--preset", "full"]) == 0
+    assert "were ranked" in capsys.readouterr().err
+    assert main(["estimate", "--model", "gpt3", "--preset", "full", "--orders", "first"]) == 0
+    assert capsys.readouterr().err == ""

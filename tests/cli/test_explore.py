@@ -14,6 +14,7 @@ from engine.dataflow.compiler import CompiledRegion
 from engine.dataflow.fusion.region import FusedRegion
 from engine.errors import LoweringError
 from engine.results.document import Kind, schema
+from tests.cli.commands import output
 
 FULL = ("explore", "--model", "gcn", "--preset", "full")
 
@@ -54,3 +55,13 @@ def test_what_no_machine_can_realise_has_a_reason(
     reasons = [(g["cycles"] is None, g["reason"]) for g in region["graphs"]]
     assert reasons[0] == (False, None)
     assert reasons[-1] == (True, "no primitive does that")
+
+
+def test_the_order_that_is_chosen_is_the_cheapest(capsys: pytest.CaptureFixture[str]) -> None:
+    for machine in ("default", "hbm2"):
+        model = ("--model", "attention", "--preset", "full", "--machine", machine)
+        shown = json.loads(output(capsys, "explore", *model, "--json"))
+        for region in shown["regions"]:
+            assert region["graphs"][0]["chosen"], region["name"]
+        first = json.loads(output(capsys, "explore", *model, "--orders", "first", "--json"))
+        assert not all(region["graphs"][0]["chosen"] for region in first["regions"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from itertools import islice
 
 import numpy as np
@@ -208,3 +209,24 @@ def test_a_fault_inside_is_logged_and_another_order_tried(
     assert "a fault" in caplog.records[0].getMessage()
     with pytest.raises(LoweringError, match="fault of the compiler: KeyError"):
         compile_region(region, first)
+
+
+@pytest.mark.parametrize("model", ["gcn", "graphsage", "autoencoder", "gpt3", "attention"])
+def test_the_resolved_schedule_gives_the_same_graphs(model: str) -> None:
+    """Read as text, with orders chosen, lanes, and regions cut where fusing was not possible."""
+    loaded, _ = load(model, "random")
+    for preset in loaded.presets.values():
+        for more in ("", "; locate off", "; repeat references"):
+            compiled = compile_program(loaded.program, preset + more)
+            again = compile_program(loaded.program, str(compiled.resolved))
+            assert [r.graph for r in again.regions] == [r.graph for r in compiled.regions]
+            assert [r.name for r in again.regions] == [r.name for r in compiled.regions]
+            assert again.resolved == compiled.resolved
+
+
+def test_the_resolved_schedule_names_orders_that_were_chosen_later() -> None:
+    compiled = compile_program(parse(SPMM), "fuse T..H; locate off")
+    other = compile_region(compiled.regions[0].region, ("i", "j", "k"))
+    chosen = replace(compiled, regions=(other,))
+    assert str(chosen.resolved) == "fuse T..H; order T..H: i,j,k; locate off"
+    assert compile_program(parse(SPMM), chosen.resolved).regions[0].graph == other.graph

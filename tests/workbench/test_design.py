@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import fuseloom as fl
 from engine.dataflow.fusion.schedule import Schedule
+from engine.dataflow.orders import ranked
+from engine.dataflow.sim.machine import Machine
+from engine.models import load_model
 from engine.models.datasets import GRAPHS, VARIABLE
-from workbench.design import Design, fitting_data, schedule_of, source
+from workbench.design import Design, build, fitting_data, schedule_of, source, with_order
+from workbench.ranking import candidates
+
+PRESET = load_model("attention").presets["full"]
 
 
 def test_large_graphs_are_left_out():
@@ -29,3 +38,24 @@ def test_a_design_keeps_that_regions_may_be_cut_further() -> None:
         program = source("gcn", "karate", 0, None).model.program
         assert schedule_of(program, design) == schedule
         assert str(schedule_of(program, design)).endswith(f"T1..Y{end}")
+
+
+def test_orders_left_open_are_the_best_and_chosen_ones_stay() -> None:
+    design = Design.scheduled("attention", "random", 0, Schedule.parse(PRESET))
+    best = build(design)
+    first = best.fused.regions[0]
+    assert best.estimate.cycles < fl.estimate(best.fused, best.data).cycles / 2
+    assert best.region_order(0) != first.own_order
+    named = build(with_order(design, first.name, first.own_order))
+    assert named.region_order(0) == first.own_order
+    assert named.configuration != best.configuration
+    shown = list(ranked(list(candidates(best, 0, 40))))
+    assert shown[0].covers(best.region_order(0))
+
+
+def test_another_machine_is_judged_by_another_estimate() -> None:
+    design = Design.scheduled("gcn", "karate", 0, Schedule.parse("fuse T1..H"))
+    plain = build(design)
+    slow = build(replace(design, machine=Machine.preset("hbm2")), plain)
+    assert slow.fused is plain.fused
+    assert slow.estimate.cycles > plain.estimate.cycles

@@ -83,16 +83,16 @@ def estimate_region(region: CompiledRegion, known: Known) -> RegionEstimate:
         If the mode is exact, and that would take too much.
     """
     with known.lock:
-        reads = known.reads(region.graph)
-        guessed = tuple(sorted(name for name in reads if not known.patterns.knows(name)))
-        if (region.graph, guessed) not in known.done:
-            known.done[region.graph, guessed] = _estimated(region, known)
-        return known.done[region.graph, guessed]
+        key = (region.graph, known.guessed(region.graph))
+        if key not in known.done:
+            known.done[key] = _estimated(region, known)
+        return known.done[key]
 
 
 def _estimated(region: CompiledRegion, known: Known) -> RegionEstimate:
     least: float | None = None
-    if (executed := _executed(region, known)) is not None:
+    budget = Budget(known.budget)
+    if (executed := _executed(region, known, budget)) is not None:
         known.note(executed)
         when = timed(executed, known.machine)
         nodes, cycles, mode = _numbers(executed, when), when.cycles, Mode.EXACT
@@ -113,16 +113,25 @@ def _estimated(region: CompiledRegion, known: Known) -> RegionEstimate:
         cycles = max(cycles, moved / memory.peak_per_cycle(known.machine.clock_hz))
     tensors = {name: known.why(name) for name in sorted(known.touches(region.graph))}
     return RegionEstimate(
-        region.name, cycles, flops, moved, nodes, region.graph, tensors, mode, least
+        region.name,
+        cycles,
+        flops,
+        moved,
+        nodes,
+        region.graph,
+        tensors,
+        mode,
+        least,
+        min(budget.made, budget.elements),
     )
 
 
-def _executed(region: CompiledRegion, known: Known) -> Execution | None:
+def _executed(region: CompiledRegion, known: Known, budget: Budget) -> Execution | None:
     """The region executed on coordinates; None where that is not possible, or not asked for."""
     if known.mode in (Mode.METADATA, Mode.SAMPLED) or not known.reads_known(region.graph):
         return None
     try:
-        return execute(region.graph, known.patterns, known.memo, Budget(known.budget))
+        return execute(region.graph, known.patterns, known.memo, budget)
     except TooLargeError:
         if known.mode is Mode.EXACT:
             raise DataError(

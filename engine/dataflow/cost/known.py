@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Hashable, Mapping
+from copy import copy
 from math import prod
 
 from engine.dataflow.cost.defined import defined
@@ -36,6 +37,8 @@ MOST_ELEMENTS = 3e8
 """Elements that an execution may make at all: some gigabytes."""
 SHARED = 4
 """Programs with data of which what is known is kept."""
+MACHINES = 64
+"""Machines on which what is known of a program is kept."""
 _SHARED: OrderedDict[Hashable, Known] = OrderedDict()
 _LOCK = threading.Lock()
 
@@ -69,10 +72,12 @@ class Known:
         self.data = dict(data)
         self.mode = mode_named(mode)
         self.machine = machine or Machine.default()
+        self._on: dict[Machine, Known] = {self.machine: self}
         self.patterns = Patterns(program, data)
         self.memo = Memo()
         self.samples: dict[tuple[object, int], Sample] = {}
         self.done: dict[tuple[Graph, tuple[str, ...]], RegionEstimate] = {}
+        self.best: dict[Hashable, tuple[tuple[str, ...] | None, bool]] = {}
         self.expected: dict[str, Expected] = {}
         self._measured: dict[str, Statistics] = {}
         self.lock = threading.RLock()
@@ -90,15 +95,26 @@ class Known:
         The last few are kept.
         """
         tensors = tuple(sorted((name, id(stored)) for name, stored in data.items()))
-        key = (program, tensors, mode_named(mode), machine)
+        key = (program, tensors, mode_named(mode))
         with _LOCK:
             found = _SHARED.get(key)
             if found is None:
-                found = _SHARED[key] = cls(program, data, mode, machine)
+                found = _SHARED[key] = cls(program, data, mode)
             _SHARED.move_to_end(key)
             while len(_SHARED) > SHARED:
                 _SHARED.popitem(last=False)
-        return found
+        return found.on(machine or Machine.default())
+
+    def on(self, machine: Machine) -> Known:
+        """The same on another machine: what is executed on one serves all, and is timed again."""
+        with self.lock:
+            if machine not in self._on:
+                found = copy(self)
+                found.machine, found.done, found.best = machine, {}, {}
+                self._on[machine] = found
+                while len(self._on) > MACHINES:
+                    self._on.pop(next(name for name in self._on if name != machine))
+            return self._on[machine]
 
     @property
     def budget(self) -> float:
@@ -130,6 +146,10 @@ class Known:
         written = {str(n.params["tensor"]) for n in graph.nodes if not n.outputs}
         return {key.partition("@")[0] for key in keys - written}
 
+    def guessed(self, graph: Graph) -> tuple[str, ...]:
+        """Those of the tensors that a graph reads whose coordinates are not known."""
+        return tuple(sorted(n for n in self.reads(graph) if not self.patterns.knows(n)))
+
     def reads_known(self, graph: Graph) -> bool:
         """Whether the coordinates of everything that a graph reads are known."""
         return all(self.patterns.knows(name) for name in self.reads(graph))
@@ -146,7 +166,8 @@ class Known:
         self.patterns.note(executed)
         for name in [name for name in self.expected if self.patterns.knows(name)]:
             del self.expected[name]
-            self.data = dict(self.patterns.inputs)
+            for own in [own for own in self.data if own not in self.patterns.inputs]:
+                del self.data[own]
             self._measured.clear()
 
     def make_up(self, name: str) -> None:

@@ -31,6 +31,8 @@ class RegionEstimate(RegionTotals):
     least : float or None
         Cycles that no run takes fewer than, on any channels; None where only statistics are
         known.
+    executed : float
+        Elements that were made, or would have been, to execute it whole: what the estimate took.
     """
 
     nodes: tuple[NodeEstimate, ...] = field(repr=False)
@@ -38,6 +40,7 @@ class RegionEstimate(RegionTotals):
     tensors: Mapping[str, Why] = field(repr=False, compare=False)
     mode: Mode = Mode.METADATA
     least: float | None = None
+    executed: float = field(default=0.0, repr=False)
 
     @property
     def bottleneck(self) -> NodeEstimate:
