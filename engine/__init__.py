@@ -32,6 +32,8 @@ _PUBLIC = {
     "simulate": ("engine.dataflow.sim.program_runs", "simulate"),
     "estimate": ("engine.dataflow.cost", "estimate"),
     "best_orders": ("engine.dataflow.orders", "best_orders"),
+    "what_if": ("engine.dataflow.what_if", "what_if"),
+    "capacity_pareto": ("engine.dataflow.what_if", "capacity_pareto"),
     "load": ("engine.models", "load"),
     "from_torch": ("engine.frontends.torch", "from_torch"),
     "from_mlir": ("engine.frontends.mlir", "from_mlir"),

@@ -1,4 +1,4 @@
-"""The command line: ``fuseloom compile | estimate | simulate | explore | serve`` and helpers."""
+"""The command line: ``fuseloom compile | estimate | simulate | explore | serve`` and others."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from engine.cli.machine import MACHINE
 from engine.cli.serve import SERVE
 from engine.cli.simulate import SIMULATE
 from engine.cli.warmup import WARMUP
+from engine.cli.what_if import WHAT_IF
 from engine.errors import CancelledError, FuseloomError, UsageError
 from engine.results.document import Kind
 
@@ -25,6 +26,7 @@ COMMANDS: tuple[Command, ...] = (
     ESTIMATE,
     SIMULATE,
     EXPLORE,
+    WHAT_IF,
     CONFORM,
     SERVE,
     MACHINE,

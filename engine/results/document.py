@@ -26,6 +26,7 @@ class Kind(Enum):
     ESTIMATE = "estimate"
     RUN = "run"
     ORDERS = "orders"
+    WHAT_IF = "what-if"
     MACHINE = "machine"
     WARMUP = "warmup"
     CONFORMANCE = "conformance"

@@ -56,6 +56,11 @@ CASES: dict[str, tuple[Kind, int, tuple[str, ...]]] = {
     "estimate": (Kind.ESTIMATE, 0, ("estimate", *GCN)),
     "estimate, program": (Kind.ESTIMATE, 0, ("estimate", "{program}")),
     "estimate, --statistics": (Kind.ESTIMATE, 0, ("estimate", *GCN, "--statistics")),
+    "what-if": (
+        Kind.WHAT_IF, 0, ("what-if", *GCN, "--capacities", "2,8", "--lanes", "i=2,5000", "--set",
+                          "load_latency=9")
+    ),
+    "what-if, --pareto": (Kind.WHAT_IF, 0, ("what-if", *GCN, "--pareto")),
     "simulate": (Kind.RUN, 0, ("simulate", *SMALL)),
     "simulate, program": (Kind.RUN, 0, ("simulate", "{program}", "--seed", "3")),
     "simulate, --trace": (Kind.RUN, 0, ("simulate", *SMALL, "--trace")),

@@ -12,22 +12,20 @@ from collections.abc import Mapping
 from typing import Any
 
 from engine.dataflow.compiler import Compilation, CompiledRegion
-from engine.dataflow.cost.exact.execution import Budget, Execution, TooLargeError, execute
+from engine.dataflow.cost.exact.execution import Execution
 from engine.dataflow.cost.exact.nests import Profile
-from engine.dataflow.cost.exact.patterns import UnknownError
-from engine.dataflow.cost.exact.samples import Sample
 from engine.dataflow.cost.exact.timing import Timed, timed
+from engine.dataflow.cost.executed import executed_region
 from engine.dataflow.cost.known import Known
 from engine.dataflow.cost.metadata import from_metadata
 from engine.dataflow.cost.mode import Mode
 from engine.dataflow.cost.node_numbers import NodeEstimate
 from engine.dataflow.cost.numbers import Estimate, RegionEstimate
-from engine.dataflow.cost.sampling import sampled
+from engine.dataflow.cost.on_chip import OnChip, channel_bytes, held_bytes
 from engine.dataflow.fusion.repair import traffic
 from engine.dataflow.samml.catalogue import primitive
 from engine.dataflow.samml.work import node_bytes, node_flops
 from engine.dataflow.sim.machine import Machine
-from engine.errors import DataError
 from engine.program.storage import check_data
 
 __all__ = [
@@ -90,21 +88,15 @@ def estimate_region(region: CompiledRegion, known: Known) -> RegionEstimate:
 
 
 def _estimated(region: CompiledRegion, known: Known) -> RegionEstimate:
-    least: float | None = None
-    budget = Budget(known.budget)
-    if (executed := _executed(region, known, budget)) is not None:
-        known.note(executed)
-        when = timed(executed, known.machine)
-        nodes, cycles, mode = _numbers(executed, when), when.cycles, Mode.EXACT
-        least = timed(executed, known.machine, bound=True).cycles
-    elif (found := _sampled(region, known)) is not None:
-        executed, samples = found
-        when = timed(executed, known.machine, samples=samples)
-        nodes, cycles, mode = _numbers(executed, when), when.cycles, Mode.SAMPLED
-        from_metadata(region, known)  # notes what it is expected to write
+    found, least = executed_region(region, known), None
+    if found is not None and found.mode is Mode.EXACT:
+        known.note(found.executed)
+        least = timed(found.executed, known.machine, bound=True).cycles
     else:
-        nodes, cycles = from_metadata(region, known)
-        mode = Mode.METADATA
+        nodes, cycles = from_metadata(region, known)  # notes what it is expected to write
+    if found is not None:
+        when = timed(found.executed, known.machine, samples=found.samples)
+        nodes, cycles = _numbers(found.executed, when), when.cycles
     copied = sum(
         traffic(region.region.program.tensor(name), known.elements(name)) for name in region.copies
     )
@@ -120,45 +112,19 @@ def _estimated(region: CompiledRegion, known: Known) -> RegionEstimate:
         nodes,
         region.graph,
         tensors,
-        mode,
+        Mode.METADATA if found is None else found.mode,
         least,
-        min(budget.made, budget.elements),
+        OnChip(
+            None if found is None else sum(n.held for n in nodes),
+            channel_bytes(region.graph, known.machine),
+        ),
+        known.budget if found is None else found.made,
     )
-
-
-def _executed(region: CompiledRegion, known: Known, budget: Budget) -> Execution | None:
-    """The region executed on coordinates; None where that is not possible, or not asked for."""
-    if known.mode in (Mode.METADATA, Mode.SAMPLED) or not known.reads_known(region.graph):
-        return None
-    try:
-        return execute(region.graph, known.patterns, known.memo, budget)
-    except TooLargeError:
-        if known.mode is Mode.EXACT:
-            raise DataError(
-                f"an exact estimate of region {region.name} makes more than {known.budget:,.0f} "
-                "elements",
-                hint="estimate from samples, with mode sampled",
-            ) from None
-        return None
-    except UnknownError:
-        return None
-
-
-def _sampled(region: CompiledRegion, known: Known) -> tuple[Execution, Mapping[str, Sample]] | None:
-    """The region executed on samples; None where that is not possible, or not asked for."""
-    if known.mode in (Mode.METADATA, Mode.EXACT):
-        return None
-    try:
-        for name in known.reads(region.graph):
-            known.make_up(name)
-        return sampled(region, known)
-    except UnknownError:
-        return None
 
 
 def _numbers(executed: Execution, when: Timed) -> tuple[NodeEstimate, ...]:
     """What every node does, by the counts of its streams."""
-    graph = executed.graph
+    graph, held = executed.graph, held_bytes(executed)
     numbers = []
 
     def total(stream: int, profile: Profile) -> float:
@@ -180,6 +146,7 @@ def _numbers(executed: Execution, when: Timed) -> tuple[NodeEstimate, ...]:
                 node_flops(node, taken, made),
                 node_bytes(node, taken, made, fibers),
                 when.ends[node.id],
+                held.get(node.id, 0.0),
             )
         )
     return tuple(numbers)

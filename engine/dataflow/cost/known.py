@@ -11,6 +11,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Hashable, Mapping
 from copy import copy
+from dataclasses import dataclass, field
 from math import prod
 
 from engine.dataflow.cost.defined import defined
@@ -41,6 +42,26 @@ MACHINES = 64
 """Machines on which what is known of a program is kept."""
 _SHARED: OrderedDict[Hashable, Known] = OrderedDict()
 _LOCK = threading.Lock()
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """A graph executed on coordinates.
+
+    Attributes
+    ----------
+    mode : Mode
+        ``EXACT``, or ``SAMPLED``.
+    made : float
+        Elements that were made, or would have been, to execute it whole.
+    samples : mapping
+        Of an outermost index the coordinates that were executed, if not all were.
+    """
+
+    executed: Execution
+    mode: Mode
+    made: float
+    samples: Mapping[str, Sample] = field(default_factory=dict)
 
 
 class Known:
@@ -76,6 +97,7 @@ class Known:
         self.patterns = Patterns(program, data)
         self.memo = Memo()
         self.samples: dict[tuple[object, int], Sample] = {}
+        self.kept: OrderedDict[Hashable, Found] = OrderedDict()
         self.done: dict[tuple[Graph, tuple[str, ...]], RegionEstimate] = {}
         self.best: dict[Hashable, tuple[tuple[str, ...] | None, bool]] = {}
         self.expected: dict[str, Expected] = {}

@@ -19,6 +19,8 @@ class NodeEstimate:
         Arithmetic operations; bytes moved to and from memory.
     end : float or None
         Clock at which it is done, where the graph was executed.
+    held : float
+        Bytes that it holds on chip, at most at once; 0 where that is no more than a token.
     """
 
     node: int
@@ -27,3 +29,4 @@ class NodeEstimate:
     flops: float
     bytes: float
     end: float | None = None
+    held: float = 0.0

@@ -8,6 +8,7 @@ from typing import Any
 
 from engine.dataflow.cost.mode import Mode
 from engine.dataflow.cost.node_numbers import NodeEstimate
+from engine.dataflow.cost.on_chip import NOT_KNOWN, OnChip
 from engine.dataflow.cost.why import Why, named_node, why_node, why_region
 from engine.dataflow.samml.graph import Graph
 from engine.errors import DataError
@@ -31,6 +32,8 @@ class RegionEstimate(RegionTotals):
     least : float or None
         Cycles that no run takes fewer than, on any channels; None where only statistics are
         known.
+    on_chip : OnChip
+        What its accumulators hold, and what its channels have room for.
     executed : float
         Elements that were made, or would have been, to execute it whole: what the estimate took.
     """
@@ -40,6 +43,7 @@ class RegionEstimate(RegionTotals):
     tensors: Mapping[str, Why] = field(repr=False, compare=False)
     mode: Mode = Mode.METADATA
     least: float | None = None
+    on_chip: OnChip = NOT_KNOWN
     executed: float = field(default=0.0, repr=False)
 
     @property
@@ -60,8 +64,13 @@ class RegionEstimate(RegionTotals):
         return why_node(self.nodes[named_node(self.graph, str(node)).id], self.graph)
 
     def totals(self) -> dict[str, Any]:
-        """Plain data: the name, the figures, what they rest on, and the bound."""
-        return {**super().totals(), "mode": self.mode.value, "least": self.least}
+        """Plain data: the name, the figures, what they rest on, the bound, and bytes on chip."""
+        return {
+            **super().totals(),
+            "mode": self.mode.value,
+            "least": self.least,
+            "on_chip": self.on_chip.to_dict(),
+        }
 
 
 class Estimate(results.Estimate[RegionEstimate]):

@@ -103,6 +103,8 @@ def why_node(node: NodeEstimate, graph: Graph) -> Why:
     inputs = [Why("tokens on its busiest port", node.tokens, "tokens", "counted")]
     if node.end is not None:
         inputs.append(Why("done at", node.end, "cycles", "not before its last token has come"))
+    if node.held:
+        inputs.append(Why("held on chip", node.held, "bytes", "the largest tree of a fold"))
     if node.flops:
         inputs.append(Why("arithmetic", node.flops, "FLOPs", "values taken"))
     if node.bytes:

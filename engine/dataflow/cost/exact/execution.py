@@ -96,6 +96,15 @@ class Context:
 
 Inputs = tuple[Carried, ...]
 Function = Callable[[Node, Inputs, Context], Executed]
+Holds = Callable[[Node, Inputs, Executed], "Held"]
+
+
+@dataclass(frozen=True)
+class Held:
+    """What a node holds on chip, at most at once: coordinates or references, and values."""
+
+    words: float = 0.0
+    values: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -121,6 +130,8 @@ class Rule:
         Whether it takes from its first input and one of the others at a time.
     aligns : bool
         Whether what the last input has lies under the coordinates of the first.
+    holds : callable or None
+        What it holds on chip; None: no more than the tokens that it has in its hands.
     """
 
     execute: Function
@@ -132,16 +143,19 @@ class Rule:
     shifts: bool = False
     in_turn: bool = False
     aligns: bool = False
+    holds: Holds | None = None
 
 
 RULES: dict[str, Rule] = {}
 
 
-def rule(*names: str, steps: str, **traits: bool) -> Callable[[Function], Function]:
+def rule(
+    *names: str, steps: str, holds: Holds | None = None, **traits: bool
+) -> Callable[[Function], Function]:
     """Register the rule of primitives: what takes a step, and the traits of :class:`Rule`."""
 
     def register(function: Function) -> Function:
-        RULES.update(dict.fromkeys(names, Rule(function, steps, **traits)))
+        RULES.update(dict.fromkeys(names, Rule(function, steps, holds=holds, **traits)))
         return function
 
     return register

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from engine.dataflow.cost.exact.execution import Context
+from engine.dataflow.cost.exact.execution import Context, Held
 from engine.dataflow.cost.exact.nests import Carried, Ints, Nest, Profile
 
 
@@ -81,3 +81,17 @@ def lead(parent: Nest, steps: Callable[[Ints], Ints]) -> Profile | None:
         first &= ~level.bare[at]
         at = np.minimum(level.seg[at], level.n - 1)
     return Profile.of(parent.top, np.where(first, steps(at), 0))
+
+
+def largest_tree(levels: Sequence[Nest]) -> Held:
+    """The largest subtree of these levels, outermost first: its coordinates, and its leaves."""
+    base = levels[0].parent
+    assert base is not None
+    low, high = np.arange(base.n), np.arange(1, base.n + 1)
+    coordinates = np.zeros(base.n, dtype=np.int64)
+    for level in levels:
+        low, high = level.seg[low], level.seg[high]
+        coordinates += high - low
+    if not base.n:
+        return Held()
+    return Held(float(coordinates.max()), float((high - low).max()))

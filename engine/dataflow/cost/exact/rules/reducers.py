@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.dataflow.cost.exact.execution import Context, Executed, Inputs, rule
+from engine.dataflow.cost.exact.execution import Context, Executed, Held, Inputs, rule
 from engine.dataflow.cost.exact.nests import Bools, Carried, Ints, Profile, below
-from engine.dataflow.cost.exact.steps import lead, once
+from engine.dataflow.cost.exact.steps import largest_tree, lead, once
 from engine.dataflow.samml.graph import Node
 from engine.dataflow.table.cells import MAX_ACCUMULATOR_ORDER
 
@@ -33,14 +33,21 @@ def _reduce(node: Node, inputs: Inputs, context: Context) -> Executed:
     )
 
 
+def _tree(node: Node, inputs: Inputs, made: Executed) -> Held:
+    """The largest tree of coordinates and sums that it puts at once."""
+    return largest_tree([out.nest for out in made.outputs[:-1]])
+
+
 @rule(
     "spacc1",
     steps="each value, each coordinate of the outer level, and each row that it puts",
     rows=True,
+    holds=_tree,
 )
 @rule(
     *(f"spacc{order}" for order in range(2, MAX_ACCUMULATOR_ORDER + 1)),
     steps="each value and stop, and each tree that it puts",
+    holds=_tree,
 )
 def _spacc(node: Node, inputs: Inputs, context: Context) -> Executed:
     outer, *crds, val = inputs

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.dataflow.cost.exact.execution import Context, Executed, Inputs, rule
+from engine.dataflow.cost.exact.execution import Context, Executed, Held, Inputs, rule
 from engine.dataflow.cost.exact.nests import Bools, Carried, Ints, Nest, Profile
-from engine.dataflow.cost.exact.steps import innermost, segments, spread, taken_at
+from engine.dataflow.cost.exact.steps import innermost, largest_tree, segments, spread, taken_at
 from engine.dataflow.samml.graph import Node
 
 
@@ -25,7 +25,19 @@ def _repeat(node: Node, inputs: Inputs, context: Context) -> Executed:
     return Executed((taken_at(held, nest.up, nest),), nest.tokens)
 
 
-@rule("replay", steps="each token that it puts, and each token of a subtree that it drops")
+def _subtree(node: Node, inputs: Inputs, made: Executed) -> Held:
+    """The largest subtree that it keeps: of what its stream carries."""
+    stream = inputs[0]
+    found = largest_tree(innermost(stream.nest, int(node.params["levels"])))
+    values = stream.given is None and stream.base is None
+    return Held(0.0, found.values) if values else Held(found.values)
+
+
+@rule(
+    "replay",
+    steps="each token that it puts, and each token of a subtree that it drops",
+    holds=_subtree,
+)
 def _replay(node: Node, inputs: Inputs, context: Context) -> Executed:
     stream, driver = inputs
     chain = innermost(stream.nest, int(node.params["levels"]))
