@@ -27,6 +27,7 @@ HOLDS = {
     "engine.dataflow.sim": "twins, compiled kernels, dram,\nexplain, conformance",
     "engine.dataflow.cost": "the estimate",
     "engine.dataflow.orders": "orders, ranked",
+    "engine.dataflow.what_if": "other channels, lanes",
     "engine.cli": "fuseloom …",
     "workbench": "Panel components",
 }

@@ -143,7 +143,7 @@ def test_the_simulators_page() -> None:
 
 def test_the_page_about_json(capsys) -> None:
     text = (ROOT / "docs/json.md").read_text(encoding="utf-8")
-    rows = re.findall(r"^\| [^|]+ \| `(\w+)` \| (\d+) \|", text, re.MULTILINE)
+    rows = re.findall(r"^\| [^|]+ \| `([\w-]+)` \| (\d+) \|", text, re.MULTILINE)
     assert {kind: int(version) for kind, version in rows} == {
         kind.value: version for kind, version in VERSIONS.items()
     }
