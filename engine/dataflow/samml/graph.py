@@ -109,6 +109,17 @@ class Graph:
     nodes: tuple[Node, ...]
     streams: tuple[Stream, ...]
 
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.name, self.nodes, self.streams))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without what is remembered, which other processes may hash to something else."""
+        return {"name": self.name, "nodes": self.nodes, "streams": self.streams}
+
     @cached_property
     def producer(self) -> dict[int, int]:
         """Stream id to the id of the node that writes it."""
@@ -132,6 +143,10 @@ class Graph:
         GraphError
             If the streams form a cycle.
         """
+        return self._topological
+
+    @cached_property
+    def _topological(self) -> tuple[int, ...]:
         waiting = {n.id: sum(s in self.producer for s in n.inputs) for n in self.nodes}
         ready = [n.id for n in self.nodes if not waiting[n.id]]
         order: list[int] = []

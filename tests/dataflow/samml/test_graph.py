@@ -2,6 +2,7 @@
 
 import json
 import pickle
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -157,3 +158,14 @@ def test_other_json_is_refused(text: str, message: str) -> None:
 def test_json_that_is_no_object_is_no_graph_file(text: str) -> None:
     with pytest.raises(GraphError, match="malformed graph JSON: no object"):
         Graph.from_json(text)
+
+
+def test_what_a_graph_remembers_stays_at_home() -> None:
+    """Hashes of text differ between processes, so they must not travel with a graph."""
+    graph = COPY
+    assert hash(graph) == hash(replace(graph)) != hash(replace(graph, name="other"))
+    assert graph.topological() == replace(graph).topological()
+    copied = pickle.loads(pickle.dumps(graph))
+    assert copied == graph
+    assert set(vars(copied)) == {"name", "nodes", "streams"}
+    assert hash(copied) == hash(graph)
