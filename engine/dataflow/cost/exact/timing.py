@@ -15,8 +15,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from engine.dataflow.cost.exact.axes import Axis, axes_of, working_index
-from engine.dataflow.cost.exact.channels import bursts, drains_of, reading_latency
+from engine.dataflow.cost.exact.channels import reading_latency, rooms_of
 from engine.dataflow.cost.exact.execution import RULES, Execution, Rule
+from engine.dataflow.cost.exact.holding import Held
 from engine.dataflow.cost.exact.nests import Bools, Floats, Profile
 from engine.dataflow.cost.exact.passing import (
     Passing,
@@ -26,6 +27,7 @@ from engine.dataflow.cost.exact.passing import (
     latency_of,
     moved_to,
 )
+from engine.dataflow.cost.exact.rows import waits_for_room
 from engine.dataflow.cost.exact.samples import NO_SAMPLES, Sample
 from engine.dataflow.samml.catalogue import primitive
 from engine.dataflow.samml.traits import Role
@@ -80,9 +82,46 @@ def timed(
         Of an outermost index the coordinates that were executed, if not all were.
     """
     machine = machine or Machine()
-    graph = execution.graph
     axes = axes_of(execution, samples)
-    drains = {} if bound else drains_of(execution, axes, machine)
+    when, passing = _passed(execution, machine, axes, bound, {})
+    rooms = {} if bound else rooms_of(execution, machine)
+    if rooms:
+        work = _works(execution, machine, axes)
+        waits = waits_for_room(execution, rooms)
+        for _ in work:  # what one index holds back comes later to the others
+            until: dict[int, Floats] = {}
+            for name, own in work.items():
+                held = Held(execution, machine, name, axes[name], own, passing, rooms, waits)
+                until |= held.until()
+            when, passing = _passed(execution, machine, axes, bound, until)
+    return when
+
+
+def _works(
+    execution: Execution, machine: Machine, axes: Mapping[str, Axis]
+) -> dict[str, dict[int, Floats]]:
+    """By index and node, the cycles of its own work at every place."""
+    graph = execution.graph
+    found: dict[str, dict[int, Floats]] = {}
+    for k in graph.topological():
+        node, made = graph.nodes[k], execution.nodes[k]
+        if made.work.top is not None:
+            name = working_index(graph, node, made)
+            assert name is not None
+            work = axes[name].spread(made.work) * value_interval(node, machine)
+            found.setdefault(name, {})[k] = work
+    return found
+
+
+def _passed(
+    execution: Execution,
+    machine: Machine,
+    axes: dict[str, Axis],
+    bound: bool,
+    until: Mapping[int, Floats],
+) -> tuple[Timed, dict[int, Passing]]:
+    """When a graph is done and tokens pass, if nodes are not done with places before then."""
+    graph = execution.graph
     passing: dict[int, Passing] = {}
     ends: dict[int, float] = {}
     finals: dict[int, float] = {}
@@ -121,8 +160,6 @@ def timed(
                 for p, nest, beside in zip(inputs, nests, beside(known, nests, made), strict=True)
             ]
             work = axis.spread(made.work) * pace.interval
-            if drains:
-                work = work + bursts(execution, node, name, axis, drains, machine)
             totals[k] = float(work.sum()) + made.final * pace.interval
             final = finals[graph.producer[node.inputs[0]]] + 1
             rows = known.rows and made.flushes is not None and made.flushes.top is not None
@@ -130,6 +167,8 @@ def timed(
                 inputs, name, axis, work, replace(known, rows=rows), final, copies
             )
             if copies:
+                if k in until:
+                    a, b = _copied(a, np.maximum(b, until[k]), here)
                 done = float(b.max())
                 out = replace(
                     inputs[0], first=np.where(here, a + 1, 0), last=np.where(here, b + 1, 0)
@@ -144,6 +183,8 @@ def timed(
                         if p.together is not None and p.axis == name:
                             tokens = axis.spread(execution.streams[s].tokens)
                             b = np.maximum(b, _taken(p, p.together, tokens, work))
+                if k in until:
+                    b = np.maximum(b, until[k])
                 ready = np.where(here, np.maximum(a + work, b) - total, -np.inf)
                 end = total + np.maximum.accumulate(ready)
                 start_at = np.maximum(a, np.concatenate(([0.0], end[:-1])))
@@ -158,7 +199,15 @@ def timed(
                     passing[s] = p
         finals[k] = max(done, before)
         ends[k] = finals[k] + made.final * pace.interval
-    return Timed(max(ends.values(), default=0.0), ends, totals, axes)
+    return Timed(max(ends.values(), default=0.0), ends, totals, axes), passing
+
+
+def _copied(first: Floats, last: Floats, here: Bools) -> tuple[Floats, Floats]:
+    """When a copy takes the first and the last token of each place: all in turn."""
+    last = np.maximum.accumulate(np.where(here, last, 0.0))
+    before = np.concatenate(([0.0], last[:-1]))
+    first = np.minimum(np.maximum(first, before), last)
+    return np.where(here, first, 0.0), np.where(here, last, 0.0)
 
 
 def _taken(p: Passing, together: Floats, tokens: Floats, work: Floats) -> Floats:
