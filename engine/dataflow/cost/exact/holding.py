@@ -301,7 +301,7 @@ class _Worker:
         if self.copies:
             first, last = begun + 1.0, end + 1.0
         else:
-            last = end + self.latency - 1.0
+            last = max(took + self.latency - 1.0, end)
             first = begun + self.latency
             if self.flushes is not None and self.flushes[place] <= 1.0:
                 first = took + self.latency - 1.0

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import TypeAlias
 
 import numpy as np
 
@@ -83,24 +84,29 @@ def timed(
     """
     machine = machine or Machine()
     axes = axes_of(execution, samples)
-    when, passing = _passed(execution, machine, axes, bound, {})
+    work = _works(execution, machine, axes)
+    when, passing = _passed(execution, machine, axes, work, bound, {})
     rooms = {} if bound else rooms_of(execution, machine)
-    if rooms:
-        work = _works(execution, machine, axes)
-        waits = waits_for_room(execution, rooms)
-        for _ in work:  # what one index holds back comes later to the others
-            until: dict[int, Floats] = {}
-            for name, own in work.items():
-                held = Held(execution, machine, name, axes[name], own, passing, rooms, waits)
-                until |= held.until()
-            when, passing = _passed(execution, machine, axes, bound, until)
-    return when
+    if not rooms:
+        return when
+    slower = _in_flight(execution, machine, axes, work, rooms)
+    waits = waits_for_room(execution, rooms)
+    bounded = when
+    for _ in work:  # what one index holds back comes later to the others
+        until: dict[int, Floats] = {}
+        for name, own in slower.items():
+            held = Held(execution, machine, name, axes[name], own, passing, rooms, waits)
+            until |= held.until()
+        bounded, passing = _passed(execution, machine, axes, slower, bound, until)
+    return replace(bounded, work=when.work)
 
 
-def _works(
-    execution: Execution, machine: Machine, axes: Mapping[str, Axis]
-) -> dict[str, dict[int, Floats]]:
-    """By index and node, the cycles of its own work at every place."""
+Works: TypeAlias = Mapping[str, dict[int, Floats]]
+"""By index and node, cycles at every place."""
+
+
+def _works(execution: Execution, machine: Machine, axes: Mapping[str, Axis]) -> Works:
+    """What every node has to do."""
     graph = execution.graph
     found: dict[str, dict[int, Floats]] = {}
     for k in graph.topological():
@@ -113,10 +119,41 @@ def _works(
     return found
 
 
+def _in_flight(
+    execution: Execution,
+    machine: Machine,
+    axes: Mapping[str, Axis],
+    works: Works,
+    rooms: Mapping[int, int],
+) -> Works:
+    """The same where channels are full of values that have not come yet.
+
+    A value can be put a cycle after that came which leaves its place to it, and the node has begun
+    it when it had put the one before.
+    """
+    found: dict[str, dict[int, Floats]] = {}
+    for name, nodes in works.items():
+        found[name] = dict(nodes)
+        for k in nodes:
+            node = execution.graph.nodes[k]
+            latency = value_latency(node, machine)
+            for s in node.outputs:
+                indices = () if s is None else execution.graph.streams[s].indices
+                if s is None or latency == 1 or s not in rooms or indices[:1] != (name,):
+                    continue
+                together = rooms[s] + 1
+                values = np.cumsum(axes[name].spread(execution.streams[s].values))
+                behind = np.diff(np.maximum(values - together, 0.0), prepend=0.0)
+                cycles = behind * (latency + 2) / together
+                found[name][k] = np.maximum(found[name][k], cycles)
+    return found
+
+
 def _passed(
     execution: Execution,
     machine: Machine,
     axes: dict[str, Axis],
+    works: Works,
     bound: bool,
     until: Mapping[int, Floats],
 ) -> tuple[Timed, dict[int, Passing]]:
@@ -159,7 +196,7 @@ def _passed(
                 moved_to(p, nest.top, beside, made.work.top, name, axes)
                 for p, nest, beside in zip(inputs, nests, beside(known, nests, made), strict=True)
             ]
-            work = axis.spread(made.work) * pace.interval
+            work = works[name][k]
             totals[k] = float(work.sum()) + made.final * pace.interval
             final = finals[graph.producer[node.inputs[0]]] + 1
             rows = known.rows and made.flushes is not None and made.flushes.top is not None
@@ -183,6 +220,7 @@ def _passed(
                         if p.together is not None and p.axis == name:
                             tokens = axis.spread(execution.streams[s].tokens)
                             b = np.maximum(b, _taken(p, p.together, tokens, work))
+                last = b
                 if k in until:
                     b = np.maximum(b, until[k])
                 ready = np.where(here, np.maximum(a + work, b) - total, -np.inf)
@@ -190,13 +228,15 @@ def _passed(
                 start_at = np.maximum(a, np.concatenate(([0.0], end[:-1])))
                 step = Stepping(name, here, start_at, end, work)
                 done = step.done
+                if k in until:
+                    step = replace(step, end=np.maximum(start_at + work, last))
                 for s in outputs:
                     carried = execution.streams[s]
                     index = graph.streams[s].indices[0] if carried.nest.depth else name
                     p = step.gives(made, carried, index, axes[index], pace, slow)
                     if known.aligns and nests[0].depth == 1:  # a stop waits for what follows
                         p = replace(p, last=p.last + (p.last > 0) * axes[index].inside)
-                    passing[s] = p
+                    passing[s] = p.delayed(end) if k in until and index == name else p
         finals[k] = max(done, before)
         ends[k] = finals[k] + made.final * pace.interval
     return Timed(max(ends.values(), default=0.0), ends, totals, axes), passing
