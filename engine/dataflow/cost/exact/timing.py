@@ -126,7 +126,7 @@ def _in_flight(
     works: Works,
     rooms: Mapping[int, int],
 ) -> Works:
-    """The same where channels are full of values that have not come yet.
+    """The same where channels are full of values of one place that have not come yet.
 
     A value can be put a cycle after that came which leaves its place to it, and the node has begun
     it when it had put the one before.
@@ -142,8 +142,8 @@ def _in_flight(
                 if s is None or latency == 1 or s not in rooms or indices[:1] != (name,):
                     continue
                 together = rooms[s] + 1
-                values = np.cumsum(axes[name].spread(execution.streams[s].values))
-                behind = np.diff(np.maximum(values - together, 0.0), prepend=0.0)
+                values = axes[name].spread(execution.streams[s].values)
+                behind = np.maximum(values - together, 0.0)
                 cycles = behind * (latency + 2) / together
                 found[name][k] = np.maximum(found[name][k], cycles)
     return found
