@@ -70,9 +70,10 @@ class _Rows:
                 continue
             own = self._cycles(k, base)
             channels = [
-                self._channel(s, base)
+                channel
                 for s in self.graph.nodes[k].outputs
                 if s is not None and s in self.rooms
+                for channel in self._channels(s, base)
             ]
             if own is None or not channels:
                 continue
@@ -100,26 +101,41 @@ class _Rows:
             total = float(self.taken[k].sum())
         return np.asarray(tokens * (total / max(float(tokens.sum()), 1.0)))
 
-    def _channel(self, stream: int, base: Nest) -> _Channel:
-        """A channel, and the slowest of what is behind it, up to the next node that folds."""
+    def _channels(self, stream: int, base: Nest) -> list[_Channel]:
+        """What is behind a channel, up to the next node that folds: the slowest by room."""
         tokens = _tokens(self.execution.streams[stream].nest, base)
         assert tokens is not None
-        slowest = np.zeros(base.n)
-        stack, seen = [self.graph.consumer[stream]], set()
+        total = float(tokens.sum())
+        slowest: dict[int, Floats] = {}
+        for k, room in self._behind(stream, total).items():
+            cycles = self._cycles(k, base)
+            if cycles is None or room >= total:
+                continue
+            if primitive(self.graph.nodes[k].op).role is not Role.COPY:
+                known = slowest.get(int(room))
+                slowest[int(room)] = cycles if known is None else np.maximum(known, cycles)
+        listed = tokens.tolist()
+        return [_Channel(room, listed, cycles.tolist()) for room, cycles in slowest.items()]
+
+    def _behind(self, stream: int, tokens: float) -> dict[int, float]:
+        """Nodes, and how many tokens of the first channel have room in front of each."""
+        first = self.graph.consumer[stream]
+        found = {first: float(self.rooms[stream])}
+        stack = [first]
         while stack:
             k = stack.pop()
-            if k in seen:
+            if self.execution.nodes[k].flushes is not None:
                 continue
-            seen.add(k)
-            node = self.graph.nodes[k]
-            cycles = self._cycles(k, base)
-            if cycles is None:
-                continue
-            if primitive(node.op).role is not Role.COPY:
-                np.maximum(slowest, cycles, out=slowest)
-            if self.execution.nodes[k].flushes is None:
-                stack += [self.graph.consumer[s] for s in node.outputs if s is not None]
-        return _Channel(self.rooms[stream], tokens.tolist(), slowest.tolist())
+            for s in self.graph.nodes[k].outputs:
+                if s is None:
+                    continue
+                passing = max(self.execution.streams[s].tokens.total, 1.0)
+                room = found[k] + self.rooms.get(s, passing) * tokens / passing
+                reader = self.graph.consumer[s]
+                if room < found.get(reader, np.inf):
+                    found[reader] = room
+                    stack.append(reader)
+        return found
 
 
 def _rows_of(made: Executed) -> Nest | None:
