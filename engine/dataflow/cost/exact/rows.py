@@ -34,6 +34,8 @@ class _Channel:
     room: int
     tokens: list[float]
     cycles: list[float]
+    away: int
+    """Cycles that a token takes from one to the other."""
     starts: list[float] = field(default_factory=list)
     ends: list[float] = field(default_factory=list)
     passed: list[float] = field(default_factory=lambda: [0.0])
@@ -42,7 +44,8 @@ class _Channel:
 
     def put(self, row: int, begun: float) -> float:
         """When a row has been put, if from then on it may."""
-        self.starts.append(max(begun, self.ends[-1]) if self.ends else begun)
+        first = begun + self.away
+        self.starts.append(max(first, self.ends[-1]) if self.ends else first)
         self.ends.append(self.starts[-1] + self.cycles[row])
         self.passed.append(self.passed[-1] + self.tokens[row])
         awaited = self.passed[-1] - self.room
@@ -107,20 +110,24 @@ class _Rows:
         assert tokens is not None
         total = float(tokens.sum())
         slowest: dict[int, Floats] = {}
-        for k, room in self._behind(stream, total).items():
+        away: dict[int, int] = {}
+        for k, (room, hops) in self._behind(stream, total).items():
             cycles = self._cycles(k, base)
             if cycles is None or room >= total:
                 continue
             if primitive(self.graph.nodes[k].op).role is not Role.COPY:
                 known = slowest.get(int(room))
                 slowest[int(room)] = cycles if known is None else np.maximum(known, cycles)
+                away[int(room)] = max(away.get(int(room), hops), hops)
         listed = tokens.tolist()
-        return [_Channel(room, listed, cycles.tolist()) for room, cycles in slowest.items()]
+        return [
+            _Channel(room, listed, cycles.tolist(), away[room]) for room, cycles in slowest.items()
+        ]
 
-    def _behind(self, stream: int, tokens: float) -> dict[int, float]:
-        """Nodes, and how many tokens of the first channel have room in front of each."""
+    def _behind(self, stream: int, tokens: float) -> dict[int, tuple[float, int]]:
+        """Nodes, how many tokens of the first channel have room in front of each, and how far."""
         first = self.graph.consumer[stream]
-        found = {first: float(self.rooms[stream])}
+        found = {first: (float(self.rooms[stream]), 1)}
         stack = [first]
         while stack:
             k = stack.pop()
@@ -130,10 +137,11 @@ class _Rows:
                 if s is None:
                     continue
                 passing = max(self.execution.streams[s].tokens.total, 1.0)
-                room = found[k] + self.rooms.get(s, passing) * tokens / passing
+                room, hops = found[k]
+                room += self.rooms.get(s, passing) * tokens / passing
                 reader = self.graph.consumer[s]
-                if room < found.get(reader, np.inf):
-                    found[reader] = room
+                if reader not in found or room < found[reader][0]:
+                    found[reader] = room, hops + 1
                     stack.append(reader)
         return found
 
