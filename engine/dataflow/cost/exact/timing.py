@@ -19,6 +19,7 @@ from engine.dataflow.cost.exact.axes import Axis, axes_of, working_index
 from engine.dataflow.cost.exact.channels import reading_latency, rooms_of
 from engine.dataflow.cost.exact.execution import RULES, Execution, Rule
 from engine.dataflow.cost.exact.holding import Held
+from engine.dataflow.cost.exact.loops import periods
 from engine.dataflow.cost.exact.nests import Bools, Floats, Profile
 from engine.dataflow.cost.exact.passing import (
     Passing,
@@ -146,6 +147,11 @@ def _in_flight(
                 behind = np.maximum(values - together, 0.0)
                 cycles = behind * (latency + 2) / together
                 found[name][k] = np.maximum(found[name][k], cycles)
+    for k, (s, period) in periods(execution, machine, rooms).items():
+        for name, nodes in found.items():
+            if k in nodes and execution.graph.streams[s].indices[:1] == (name,):
+                cycles = axes[name].spread(execution.streams[s].tokens) * period
+                nodes[k] = np.maximum(nodes[k], cycles)
     return found
 
 
