@@ -1,6 +1,7 @@
 """How well estimates choose among schedules, how far off they are, and how long they take.
 
     python -m benchmarks.estimate [--quick] [--size N] [--only PROGRAM] [--mode MODE]
+        [--capacity N] [--machine NAME]
 
 A row per space (:mod:`benchmarks.spaces`), simulated in full:
 
@@ -19,7 +20,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 
 import numpy as np
@@ -28,6 +29,7 @@ from scipy.stats import spearmanr
 from benchmarks.spaces import FAMILIES, PROGRAMS, Key, Space, space
 from engine.dataflow.cost import Known, Mode, RegionEstimate
 from engine.dataflow.cost.estimate import estimate_region
+from engine.dataflow.sim.machine import PRESETS, Machine
 from engine.errors import DataError
 
 RHO, REGRET = 0.95, 1.05
@@ -81,10 +83,10 @@ def measure(chosen: Space, mode: Mode) -> Row:
     simulated = chosen.simulated
     started = time.process_time()
     for keys in chosen.schedules[:COLD]:
-        list(estimated(chosen, keys, Known(chosen.program, chosen.data, mode)))
+        list(estimated(chosen, keys, Known(chosen.program, chosen.data, mode, chosen.machine)))
     cold = (time.process_time() - started) / len(chosen.schedules[:COLD])
     totals, errors, bounds = [], [], []
-    known = Known(chosen.program, chosen.data, mode)
+    known = Known(chosen.program, chosen.data, mode, chosen.machine)
     taken = 0.0
     for keys in chosen.schedules:
         started = time.process_time()
@@ -122,6 +124,8 @@ def main() -> None:
     parser.add_argument("--size", type=int, help="rows of generated matrices (default: 60)")
     parser.add_argument("--only", choices=PROGRAMS, help="one program")
     parser.add_argument("--mode", choices=["exact", "sampled", "metadata"], help="one mode")
+    parser.add_argument("--capacity", type=int, help="tokens of channels that need no more")
+    parser.add_argument("--machine", choices=PRESETS, default="default", help="by name")
     options = parser.parse_args()
     size = options.size or (30 if options.quick else 60)
     families = list(islice(FAMILIES, 4)) if options.quick else list(FAMILIES)
@@ -133,6 +137,9 @@ def main() -> None:
             chosen = space(program, family, size)
             if chosen is None:
                 continue
+            if options.capacity:
+                chosen = chosen.sized(options.capacity)
+            chosen = replace(chosen, machine=Machine.preset(options.machine))
             for mode in modes:
                 try:
                     row = measure(chosen, mode)

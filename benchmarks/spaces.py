@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice, permutations, product
 
@@ -21,6 +21,7 @@ from engine.dataflow.compiler import CompiledRegion, compile_program, compile_re
 from engine.dataflow.fusion.classes import nest_classes
 from engine.dataflow.fusion.fuse import fuse
 from engine.dataflow.fusion.schedule import Schedule
+from engine.dataflow.samml.passes.buffers import size_buffers
 from engine.dataflow.sim.binding import bind
 from engine.dataflow.sim.engines import run_graph
 from engine.dataflow.sim.machine import Machine
@@ -161,20 +162,31 @@ class Space:
         Every region under every order.
     schedules : tuple
         Regions that make the program, one after another.
+    machine : Machine
+        What they run on.
     """
 
     program: Program
     data: Mapping[str, StoredTensor]
     regions: Mapping[Key, CompiledRegion]
     schedules: tuple[tuple[Key, ...], ...]
+    machine: Machine = field(default_factory=Machine.default)
+
+    def sized(self, capacity: int) -> Space:
+        """The same with channels of that many tokens, or as many as no data can deadlock."""
+        regions = {
+            key: replace(r, graph=size_buffers(r.graph, r.region.extents, default=capacity))
+            for key, r in self.regions.items()
+        }
+        return replace(self, regions=regions)
 
     @cached_property
     def simulated(self) -> dict[Key, int]:
         """Cycles of every region."""
         written = simulate(compile_program(self.program), self.data).outputs
-        tensors, machine = {**self.data, **written}, Machine.default()
+        tensors = {**self.data, **written}
         return {
-            key: run_graph(bind(region.graph, tensors), machine, "compiled").cycles
+            key: run_graph(bind(region.graph, tensors), self.machine, "compiled").cycles
             for key, region in self.regions.items()
         }
 

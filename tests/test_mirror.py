@@ -111,11 +111,6 @@ ELSEWHERE = (
         "steps of the recurrence, through it",
     ),
     Elsewhere(
-        "engine/dataflow/cost/exact/channels.py",
-        "tests/dataflow/cost/exact/test_timing.py",
-        "what machines add to it, through it",
-    ),
-    Elsewhere(
         "engine/dataflow/cost/node_numbers.py",
         "tests/dataflow/cost/test_numbers.py",
         "a record, no behaviour",

@@ -35,6 +35,27 @@ def test_the_schedule_with_the_least_estimate_is_the_fastest(program: str, famil
     assert row.bounds[0] >= 0.9
 
 
+@pytest.mark.parametrize("capacity", [2, 4])
+@pytest.mark.parametrize(
+    ("program", "family"),
+    [
+        ("chain", "clustered"),
+        ("masked", "power law"),
+        ("edge", "banded"),
+        ("SDDMM X", "blocks"),
+        ("SDDMM X", "Karate"),
+    ],
+)
+def test_channels_with_a_bound(program: str, family: str, capacity: int) -> None:
+    chosen = space(program, family, 24)
+    assert chosen is not None
+    row = measure(chosen.sized(capacity), Mode.EXACT)
+    assert row.regret <= REGRET
+    assert row.errors[1] <= 0.15
+    assert row.bounds is not None
+    assert row.bounds[-1] <= 1.0
+
+
 def test_spaces_have_permuted_copies_and_fused_regions() -> None:
     chosen = space("chain", "uniform", 12)
     assert chosen is not None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -41,6 +41,11 @@ class Passing:
         first = np.where(self.last > 0, self.first, np.inf)
         found = np.minimum.accumulate(first[::-1])[::-1]
         return np.where(np.isinf(found), 0.0, found)
+
+    def delayed(self, until: Floats) -> Passing:
+        """With no last token before then: what waits for room takes no time anew when it goes."""
+        last = np.where(self.last > 0, np.maximum(self.last, until), 0.0)
+        return replace(self, first=last if self.flat else self.first, last=last)
 
 
 def alone(when: float) -> Passing:

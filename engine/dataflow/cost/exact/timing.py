@@ -11,12 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import TypeAlias
 
 import numpy as np
 
 from engine.dataflow.cost.exact.axes import Axis, axes_of, working_index
-from engine.dataflow.cost.exact.channels import bursts, drains_of, reading_latency
+from engine.dataflow.cost.exact.channels import reading_latency, rooms_of
 from engine.dataflow.cost.exact.execution import RULES, Execution, Rule
+from engine.dataflow.cost.exact.holding import Held
+from engine.dataflow.cost.exact.loops import periods
 from engine.dataflow.cost.exact.nests import Bools, Floats, Profile
 from engine.dataflow.cost.exact.passing import (
     Passing,
@@ -26,6 +29,7 @@ from engine.dataflow.cost.exact.passing import (
     latency_of,
     moved_to,
 )
+from engine.dataflow.cost.exact.rows import waits_for_room
 from engine.dataflow.cost.exact.samples import NO_SAMPLES, Sample
 from engine.dataflow.samml.catalogue import primitive
 from engine.dataflow.samml.traits import Role
@@ -80,9 +84,87 @@ def timed(
         Of an outermost index the coordinates that were executed, if not all were.
     """
     machine = machine or Machine()
-    graph = execution.graph
     axes = axes_of(execution, samples)
-    drains = {} if bound else drains_of(execution, axes, machine)
+    work = _works(execution, machine, axes)
+    when, passing = _passed(execution, machine, axes, work, bound, {})
+    rooms = {} if bound else rooms_of(execution, machine)
+    if not rooms:
+        return when
+    slower = _in_flight(execution, machine, axes, work, rooms)
+    waits = waits_for_room(execution, rooms)
+    bounded = when
+    for _ in work:  # what one index holds back comes later to the others
+        until: dict[int, Floats] = {}
+        for name, own in slower.items():
+            held = Held(execution, machine, name, axes[name], own, passing, rooms, waits)
+            until |= held.until()
+        bounded, passing = _passed(execution, machine, axes, slower, bound, until)
+    return replace(bounded, work=when.work)
+
+
+Works: TypeAlias = Mapping[str, dict[int, Floats]]
+"""By index and node, cycles at every place."""
+
+
+def _works(execution: Execution, machine: Machine, axes: Mapping[str, Axis]) -> Works:
+    """What every node has to do."""
+    graph = execution.graph
+    found: dict[str, dict[int, Floats]] = {}
+    for k in graph.topological():
+        node, made = graph.nodes[k], execution.nodes[k]
+        if made.work.top is not None:
+            name = working_index(graph, node, made)
+            assert name is not None
+            work = axes[name].spread(made.work) * value_interval(node, machine)
+            found.setdefault(name, {})[k] = work
+    return found
+
+
+def _in_flight(
+    execution: Execution,
+    machine: Machine,
+    axes: Mapping[str, Axis],
+    works: Works,
+    rooms: Mapping[int, int],
+) -> Works:
+    """The same where channels are full of values of one place that have not come yet.
+
+    A value can be put a cycle after that came which leaves its place to it, and the node has begun
+    it when it had put the one before.
+    """
+    found: dict[str, dict[int, Floats]] = {}
+    for name, nodes in works.items():
+        found[name] = dict(nodes)
+        for k in nodes:
+            node = execution.graph.nodes[k]
+            latency = value_latency(node, machine)
+            for s in node.outputs:
+                indices = () if s is None else execution.graph.streams[s].indices
+                if s is None or latency == 1 or s not in rooms or indices[:1] != (name,):
+                    continue
+                together = rooms[s] + 1
+                values = axes[name].spread(execution.streams[s].values)
+                behind = np.maximum(values - together, 0.0)
+                cycles = behind * (latency + 2) / together
+                found[name][k] = np.maximum(found[name][k], cycles)
+    for k, (s, period) in periods(execution, machine, rooms).items():
+        for name, nodes in found.items():
+            if k in nodes and execution.graph.streams[s].indices[:1] == (name,):
+                cycles = axes[name].spread(execution.streams[s].tokens) * period
+                nodes[k] = np.maximum(nodes[k], cycles)
+    return found
+
+
+def _passed(
+    execution: Execution,
+    machine: Machine,
+    axes: dict[str, Axis],
+    works: Works,
+    bound: bool,
+    until: Mapping[int, Floats],
+) -> tuple[Timed, dict[int, Passing]]:
+    """When a graph is done and tokens pass, if nodes are not done with places before then."""
+    graph = execution.graph
     passing: dict[int, Passing] = {}
     ends: dict[int, float] = {}
     finals: dict[int, float] = {}
@@ -120,9 +202,7 @@ def timed(
                 moved_to(p, nest.top, beside, made.work.top, name, axes)
                 for p, nest, beside in zip(inputs, nests, beside(known, nests, made), strict=True)
             ]
-            work = axis.spread(made.work) * pace.interval
-            if drains:
-                work = work + bursts(execution, node, name, axis, drains, machine)
+            work = works[name][k]
             totals[k] = float(work.sum()) + made.final * pace.interval
             final = finals[graph.producer[node.inputs[0]]] + 1
             rows = known.rows and made.flushes is not None and made.flushes.top is not None
@@ -130,6 +210,8 @@ def timed(
                 inputs, name, axis, work, replace(known, rows=rows), final, copies
             )
             if copies:
+                if k in until:
+                    a, b = _copied(a, np.maximum(b, until[k]), here)
                 done = float(b.max())
                 out = replace(
                     inputs[0], first=np.where(here, a + 1, 0), last=np.where(here, b + 1, 0)
@@ -144,21 +226,34 @@ def timed(
                         if p.together is not None and p.axis == name:
                             tokens = axis.spread(execution.streams[s].tokens)
                             b = np.maximum(b, _taken(p, p.together, tokens, work))
+                last = b
+                if k in until:
+                    b = np.maximum(b, until[k])
                 ready = np.where(here, np.maximum(a + work, b) - total, -np.inf)
                 end = total + np.maximum.accumulate(ready)
                 start_at = np.maximum(a, np.concatenate(([0.0], end[:-1])))
                 step = Stepping(name, here, start_at, end, work)
                 done = step.done
+                if k in until:
+                    step = replace(step, end=np.maximum(start_at + work, last))
                 for s in outputs:
                     carried = execution.streams[s]
                     index = graph.streams[s].indices[0] if carried.nest.depth else name
                     p = step.gives(made, carried, index, axes[index], pace, slow)
                     if known.aligns and nests[0].depth == 1:  # a stop waits for what follows
                         p = replace(p, last=p.last + (p.last > 0) * axes[index].inside)
-                    passing[s] = p
+                    passing[s] = p.delayed(end) if k in until and index == name else p
         finals[k] = max(done, before)
         ends[k] = finals[k] + made.final * pace.interval
-    return Timed(max(ends.values(), default=0.0), ends, totals, axes)
+    return Timed(max(ends.values(), default=0.0), ends, totals, axes), passing
+
+
+def _copied(first: Floats, last: Floats, here: Bools) -> tuple[Floats, Floats]:
+    """When a copy takes the first and the last token of each place: all in turn."""
+    last = np.maximum.accumulate(np.where(here, last, 0.0))
+    before = np.concatenate(([0.0], last[:-1]))
+    first = np.minimum(np.maximum(first, before), last)
+    return np.where(here, first, 0.0), np.where(here, last, 0.0)
 
 
 def _taken(p: Passing, together: Floats, tokens: Floats, work: Floats) -> Floats:

@@ -1,0 +1,43 @@
+"""Which channels can be full, and how long nodes wait for a memory."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from engine.dataflow.compiler import compile_program
+from engine.dataflow.cost.exact.channels import reading_latency, rooms_of
+from engine.dataflow.cost.exact.execution import Budget, Memo, execute
+from engine.dataflow.cost.exact.patterns import Patterns
+from engine.dataflow.sim.dram import Ideal
+from engine.dataflow.sim.machine import Machine
+from engine.program import parse
+from engine.program.storage import check_data
+
+COMPILATION = compile_program(parse("A: 8x8 dcsr\nx: 8 dense\ny[i] = A[i,j] * x[j]"))
+DATA = check_data(COMPILATION.program, {"A": np.eye(8), "x": np.ones(8)})
+GRAPH = COMPILATION.regions[0].graph
+EXECUTED = execute(GRAPH, Patterns(COMPILATION.program, DATA), Memo(), Budget(1e6))
+
+
+def test_channels_that_hold_all_that_passes_are_never_full() -> None:
+    assert rooms_of(EXECUTED, Machine()) == {}
+    rooms = rooms_of(EXECUTED, Machine(channel_capacity=4))
+    passing = {s.id: EXECUTED.streams[s.id].tokens.total for s in GRAPH.streams}
+    assert rooms == {stream: 4 for stream, tokens in passing.items() if tokens > 4}
+    assert 0 < len(rooms) < len(passing)
+    assert rooms_of(EXECUTED, Machine(channel_capacity=100)) == {}
+
+
+def test_a_stream_knows_its_own_room() -> None:
+    streams = tuple(replace(s, capacity=5) for s in GRAPH.streams)
+    own = replace(EXECUTED, graph=replace(GRAPH, streams=streams))
+    assert set(rooms_of(own, Machine(channel_capacity=100)).values()) == {5}
+
+
+def test_reads_that_need_one_another() -> None:
+    machine = replace(Machine.default(), memory=Ideal(latency=100))
+    trips = {node.op: reading_latency(node, machine) for node in GRAPH.nodes}
+    assert (trips["scan"], trips["array"], trips["root"]) == (200, 100, 0)
+    assert all(reading_latency(node, Machine()) == 0 for node in GRAPH.nodes)
