@@ -9,13 +9,13 @@ the estimate, §2 and §6.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
 
 import numpy as np
 
-from engine.dataflow.cost.exact.nests import Bools, Floats, Ints
+from engine.dataflow.cost.exact.nests import Floats, Ints
 from engine.dataflow.samml.catalogue import primitive
 from engine.dataflow.samml.graph import Graph, Node
 from engine.dataflow.samml.primitive import Family
@@ -26,6 +26,13 @@ from engine.program.storage import StoredTensor
 HUB = 4
 """A hub has more of something than one part in so many times the size of a sample."""
 SEED = 20_260_901
+FLOOR = 0.25
+"""How probable what has nothing is, as a part of the mean."""
+EACH = 4
+"""Coordinates of a sample for each total that its weights are to meet, at least."""
+LEAST = 0.2
+"""How far weights are moved to meet totals, at most, as a factor."""
+ROUNDS = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,18 +45,23 @@ class Sample:
         Sorted.
     weights : (S,) array
         How many coordinates each stands for.
-    measures : (m, n) array
-        Of each of all n coordinates, what its work may go with.
+    extent : int
+        How many coordinates there are.
     """
 
     coords: Ints
     weights: Floats
-    measures: Floats = field(repr=False)
+    extent: int
 
     @cached_property
     def key(self) -> tuple[int, bytes]:
         """Equal for samples of the same coordinates."""
         return len(self.coords), self.coords.tobytes()
+
+    @property
+    def whole(self) -> bool:
+        """Whether it has every coordinate."""
+        return len(self.coords) == self.extent
 
     @classmethod
     def of(cls, measures: Floats, size: int) -> Sample:
@@ -58,13 +70,14 @@ class Sample:
         Parameters
         ----------
         measures : (m, n) array
-            Of each coordinate, how much there is of several things that work may go with; the last
+            Of each coordinate, how much there is of several things that work may go with; the first
             one decides how probable it is.
         """
         n = measures.shape[1]
         if size >= n:
-            return cls(np.arange(n), np.ones(n), measures)
-        share = np.sqrt(1.0 + measures[-1])
+            return cls(np.arange(n), np.ones(n), n)
+        share = np.sqrt(measures[0])
+        share = share + max(FLOOR * float(share.mean()), 1.0)
         hubs = _hubs(measures, size)
         chance = np.minimum(1.0, size * share / share.sum())
         chance[hubs] = 1.0
@@ -83,37 +96,36 @@ class Sample:
         before = np.concatenate(([0.0], reached[:-1]))
         coords = np.flatnonzero(np.floor(reached - start) > np.floor(before - start))
         coords = np.union1d(coords, np.flatnonzero(chance >= 1.0))
-        return cls(coords, 1.0 / chance[coords], measures)
+        return cls(coords, _calibrated(coords, 1.0 / chance[coords], measures, share[coords]), n)
 
-    @cached_property
-    def free(self) -> Bools:
-        """Which coordinates stand for others: of those that do not there is one only."""
-        return np.asarray(self.weights > 1.0)
 
-    @cached_property
-    def _known(self) -> tuple[Floats, Floats, Floats]:
-        """Of the measures and the constant: what the coordinates have, its length, and a factor.
+def _calibrated(coords: Ints, weights: Floats, measures: Floats, share: Floats) -> Floats:
+    """Weights with which the sample has as much of each measure as there is, as near as may be.
 
-        The factor brings those that stand for others to what is missing from the total.
-        """
-        every = np.vstack([np.ones(self.measures.shape[1]), self.measures])
-        every = every[every.sum(axis=1) > 0]
-        mine = every[:, self.coords]
-        missing = every.sum(axis=1) - mine[:, ~self.free].sum(axis=1)
-        have = mine[:, self.free] @ self.weights[self.free]
-        factors = np.where(have > 0, missing / np.maximum(have, 1e-300), 1.0)
-        return mine, np.sqrt((mine**2) @ self.weights) + 1e-300, factors
-
-    def factor(self, work: Floats) -> float:
-        """What to multiply weights with for some work, by the measure that it goes with most.
-
-        Parameters
-        ----------
-        work : (S,) array
-            Of each coordinate.
-        """
-        mine, lengths, factors = self._known
-        return float(factors[np.argmax((mine * self.weights) @ work / lengths)])
+    Coordinates that stand for themselves only keep their weight; the others are changed as little
+    as possible (a generalised regression estimate).
+    """
+    free = weights > 1.0
+    most = int(free.sum()) // EACH
+    every = np.vstack([np.ones(measures.shape[1]), measures])[: 1 + most]
+    missing = every.sum(axis=1) - every[:, coords[~free]].sum(axis=1)
+    mine, base, ease = every[:, coords[free]], weights[free], 1.0 / share[free]
+    scale = np.sqrt((mine**2) @ (base * ease))
+    mine, missing = mine[scale > 0] / scale[scale > 0, None], missing[scale > 0] / scale[scale > 0]
+    factors, fixed = np.ones(len(base)), np.zeros(len(base), dtype=bool)
+    for _ in range(ROUNDS):
+        rest = missing - mine[:, fixed] @ (base * factors)[fixed] - mine[:, ~fixed] @ base[~fixed]
+        towards = mine[:, ~fixed] * (base * ease)[~fixed]
+        found = np.linalg.lstsq(towards @ mine[:, ~fixed].T, rest, rcond=1e-7)[0]
+        factors[~fixed] = 1.0 + ease[~fixed] * (found @ mine[:, ~fixed])
+        beyond = (factors < LEAST) | (factors > 1.0 / LEAST)
+        factors = np.clip(factors, LEAST, 1.0 / LEAST)
+        if not (beyond & ~fixed).any():
+            break
+        fixed |= beyond
+    made = weights.copy()
+    made[free] = base * factors
+    return made
 
 
 def _hubs(measures: Floats, size: int) -> Ints:
@@ -145,6 +157,8 @@ def outermost(graph: Graph) -> tuple[str, ...]:
     return tuple(dict.fromkeys(s.indices[0] for s in graph.streams if s.indices))
 
 
+View = tuple[Ints, Mapping[str, int]]
+"""Coordinates of a tensor's elements, and the mode that each index goes through."""
 MOST = 4_000_000
 """Elements of a tensor that is looked at one by one."""
 HOPS = 3
@@ -171,7 +185,7 @@ def measures_of(
     measures : (m, extent) array
     """
     traversals = _traversals(graph)
-    views: list[tuple[Ints, dict[str, int]]] = []
+    views: list[View] = []
     for name, order, levels in traversals:
         stored = tensors(name)
         if stored is None or stored.tensor.format.all_dense or stored.nnz > MOST:
@@ -179,6 +193,39 @@ def measures_of(
         modes = [int(m) for m in order.split(",")] if order else stored.tensor.format.mode_order
         coords = coordinates(stored.tensor, stored.levels)
         views.append((coords, {x: modes[level] for x, level in levels}))
+    own = [_counts(coords, indices, index, extent) for coords, indices in views]
+    measures = [*_followed(views, index, extent)[::-1], *own]
+    measures += [np.minimum(found, 1.0) for found in own]
+    measures += _through(views, index, extent)
+    measures = [found for found in measures if found.any()] or [np.ones(extent)]
+    return (index, extent, tuple(traversals)), np.stack(measures)
+
+
+def _counts(coords: Ints, indices: Mapping[str, int], index: str, extent: int) -> Floats:
+    """How many elements of a view each coordinate of an index has."""
+    if index not in indices:
+        return np.zeros(extent)
+    found = np.bincount(coords[:, indices[index]], minlength=extent)[:extent]
+    return found.astype(np.float64)
+
+
+def _through(views: list[View], index: str, extent: int) -> list[Floats]:
+    """How many elements of one view those of another lead to, for each pair of views."""
+    found = []
+    for coords, indices in views:
+        for y, mode in indices.items() if index in indices else ():
+            for other, there in views:
+                if y == index or other is coords or y not in there:
+                    continue
+                at = coords[:, mode]
+                reached = np.bincount(other[:, there[y]], minlength=int(at.max(initial=0)) + 1)[at]
+                made = np.bincount(coords[:, indices[index]], reached, minlength=extent)
+                found.append(np.asarray(made[:extent], dtype=np.float64))
+    return found
+
+
+def _followed(views: list[View], index: str, extent: int) -> list[Floats]:
+    """How many elements each coordinate of an index leads to, hop by hop."""
     measures: list[Floats] = []
     before: dict[str, Floats] = {}
     for _ in range(HOPS):
@@ -199,9 +246,7 @@ def measures_of(
         before = reached
         if index in reached:
             measures.append(_added(np.zeros(extent), reached[index])[:extent])
-    if not measures:
-        measures.append(np.ones(extent))
-    return (index, extent, tuple(traversals)), np.stack(measures)
+    return measures
 
 
 def _added(a: Floats, b: Floats) -> Floats:
