@@ -23,16 +23,20 @@ from engine.dataflow.samml.traits import Traversal
 from engine.program.levels import coordinates
 from engine.program.storage import StoredTensor
 
-HUB = 4
-"""A hub has more of something than one part in so many times the size of a sample."""
+HUB = 1
+"""A hub has so many times as much of something as a sample has on average."""
 SEED = 20_260_901
 FLOOR = 0.25
 """How probable what has nothing is, as a part of the mean."""
+NOTHING = 3
+"""Of how many that have nothing there is a sample, at least, if there are so many."""
 EACH = 4
 """Coordinates of a sample for each total that its weights are to meet, at least."""
 LEAST = 0.2
 """How far weights are moved to meet totals, at most, as a factor."""
 ROUNDS = 5
+NEAR = 1e-3
+"""How near to the totals weights are to come."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,41 +95,58 @@ class Sample:
             if np.allclose(again, chance):
                 break
             chance = again
-        reached = np.cumsum(chance)
+        nothing = measures[0] == 0
+        if nothing.any():
+            chance[nothing] = np.maximum(chance[nothing], min(1.0, NOTHING / nothing.sum()))
+        order = np.argsort(nothing, kind="stable")
+        reached = np.cumsum(chance[order])
         start = np.random.default_rng(SEED).random()
         before = np.concatenate(([0.0], reached[:-1]))
-        coords = np.flatnonzero(np.floor(reached - start) > np.floor(before - start))
+        coords = order[np.floor(reached - start) > np.floor(before - start)]
         coords = np.union1d(coords, np.flatnonzero(chance >= 1.0))
         return cls(coords, _calibrated(coords, 1.0 / chance[coords], measures, share[coords]), n)
 
 
 def _calibrated(coords: Ints, weights: Floats, measures: Floats, share: Floats) -> Floats:
-    """Weights with which the sample has as much of each measure as there is, as near as may be.
+    """Weights with which the sample has as much of each measure as there is.
 
     Coordinates that stand for themselves only keep their weight; the others are changed as little
-    as possible (a generalised regression estimate).
+    as possible (a generalised regression estimate).  Where no weights near those meet all totals,
+    only the first ones are met.
     """
     free = weights > 1.0
-    most = int(free.sum()) // EACH
-    every = np.vstack([np.ones(measures.shape[1]), measures])[: 1 + most]
-    missing = every.sum(axis=1) - every[:, coords[~free]].sum(axis=1)
-    mine, base, ease = every[:, coords[free]], weights[free], 1.0 / share[free]
+    every = np.vstack([np.ones(measures.shape[1]), measures])
+    missing = every.sum(axis=1) - every[:, coords[~free]] @ weights[~free]
+    mine, base = every[:, coords[free]], weights[free]
+    rows = min(len(every), int(free.sum()) // EACH)
+    while rows:
+        factors, off = _factors(mine[:rows], missing[:rows], base, 1.0 / share[free])
+        if off < NEAR:
+            made = weights.copy()
+            made[free] = base * factors
+            return made
+        rows -= 1
+    return weights
+
+
+def _factors(mine: Floats, missing: Floats, base: Floats, ease: Floats) -> tuple[Floats, float]:
+    """Factors of weights that bring measures to what is missing, and how far they are off still."""
     scale = np.sqrt((mine**2) @ (base * ease))
-    mine, missing = mine[scale > 0] / scale[scale > 0, None], missing[scale > 0] / scale[scale > 0]
+    some = scale > 0
+    mine, missing = mine[some] / scale[some, None], missing[some] / scale[some]
     factors, fixed = np.ones(len(base)), np.zeros(len(base), dtype=bool)
     for _ in range(ROUNDS):
         rest = missing - mine[:, fixed] @ (base * factors)[fixed] - mine[:, ~fixed] @ base[~fixed]
         towards = mine[:, ~fixed] * (base * ease)[~fixed]
-        found = np.linalg.lstsq(towards @ mine[:, ~fixed].T, rest, rcond=1e-7)[0]
+        found = np.linalg.lstsq(towards @ mine[:, ~fixed].T, rest, rcond=1e-9)[0]
         factors[~fixed] = 1.0 + ease[~fixed] * (found @ mine[:, ~fixed])
         beyond = (factors < LEAST) | (factors > 1.0 / LEAST)
         factors = np.clip(factors, LEAST, 1.0 / LEAST)
-        if not (beyond & ~fixed).any():
+        if fixed[beyond].all() or beyond.all():
             break
         fixed |= beyond
-    made = weights.copy()
-    made[free] = base * factors
-    return made
+    off = np.abs(mine @ (base * factors) / np.maximum(missing, 1e-300) - 1.0)
+    return factors, float(off.max(initial=0.0))
 
 
 def _hubs(measures: Floats, size: int) -> Ints:
@@ -136,7 +157,7 @@ def _hubs(measures: Floats, size: int) -> Ints:
         return np.zeros(0, dtype=np.int64)
     most = parts.max(axis=0)
     heaviest = np.argsort(-most, kind="stable")[: size // 2]
-    return np.asarray(heaviest[most[heaviest] * HUB * size > 1.0], dtype=np.int64)
+    return np.asarray(heaviest[most[heaviest] * size > HUB], dtype=np.int64)
 
 
 NO_SAMPLES: Mapping[str, Sample] = MappingProxyType({})
