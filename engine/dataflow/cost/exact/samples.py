@@ -58,9 +58,16 @@ class Sample:
     extent: int
 
     @cached_property
-    def key(self) -> tuple[int, bytes]:
-        """Equal for samples of the same coordinates."""
-        return len(self.coords), self.coords.tobytes()
+    def key(self) -> tuple[int, bytes, bytes]:
+        """Equal for samples of the same coordinates with the same weights."""
+        return self.extent, self.coords.tobytes(), self.weights.tobytes()
+
+    @cached_property
+    def by(self) -> Floats:
+        """How many coordinates each of all coordinates stands for; 0 of those left out."""
+        made = np.zeros(self.extent)
+        made[self.coords] = self.weights
+        return made
 
     @property
     def whole(self) -> bool:
@@ -180,6 +187,23 @@ def outermost(graph: Graph) -> tuple[str, ...]:
 
 View = tuple[Ints, Mapping[str, int]]
 """Coordinates of a tensor's elements, and the mode that each index goes through."""
+
+
+def unfolded(graph: Graph) -> tuple[str, ...]:
+    """Indices inside the outermost that nothing is folded over.
+
+    What is there at other indices does not depend on which of their coordinates are executed.
+    Where coordinates are shifted, there is none.
+    """
+    if any(node.op == "shift" for node in graph.nodes):
+        return ()
+    inner = {x for stream in graph.streams for x in stream.indices[1:]}
+    for node in graph.nodes:
+        if primitive(node.op).family is Family.REDUCE:
+            inner.difference_update(graph.streams[node.inputs[0]].indices[-1:])
+    return tuple(sorted(inner))
+
+
 MOST = 4_000_000
 """Elements of a tensor that is looked at one by one."""
 HOPS = 3
