@@ -1,8 +1,8 @@
 """A region executed on samples of its indices, where all of their coordinates would take too much.
 
 Each outermost index has a sample of its own, and what runs along it is executed with that index
-restricted.  Indices inside, over which nothing is folded, are restricted as well where that is not
-enough, and the others are whole.  Tensors that earlier regions write and nobody has executed are
+restricted.  Where that is not enough, the longest of the indices inside over which nothing is folded
+is restricted as well; the others are whole.  Tensors that earlier regions write and nobody has executed are
 made up from what is expected of them.
 """
 
@@ -19,9 +19,12 @@ from engine.dataflow.cost.known import SAMPLED_ELEMENTS, Known
 
 SIZES = (4096, 2048, 1024, 512, 256, 128, 64, 32, 16)
 """How many coordinates there may be of each outermost index, where the others are whole."""
-PAIRS = ((32, 1024), (32, 256), (32, 64), (16, 256), (16, 64), (8, 256), (8, 64), (16, 16))
-"""How many there may be of each outermost index, and of each one inside that is restricted."""
-FIRST = ((8, None, 0.25), (8, 16, 1.0), (8, None, 1.0), (4, 16, 1.0), (4, None, 1.0))
+PAIRS = ((32, 1024), (32, 256), (32, 64), (16, 256), (16, 64), (32, 16), (16, 16))
+"""How many there may be of each outermost index, and of the one inside that is restricted."""
+FIRST = (
+    *((8, None, 0.25), (16, 16, 0.5), (8, 16, 1.0), (16, 6, 0.5)),
+    *((8, None, 1.0), (8, 4, 1.0), (4, 4, 1.0), (4, None, 1.0)),
+)
 """What is tried until something fits: these two, and with which part of the budget."""
 TIMES = 2
 """How often more is tried when something has fitted."""
@@ -44,7 +47,7 @@ def sampled(region: CompiledRegion, known: Known) -> Made | None:
         return None
     drawn = Drawn(region, known)
     for size, inside, part in FIRST:
-        if inside is not None and not drawn.inner:
+        if inside is not None and drawn.inner is None:
             continue
         try:
             made, cost = drawn.executed(size, inside, part * SAMPLED_ELEMENTS)
@@ -77,18 +80,16 @@ class Drawn:
 
     def __init__(self, region: CompiledRegion, known: Known) -> None:
         self.graph, self.extents, self.known = region.graph, region.region.extents, known
-        self.outer, self.inner = outermost(region.graph), unfolded(region.graph)
+        self.outer, free = outermost(region.graph), unfolded(region.graph)
+        self.inner = max(free, key=lambda x: self.extents[x], default=None)
         self._measures: dict[str, tuple[Hashable, Floats]] = {}
 
     def places(self, size: int, inside: int | None) -> int:
         """Coordinates of the outermost index, times those of the one inside that is restricted."""
         found = min(size, max((self.extents[x] for x in self.outer), default=1))
-        if inside is not None:
-            found *= min(inside, max(self.extents[x] for x in self.inner))
+        if inside is not None and self.inner is not None:
+            found *= min(inside, self.extents[self.inner])
         return found
-
-    def samples(self, size: int, indices: tuple[str, ...]) -> dict[str, Sample]:
-        return {x: self.sample(x, size) for x in indices}
 
     def sample(self, index: str, size: int) -> Sample:
         """The sample of an index, which whatever traverses the same tensors by it shares."""
@@ -110,8 +111,9 @@ class Drawn:
             If that is more than there may be.
         """
         graph, known = self.graph, self.known
-        inner = {} if inside is None else self.samples(inside, self.inner)
-        outer = self.samples(size, self.outer)
+        outer, inner = {x: self.sample(x, size) for x in self.outer}, {}
+        if inside is not None and self.inner is not None:
+            inner = {self.inner: self.sample(self.inner, inside)}
         along: dict[str, Execution] = {}
         most = 0.0
         for x, sample in outer.items():

@@ -30,7 +30,7 @@ FLOOR = 0.25
 """How probable what has nothing is, as a part of the mean."""
 NOTHING = 3
 """Of how many that have nothing there is a sample, at least, if there are so many."""
-EACH = 4
+EACH = 3
 """Coordinates of a sample for each total that its weights are to meet, at least."""
 LEAST = 0.2
 """How far weights are moved to meet totals, at most, as a factor."""
@@ -81,8 +81,8 @@ class Sample:
         Parameters
         ----------
         measures : (m, n) array
-            Of each coordinate, how much there is of several things that work may go with; the first
-            one decides how probable it is.
+            Of each coordinate, how much there is of several things that work may go with, the most
+            telling ones first; but the very first one decides how probable it is.
         """
         n = measures.shape[1]
         if size >= n:
@@ -122,7 +122,7 @@ def _calibrated(coords: Ints, weights: Floats, measures: Floats, share: Floats) 
     only the first ones are met.
     """
     free = weights > 1.0
-    every = np.vstack([np.ones(measures.shape[1]), measures])
+    every = np.vstack([np.ones(measures.shape[1]), measures[1:], measures[:1]])
     missing = every.sum(axis=1) - every[:, coords[~free]] @ weights[~free]
     mine, base = every[:, coords[free]], weights[free]
     rows = min(len(every), int(free.sum()) // EACH)
@@ -190,18 +190,22 @@ View = tuple[Ints, Mapping[str, int]]
 
 
 def unfolded(graph: Graph) -> tuple[str, ...]:
-    """Indices inside the outermost that nothing is folded over.
+    """Indices inside the outermost that nothing is folded over, the outer ones first.
 
     What is there at other indices does not depend on which of their coordinates are executed.
     Where coordinates are shifted, there is none.
     """
     if any(node.op == "shift" for node in graph.nodes):
         return ()
-    inner = {x for stream in graph.streams for x in stream.indices[1:]}
+    depths: dict[str, int] = {}
+    for stream in graph.streams:
+        for depth, x in enumerate(stream.indices[1:]):
+            depths[x] = max(depth, depths.get(x, 0))
     for node in graph.nodes:
         if primitive(node.op).family is Family.REDUCE:
-            inner.difference_update(graph.streams[node.inputs[0]].indices[-1:])
-    return tuple(sorted(inner))
+            for x in graph.streams[node.inputs[0]].indices[-1:]:
+                depths.pop(x, None)
+    return tuple(sorted(depths, key=lambda x: depths[x]))
 
 
 MOST = 4_000_000
@@ -239,10 +243,11 @@ def measures_of(
         coords = coordinates(stored.tensor, stored.levels)
         views.append((coords, {x: modes[level] for x, level in levels}))
     own = [_counts(coords, indices, index, extent) for coords, indices in views]
-    measures = [*_followed(views, index, extent)[::-1], *own]
-    measures += [np.minimum(found, 1.0) for found in own]
-    measures += _through(views, index, extent)
-    measures = [found for found in measures if found.any()] or [np.ones(extent)]
+    chance, *hops = _followed(views, index, extent)[::-1] or [np.ones(extent)]
+    there = [np.minimum(found, 1.0) for found in own]
+    rest = [*_through(views, index, extent), *own, *there, *hops[::-1]]
+    different = {found.tobytes(): found for found in rest if found.any()}
+    measures = [chance, *different.values()]
     return (index, extent, tuple(traversals)), np.stack(measures)
 
 
