@@ -1,9 +1,9 @@
 """A region executed on samples of its indices, where all of their coordinates would take too much.
 
 Each outermost index has a sample of its own, and what runs along it is executed with that index
-restricted.  Where that is not enough, the longest of the indices inside over which nothing is folded
-is restricted as well; the others are whole.  Tensors that earlier regions write and nobody has executed are
-made up from what is expected of them.
+restricted.  Where that is not enough, the longest of the indices inside over which nothing is
+folded is restricted as well; the others are whole.  Tensors that earlier regions write and nobody
+has executed are made up from what is expected of them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SIZES = (4096, 2048, 1024, 512, 256, 128, 64, 32, 16)
 PAIRS = ((32, 1024), (32, 256), (32, 64), (16, 256), (16, 64), (32, 16), (16, 16))
 """How many there may be of each outermost index, and of the one inside that is restricted."""
 FIRST = (
-    *((8, None, 0.25), (16, 16, 0.5), (8, 16, 1.0), (16, 6, 0.5)),
+    *((8, None, 0.25), (16, 16, 0.75), (16, 8, 2.0), (8, 16, 1.0)),
     *((8, None, 1.0), (8, 4, 1.0), (4, 4, 1.0), (4, None, 1.0)),
 )
 """What is tried until something fits: these two, and with which part of the budget."""

@@ -23,7 +23,7 @@ from engine.dataflow.samml.traits import Traversal
 from engine.program.levels import coordinates
 from engine.program.storage import StoredTensor
 
-HUB = 1
+HUB = 0.5
 """A hub has so many times as much of something as a sample has on average."""
 SEED = 20_260_901
 FLOOR = 0.25
@@ -157,13 +157,13 @@ def _factors(mine: Floats, missing: Floats, base: Floats, ease: Floats) -> tuple
 
 
 def _hubs(measures: Floats, size: int) -> Ints:
-    """Coordinates with so much of something that no sample may miss them; half of it at most."""
+    """Coordinates with so much of something that no sample may miss them; most of it at most."""
     totals = measures.sum(axis=1)
     parts = measures[totals > 0] / totals[totals > 0][:, None]
     if not len(parts):
         return np.zeros(0, dtype=np.int64)
     most = parts.max(axis=0)
-    heaviest = np.argsort(-most, kind="stable")[: size // 2]
+    heaviest = np.argsort(-most, kind="stable")[: size * 3 // 4]
     return np.asarray(heaviest[most[heaviest] * size > HUB], dtype=np.int64)
 
 
