@@ -17,12 +17,12 @@ from engine.dataflow.cost.exact.nests import Carried, Floats
 from engine.dataflow.cost.exact.samples import Sample, measures_of, outermost, unfolded
 from engine.dataflow.cost.known import SAMPLED_ELEMENTS, Known
 
-SIZES = (4096, 2048, 1024, 512, 256, 128, 64, 32, 16)
+SIZES = (4096, 2048, 1024, 512, 256, 128, 64, 32)
 """How many coordinates there may be of each outermost index, where the others are whole."""
 PAIRS = ((32, 1024), (32, 256), (32, 64), (16, 256), (16, 64), (32, 16), (16, 16))
 """How many there may be of each outermost index, and of the one inside that is restricted."""
 FIRST = (
-    *((8, None, 0.25), (16, 16, 0.75), (16, 8, 2.0), (8, 16, 1.0)),
+    *((16, None, 1.5), (16, 16, 0.75), (16, 8, 2.0), (8, 16, 1.0)),
     *((8, None, 1.0), (8, 4, 1.0), (4, 4, 1.0), (4, None, 1.0)),
 )
 """What is tried until something fits: these two, and with which part of the budget."""
