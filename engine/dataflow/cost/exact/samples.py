@@ -9,7 +9,7 @@ the estimate, §2 and §6.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
 
@@ -51,11 +51,14 @@ class Sample:
         How many coordinates each stands for.
     extent : int
         How many coordinates there are.
+    met : (m, S) array
+        Of each coordinate, the measures whose totals are met.
     """
 
     coords: Ints
     weights: Floats
     extent: int
+    met: Floats = field(repr=False)
 
     @cached_property
     def key(self) -> tuple[int, bytes, bytes]:
@@ -86,7 +89,7 @@ class Sample:
         """
         n = measures.shape[1]
         if size >= n:
-            return cls(np.arange(n), np.ones(n), n)
+            return cls(np.arange(n), np.ones(n), n, np.zeros((0, n)))
         share = np.sqrt(measures[0])
         share = share + max(FLOOR * float(share.mean()), 1.0)
         hubs = _hubs(measures, size)
@@ -111,11 +114,31 @@ class Sample:
         before = np.concatenate(([0.0], reached[:-1]))
         coords = order[np.floor(reached - start) > np.floor(before - start)]
         coords = np.union1d(coords, np.flatnonzero(chance >= 1.0))
-        return cls(coords, _calibrated(coords, 1.0 / chance[coords], measures, share[coords]), n)
+        weights, met = _calibrated(coords, 1.0 / chance[coords], measures, share[coords])
+        return cls(coords, weights, n, met)
+
+    def deviation(self, work: Floats) -> float:
+        """The standard deviation of the total of some work, as far as no measure explains it.
+
+        Parameters
+        ----------
+        work : (S,) array
+            Of each coordinate.
+        """
+        free = self.weights != 1.0
+        if free.sum() < 2:
+            return 0.0
+        root, mine = np.sqrt(self.weights[free]), self.met[:, free]
+        fit = np.linalg.lstsq((mine * root).T, work[free] * root, rcond=1e-9)[0]
+        rest = self.weights[free] * (work[free] - fit @ mine)
+        left = len(rest) / max(len(rest) - len(mine), 1)
+        return float(np.sqrt(left * np.sum(np.diff(rest) ** 2) / 2.0))
 
 
-def _calibrated(coords: Ints, weights: Floats, measures: Floats, share: Floats) -> Floats:
-    """Weights with which the sample has as much of each measure as there is.
+def _calibrated(
+    coords: Ints, weights: Floats, measures: Floats, share: Floats
+) -> tuple[Floats, Floats]:
+    """Weights with which the sample has as much of each measure as there is; and the measures.
 
     Coordinates that stand for themselves only keep their weight; the others are changed as little
     as possible (a generalised regression estimate).  Where no weights near those meet all totals,
@@ -131,9 +154,9 @@ def _calibrated(coords: Ints, weights: Floats, measures: Floats, share: Floats) 
         if off < NEAR:
             made = weights.copy()
             made[free] = base * factors
-            return made
+            return made, every[:rows, coords]
         rows -= 1
-    return weights
+    return weights, np.zeros((0, len(coords)))
 
 
 def _factors(mine: Floats, missing: Floats, base: Floats, ease: Floats) -> tuple[Floats, float]:
