@@ -21,6 +21,7 @@ def test_estimate(program: str, tmp_path: Path, capsys: pytest.CaptureFixture[st
         "z",
         "total",
         "rests",
+        "between",
     ]
     shown = json.loads(output(capsys, "estimate", program, "--tensors", given, "--json"))
     assert shown["statistics"] is None
