@@ -208,8 +208,8 @@ def outermost(graph: Graph) -> tuple[str, ...]:
     return tuple(dict.fromkeys(s.indices[0] for s in graph.streams if s.indices))
 
 
-View = tuple[Ints, Mapping[str, int]]
-"""Coordinates of a tensor's elements, and the mode that each index goes through."""
+View = Mapping[str, Ints]
+"""Coordinates of a tensor's elements, by index."""
 
 
 def unfolded(graph: Graph) -> tuple[str, ...]:
@@ -264,8 +264,8 @@ def measures_of(
             continue
         modes = [int(m) for m in order.split(",")] if order else stored.tensor.format.mode_order
         coords = coordinates(stored.tensor, stored.levels)
-        views.append((coords, {x: modes[level] for x, level in levels}))
-    own = [_counts(coords, indices, index, extent) for coords, indices in views]
+        views.append({x: np.ascontiguousarray(coords[:, modes[level]]) for x, level in levels})
+    own = [_counts(view, index, extent) for view in views]
     chance, *hops = _followed(views, index, extent)[::-1] or [np.ones(extent)]
     there = [np.minimum(found, 1.0) for found in own]
     rest = [*_through(views, index, extent), *own, *there, *hops[::-1]]
@@ -274,25 +274,24 @@ def measures_of(
     return (index, extent, tuple(traversals)), np.stack(measures)
 
 
-def _counts(coords: Ints, indices: Mapping[str, int], index: str, extent: int) -> Floats:
+def _counts(view: View, index: str, extent: int) -> Floats:
     """How many elements of a view each coordinate of an index has."""
-    if index not in indices:
+    if index not in view:
         return np.zeros(extent)
-    found = np.bincount(coords[:, indices[index]], minlength=extent)[:extent]
+    found = np.bincount(view[index], minlength=extent)[:extent]
     return found.astype(np.float64)
 
 
 def _through(views: list[View], index: str, extent: int) -> list[Floats]:
     """How many elements of one view those of another lead to, for each pair of views."""
     found = []
-    for coords, indices in views:
-        for y, mode in indices.items() if index in indices else ():
-            for other, there in views:
-                if y == index or other is coords or y not in there:
+    for view in views:
+        for y, at in view.items() if index in view else ():
+            for other in views:
+                if y == index or other is view or y not in other:
                     continue
-                at = coords[:, mode]
-                reached = np.bincount(other[:, there[y]], minlength=int(at.max(initial=0)) + 1)[at]
-                made = np.bincount(coords[:, indices[index]], reached, minlength=extent)
+                reached = np.bincount(other[y], minlength=int(at.max(initial=0)) + 1)[at]
+                made = np.bincount(view[index], reached, minlength=extent)
                 found.append(np.asarray(made[:extent], dtype=np.float64))
     return found
 
@@ -303,16 +302,14 @@ def _followed(views: list[View], index: str, extent: int) -> list[Floats]:
     before: dict[str, Floats] = {}
     for _ in range(HOPS):
         reached: dict[str, Floats] = {}
-        for coords, indices in views:
-            for x, mode in indices.items():
-                size = extent if x == index else int(coords[:, mode].max(initial=0)) + 1
-                weight = np.ones(len(coords)) if not before else np.zeros(len(coords))
-                for y, other in indices.items():
-                    if y != x and y in before:
-                        at = coords[:, other]
-                        there = at < len(before[y])
-                        weight[there] += before[y][at[there]]
-                made = np.bincount(coords[:, mode], weight, minlength=size)
+        for view in views:
+            for x, here in view.items():
+                size = extent if x == index else int(here.max(initial=0)) + 1
+                weight = None if not before else np.zeros(len(here))
+                for y, at in view.items():
+                    if weight is not None and y != x and y in before:
+                        weight += np.append(before[y], 0.0)[np.minimum(at, len(before[y]))]
+                made = np.bincount(here, weight, minlength=size)
                 found = np.asarray(made[:size], dtype=np.float64)
                 old = reached.get(x)
                 reached[x] = found if old is None else _added(old, found)
