@@ -8,6 +8,7 @@ A row per space (:mod:`benchmarks.spaces`), simulated in full:
 * rho: Spearman's rank correlation of estimated and simulated cycles of its schedules;
 * regret: simulated cycles of the schedule with the least estimate, over the least simulated;
 * error: of regions, median and most, in percent;
+* inside: regions whose cycles are in the interval of the estimate, in percent;
 * bound: the lower bound over simulated cycles of regions, least, median and most;
 * cold, shared: milliseconds of CPU time per schedule, with nothing known before but the data, and
   with what other schedules left behind.
@@ -45,6 +46,7 @@ class Row:
     rho: float
     regret: float
     errors: tuple[float, float]
+    inside: float
     bounds: tuple[float, float, float] | None
     cold: float
     shared: float
@@ -59,14 +61,15 @@ class Row:
             bounds = "".join(f"{b:7.4f}" for b in self.bounds).rjust(20)
         return (
             f"{self.schedules:5}{self.rho:8.3f}{self.regret:8.3f}"
-            f"{100 * self.errors[0]:8.2f}{100 * self.errors[1]:9.2f} {bounds}"
+            f"{100 * self.errors[0]:8.2f}{100 * self.errors[1]:9.2f}{100 * self.inside:8.1f} "
+            f"{bounds}"
             f"{self.cold:8.1f}{self.shared:8.1f}{'' if self.right else '  wrong'}"
         )
 
 
 TITLES = (
-    f"{'':5}{'rho':>8}{'regret':>8}{'error %':>8}{'most':>9} {'bound, least/median/most':>20}"
-    f"{'cold':>8}{'shared':>8}"
+    f"{'':5}{'rho':>8}{'regret':>8}{'error %':>8}{'most':>9}{'inside':>8} "
+    f"{'bound, least/median/most':>20}{'cold':>8}{'shared':>8}"
 )
 
 
@@ -85,7 +88,7 @@ def measure(chosen: Space, mode: Mode) -> Row:
     for keys in chosen.schedules[:COLD]:
         list(estimated(chosen, keys, Known(chosen.program, chosen.data, mode, chosen.machine)))
     cold = (time.process_time() - started) / len(chosen.schedules[:COLD])
-    totals, errors, bounds = [], [], []
+    totals, errors, bounds, inside = [], [], [], []
     known = Known(chosen.program, chosen.data, mode, chosen.machine)
     taken = 0.0
     for keys in chosen.schedules:
@@ -94,12 +97,14 @@ def measure(chosen: Space, mode: Mode) -> Row:
         taken += time.process_time() - started
         totals.append(sum(region.cycles for _, region in regions))
         errors += [abs(region.cycles / simulated[key] - 1) for key, region in regions]
+        inside += [region.low <= simulated[key] <= region.high for key, region in regions]
         bounds += [r.least / simulated[key] for key, r in regions if r.least is not None]
     return Row(
         len(totals),
         rank_correlation(totals, chosen.cycles),
         regret(totals, chosen.cycles),
         (float(np.median(errors)), max(errors)),
+        float(np.mean(inside)),
         (min(bounds), float(np.median(bounds)), max(bounds)) if bounds else None,
         1e3 * cold,
         1e3 * taken / len(totals),

@@ -55,6 +55,7 @@ def _run(options: Any) -> int:
         return 0
     print(f"{given.heading}{result}")
     print(f"rests on {basis(result)}")
+    print(f"between {result.low:,.0f} and {result.high:,.0f} cycles (19 times out of 20)")
     if options.bound:
         print(bound(result))
     if options.explain:

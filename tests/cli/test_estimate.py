@@ -21,6 +21,7 @@ def test_estimate(program: str, tmp_path: Path, capsys: pytest.CaptureFixture[st
         "z",
         "total",
         "rests",
+        "between",
     ]
     shown = json.loads(output(capsys, "estimate", program, "--tensors", given, "--json"))
     assert shown["statistics"] is None
@@ -35,12 +36,14 @@ def test_what_it_rests_on_the_bound_and_where_numbers_come_from(
     text = output(capsys, "estimate", program, "--tensors", given, "--bound", "--explain")
     assert "rests on the graph executed on coordinates" in text
     assert "no run takes fewer than" in text
+    assert "cycles (19 times out of 20)" in text
     assert "region y, from the graph executed on coordinates" in text
     assert "tensor A: 4 elements = stored in the data" in text
     rough = ("estimate", program, "--tensors", given, "--mode", "metadata", "--bound")
     assert "no bound is known" in output(capsys, *rough)
     shown = json.loads(output(capsys, *rough, "--json", "--explain"))
     assert shown["least"] is None
+    assert shown["low"] < shown["cycles"] < shown["high"]
     assert [region["mode"] for region in shown["regions"]] == ["metadata", "metadata"]
     assert shown["explanation"][0]["unit"] == "cycles"
 

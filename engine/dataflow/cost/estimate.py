@@ -16,6 +16,7 @@ from engine.dataflow.cost.exact.execution import Execution
 from engine.dataflow.cost.exact.nests import Profile
 from engine.dataflow.cost.exact.timing import Timed, timed
 from engine.dataflow.cost.executed import executed_region
+from engine.dataflow.cost.interval import interval
 from engine.dataflow.cost.known import Known
 from engine.dataflow.cost.metadata import from_metadata
 from engine.dataflow.cost.mode import Mode
@@ -88,7 +89,7 @@ def estimate_region(region: CompiledRegion, known: Known) -> RegionEstimate:
 
 
 def _estimated(region: CompiledRegion, known: Known) -> RegionEstimate:
-    found, least = executed_region(region, known), None
+    found, least, when = executed_region(region, known), None, None
     if found is not None and found.mode is Mode.EXACT:
         known.note(found.executed)
         least = timed(found.executed, known.machine, bound=True).cycles
@@ -103,6 +104,7 @@ def _estimated(region: CompiledRegion, known: Known) -> RegionEstimate:
     flops, moved = sum(n.flops for n in nodes), sum(n.bytes for n in nodes) + copied
     if (memory := known.machine.memory) is not None:  # nothing moves faster than its peak
         cycles = max(cycles, moved / memory.peak_per_cycle(known.machine.clock_hz))
+    low, high = interval(found, when, cycles, least, known.machine)
     tensors = {name: known.why(name) for name in sorted(known.touches(region.graph))}
     return RegionEstimate(
         region.name,
@@ -119,6 +121,8 @@ def _estimated(region: CompiledRegion, known: Known) -> RegionEstimate:
             channel_bytes(region.graph, known.machine),
         ),
         known.budget if found is None else found.made,
+        low,
+        high,
     )
 
 

@@ -32,7 +32,7 @@ from engine.program.types import Program
 
 ELEMENTS = 3e6
 """Elements that an execution may make where the mode is automatic: some tenths of a second."""
-SAMPLED_ELEMENTS = 3e7
+SAMPLED_ELEMENTS = 4e6
 """Elements that an execution on samples may make."""
 MOST_ELEMENTS = 3e8
 """Elements that an execution may make at all: some gigabytes."""

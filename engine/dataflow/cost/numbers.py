@@ -36,6 +36,8 @@ class RegionEstimate(RegionTotals):
         What its accumulators hold, and what its channels have room for.
     executed : float
         Elements that were made, or would have been, to execute it whole: what the estimate took.
+    low, high : float
+        Cycles between which a run is expected, nineteen times out of twenty.
     """
 
     nodes: tuple[NodeEstimate, ...] = field(repr=False)
@@ -45,6 +47,8 @@ class RegionEstimate(RegionTotals):
     least: float | None = None
     on_chip: OnChip = NOT_KNOWN
     executed: float = field(default=0.0, repr=False)
+    low: float = 0.0
+    high: float = float("inf")
 
     @property
     def bottleneck(self) -> NodeEstimate:
@@ -64,11 +68,13 @@ class RegionEstimate(RegionTotals):
         return why_node(self.nodes[named_node(self.graph, str(node)).id], self.graph)
 
     def totals(self) -> dict[str, Any]:
-        """Plain data: the name, the figures, what they rest on, the bound, and bytes on chip."""
+        """Plain data: the name, the figures, what they rest on, how sure they are, and bytes."""
         return {
             **super().totals(),
             "mode": self.mode.value,
             "least": self.least,
+            "low": self.low,
+            "high": self.high,
             "on_chip": self.on_chip.to_dict(),
         }
 
@@ -81,6 +87,16 @@ class Estimate(results.Estimate[RegionEstimate]):
         """Cycles that no run takes fewer than; None where that is not known of a region."""
         bounds = [r.least for r in self.regions]
         return None if None in bounds else sum(b for b in bounds if b is not None)
+
+    @property
+    def low(self) -> float:
+        """Cycles that a run is expected to take at least."""
+        return sum(r.low for r in self.regions)
+
+    @property
+    def high(self) -> float:
+        """Cycles that a run is expected to take at most."""
+        return sum(r.high for r in self.regions)
 
     def why(self, name: str, node: str | int | None = None) -> Why:
         """Where a number comes from: of a region, of one of its nodes, or of a tensor.
@@ -107,5 +123,5 @@ class Estimate(results.Estimate[RegionEstimate]):
         raise DataError(f"no region or tensor is called {name!r}", hint=suggestion(name, known))
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data: the totals, the bound, and those of every region."""
-        return {**super().to_dict(), "least": self.least}
+        """Plain data: the totals, the bound, the interval, and those of every region."""
+        return {**super().to_dict(), "least": self.least, "low": self.low, "high": self.high}

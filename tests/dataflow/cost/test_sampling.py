@@ -36,6 +36,7 @@ def graph(kind: str) -> np.ndarray:
 @pytest.mark.parametrize("kind", ["uniform", "banded", "hubs"])
 def test_near_the_run(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sampling, "SIZES", (32,))
+    monkeypatch.setattr(sampling, "TIMES", 1)
     program = parse(CHAIN)
     data = {"A": graph(kind).astype(float), "X": np.eye(200)[:, :12]}
     for schedule in ("", "fuse T..Y"):
@@ -48,6 +49,33 @@ def test_near_the_run(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
             assert mine.cycles == pytest.approx(theirs.cycles, rel=0.15)
             assert mine.flops == pytest.approx(theirs.work.flops, rel=0.15)
             assert mine.bytes == pytest.approx(theirs.work.bytes, rel=0.15)
+
+
+def test_an_inner_index_is_sampled_where_the_outermost_alone_is_too_much() -> None:
+    """Few rows, each with millions of products: statistics alone would be left."""
+    rng = np.random.default_rng(5)
+    program = parse("A: 40x200 csr\nB: 200x30000 csr\nT[i,j] = A[i,k] * B[k,j]")
+    a = sp.random_array((40, 200), density=0.5, rng=rng, format="csr")
+    b = sp.random_array((200, 30000), density=0.1, rng=rng, format="csr")
+    compilation = compile_program(program, "order T: i,k,j")
+    (mine,) = estimate(compilation, {"A": a, "B": b}).regions
+    assert mine.mode is Mode.SAMPLED
+    run = simulate(compilation, {"A": a, "B": b})
+    assert mine.cycles == pytest.approx(run.cycles, rel=0.02)
+    assert mine.flops == pytest.approx(run.regions[0].work.flops, rel=0.02)
+    assert mine.bytes == pytest.approx(run.regions[0].work.bytes, rel=0.05)
+
+
+def test_empty_rows_are_counted_as_such(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(6)
+    there = (rng.random((600, 600)) < 0.05) & (rng.random(600) < 0.4)[:, None]
+    program = parse("A: 600x600 csr\nX: 600x8 dense\nT[i,j] = A[i,k] * X[k,j]")
+    data = {"A": there * 1.0, "X": np.ones((600, 8))}
+    compilation = compile_program(program, "order T: i,j,k")
+    monkeypatch.setattr(sampling, "SAMPLED_ELEMENTS", 1.5e5)
+    (mine,) = estimate(compilation, data, mode="sampled").regions
+    run = simulate(compilation, data)
+    assert mine.cycles == pytest.approx(run.cycles, rel=0.03)
 
 
 def test_automatic_estimates_take_samples_where_all_is_too_much() -> None:

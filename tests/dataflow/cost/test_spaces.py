@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.estimate import REGRET, RHO, measure, rank_correlation, regret
 from benchmarks.spaces import space
-from engine.dataflow.cost import Mode
+from engine.dataflow.cost import Mode, sampling
 
 SPACES = [
     ("chain", "power law"),
@@ -54,6 +54,24 @@ def test_channels_with_a_bound(program: str, family: str, capacity: int) -> None
     assert row.errors[1] <= 0.15
     assert row.bounds is not None
     assert row.bounds[-1] <= 1.0
+
+
+@pytest.mark.parametrize(
+    ("program", "family"), [("chain", "power law"), ("edge", "clustered"), ("SDDMM X", "arrow")]
+)
+def test_samples_choose_right_too(
+    program: str, family: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With so few elements that few coordinates are executed."""
+    monkeypatch.setattr(sampling, "SAMPLED_ELEMENTS", 1e5)
+    chosen = space(program, family, 200)
+    assert chosen is not None
+    row = measure(chosen, Mode.SAMPLED)
+    assert row.rho >= 0.94
+    assert row.regret <= REGRET
+    assert row.errors[0] <= 0.1
+    assert row.errors[1] <= 0.3
+    assert row.inside >= 0.9
 
 
 def test_spaces_have_permuted_copies_and_fused_regions() -> None:

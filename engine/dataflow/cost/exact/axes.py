@@ -40,7 +40,6 @@ class Axis:
     order: Ints | None = None
     weights: Floats | None = None
     turns: Ints | None = None
-    sample: Sample | None = None
 
     @cached_property
     def size(self) -> int:
@@ -67,7 +66,7 @@ class Axis:
         there = turn < turns[which]
         turn, which = turn[there], which[there]
         order = which[np.lexsort((which, turn, block[which]))]
-        return replace(self, order=order, weights=weights, turns=turns, sample=sample)
+        return replace(self, order=order, weights=weights, turns=turns)
 
     def at_coordinates(self, top: Nest, values: Floats) -> Floats:
         """Values of the elements of a level, at the coordinates that they have here."""
@@ -91,14 +90,8 @@ class Axis:
         made = np.zeros(len(self.coords))
         if profile.top is not None:
             made = self.at_coordinates(profile.top, profile.per)
-        if self.sample is not None and self.weights is not None and self.turns is not None:
-            at = np.searchsorted(self.coords, self.sample.coords)
-            at = np.minimum(at, max(len(self.coords) - 1, 0))
-            there = self.coords[at] == self.sample.coords if len(self.coords) else at < 0
-            work = np.where(there, made[at], 0.0) if len(made) else np.zeros(len(at))
-            factor = self.sample.factor(np.asarray(work, dtype=np.float64))
-            weights = np.where(self.weights > 1.0, self.weights * factor, self.weights)
-            made = made * weights / self.turns
+        if self.weights is not None and self.turns is not None:
+            made = made * self.weights / self.turns
         return self.placed(made, profile.behind)
 
     def at_elements(self, top: Nest, placed: Floats) -> Floats:
@@ -137,7 +130,7 @@ def axes_of(execution: Execution, samples: Mapping[str, Sample]) -> dict[str, Ax
         else:
             axes[index] = Axis(np.unique(np.concatenate([t.crd for t in several])), False)
     for index, sample in samples.items():
-        if index in axes and len(sample.coords) < sample.measures.shape[1]:
+        if index in axes and not sample.whole:
             axes[index] = axes[index].sampled(sample)
     return axes
 

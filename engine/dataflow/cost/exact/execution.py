@@ -13,7 +13,7 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from engine.dataflow.cost.exact.nests import Carried, Ints, Profile
+from engine.dataflow.cost.exact.nests import Carried, Floats, Ints, Profile
 from engine.dataflow.cost.exact.samples import NO_SAMPLES, Sample, traversed
 from engine.dataflow.samml.catalogue import primitive
 from engine.dataflow.samml.graph import Graph, Node
@@ -85,13 +85,14 @@ class Context:
 
     Attributes
     ----------
-    only : array or None
-        The coordinates, sorted, that a traversal is to leave in.
+    by : array or None
+        How many coordinates each coordinate of the index that is traversed stands for; 0 of those
+        that are left out.  None: all are left in.
     """
 
     sources: Sources
     budget: Budget
-    only: Ints | None = None
+    by: Floats | None = None
 
 
 Inputs = tuple[Carried, ...]
@@ -251,7 +252,7 @@ def execute(
         found = memo.get(key)
         if found is None:
             before = budget.made
-            context = Context(sources, budget, None if sample is None else sample.coords)
+            context = Context(sources, budget, None if sample is None else sample.by)
             made = RULES[node.op].execute(node, tuple(streams[s] for s in node.inputs), context)
             number = memo.put(key, made, budget.made - before)
         else:  # whether a graph takes too much does not depend on what was executed before

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -34,12 +34,15 @@ class Nest:
         counted is never made.
     full : int
         If not 0, every fiber has all the coordinates below it.
+    by : array or None
+        Of a sampled index, how many coordinates each of its coordinates stands for.
     """
 
     parent: Nest | None
     seg: Ints
     stored: Ints | None
     full: int = field(default=0)
+    by: Floats | None = field(default=None)
 
     @property
     def n(self) -> int:
@@ -84,15 +87,53 @@ class Nest:
         return self.seg[self.parent.ends]
 
     @cached_property
+    def weights(self) -> Floats | None:
+        """How many elements each element stands for; None: each for itself.
+
+        What an outer coordinate stands for is not counted here.
+        """
+        if self.parent is None or self.parent.parent is None:
+            return None
+        outside = self.parent.weights
+        own = None if self.by is None else self.by[self.crd]
+        if outside is None:
+            return own
+        outside = outside[self.up]
+        return outside if own is None else outside * own
+
+    @cached_property
     def elements(self) -> Profile:
         """Its elements, per outer coordinate."""
+        parent = self.parent
+        if self.by is None and parent is not None and parent.weights is not None:
+            return parent.weighed(np.diff(self.seg))  # the elements themselves are never made
+        if self.weights is not None:
+            return self.weighed(np.ones(self.n))
         return Profile.of(self.top, np.diff(self.ends))
 
     def where(self, chosen: Bools) -> Profile:
         """Some of its elements, per outer coordinate."""
+        if self.weights is not None:
+            return self.weighed(chosen)
         before = np.zeros(self.n + 1, dtype=np.int64)
         np.cumsum(chosen, out=before[1:])
         return Profile.of(self.top, np.diff(before[self.ends]))
+
+    def weighed(self, counts: npt.NDArray[Any]) -> Profile:
+        """What its elements have of something, and what they stand for, per outer coordinate."""
+        before = np.zeros(self.n + 1)
+        np.cumsum(counts * self.weights, out=before[1:])
+        assert self.top is not None
+        return Profile(self.top, np.diff(before[self.ends]))
+
+    def between(self, low: Ints, high: Ints, outside: Ints, base: Nest) -> npt.NDArray[Any]:
+        """How many elements stand in these ranges, under these elements of a level outside."""
+        if self.weights is None:
+            return high - low
+        before = np.zeros(self.n + 1)
+        np.cumsum(self.weights, out=before[1:])
+        found = before[high] - before[low]
+        return found if base.weights is None else found / base.weights[outside]
 
     @cached_property
     def bare(self) -> Bools:
@@ -178,11 +219,11 @@ class Profile:
 ROOT = Nest(None, np.array([0, 1]), np.zeros(1, dtype=np.int64))
 
 
-def below(parent: Nest, up: Ints, crd: Ints) -> Nest:
+def below(parent: Nest, up: Ints, crd: Ints, by: Floats | None = None) -> Nest:
     """A level with these coordinates under these elements of another, in order."""
     seg = np.zeros(parent.n + 1, dtype=np.int64)
     np.cumsum(np.bincount(up, minlength=parent.n), out=seg[1:])
-    return Nest(parent, seg, crd)
+    return Nest(parent, seg, crd, by=by)
 
 
 def kept(nest: Nest, chosen: Bools) -> Nest:
@@ -190,7 +231,7 @@ def kept(nest: Nest, chosen: Bools) -> Nest:
     before = np.zeros(nest.n + 1, dtype=np.int64)
     np.cumsum(chosen, out=before[1:])
     assert nest.parent is not None
-    return Nest(nest.parent, before[nest.seg], nest.crd[chosen])
+    return Nest(nest.parent, before[nest.seg], nest.crd[chosen], by=nest.by)
 
 
 @dataclass(frozen=True, eq=False)

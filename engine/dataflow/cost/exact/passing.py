@@ -174,11 +174,12 @@ def _last_tree(base: Nest | None, nest: Nest) -> Profile:
     last = base.ends[1:] - 1
     some = base.ends[1:] > base.ends[:-1]
     low, high = np.where(some, last, 0), np.where(some, last + 1, 0)
-    tokens = np.where(some, 1, 0)
+    tokens, found = np.where(some, 1, 0), high - low
     for level in innermost(nest, nest.depth - base.depth):
-        tokens = np.where(some, np.maximum(high - low, 1), 0)  # a stop for each
+        tokens = np.where(some, np.maximum(found, 1), 0)  # a stop for each
         low, high = level.seg[low], level.seg[high]
-    return Profile.of(nest.top, tokens + high - low)
+        found = level.between(low, high, np.where(some, last, 0), base)
+    return Profile.of(nest.top, tokens + found)
 
 
 def latency_of(made: Executed, carried: Carried, slow: int) -> int:

@@ -15,7 +15,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from engine.dataflow.cost.exact.nests import Bools, Floats, Ints
+from engine.dataflow.cost.exact.nests import Floats, Ints
 from engine.dataflow.samml.catalogue import primitive
 from engine.dataflow.samml.graph import Graph, Node
 from engine.dataflow.samml.primitive import Family
@@ -23,9 +23,20 @@ from engine.dataflow.samml.traits import Traversal
 from engine.program.levels import coordinates
 from engine.program.storage import StoredTensor
 
-HUB = 4
-"""A hub has more of something than one part in so many times the size of a sample."""
+HUB = 0.5
+"""A hub has so many times as much of something as a sample has on average."""
 SEED = 20_260_901
+FLOOR = 0.25
+"""How probable what has nothing is, as a part of the mean."""
+NOTHING = 3
+"""Of how many that have nothing there is a sample, at least, if there are so many."""
+EACH = 3
+"""Coordinates of a sample for each total that its weights are to meet, at least."""
+LEAST = 0.2
+"""How far weights are moved to meet totals, at most, as a factor."""
+ROUNDS = 5
+NEAR = 1e-3
+"""How near to the totals weights are to come."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,18 +49,33 @@ class Sample:
         Sorted.
     weights : (S,) array
         How many coordinates each stands for.
-    measures : (m, n) array
-        Of each of all n coordinates, what its work may go with.
+    extent : int
+        How many coordinates there are.
+    met : (m, S) array
+        Of each coordinate, the measures whose totals are met.
     """
 
     coords: Ints
     weights: Floats
-    measures: Floats = field(repr=False)
+    extent: int
+    met: Floats = field(repr=False)
 
     @cached_property
-    def key(self) -> tuple[int, bytes]:
-        """Equal for samples of the same coordinates."""
-        return len(self.coords), self.coords.tobytes()
+    def key(self) -> tuple[int, bytes, bytes]:
+        """Equal for samples of the same coordinates with the same weights."""
+        return self.extent, self.coords.tobytes(), self.weights.tobytes()
+
+    @cached_property
+    def by(self) -> Floats:
+        """How many coordinates each of all coordinates stands for; 0 of those left out."""
+        made = np.zeros(self.extent)
+        made[self.coords] = self.weights
+        return made
+
+    @property
+    def whole(self) -> bool:
+        """Whether it has every coordinate."""
+        return len(self.coords) == self.extent
 
     @classmethod
     def of(cls, measures: Floats, size: int) -> Sample:
@@ -58,13 +84,14 @@ class Sample:
         Parameters
         ----------
         measures : (m, n) array
-            Of each coordinate, how much there is of several things that work may go with; the last
-            one decides how probable it is.
+            Of each coordinate, how much there is of several things that work may go with, the most
+            telling ones first; but the very first one decides how probable it is.
         """
         n = measures.shape[1]
         if size >= n:
-            return cls(np.arange(n), np.ones(n), measures)
-        share = np.sqrt(1.0 + measures[-1])
+            return cls(np.arange(n), np.ones(n), n, np.zeros((0, n)))
+        share = np.sqrt(measures[0])
+        share = share + max(FLOOR * float(share.mean()), 1.0)
         hubs = _hubs(measures, size)
         chance = np.minimum(1.0, size * share / share.sum())
         chance[hubs] = 1.0
@@ -78,53 +105,89 @@ class Sample:
             if np.allclose(again, chance):
                 break
             chance = again
-        reached = np.cumsum(chance)
+        nothing = measures[0] == 0
+        if nothing.any():
+            chance[nothing] = np.maximum(chance[nothing], min(1.0, NOTHING / nothing.sum()))
+        order = np.argsort(nothing, kind="stable")
+        reached = np.cumsum(chance[order])
         start = np.random.default_rng(SEED).random()
         before = np.concatenate(([0.0], reached[:-1]))
-        coords = np.flatnonzero(np.floor(reached - start) > np.floor(before - start))
+        coords = order[np.floor(reached - start) > np.floor(before - start)]
         coords = np.union1d(coords, np.flatnonzero(chance >= 1.0))
-        return cls(coords, 1.0 / chance[coords], measures)
+        weights, met = _calibrated(coords, 1.0 / chance[coords], measures, share[coords])
+        return cls(coords, weights, n, met)
 
-    @cached_property
-    def free(self) -> Bools:
-        """Which coordinates stand for others: of those that do not there is one only."""
-        return np.asarray(self.weights > 1.0)
-
-    @cached_property
-    def _known(self) -> tuple[Floats, Floats, Floats]:
-        """Of the measures and the constant: what the coordinates have, its length, and a factor.
-
-        The factor brings those that stand for others to what is missing from the total.
-        """
-        every = np.vstack([np.ones(self.measures.shape[1]), self.measures])
-        every = every[every.sum(axis=1) > 0]
-        mine = every[:, self.coords]
-        missing = every.sum(axis=1) - mine[:, ~self.free].sum(axis=1)
-        have = mine[:, self.free] @ self.weights[self.free]
-        factors = np.where(have > 0, missing / np.maximum(have, 1e-300), 1.0)
-        return mine, np.sqrt((mine**2) @ self.weights) + 1e-300, factors
-
-    def factor(self, work: Floats) -> float:
-        """What to multiply weights with for some work, by the measure that it goes with most.
+    def deviation(self, work: Floats) -> float:
+        """The standard deviation of the total of some work, as far as no measure explains it.
 
         Parameters
         ----------
         work : (S,) array
             Of each coordinate.
         """
-        mine, lengths, factors = self._known
-        return float(factors[np.argmax((mine * self.weights) @ work / lengths)])
+        free = self.weights != 1.0
+        if free.sum() < 2:
+            return 0.0
+        root, mine = np.sqrt(self.weights[free]), self.met[:, free]
+        fit = np.linalg.lstsq((mine * root).T, work[free] * root, rcond=1e-9)[0]
+        rest = self.weights[free] * (work[free] - fit @ mine)
+        left = len(rest) / max(len(rest) - len(mine), 1)
+        return float(np.sqrt(left * np.sum(np.diff(rest) ** 2) / 2.0))
+
+
+def _calibrated(
+    coords: Ints, weights: Floats, measures: Floats, share: Floats
+) -> tuple[Floats, Floats]:
+    """Weights with which the sample has as much of each measure as there is; and the measures.
+
+    Coordinates that stand for themselves only keep their weight; the others are changed as little
+    as possible (a generalised regression estimate).  Where no weights near those meet all totals,
+    only the first ones are met.
+    """
+    free = weights > 1.0
+    every = np.vstack([np.ones(measures.shape[1]), measures[1:], measures[:1]])
+    missing = every.sum(axis=1) - every[:, coords[~free]] @ weights[~free]
+    mine, base = every[:, coords[free]], weights[free]
+    rows = min(len(every), int(free.sum()) // EACH)
+    while rows:
+        factors, off = _factors(mine[:rows], missing[:rows], base, 1.0 / share[free])
+        if off < NEAR:
+            made = weights.copy()
+            made[free] = base * factors
+            return made, every[:rows, coords]
+        rows -= 1
+    return weights, np.zeros((0, len(coords)))
+
+
+def _factors(mine: Floats, missing: Floats, base: Floats, ease: Floats) -> tuple[Floats, float]:
+    """Factors of weights that bring measures to what is missing, and how far they are off still."""
+    scale = np.sqrt((mine**2) @ (base * ease))
+    some = scale > 0
+    mine, missing = mine[some] / scale[some, None], missing[some] / scale[some]
+    factors, fixed = np.ones(len(base)), np.zeros(len(base), dtype=bool)
+    for _ in range(ROUNDS):
+        rest = missing - mine[:, fixed] @ (base * factors)[fixed] - mine[:, ~fixed] @ base[~fixed]
+        towards = mine[:, ~fixed] * (base * ease)[~fixed]
+        found = np.linalg.lstsq(towards @ mine[:, ~fixed].T, rest, rcond=1e-9)[0]
+        factors[~fixed] = 1.0 + ease[~fixed] * (found @ mine[:, ~fixed])
+        beyond = (factors < LEAST) | (factors > 1.0 / LEAST)
+        factors = np.clip(factors, LEAST, 1.0 / LEAST)
+        if fixed[beyond].all() or beyond.all():
+            break
+        fixed |= beyond
+    off = np.abs(mine @ (base * factors) / np.maximum(missing, 1e-300) - 1.0)
+    return factors, float(off.max(initial=0.0))
 
 
 def _hubs(measures: Floats, size: int) -> Ints:
-    """Coordinates with so much of something that no sample may miss them; half of it at most."""
+    """Coordinates with so much of something that no sample may miss them; most of it at most."""
     totals = measures.sum(axis=1)
     parts = measures[totals > 0] / totals[totals > 0][:, None]
     if not len(parts):
         return np.zeros(0, dtype=np.int64)
     most = parts.max(axis=0)
-    heaviest = np.argsort(-most, kind="stable")[: size // 2]
-    return np.asarray(heaviest[most[heaviest] * HUB * size > 1.0], dtype=np.int64)
+    heaviest = np.argsort(-most, kind="stable")[: size * 3 // 4]
+    return np.asarray(heaviest[most[heaviest] * size > HUB], dtype=np.int64)
 
 
 NO_SAMPLES: Mapping[str, Sample] = MappingProxyType({})
@@ -143,6 +206,29 @@ def traversed(graph: Graph, node: Node) -> str | None:
 def outermost(graph: Graph) -> tuple[str, ...]:
     """The outermost indices of a graph's streams."""
     return tuple(dict.fromkeys(s.indices[0] for s in graph.streams if s.indices))
+
+
+View = Mapping[str, Ints]
+"""Coordinates of a tensor's elements, by index."""
+
+
+def unfolded(graph: Graph) -> tuple[str, ...]:
+    """Indices inside the outermost that nothing is folded over, the outer ones first.
+
+    What is there at other indices does not depend on which of their coordinates are executed.
+    Where coordinates are shifted, there is none.
+    """
+    if any(node.op == "shift" for node in graph.nodes):
+        return ()
+    depths: dict[str, int] = {}
+    for stream in graph.streams:
+        for depth, x in enumerate(stream.indices[1:]):
+            depths[x] = max(depth, depths.get(x, 0))
+    for node in graph.nodes:
+        if primitive(node.op).family is Family.REDUCE:
+            for x in graph.streams[node.inputs[0]].indices[-1:]:
+                depths.pop(x, None)
+    return tuple(sorted(depths, key=lambda x: depths[x]))
 
 
 MOST = 4_000_000
@@ -171,37 +257,66 @@ def measures_of(
     measures : (m, extent) array
     """
     traversals = _traversals(graph)
-    views: list[tuple[Ints, dict[str, int]]] = []
+    views: list[View] = []
     for name, order, levels in traversals:
         stored = tensors(name)
         if stored is None or stored.tensor.format.all_dense or stored.nnz > MOST:
             continue
         modes = [int(m) for m in order.split(",")] if order else stored.tensor.format.mode_order
         coords = coordinates(stored.tensor, stored.levels)
-        views.append((coords, {x: modes[level] for x, level in levels}))
+        views.append({x: np.ascontiguousarray(coords[:, modes[level]]) for x, level in levels})
+    own = [_counts(view, index, extent) for view in views]
+    chance, *hops = _followed(views, index, extent)[::-1] or [np.ones(extent)]
+    there = [np.minimum(found, 1.0) for found in own]
+    rest = [*_through(views, index, extent), *own, *there, *hops[::-1]]
+    different = {found.tobytes(): found for found in rest if found.any()}
+    measures = [chance, *different.values()]
+    return (index, extent, tuple(traversals)), np.stack(measures)
+
+
+def _counts(view: View, index: str, extent: int) -> Floats:
+    """How many elements of a view each coordinate of an index has."""
+    if index not in view:
+        return np.zeros(extent)
+    found = np.bincount(view[index], minlength=extent)[:extent]
+    return found.astype(np.float64)
+
+
+def _through(views: list[View], index: str, extent: int) -> list[Floats]:
+    """How many elements of one view those of another lead to, for each pair of views."""
+    found = []
+    for view in views:
+        for y, at in view.items() if index in view else ():
+            for other in views:
+                if y == index or other is view or y not in other:
+                    continue
+                reached = np.bincount(other[y], minlength=int(at.max(initial=0)) + 1)[at]
+                made = np.bincount(view[index], reached, minlength=extent)
+                found.append(np.asarray(made[:extent], dtype=np.float64))
+    return found
+
+
+def _followed(views: list[View], index: str, extent: int) -> list[Floats]:
+    """How many elements each coordinate of an index leads to, hop by hop."""
     measures: list[Floats] = []
     before: dict[str, Floats] = {}
     for _ in range(HOPS):
         reached: dict[str, Floats] = {}
-        for coords, indices in views:
-            for x, mode in indices.items():
-                size = extent if x == index else int(coords[:, mode].max(initial=0)) + 1
-                weight = np.ones(len(coords)) if not before else np.zeros(len(coords))
-                for y, other in indices.items():
-                    if y != x and y in before:
-                        at = coords[:, other]
-                        there = at < len(before[y])
-                        weight[there] += before[y][at[there]]
-                made = np.bincount(coords[:, mode], weight, minlength=size)
+        for view in views:
+            for x, here in view.items():
+                size = extent if x == index else int(here.max(initial=0)) + 1
+                weight = None if not before else np.zeros(len(here))
+                for y, at in view.items():
+                    if weight is not None and y != x and y in before:
+                        weight += np.append(before[y], 0.0)[np.minimum(at, len(before[y]))]
+                made = np.bincount(here, weight, minlength=size)
                 found = np.asarray(made[:size], dtype=np.float64)
                 old = reached.get(x)
                 reached[x] = found if old is None else _added(old, found)
         before = reached
         if index in reached:
             measures.append(_added(np.zeros(extent), reached[index])[:extent])
-    if not measures:
-        measures.append(np.ones(extent))
-    return (index, extent, tuple(traversals)), np.stack(measures)
+    return measures
 
 
 def _added(a: Floats, b: Floats) -> Floats:

@@ -88,10 +88,11 @@ def largest_tree(levels: Sequence[Nest]) -> Held:
     base = levels[0].parent
     assert base is not None
     low, high = np.arange(base.n), np.arange(1, base.n + 1)
-    coordinates = np.zeros(base.n, dtype=np.int64)
+    coordinates, leaves, under = np.zeros(base.n), np.zeros(base.n), np.arange(base.n)
     for level in levels:
         low, high = level.seg[low], level.seg[high]
-        coordinates += high - low
+        leaves = level.between(low, high, under, base)
+        coordinates = coordinates + leaves
     if not base.n:
         return Held()
-    return Held(float(coordinates.max()), float((high - low).max()))
+    return Held(float(coordinates.max()), float(leaves.max()))

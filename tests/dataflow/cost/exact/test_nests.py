@@ -114,3 +114,20 @@ def test_full_levels_are_counted_and_not_made() -> None:
     refs_of = Carried(small, base=ints(6, 0)).refs
     assert refs_of is not None
     assert refs_of.tolist() == [6, 7, 8, 0, 1, 2]
+
+
+def test_sampled_levels_count_what_their_elements_stand_for() -> None:
+    """Not at the outermost level, which whoever times weighs."""
+    by = np.array([0.0, 2.0, 0.0, 5.0])
+    outer = levels([0, 3])[-1]
+    middle = below(outer, ints(0, 0, 1), ints(1, 3, 3), by)
+    inner = below(middle, ints(0, 1, 1, 2), ints(7, 8, 9, 9))
+    assert outer.weights is None
+    assert middle.elements.per.tolist() == [7, 5]
+    assert inner.elements.per.tolist() == [2 + 5 + 5, 5]
+    assert inner.where(np.array([True, False, True, False])).per.tolist() == [2 + 5, 0]
+    assert inner.tokens.per.tolist() == [12 + 7, 5 + 5]
+    assert Nest.of_full(middle, 10**12).elements.per.tolist() == [7e12, 5e12]
+    assert kept(middle, np.array([True, False, True])).elements.per.tolist() == [2, 5]
+    under = inner.between(ints(1), ints(3), ints(1), middle)
+    assert under.tolist() == [2]

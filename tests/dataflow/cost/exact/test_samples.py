@@ -32,18 +32,24 @@ def test_the_same_sample_every_time() -> None:
     assert Sample.of(work, 32).key == Sample.of(work, 32).key
 
 
-def test_weights_meet_the_total_of_what_is_most_like_the_work() -> None:
+def test_weights_meet_the_totals_of_all_measures_and_of_what_is_made_of_them() -> None:
     rng = np.random.default_rng(2)
-    degree = rng.integers(1, 30, 600).astype(float)
+    degree = rng.integers(0, 5, 600).astype(float)
     hops = degree * rng.random(600) * 50
-    sample = Sample.of(np.stack([degree, hops]), 40)
-    for measure in (degree, hops):
-        work = 7.0 * measure[sample.coords]
-        weights = np.where(sample.free, sample.weights * sample.factor(work), sample.weights)
-        assert weights @ work == pytest.approx(7.0 * measure.sum())
-    constant = np.ones(len(sample.coords))
-    weights = np.where(sample.free, sample.weights * sample.factor(constant), sample.weights)
-    assert weights.sum() == pytest.approx(600)
+    there = np.minimum(degree, 1.0)
+    sample = Sample.of(np.stack([hops, degree, there]), 40)
+    for measure in (degree, hops, there, np.ones(600), degree + there + 0.1 * hops):
+        assert sample.weights @ measure[sample.coords] == pytest.approx(measure.sum())
+    assert sample.weights.min() > 0
+
+
+def test_what_has_nothing_is_sampled_too() -> None:
+    """Else nothing would tell how many coordinates have no work."""
+    work = np.where(np.arange(600) % 3 > 0, 1e6, 0.0)
+    sample = Sample.of(np.stack([work, np.minimum(work, 1.0)]), 40)
+    empty = work[sample.coords] == 0
+    assert empty.sum() >= 3
+    assert sample.weights[empty].sum() == pytest.approx(200)
 
 
 def test_measures_follow_a_product_of_a_matrix_with_itself() -> None:
@@ -56,10 +62,14 @@ def test_measures_follow_a_product_of_a_matrix_with_itself() -> None:
     found = {traversed(region.graph, node) for node in region.graph.nodes}
     assert found == {None, "i", "k", "j"}
     _, measures = measures_of(region.graph, "i", 6, data.get)
-    assert measures[0].tolist() == [2, 3, 0, 0, 1, 0]
-    # One hop on: what both traversals of A have at k.
-    columns, rows = (array != 0).sum(axis=0), (array != 0).sum(axis=1)
-    assert measures[1].tolist() == ((array != 0) @ (columns + rows)).tolist()
+    there = array != 0
+    columns, rows = there.sum(axis=0), there.sum(axis=1)
+    found = measures.tolist()
+    assert [2, 3, 0, 0, 1, 0] in found
+    # One hop on: what both traversals of A have at k, and what the second one has there.
+    assert (there @ (columns + rows)).tolist() in found
+    assert (there @ rows).tolist() == found[1]
+    assert (rows > 0).tolist() in found
 
 
 def test_a_hub_of_any_measure_is_in() -> None:

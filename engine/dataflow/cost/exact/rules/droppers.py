@@ -35,7 +35,7 @@ def _fiber_align(node: Node, inputs: Inputs, context: Context) -> Executed:
         lengths = np.where(there, np.append(np.diff(nest.seg), 0)[source], 0)
         begin = np.append(nest.seg[:-1], 0)[source]
         source = spread(begin, lengths)
-        parent = Nest(parent, segments(lengths), nest.crd[source])
+        parent = Nest(parent, segments(lengths), nest.crd[source], by=nest.by)
     inserted = after.where(at < 0)
     # A concat may have shifted the coordinates under which the stream still lies.
     work = stream.tokens.on(before.top) + before.filled

@@ -80,7 +80,8 @@ class _Operands:
         return np.asarray(found - nest.seg[fiber])
 
     def level(self, parent: Nest, keys: Ints) -> Nest:
-        return below(parent, keys // self.width, keys % self.width)
+        by = next((nest.by for nest in self.nests if nest.by is not None), None)
+        return below(parent, keys // self.width, keys % self.width, by)
 
 
 def _payload(given: Carried, at: Ints, nest: Nest, context: Context) -> Carried:

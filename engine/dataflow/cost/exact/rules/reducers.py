@@ -65,10 +65,10 @@ def _spacc(node: Node, inputs: Inputs, context: Context) -> Executed:
         fiber = fiber[val.here]
         columns = [column[val.here] for column in columns]
     outputs, parent, key = [], base, fiber
-    for column in columns:
+    for column, crd in zip(columns, crds, strict=True):
         width = int(column.max(initial=0)) + 1
         found, key = _grouped(key, column, width, parent.n)
-        parent = below(parent, found // width, found % width)
+        parent = below(parent, found // width, found % width, crd.nest.by)
         outputs.append(Carried(parent))
     outputs.append(Carried(parent))
     flushes = outer.nest.stops

@@ -46,7 +46,7 @@ def _replay(node: Node, inputs: Inputs, context: Context) -> Executed:
         lengths = (nest.seg[1:] - nest.seg[:-1])[at]
         context.budget.take(float(lengths.sum()))
         fiber = spread(nest.seg[at], lengths)
-        parent = Nest(parent, segments(lengths), nest.crd[fiber])
+        parent = Nest(parent, segments(lengths), nest.crd[fiber], by=nest.by)
         at = fiber
     out = taken_at(stream, fiber, parent)
     # A subtree whose driver has an empty fiber is taken and dropped, a cycle per token.

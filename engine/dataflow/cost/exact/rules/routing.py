@@ -53,7 +53,7 @@ def _ordered_join(node: Node, inputs: Inputs, context: Context) -> Executed:
         for k, chain in enumerate(chains):
             mine = lane == k
             crd[mine] = chain[depth].crd[at[mine]]
-        parent = Nest(parent, segments(lengths), crd)
+        parent = Nest(parent, segments(lengths), crd, by=chains[0][depth].by)
     refs: Ints | None = None
     present: Bools | None = None
     if lanes[0].refs is not None:

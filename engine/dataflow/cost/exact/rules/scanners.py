@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from engine.dataflow.cost.exact.execution import Context, Executed, Inputs, rule
-from engine.dataflow.cost.exact.nests import Carried, Nest, kept
+from engine.dataflow.cost.exact.nests import Carried, Ints, Nest
 from engine.dataflow.cost.exact.steps import references, segments, spread
 from engine.dataflow.samml.graph import Node
-from engine.program.rounded.tensors import member
 
 
 @rule("scan", steps="each coordinate and stop that it puts", ahead=True)
@@ -18,21 +17,25 @@ def _scan(node: Node, inputs: Inputs, context: Context) -> Executed:
     given_refs = references(given, context)
     assert given_refs is not None
     size = context.sources.full(str(node.params["tensor"]), int(node.params["level"]))
-    if size and given.here is None and context.only is None:
+    if size and given.here is None and context.by is None:
         nest = _full(given.nest, size, context)
         return Executed((Carried(nest), Carried(nest, base=given_refs * size)), nest.tokens)
     refs = given_refs if given.here is None else given_refs[given.here]
+    left: Ints | None = None
+    if context.by is not None:
+        chosen = context.by[crd] > 0
+        left, before = np.flatnonzero(chosen), np.zeros(len(crd) + 1, dtype=np.int64)
+        np.cumsum(chosen, out=before[1:])
+        seg = before[seg]
     begin, lengths = seg[refs], seg[refs + 1] - seg[refs]
     context.budget.take(float(lengths.sum()))
     at = spread(begin, lengths)
+    at = at if left is None else left[at]
     if given.here is not None:
         every = np.zeros(given.nest.n, dtype=np.int64)
         every[given.here] = lengths
         lengths = every
-    nest = Nest(given.nest, segments(lengths), crd[at])
-    if context.only is not None:
-        left = member(nest.crd, context.only)
-        nest, at = kept(nest, left), at[left]
+    nest = Nest(given.nest, segments(lengths), crd[at], by=context.by)
     return Executed((Carried(nest), Carried(nest, at)), nest.tokens)
 
 
@@ -43,17 +46,18 @@ def _dense_scan(node: Node, inputs: Inputs, context: Context) -> Executed:
     given_refs = references(given, context)
     assert given_refs is not None
     here = given.here
-    if here is None and context.only is None:
+    if here is None and context.by is None:
         nest = _full(given.nest, dim, context)
         return Executed((Carried(nest), Carried(nest, base=given_refs * dim)), nest.tokens)
-    only = None if context.only is None else context.only[context.only < dim]
+    only = None if context.by is None else np.flatnonzero(context.by[:dim])
     context.budget.take(float(dim if only is None else len(only)) * given.values.total)
     every = np.arange(dim) if only is None else only
     refs = given_refs if here is None else given_refs[here]
     crd = np.tile(every, len(refs))
     at = np.repeat(refs, len(every)) * dim + crd
     lengths = np.full(given.nest.n, len(every))
-    nest = Nest(given.nest, segments(lengths if here is None else np.where(here, lengths, 0)), crd)
+    seg = segments(lengths if here is None else np.where(here, lengths, 0))
+    nest = Nest(given.nest, seg, crd, by=context.by)
     return Executed((Carried(nest), Carried(nest, at)), nest.tokens)
 
 
