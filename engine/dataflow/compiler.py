@@ -8,8 +8,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
 
+from engine.dataflow.fusion import directives
 from engine.dataflow.fusion.directives import (
     Fuse,
+    LocateLevel,
     Order,
     Parallel,
     Span,
@@ -104,13 +106,19 @@ class Compilation:
         Whatever chose the orders, whatever data they were chosen by.
         """
         wishes = tuple(o for o in self.schedule.orders if o.last is None)
+        settings: list[directives.Setting] = [
+            s for s in self.schedule.settings if not isinstance(s, LocateLevel)
+        ]
         fusions, orders = [], []
         for r in self.regions:
             first, _, last = r.name.partition("..")
             orders.append(Order(first, last or first, r.own_order))
             if last:
                 fusions.append(Fuse(first, last))
-        return Schedule(tuple(fusions), (*wishes, *orders), self.schedule.settings)
+            span, options = Span(first, last or first), r.region.options
+            for levels, on in ((options.looked_up, True), (options.scanned, False)):
+                settings += [LocateLevel(view, x, on, span) for view, x in sorted(levels)]
+        return Schedule(tuple(fusions), (*wishes, *orders), tuple(settings))
 
     def sized(self, default: int = DEFAULT_CAPACITY) -> Compilation:
         """The same with finite channels, of capacities that no data can deadlock.

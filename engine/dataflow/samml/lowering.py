@@ -33,6 +33,7 @@ from engine.dataflow.table.cells import (
     Root,
     Scan,
     ScanIn,
+    SearchIn,
     Shifted,
     Value,
     ValueOf,
@@ -115,6 +116,10 @@ class _Lowering:
             case ScanIn(column=column):
                 scanned: tuple[int, int] = yield self._scan(column, prefix)
                 return _Built(scanned[0], {column: scanned[1]})
+            case SearchIn(column=column, wanted=wanted):
+                given: _Built = yield self._tree(wanted, prefix, name)
+                found: tuple[int, int] = yield self._search(column, prefix, given.crd)
+                return _Built(found[0], {column: found[1]})
             case AccIn():
                 built: _Built = yield self._emitted(tree)
                 return built
@@ -154,6 +159,17 @@ class _Lowering:
             params["singleton"] = True
         op = "dense_scan" if scan.dense else "scan"
         crd, ref = self.draft.add(op, (parent,), outputs, params, f"LS {column}.{index}", origin)
+        return crd, ref
+
+    def _search(self, column: str, prefix: Indices, wanted: int) -> Steps[tuple[int, int]]:
+        index = prefix[-1]
+        origin = f"{column}.{index}"
+        scan = self._scan_cell(column, index)
+        parent: int = yield self._reference(scan.parent)
+        outputs = ((CRD, prefix, f"{origin} found crd"), (REF, prefix, f"{origin} ref"))
+        params: dict[str, Scalar] = {"tensor": scan.tensor, "level": scan.level}
+        label = f"Search {origin}"
+        crd, ref = self.draft.add("search", (parent, wanted), outputs, params, label, origin)
         return crd, ref
 
     def _is_singleton(self, scan: Scan) -> bool:
@@ -262,7 +278,7 @@ class _Lowering:
     def _member(self, tree: LevelTree, index: str) -> str:
         """The first cell of the table that takes part in a level, as ``column.row``."""
         match tree:
-            case ScanIn(column=column):
+            case ScanIn(column=column) | SearchIn(column=column):
                 return f"{column}.{index}"
             case AccIn(accumulator=name):
                 return f"{self.table.accumulators[name].column}.{index}"
@@ -499,7 +515,7 @@ def _columns(tree: LevelTree) -> Iterator[str]:
     """The columns whose scanners take part in a level, each part of the tree looked at once."""
     for part in postorder([tree], _parts):
         match part:
-            case ScanIn(column=column):
+            case ScanIn(column=column) | SearchIn(column=column):
                 yield column
             case Located(columns=columns):
                 yield from columns
@@ -511,5 +527,7 @@ def _parts(tree: LevelTree) -> tuple[LevelTree, ...]:
             return children
         case Located(child=child) | Shifted(child=child):
             return (child,)
+        case SearchIn(wanted=wanted):
+            return (wanted,)
         case _:
             return ()
