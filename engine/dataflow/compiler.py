@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
@@ -29,10 +30,12 @@ from engine.dataflow.fusion.prepare import prepare
 from engine.dataflow.fusion.region import FusedRegion
 from engine.dataflow.fusion.schedule import Schedule
 from engine.dataflow.fusion.search import OrderSearch, reason_for
+from engine.dataflow.samml.catalogue import primitive
 from engine.dataflow.samml.graph import Graph
 from engine.dataflow.samml.lowering import lower
 from engine.dataflow.samml.passes import PASSES, Change, Pass, Setting, run_passes, selected
 from engine.dataflow.samml.passes.buffers import DEFAULT_CAPACITY, size_buffers
+from engine.dataflow.samml.traits import Arithmetic
 from engine.dataflow.samml.verify import verify
 from engine.dataflow.table.build import build_table
 from engine.dataflow.table.table import FusionTable
@@ -89,6 +92,24 @@ class CompiledRegion:
         names = [key.partition("@")[0] for key in keys if "@" in key]
         tensors = [self.region.program.tensor(name) for name in names]
         return tuple(t.name for t in tensors if not t.format.all_dense)
+
+    @cached_property
+    def recomputed(self) -> Mapping[str, int]:
+        """Statements that the graph computes more than once, and how often.
+
+        A tensor that is used twice is computed once where both uses need its elements at the same
+        time; where they do not, it would have to be kept, and is computed again.
+        """
+        computing = {
+            node.origin.partition(".")[0]
+            for node in self.graph.nodes
+            if primitive(node.op).arithmetic in _COMPUTING
+        }
+        made = Counter(c.tensor for c in self.table.columns if c.name in computing and not c.leaf)
+        return {tensor: times for tensor, times in made.items() if times > 1}
+
+
+_COMPUTING = (Arithmetic.BINARY, Arithmetic.UNARY, Arithmetic.FOLD)
 
 
 @dataclass(frozen=True)

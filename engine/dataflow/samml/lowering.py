@@ -133,7 +133,10 @@ class _Lowering:
                 built = yield self._tree(child, prefix, name)
                 payloads = dict(built.payloads)
                 for column in columns:
-                    payloads[column] = yield self._locate(column, index, built.crd)
+                    here: int | None = yield self._at_hand(column, index, payloads)
+                    if here is None:
+                        here = yield self._locate(column, index, built.crd)
+                    payloads[column] = here
                 return _Built(built.crd, payloads)
             case JoinOf():
                 built = yield self._join(tree, prefix, name)
@@ -233,6 +236,22 @@ class _Lowering:
         params: dict[str, Scalar] = {"dim": scan.dim, "tensor": scan.tensor, "level": scan.level}
         label = f"Locate {origin}"
         return self.draft.add("locate", (crd, parent), outputs, params, label, origin)[0]
+
+    def _at_hand(self, column: str, index: str, payloads: dict[str, int]) -> Steps[int | None]:
+        """The references of a column whose level rides along already, for another use of it."""
+        scan = self._scan_cell(column, index)
+        source: int = yield self._reference(scan.parent)
+        for other, payload in payloads.items():
+            if (other, index) not in self.table.cells:  # an accumulator's values
+                continue
+            same = self.table.cell(other, index).expression
+            if not isinstance(same, Scan):
+                continue
+            if (same.tensor, same.level) == (scan.tensor, scan.level):
+                parent: int = yield self._reference(same.parent)
+                if parent == source:
+                    return payload
+        return None
 
     def _dense_range(self, dense: DenseIn, prefix: Indices) -> Steps[tuple[int, int]]:
         """All coordinates of an index, once per coordinate of the level outside."""
