@@ -24,8 +24,8 @@ def levels_of_matrix(
 ) -> tuple[tuple[Level, ...], npt.NDArray[Any]] | None:
     """Levels and values of a ``scipy.sparse`` matrix of the tensor's shape, in the tensor's format.
 
-    The matrix is sound (:func:`is_sound`).  Rows are sorted, and entries given twice added, only where the matrix is not so already.  The
-    values may be the matrix's own.
+    The matrix is sound (:func:`is_sound`).  Rows are sorted, and entries given twice added, only
+    where the matrix is not so already.  The values may be the matrix's own.
 
     Returns
     -------
