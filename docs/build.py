@@ -26,6 +26,7 @@ HOLDS = {
     "engine.dataflow.compiler": "program → graphs",
     "engine.dataflow.sim": "twins, compiled kernels, dram,\nexplain, conformance",
     "engine.dataflow.cost": "the estimate",
+    "engine.dataflow.look_ups": "levels that are better\nlooked up than scanned",
     "engine.dataflow.orders": "orders, ranked",
     "engine.dataflow.what_if": "other channels, lanes",
     "engine.cli": "fuseloom …",

@@ -13,6 +13,7 @@ from engine.dataflow.cost import Estimate, estimate
 from engine.dataflow.fusion.directives import Materialise, Setting
 from engine.dataflow.fusion.regions import partition
 from engine.dataflow.fusion.schedule import Fuse, Order, Schedule
+from engine.dataflow.look_ups import LookUps
 from engine.dataflow.orders import BestOrders, best_orders
 from engine.dataflow.samml.graph import Graph
 from engine.dataflow.sim.machine import Machine
@@ -348,7 +349,7 @@ def build(design: Design, before: Built | None = None) -> Built:
         program = loaded.model.program
         fused = compile_program(program, schedule_of(program, design))
     machine = design.machine
-    ranking = best_orders(fused, loaded.data, effort=EFFORT, machine=machine)
+    ranking = best_orders(fused, loaded.data, effort=EFFORT, machine=machine, look_ups=LookUps.ALL)
     if before is not None and fused is before.fused and _graphs(ranking) == _graphs(before.ranking):
         ranking = replace(ranking, compilation=before.compilation)
     expected = estimate(ranking.compilation, loaded.data, machine=machine)

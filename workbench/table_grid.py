@@ -15,6 +15,7 @@ from workbench.palette import region_fill
 FILLS: Mapping[CellKind, str] = {
     CellKind.SCAN: "#cfe3ff",
     CellKind.LOCATE: "#d4eef0",
+    CellKind.SEARCH: "#c4e2f0",
     CellKind.REPEAT: "#ecebc4",
     CellKind.JOIN: "#e4d3fb",
     CellKind.REFERENCE: "#f4f6f8",

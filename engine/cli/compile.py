@@ -76,6 +76,7 @@ def _as_json(region: CompiledRegion) -> dict[str, Any]:
     return {
         "name": region.name,
         "order": region.order,
+        "recomputed": dict(region.recomputed),
         "region": json.loads(region.region.to_json()),
         "table": json.loads(region.table.to_json()),
         "graph": json.loads(region.graph.to_json()),
@@ -99,7 +100,11 @@ def _shown(region: CompiledRegion, what: str) -> str:
 
             return str(to_dot(region.graph).source)
     order, nodes = ",".join(region.order), len(region.graph.nodes)
-    return f"{region.name}: order {order} (of {region.region.pog.count():,}), {nodes} nodes"
+    again = ", ".join(f"{name} {times} times" for name, times in region.recomputed.items())
+    return (
+        f"{region.name}: order {order} (of {region.region.pog.count():,}), {nodes} nodes"
+        f"{f', computes {again}' if again else ''}"
+    )
 
 
 COMPILE = Command("compile", "Compile a program and show what came of it.", _declare, _run)

@@ -159,17 +159,19 @@ def inputs(options: Any) -> Inputs:
         model, data = loaded.model, loaded.data
     compiled = compile_program(model.program, _schedule(options, model))
     if options.orders == "best":
-        compiled = _ordered(compiled, data, machine)
+        compiled = _ordered(compiled, data, machine, exported=bool(getattr(options, "export", "")))
     return Inputs(sized(options, compiled), data, machine, loaded)
 
 
 def _ordered(
-    compiled: Compilation, data: Mapping[str, StoredTensor], machine: Machine
+    compiled: Compilation, data: Mapping[str, StoredTensor], machine: Machine, *, exported: bool
 ) -> Compilation:
-    """The program under its best orders."""
+    """The program under its best orders; other tools cannot search compressed levels."""
+    from engine.dataflow.look_ups import LookUps
     from engine.dataflow.orders import best_orders
 
-    found = best_orders(compiled, data, machine=machine)
+    look_ups = LookUps.NONE if exported else LookUps.OPEN
+    found = best_orders(compiled, data, machine=machine, look_ups=look_ups)
     if found.note:
         _say(found.note)
     return found.compilation

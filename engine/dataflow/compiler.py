@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
 
+from engine.dataflow.fusion import directives
 from engine.dataflow.fusion.directives import (
     Fuse,
+    LocateLevel,
     Order,
     Parallel,
     Span,
@@ -27,10 +30,12 @@ from engine.dataflow.fusion.prepare import prepare
 from engine.dataflow.fusion.region import FusedRegion
 from engine.dataflow.fusion.schedule import Schedule
 from engine.dataflow.fusion.search import OrderSearch, reason_for
+from engine.dataflow.samml.catalogue import primitive
 from engine.dataflow.samml.graph import Graph
 from engine.dataflow.samml.lowering import lower
 from engine.dataflow.samml.passes import PASSES, Change, Pass, Setting, run_passes, selected
 from engine.dataflow.samml.passes.buffers import DEFAULT_CAPACITY, size_buffers
+from engine.dataflow.samml.traits import Arithmetic
 from engine.dataflow.samml.verify import verify
 from engine.dataflow.table.build import build_table
 from engine.dataflow.table.table import FusionTable
@@ -88,6 +93,24 @@ class CompiledRegion:
         tensors = [self.region.program.tensor(name) for name in names]
         return tuple(t.name for t in tensors if not t.format.all_dense)
 
+    @cached_property
+    def recomputed(self) -> Mapping[str, int]:
+        """Statements that the graph computes more than once, and how often.
+
+        A tensor that is used twice is computed once where both uses need its elements at the same
+        time; where they do not, it would have to be kept, and is computed again.
+        """
+        computing = {
+            node.origin.partition(".")[0]
+            for node in self.graph.nodes
+            if primitive(node.op).arithmetic in _COMPUTING
+        }
+        made = Counter(c.tensor for c in self.table.columns if c.name in computing and not c.leaf)
+        return {tensor: times for tensor, times in made.items() if times > 1}
+
+
+_COMPUTING = (Arithmetic.BINARY, Arithmetic.UNARY, Arithmetic.FOLD)
+
 
 @dataclass(frozen=True)
 class Compilation:
@@ -104,13 +127,19 @@ class Compilation:
         Whatever chose the orders, whatever data they were chosen by.
         """
         wishes = tuple(o for o in self.schedule.orders if o.last is None)
+        settings: list[directives.Setting] = [
+            s for s in self.schedule.settings if not isinstance(s, LocateLevel)
+        ]
         fusions, orders = [], []
         for r in self.regions:
             first, _, last = r.name.partition("..")
             orders.append(Order(first, last or first, r.own_order))
             if last:
                 fusions.append(Fuse(first, last))
-        return Schedule(tuple(fusions), (*wishes, *orders), self.schedule.settings)
+            span, options = Span(first, last or first), r.region.options
+            for levels, on in ((options.looked_up, True), (options.scanned, False)):
+                settings += [LocateLevel(view, x, on, span) for view, x in sorted(levels)]
+        return Schedule(tuple(fusions), (*wishes, *orders), tuple(settings))
 
     def sized(self, default: int = DEFAULT_CAPACITY) -> Compilation:
         """The same with finite channels, of capacities that no data can deadlock.

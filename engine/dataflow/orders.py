@@ -10,16 +10,18 @@ from typing import Any
 from engine.dataflow.compiler import Compilation, CompiledRegion, compile_region
 from engine.dataflow.cost import Mode
 from engine.dataflow.cost.estimate import Known, estimate_region
+from engine.dataflow.cost.numbers import RegionEstimate
 from engine.dataflow.fusion.classes import NestClass, nest_classes
 from engine.dataflow.fusion.region import FusedRegion
+from engine.dataflow.look_ups import NODE, LookUps, with_look_ups
 from engine.dataflow.sim.machine import Machine
 from engine.errors import FuseloomError, OrderError
 from engine.program.storage import check_data
 
+NEAR = 0.025
+"""Orders whose cycles differ by so little, as a share, are told apart by the bytes they move."""
 EFFORT = 1e7
 """Elements that ranking may execute: about a second."""
-NODE = 3e3
-"""Elements that take as long as building and estimating a node takes besides."""
 
 
 @dataclass(frozen=True)
@@ -109,11 +111,14 @@ def best_orders(
     effort: float = EFFORT,
     mode: Mode | str = Mode.AUTO,
     machine: Machine | None = None,
+    look_ups: LookUps = LookUps.OPEN,
 ) -> BestOrders:
-    """The same regions, each under the order with the fewest estimated cycles.
+    """The same regions, each under the best order by the estimate.
 
-    Regions whose order the schedule names keep it; of equal orders the first that can be built is
-    taken.  How much is ranked is counted, not timed, so that a slow computer finds the same.
+    Regions whose order the schedule names keep it; of orders that take about as many cycles the one
+    that moves the fewest bytes is taken, of equal ones the first that can be built.  Compressed
+    levels that are faster looked up than scanned are looked up, where the schedule leaves that
+    open, too.  How much is ranked is counted, not timed, so that a slow computer finds the same.
 
     Parameters
     ----------
@@ -123,6 +128,8 @@ def best_orders(
         What ranking may take, in elements of executions on coordinates, shared out evenly among
         the regions; ten million are about a second.  The first order that can be built is always
         among those ranked.
+    look_ups : LookUps
+        In which regions levels may be looked up that would be scanned otherwise.
 
     Raises
     ------
@@ -138,6 +145,8 @@ def best_orders(
         best, whole = compiled, True
         if compiled.region.chosen is None:
             best, whole = _best(compiled, known, share)
+        if look_ups.allow(compiled.region):
+            best = with_look_ups(best, known, share)
         if not whole:
             cut.append(compiled.name)
         estimate_region(best, known)  # notes what it writes, for the regions after it
@@ -150,28 +159,30 @@ def _best(compiled: CompiledRegion, known: Known, effort: float) -> tuple[Compil
     first = estimate_region(compiled, known)
     key = (first.graph, str(compiled.region), known.guessed(first.graph), effort)
     if key not in known.best:
-        known.best[key] = _cheapest(compiled, first.cycles, known, effort)
+        known.best[key] = _cheapest(compiled, first, known, effort)
     order, whole = known.best[key]
     return (compiled if order is None else compile_region(compiled.region, order)), whole
 
 
 def _cheapest(
-    compiled: CompiledRegion, least: float, known: Known, effort: float
+    compiled: CompiledRegion, first: RegionEstimate, known: Known, effort: float
 ) -> tuple[tuple[str, ...] | None, bool]:
-    """The order that is cheaper than the given one and all others, if any is."""
-    best: tuple[str, ...] | None = None
-    left = effort
-    for found in nest_classes(compiled.region):
-        if _has(found, compiled.own_order):
+    """The order that is better than the given one and all others, if any is."""
+    found: list[tuple[float, float, tuple[str, ...] | None]] = [(first.cycles, first.bytes, None)]
+    left, whole = effort, True
+    for nests in nest_classes(compiled.region):
+        if _has(nests, compiled.own_order):
             continue
         if left <= 0:
-            return best, False
+            whole = False
+            break
         left -= NODE * len(compiled.graph.nodes)
         try:
-            made = estimate_region(compile_region(compiled.region, found.order), known)
+            made = estimate_region(compile_region(compiled.region, nests.order), known)
         except FuseloomError:
             continue
         left -= made.executed
-        if made.cycles < least:
-            best, least = found.order, made.cycles
-    return best, True
+        found.append((made.cycles, made.bytes, nests.order))
+    least = min(cycles for cycles, _, _ in found)
+    near = [entry for entry in found if entry[0] <= least * (1.0 + NEAR)]
+    return min(near, key=lambda entry: entry[1])[2], whole

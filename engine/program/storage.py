@@ -17,6 +17,7 @@ import numpy.typing as npt
 import scipy.sparse
 
 from engine.errors import DataError
+from engine.program.compressed_matrices import is_sound, levels_of_matrix
 from engine.program.formats import Format, LevelFormat, suggestion
 from engine.program.level_checks import (
     as_float32,
@@ -171,6 +172,19 @@ class StoredTensor:
                 f"the matrix {shape_text(matrix.shape)}",
                 hint="transpose the matrix, or change the declaration",
             )
+        check_format(tensor)
+        if not is_sound(matrix):
+            raise DataError(
+                f"the matrix given for {tensor.name} is broken: its indices lie outside its shape, "
+                "or do not fit its rows",
+                hint="build it anew, e.g. scipy.sparse.csr_array(dense)",
+            )
+        taken = levels_of_matrix(tensor, matrix)
+        if taken is not None:
+            levels, numbers = taken
+            words = sum(len(array) for level in levels for array in arrays_of(level))
+            check_size(tensor, words + len(numbers))
+            return cls(tensor, levels, as_float32(tensor, numbers))
         coo = matrix.tocoo(copy=True)
         coords = np.stack([np.asarray(axis, dtype=np.int64) for axis in coo.coords], axis=1)
         values = coo.data

@@ -230,3 +230,29 @@ def test_the_resolved_schedule_names_orders_that_were_chosen_later() -> None:
     chosen = replace(compiled, regions=(other,))
     assert str(chosen.resolved) == "fuse T..H; order T..H: i,j,k; locate off"
     assert compile_program(parse(SPMM), chosen.resolved).regions[0].graph == other.graph
+
+
+TWICE = """X: 8x8 dense
+W: 8x8 dense
+V: 8x8 dense
+A[i,o] = X[i,c] * W[c,o]
+Y[i,c] = A[i,c] + X[i,c]
+m[i] = Y[i,c]
+D[i,c] = Y[i,c] - m[i]
+G[i,o] = D[i,c] * V[c,o]
+Z[i,c] = G[i,c] + Y[i,c]"""
+
+
+@pytest.mark.parametrize("look_ups", ["on", "off"])
+def test_a_product_whose_result_is_used_twice_is_computed_once(look_ups: str) -> None:
+    """Y, needed again when its row is done, is one sum that is formed a second time."""
+    program = parse(TWICE)
+    rng = np.random.default_rng(0)
+    data = {name: rng.random((8, 8)) for name in program.inputs}
+    fused = compile_program(program, Schedule.parse(f"fuse A..Z; locate {look_ups}"))
+    apart = compile_program(program)
+    assert fused.regions[0].recomputed == {"Y": 2}
+    assert not any(region.recomputed for region in apart.regions)
+    run, separate = simulate(fused, data), simulate(apart, data)
+    assert run.check().ok
+    assert run.work.flops == separate.work.flops + 8 * 8

@@ -234,6 +234,21 @@ class Grower:
         else:
             self.b.node("locate", [crd, ref], [(REF, crd.shape)], dim=int(self.rng.integers(1, 4)))
 
+    def search(self) -> None:
+        """A compressed level searched for the coordinates of a stream below the references."""
+        ref = self.pick(REF)
+        below = [s for s in self.b.live if ref and s.shape.parent is ref.shape and s.kind is CRD]
+        if ref is None or not below:
+            return
+        wanted = below[int(self.rng.integers(len(below)))]
+        if self.rng.random() < 0.7:
+            wanted, _ = self.b.copies(wanted, 2)
+        shape = Shape(wanted.shape.depth, wanted.shape.parent)
+        self.b.node("search", [ref, wanted], [(CRD, shape), (REF, shape)], tensor="A", level=0)
+        lengths = self.rng.integers(0, self.size + 1, STORED)
+        fibers = [np.sort(self.rng.choice(self.size, n, replace=False)) for n in lengths]
+        self.b.bind(seg=np.concatenate(([0], np.cumsum(lengths))), crd=np.concatenate(fibers))
+
     def array(self, ref: Live | None = None) -> list[Live]:
         ref = self.pick(REF) if ref is None else ref
         if ref is None:
@@ -466,6 +481,8 @@ STEPS = (
     "repeat",
     "repeat",
     "locate",
+    "search",
+    "search",
     "array",
     "array",
     "binary",

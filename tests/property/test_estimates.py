@@ -84,7 +84,16 @@ def search(first: int, wanted: int, wide: bool = False) -> Counter[str]:
 
 def test_a_hundred_and_fifty_programs() -> None:
     seen = search(SEED, 150)
-    for what in ("fork", "ordered_join", "union", "intersect", "crddrop", "spacc1", "lanes"):
+    for what in (
+        "search",
+        "fork",
+        "ordered_join",
+        "union",
+        "intersect",
+        "crddrop",
+        "spacc1",
+        "lanes",
+    ):
         assert seen[what] >= 20, what
     for what in ("spacc2", "tilefold", "shift", "fiber_align", "valdrop", "copies"):
         assert seen[what] >= 3, what

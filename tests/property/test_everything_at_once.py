@@ -66,7 +66,16 @@ def test_five_hundred_cases() -> None:
     seen = search(SEED, 500)
     for what in ("fused", "sized", "lanes", "products", "blocked", "copies", "compiled"):
         assert seen[what] >= 40, what
-    for op in ("spacc1", "spacc2", "fiber_align", "shift", "tilefold", "fork", "ordered_join"):
+    for op in (
+        "search",
+        "spacc1",
+        "spacc2",
+        "fiber_align",
+        "shift",
+        "tilefold",
+        "fork",
+        "ordered_join",
+    ):
         assert seen[op] >= 5, op
 
 

@@ -57,6 +57,8 @@ class Flow:
         Share of the elements that are not the empty token.
     source : int
         The stream this one is a copy of; equal sources carry equal tokens.
+    within : int or None
+        The source of a stream that has all its coordinates.
     """
 
     shape: Shape | None
@@ -64,6 +66,7 @@ class Flow:
     counts: Floats | None = None
     references: References | None = None
     present: float = 1.0
+    within: int | None = None
 
     @property
     def values(self) -> float:

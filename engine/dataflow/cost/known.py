@@ -100,6 +100,7 @@ class Known:
         self.kept: OrderedDict[Hashable, Found] = OrderedDict()
         self.done: dict[tuple[Graph, tuple[str, ...]], RegionEstimate] = {}
         self.best: dict[Hashable, tuple[tuple[str, ...] | None, bool]] = {}
+        self.look_ups: dict[Hashable, frozenset[tuple[str, str]]] = {}
         self.expected: dict[str, Expected] = {}
         self._measured: dict[str, Statistics] = {}
         self.lock = threading.RLock()
@@ -132,7 +133,7 @@ class Known:
         with self.lock:
             if machine not in self._on:
                 found = copy(self)
-                found.machine, found.done, found.best = machine, {}, {}
+                found.machine, found.done, found.best, found.look_ups = machine, {}, {}, {}
                 self._on[machine] = found
                 while len(self._on) > MACHINES:
                     self._on.pop(next(name for name in self._on if name != machine))

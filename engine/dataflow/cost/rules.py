@@ -118,11 +118,37 @@ def _locate(node: Node, inputs: tuple[Flow, ...], context: Context) -> Outcome:
     return _plain(inputs, out)
 
 
+@rule("search")
+def _search(node: Node, inputs: tuple[Flow, ...], context: Context) -> Outcome:
+    """Coordinates are found as often as a scan of the level meets them."""
+    parent, wanted = inputs
+    assert wanted.counts is not None and wanted.shape is not None
+    level = int(node.params["level"])
+    statistics = context.statistics(str(node.params["tensor"]))
+    entered = statistics.enter(level, _weights(parent, level)())
+    fibers = max(wanted.shape.fibers, 1e-12)
+    chance = np.minimum(entered.counts / fibers, 1.0)
+    counts = wanted.counts * chance[: len(wanted.counts)]
+    shape = Shape(float(counts.sum()), wanted.shape.above)
+    share = np.divide(wanted.counts, fibers)
+
+    def weights() -> Floats:
+        at = statistics.coordinates(level)
+        looked: Floats = entered.weights * np.minimum(share, 1.0)[at]
+        return looked
+
+    references = References(statistics, level, weights)
+    crd = Flow(shape, context.outputs[0], counts=counts, within=wanted.source)
+    out = Flow(shape, context.outputs[1], references=references)
+    return Outcome((crd, out), wanted.tokens)
+
+
 def _join(node: Node, inputs: tuple[Flow, ...], context: Context, union: bool) -> Outcome:
     crds, payloads = inputs[::2], inputs[1::2]
     chances = {crd.source: crd.chance() for crd in crds}
     some = 1.0 - np.prod([1.0 - p for p in chances.values()], axis=0)
-    every = np.prod(list(chances.values()), axis=0)
+    wider = {crd.within for crd in crds}
+    every = np.prod([p for s, p in chances.items() if s not in wider], axis=0)
     kept = some if union else every
     above = crds[0].shape.above if crds[0].shape is not None else None
     fibers = crds[0].shape.fibers if crds[0].shape is not None else 1.0

@@ -115,6 +115,22 @@ class Locate(_Placed):
 
 
 @dataclass(frozen=True)
+class LocateLevel(_Placed):
+    """Whether one level of a view is looked up at the coordinates of others, or scanned.
+
+    A dense level is looked up by its position, a compressed one searched.
+    """
+
+    view: str
+    index: str
+    on: bool
+    region: Span | None = None
+
+    def __str__(self) -> str:
+        return f"locate {_scope(self.region)}{self.view}.{self.index} {'on' if self.on else 'off'}"
+
+
+@dataclass(frozen=True)
 class Repeat(_Placed):
     """What an operand repeats over indices it lacks: its values (by default), or references.
 
@@ -174,7 +190,7 @@ class Strict(_Placed):
         return f"strict {'on' if self.on else 'off'}"
 
 
-Setting = Parallel | Block | Locate | Repeat | Global | Materialise | Permute | Strict
+Setting = Parallel | Block | Locate | LocateLevel | Repeat | Global | Materialise | Permute | Strict
 Directive = Fuse | Order | Setting
 
 

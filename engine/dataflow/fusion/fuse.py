@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from engine.dataflow.fusion.directives import (
     Locate,
+    LocateLevel,
     Parallel,
     Permute,
     Repeat,
@@ -221,7 +222,7 @@ class _Fuser:
             None,
             changes,
             repairs,
-            self._options(span, extents),
+            self._options(span, extents, roots),
         )
 
     def _applies(self, scope: Span | None, span: RegionSpan) -> bool:
@@ -248,16 +249,26 @@ class _Fuser:
                 changes = replace(changes, produced=produced)
         return changes
 
-    def _options(self, span: RegionSpan, extents: dict[str, int]) -> RegionOptions:
+    def _options(
+        self, span: RegionSpan, extents: dict[str, int], roots: tuple[Instance, ...]
+    ) -> RegionOptions:
         options = RegionOptions()
+        views = view_names(roots)
         for setting in self.schedule.settings:
-            if not isinstance(setting, Locate | Repeat | Parallel):
+            if not isinstance(setting, Locate | LocateLevel | Repeat | Parallel):
                 continue
             if not self._applies(setting.region, span):
                 continue
             match setting:
                 case Locate(on=on):
                     options = replace(options, locate=on)
+                case LocateLevel(view=view, index=index, on=on):
+                    if view not in views:
+                        continue
+                    if not isinstance(views[view], Leaf) or index not in views[view].indices:
+                        self.near.setdefault(setting, f"in region {span.name} it is {views[view]}")
+                        continue
+                    options = options.with_level(view, index, on)
                 case Repeat(references=references):
                     options = replace(options, repeat_references=references)
                 case Parallel(index=index, factor=factor):
@@ -293,7 +304,7 @@ class _Fuser:
         """Refuse a setting that no region took up."""
         names = [r.name for r in regions]
         for setting in self.schedule.settings:
-            if not isinstance(setting, Locate | Repeat | Parallel | Permute):
+            if not isinstance(setting, Locate | LocateLevel | Repeat | Parallel | Permute):
                 continue
             if setting in self.used:
                 continue

@@ -29,11 +29,24 @@ class RegionOptions:
         Repeat an operand's references over indices it lacks, and load each time.
     lanes : tuple of (str, int)
         Indices to deal to lanes and how many, outer ones first.
+    looked_up, scanned : frozenset of (view, index)
+        Levels that are looked up, or scanned, whatever holds for the others.
     """
 
     locate: bool = True
     repeat_references: bool = False
     lanes: tuple[tuple[str, int], ...] = ()
+    looked_up: frozenset[tuple[str, str]] = frozenset()
+    scanned: frozenset[tuple[str, str]] = frozenset()
+
+    def with_level(self, view: str, index: str, on: bool) -> RegionOptions:
+        """The same, with one level looked up or scanned."""
+        level = {(view, index)}
+        return replace(
+            self,
+            looked_up=self.looked_up | level if on else self.looked_up - level,
+            scanned=self.scanned - level if on else self.scanned | level,
+        )
 
 
 @dataclass(frozen=True)

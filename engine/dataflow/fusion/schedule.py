@@ -9,6 +9,7 @@
     parallel i by 4                 # deal the level of an index to lanes
     block 16                        # store and compute in blocks of 16 by 16
     locate off                      # scan and intersect dense levels, do not look them up
+    locate H.k on                   # look up this level, dense or compressed, where it is joined
     repeat references               # repeat references, not loaded values
     global T1..H                    # one iteration space per product, as a baseline
     materialise T5                  # write T5 to memory: cut its region there
@@ -33,6 +34,7 @@ from engine.dataflow.fusion.directives import (
     Fuse,
     Global,
     Locate,
+    LocateLevel,
     Materialise,
     Order,
     Parallel,
@@ -116,6 +118,11 @@ _READERS: tuple[tuple[str, str, Reader], ...] = (
         "locate on|off",
         rf"locate\s+{_SCOPE}(on|off)",
         lambda a, b, word: Locate(word == "on", _span(a, b)),
+    ),
+    (
+        "locate A.k on|off",
+        rf"locate\s+{_SCOPE}({_NAME})\.({_NAME})\s+(on|off)",
+        lambda a, b, view, x, word: LocateLevel(view, x, word == "on", _span(a, b)),
     ),
     (
         "repeat values|references",

@@ -33,6 +33,7 @@ from engine.dataflow.table.cells import (
     Root,
     Scan,
     ScanIn,
+    SearchIn,
     Shifted,
     Value,
     ValueOf,
@@ -115,6 +116,10 @@ class _Lowering:
             case ScanIn(column=column):
                 scanned: tuple[int, int] = yield self._scan(column, prefix)
                 return _Built(scanned[0], {column: scanned[1]})
+            case SearchIn(column=column, wanted=wanted):
+                given: _Built = yield self._tree(wanted, prefix, name)
+                found: tuple[int, int] = yield self._search(column, prefix, given.crd)
+                return _Built(found[0], {column: found[1]})
             case AccIn():
                 built: _Built = yield self._emitted(tree)
                 return built
@@ -128,7 +133,10 @@ class _Lowering:
                 built = yield self._tree(child, prefix, name)
                 payloads = dict(built.payloads)
                 for column in columns:
-                    payloads[column] = yield self._locate(column, index, built.crd)
+                    here: int | None = yield self._at_hand(column, index, payloads)
+                    if here is None:
+                        here = yield self._locate(column, index, built.crd)
+                    payloads[column] = here
                 return _Built(built.crd, payloads)
             case JoinOf():
                 built = yield self._join(tree, prefix, name)
@@ -154,6 +162,17 @@ class _Lowering:
             params["singleton"] = True
         op = "dense_scan" if scan.dense else "scan"
         crd, ref = self.draft.add(op, (parent,), outputs, params, f"LS {column}.{index}", origin)
+        return crd, ref
+
+    def _search(self, column: str, prefix: Indices, wanted: int) -> Steps[tuple[int, int]]:
+        index = prefix[-1]
+        origin = f"{column}.{index}"
+        scan = self._scan_cell(column, index)
+        parent: int = yield self._reference(scan.parent)
+        outputs = ((CRD, prefix, f"{origin} found crd"), (REF, prefix, f"{origin} ref"))
+        params: dict[str, Scalar] = {"tensor": scan.tensor, "level": scan.level}
+        label = f"Search {origin}"
+        crd, ref = self.draft.add("search", (parent, wanted), outputs, params, label, origin)
         return crd, ref
 
     def _is_singleton(self, scan: Scan) -> bool:
@@ -218,6 +237,22 @@ class _Lowering:
         label = f"Locate {origin}"
         return self.draft.add("locate", (crd, parent), outputs, params, label, origin)[0]
 
+    def _at_hand(self, column: str, index: str, payloads: dict[str, int]) -> Steps[int | None]:
+        """The references of a column whose level rides along already, for another use of it."""
+        scan = self._scan_cell(column, index)
+        source: int = yield self._reference(scan.parent)
+        for other, payload in payloads.items():
+            if (other, index) not in self.table.cells:  # an accumulator's values
+                continue
+            same = self.table.cell(other, index).expression
+            if not isinstance(same, Scan):
+                continue
+            if (same.tensor, same.level) == (scan.tensor, scan.level):
+                parent: int = yield self._reference(same.parent)
+                if parent == source:
+                    return payload
+        return None
+
     def _dense_range(self, dense: DenseIn, prefix: Indices) -> Steps[tuple[int, int]]:
         """All coordinates of an index, once per coordinate of the level outside."""
         parent = self._root()
@@ -262,7 +297,7 @@ class _Lowering:
     def _member(self, tree: LevelTree, index: str) -> str:
         """The first cell of the table that takes part in a level, as ``column.row``."""
         match tree:
-            case ScanIn(column=column):
+            case ScanIn(column=column) | SearchIn(column=column):
                 return f"{column}.{index}"
             case AccIn(accumulator=name):
                 return f"{self.table.accumulators[name].column}.{index}"
@@ -499,7 +534,7 @@ def _columns(tree: LevelTree) -> Iterator[str]:
     """The columns whose scanners take part in a level, each part of the tree looked at once."""
     for part in postorder([tree], _parts):
         match part:
-            case ScanIn(column=column):
+            case ScanIn(column=column) | SearchIn(column=column):
                 yield column
             case Located(columns=columns):
                 yield from columns
@@ -511,5 +546,7 @@ def _parts(tree: LevelTree) -> tuple[LevelTree, ...]:
             return children
         case Located(child=child) | Shifted(child=child):
             return (child,)
+        case SearchIn(wanted=wanted):
+            return (wanted,)
         case _:
             return ()

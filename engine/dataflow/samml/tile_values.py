@@ -99,7 +99,7 @@ def latency(node: Node, timing: BlockTiming = DEFAULT) -> int:
             return timing.cycles("load", spec.edge, spec.points)
         case Arithmetic.FOLD | Arithmetic.TILE_FOLD:
             return timing.cycles("fold", spec.edge, spec.points)
-        case Arithmetic.NONE:
+        case Arithmetic.NONE | Arithmetic.SEARCH:
             return 1
 
 

@@ -195,7 +195,8 @@ class Arithmetic(Enum):
 
     ``LOAD``: reads them from memory.  ``BINARY``, ``UNARY``: a function of two values, or one.
     ``FOLD``: makes one of the values of a fiber.  ``TILE_FOLD``: folds axes inside each tile.
-    ``NONE``: a cycle from taking to giving, whatever it is.
+    ``SEARCH``: finds coordinates among those stored.  ``NONE``: a cycle from taking to giving,
+    whatever it is.
     """
 
     LOAD = "load"
@@ -203,6 +204,7 @@ class Arithmetic(Enum):
     UNARY = "unary"
     FOLD = "fold"
     TILE_FOLD = "tile fold"
+    SEARCH = "search"
     NONE = "none"
 
 

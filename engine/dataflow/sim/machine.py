@@ -25,6 +25,8 @@ _LIMITS = {
     "alu_latency": 1 << 20,
     "alu_interval": 1 << 20,
     "load_latency": 1 << 20,
+    "search_latency": 1 << 20,
+    "search_interval": 1 << 20,
     "outstanding": 1 << 12,
     "port_slots": 1 << 16,
 }
@@ -129,6 +131,9 @@ class Machine:
         say (parameters ``latency`` and ``ii``).
     load_latency : int
         Cycles from reference to value, of value loads whose node does not say.
+    search_latency, search_interval : int
+        Cycles from a coordinate to its position in a compressed level, and between two
+        coordinates that are looked up there.
     quirks : Quirks
         Deviations to copy.
     blocks : BlockTiming
@@ -149,6 +154,8 @@ class Machine:
     alu_latency: int = 1
     alu_interval: int = 1
     load_latency: int = 1
+    search_latency: int = 4
+    search_interval: int = 1
     quirks: Quirks = field(default_factory=Quirks)
     clock_hz: float = 1e9
     blocks: BlockTiming = field(default_factory=BlockTiming)
@@ -173,6 +180,11 @@ class Machine:
             raise SimulationError(
                 f"{owner}: clock_hz is {clock!r}", hint=f"cycles per second, at most {MAX_CLOCK:g}"
             )
+
+    @property
+    def has_searchers(self) -> bool:
+        """Whether it can look coordinates up in compressed levels: the reference cannot."""
+        return not self.quirks.active and not isinstance(self.memory, Queues)
 
     @classmethod
     def default(cls, channel_capacity: int | None = None) -> Machine:
@@ -257,6 +269,7 @@ class Machine:
             f"  channel capacity: {capacity} tokens",
             f"  ALU latency: {self.alu_latency} cycles, one result every {self.alu_interval}",
             f"  load latency: {self.load_latency} cycles",
+            f"  search: {self.search_latency} cycles, a coordinate every {self.search_interval}",
             f"  blocks: {self.blocks}",
             f"  clock: {self.clock_hz / 1e6:g} MHz",
             f"  quirks: {', '.join(self.quirks.active) or 'none'}",

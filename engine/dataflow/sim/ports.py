@@ -125,11 +125,11 @@ class _Editor:
         return new.id
 
     def before(self, node: int, op: str, what: str, **params: Any) -> None:
-        """Put a port in front of a node's only input."""
+        """Put a port in front of a node's first input."""
         old = self.nodes[node]
-        (source,) = old.inputs
+        source, *others = old.inputs
         ahead = self.copy_of(source, what, self.slots)
-        self.nodes[node] = replace(old, inputs=(ahead,))
+        self.nodes[node] = replace(old, inputs=(ahead, *others))
         self._add(op, old, what, (source,), (ahead,), params)
 
     def behind(self, node: int, op: str, what: str, **params: Any) -> None:
@@ -181,11 +181,17 @@ def with_ports(bound: BoundGraph, machine: Machine) -> BoundGraph:
     Raises
     ------
     SimulationError
-        If the memory is made of queues and the graph has tiles: that model knows only words
-        (``samml.md`` §4).
+        If the memory is made of queues and the graph has tiles or searchers: that model knows only
+        words, and the primitives of the reference (``samml.md`` §4).
     """
     if isinstance(machine.memory, Queues):
         for node in bound.graph.nodes:
+            known = primitive(node.op)
+            if known.memory.reads and known.memory.stalled is None:
+                raise SimulationError(
+                    f"{node.label or node.op}: a memory of queues knows no {known.title}",
+                    hint="take a machine with DRAM, as hbm2, or one without memory",
+                )
             if tile_of(node) is not None:
                 raise SimulationError(
                     f"{node.label or node.op}: a memory of queues moves words, not tiles",

@@ -1,4 +1,4 @@
-"""How long values take: latency and interval of loads and arithmetic (``samml.md`` §2.8-2.10)."""
+"""How long values and look-ups take: latency and interval (``samml.md`` §2.8-2.10)."""
 
 from __future__ import annotations
 
@@ -58,6 +58,11 @@ def unary_timing(node: Node, machine: Machine) -> Timing:
     return Timing(latency, int(node.params.get("ii", machine.alu_interval)))
 
 
+def search_timing(machine: Machine) -> Timing:
+    """A coordinate enters the search every few cycles, and is found some more later."""
+    return Timing(machine.search_latency, machine.search_interval)
+
+
 def value_latency(node: Node, machine: Machine) -> int:
     """Cycles from a node's put of a value to its timestamp."""
     match primitive(node.op).arithmetic:
@@ -71,6 +76,8 @@ def value_latency(node: Node, machine: Machine) -> int:
             return tiles.latency(node, machine.blocks)
         case Arithmetic.TILE_FOLD:
             return tiles.latency(node, machine.blocks) * machine.alu_latency
+        case Arithmetic.SEARCH:
+            return search_timing(machine).latency
         case Arithmetic.NONE:
             return 1
 
@@ -84,6 +91,8 @@ def value_interval(node: Node, machine: Machine) -> int:
             return binary_timing(node, machine).interval
         case Arithmetic.UNARY:
             return unary_timing(node, machine).interval
+        case Arithmetic.SEARCH:
+            return search_timing(machine).interval
         case _:
             return 1
 

@@ -32,6 +32,7 @@ from engine.dataflow.table.cells import (
     Root,
     Scan,
     ScanIn,
+    SearchIn,
     Shifted,
     Value,
     ValueOf,
@@ -77,7 +78,10 @@ def build_table(
     tiles = Tiles(region.program)
     draft = Draft(tiles.extents((p for joins, _ in trees for p in joins.placed), extents))
     if choices is None:
-        choices = CellChoices(region.options.locate, region.options.repeat_references)
+        options = region.options
+        choices = CellChoices(
+            options.locate, options.repeat_references, options.looked_up, options.scanned
+        )
     outputs = []
     for number, (joins, emptiness) in enumerate(trees):
         builder = _TreeBuilder(draft, joins, emptiness, number, choices, tiles)
@@ -284,7 +288,7 @@ class _TreeBuilder:
         while isinstance(tree, JoinOf | Located | Shifted):
             tree = tree.children[0] if isinstance(tree, JoinOf) else tree.child
         match tree:
-            case ScanIn(column=column):
+            case ScanIn(column=column) | SearchIn(column=column):
                 return f"{column}.{self.draft.levels[level].index}"
             case AccIn(accumulator=name, index=index):
                 return f"{self.draft.accumulators[name].column}.{index}"

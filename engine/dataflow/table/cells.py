@@ -23,6 +23,7 @@ class CellKind(Enum):
 
     SCAN = "level scanner"
     LOCATE = "locator"
+    SEARCH = "searcher"
     REPEAT = "repeater"
     JOIN = "joined level"
     REFERENCE = "reference"
@@ -185,6 +186,14 @@ class ScanIn:
 
 
 @dataclass(frozen=True)
+class SearchIn:
+    """A searcher in a column's cell: what of the coordinates of another level it stores."""
+
+    column: str
+    wanted: LevelTree
+
+
+@dataclass(frozen=True)
 class AccIn:
     """A level that an accumulator emits.
 
@@ -246,7 +255,7 @@ class Shifted:
     size: int
 
 
-LevelTree = ScanIn | AccIn | DenseIn | Located | JoinOf | Shifted
+LevelTree = ScanIn | SearchIn | AccIn | DenseIn | Located | JoinOf | Shifted
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,10 @@ from engine.dataflow.fusion.fuse import fuse
 from engine.dataflow.fusion.schedule import Schedule
 from engine.dataflow.table.build import build_table
 from engine.dataflow.table.cells import VALUE_ROW, Cell, CellKind, Scan
-from engine.dataflow.table.table import CellChoices, FusionTable
+from engine.dataflow.table.table import FusionTable
 from engine.errors import LoweringError
+
+_LOOK_UPS = (CellKind.LOCATE, CellKind.SEARCH)
 
 
 @dataclass(frozen=True)
@@ -97,7 +99,8 @@ def move_cell(table: FusionTable, column: str) -> Edit:
             f"column {column} is computed, so there is no load to move a repeat across",
             hint="choose the column of a tensor that is read from memory",
         )
-    changed = build_table(table.region, own_order(table), _flip(table, column, VALUE_ROW))
+    choices = replace(table.choices, turned=table.choices.turned ^ {column})
+    changed = build_table(table.region, own_order(table), choices)
     after = _cell(changed, column, VALUE_ROW)
     if after == before:
         raise LoweringError(
@@ -108,7 +111,7 @@ def move_cell(table: FusionTable, column: str) -> Edit:
 
 
 def use_intersect(table: FusionTable, column: str, row: str) -> Edit:
-    """Scan a dense level and intersect it, instead of looking it up.
+    """Scan a level and intersect it, instead of looking it up.
 
     Before::  ``k | Locate(<X.i>,<A.k>.crd)``      After::  ``k | LS(<X.i>) -> I_k``
 
@@ -118,28 +121,31 @@ def use_intersect(table: FusionTable, column: str, row: str) -> Edit:
         If the cell holds no locator.
     """
     before = _cell(table, column, row)
-    if before.kind is not CellKind.LOCATE:
+    if before.kind not in _LOOK_UPS:
         raise LoweringError(
-            f"cell {column}.{row} holds a {before.kind.value}, not a locator",
-            hint="choose a cell that reads Locate(...)",
+            f"cell {column}.{row} holds a {before.kind.value}, not a locator or searcher",
+            hint="choose a cell that reads Locate(...) or Search(...)",
         )
-    changed = build_table(table.region, own_order(table), _flip(table, column, row))
+    choices = table.choices.with_level(column, row, False)
+    changed = build_table(table.region, own_order(table), choices)
     after = _cell(changed, column, row)
     return Edit(f"scan {column}.{row}", before.text, after.text, (changed,))
 
 
 def use_locate(table: FusionTable, column: str, row: str) -> Edit:
-    """Look a dense level up, instead of scanning and joining it.
+    """Look a level up, instead of scanning and joining it.
 
     Before::  ``k | LS(<X.i>) -> I_k``      After::  ``k | Locate(<X.i>,<A.k>.crd)``
+
+    A compressed level is searched: ``k | Search(<H.i>,<A.k>.crd) -> I_k``.
 
     Raises
     ------
     LoweringError
-        If the level is not dense, or nothing else gives the coordinates to look up.
+        If nothing else gives the coordinates to look up.
     """
     before = _cell(table, column, row)
-    if before.kind is CellKind.LOCATE:
+    if before.kind in _LOOK_UPS:
         raise LoweringError(
             f"cell {column}.{row} is looked up already", hint="choose a cell that reads LS(...)"
         )
@@ -148,14 +154,10 @@ def use_locate(table: FusionTable, column: str, row: str) -> Edit:
             f"cell {column}.{row} holds a {before.kind.value}, not a level scanner",
             hint="choose a cell that reads LS(...)",
         )
-    if not before.expression.dense:
-        raise LoweringError(
-            f"cell {column}.{row} scans a compressed level, and only a dense one can be looked up",
-            hint=f"declare that level of {column} dense",
-        )
-    changed = build_table(table.region, own_order(table), _flip(table, column, row))
+    choices = table.choices.with_level(column, row, True)
+    changed = build_table(table.region, own_order(table), choices)
     after = _cell(changed, column, row)
-    if after.kind is not CellKind.LOCATE:
+    if after.kind not in _LOOK_UPS:
         raise LoweringError(
             f"cell {column}.{row} gives the coordinates of its level, so it cannot be looked up "
             "at them",
@@ -200,10 +202,6 @@ def materialise(table: FusionTable, column: str) -> Edit:
 def own_order(table: FusionTable) -> tuple[str, ...]:
     """The rows that are the region's own indices, without the aliases of cuts."""
     return tuple(x for x in table.order if x in table.region.extents)
-
-
-def _flip(table: FusionTable, column: str, row: str) -> CellChoices:
-    return replace(table.choices, flipped=table.choices.flipped ^ {(column, row)})
 
 
 def _cell(table: FusionTable, column: str, row: str) -> Cell:

@@ -16,6 +16,7 @@ from engine.dataflow.table.cells import (
     LevelTree,
     Located,
     ScanIn,
+    SearchIn,
     Shifted,
 )
 from engine.dataflow.table.emptiness import Emptiness
@@ -77,6 +78,8 @@ class LevelMaker:
                 return f"<{column}.{index}>"
             case AccIn():
                 return tree.name
+            case SearchIn(column=column):
+                return f"<{column}.{index}>"
             case Located(child=child) | Shifted(child=child):
                 return self._name(child, index)
             case DenseIn():
@@ -125,6 +128,14 @@ class LevelMaker:
             and self.choices.located(self.column_of(tree), tree.index)
         )
 
+    def _searchable(self, tree: Tree) -> bool:
+        """A compressed level that is to be searched, not scanned."""
+        return (
+            isinstance(tree, ScanAtom)
+            and self.emptiness.level_format(tree) is LevelFormat.COMPRESSED
+            and self.choices.searched(self.column_of(tree), tree.index)
+        )
+
     def _complete(self, tree: Tree) -> bool:
         return isinstance(tree, ScanAtom) and self._dense(tree) and not self.emptiness.null(tree)
 
@@ -149,12 +160,24 @@ class LevelMaker:
             first = max(dense, key=lambda c: len(self._outer(c, prefix)))
             driving = [first]
             dense = [c for c in dense if c != first]
-        reach = frozenset[str]().union(*(self._outer(c, prefix) for c in driving))
         # Looking up drops no coordinate, so an operand that may be absent has to be scanned.
-        looked_up = [c for c in dense if self._complete(c) and self._outer(c, prefix) <= reach]
+        looked_up = [c for c in dense if self._complete(c)]
         scanned = [c for c in tree.children if c not in looked_up]
-        child = self._join(False, scanned, prefix)
+        child = self._searching(scanned, prefix)
         return self._located(child, looked_up)
+
+    def _searching(self, children: list[Tree], prefix: Prefix) -> LevelTree:
+        """An intersection, with compressed levels searched at the coordinates of the others."""
+        searched = [c for c in children if self._searchable(c)]
+        driving = [c for c in children if c not in searched] or searched[:1]
+        searched = [c for c in searched if c not in driving]
+        if not searched:
+            return self._join(False, children, prefix)
+        wanted = self._join(False, driving, prefix)
+        whole = driving[0] if len(driving) == 1 else Combine(False, tuple(driving))
+        columns = [self.column_of(c) for c in searched if isinstance(c, ScanAtom)]
+        parts = [wanted, *(SearchIn(column, wanted) for column in columns)]
+        return self._joined(False, [whole, *searched], parts, 0)
 
     def _union(self, children: list[Tree], prefix: Prefix) -> LevelTree:
         # A dense level that is never entered by the empty reference has every coordinate, so

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 
 from engine.dataflow.fusion.region import FusedRegion
@@ -21,22 +21,40 @@ class CellChoices:
     ----------
     locate, repeat_references : bool
         What holds where no single cell says otherwise (see ``RegionOptions``).
-    flipped : frozenset of (column, row)
-        Cells for which it is the other way round: dense levels that are (not) looked up, and in
-        the row of values, operands whose repeats are (not) references.
+    looked_up, scanned : frozenset of (column, row)
+        Levels that are, and are not, to be looked up at the coordinates of others.
+    turned : frozenset of str
+        Columns whose repeats are references where others repeat values, and the other way round.
     """
 
     locate: bool = True
     repeat_references: bool = False
-    flipped: frozenset[tuple[str, str]] = frozenset()
+    looked_up: frozenset[tuple[str, str]] = frozenset()
+    scanned: frozenset[tuple[str, str]] = frozenset()
+    turned: frozenset[str] = frozenset()
 
     def located(self, column: str, row: str) -> bool:
         """Whether a dense level may be looked up."""
-        return self.locate != ((column, row) in self.flipped)
+        return (column, row) not in self.scanned and (
+            self.locate or (column, row) in self.looked_up
+        )
+
+    def searched(self, column: str, row: str) -> bool:
+        """Whether a compressed level is searched where another operand gives coordinates."""
+        return (column, row) in self.looked_up
 
     def references(self, column: str) -> bool:
         """Whether a column repeats references, not values, inside its last index."""
-        return self.repeat_references != ((column, VALUE_ROW) in self.flipped)
+        return self.repeat_references != (column in self.turned)
+
+    def with_level(self, column: str, row: str, on: bool) -> CellChoices:
+        """The same, with one level looked up or scanned."""
+        cell = {(column, row)}
+        return replace(
+            self,
+            looked_up=self.looked_up | cell if on else self.looked_up - cell,
+            scanned=self.scanned - cell if on else self.scanned | cell,
+        )
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from engine.dataflow.table.cells import (
     Located,
     Scan,
     ScanIn,
+    SearchIn,
     Shifted,
     Step,
     coordinates,
@@ -96,6 +97,14 @@ def _members(
                 text += joined if inside else ""
                 cell = Cell(CellKind.LOCATE, text, old.expression, old.target)
                 changes.append((column, level.index, cell))
+        case SearchIn(column=column, wanted=wanted):
+            old = cells[column, level.index]
+            assert isinstance(old.expression, Scan)
+            crd = coordinates(_driver(wanted, level.index))
+            text = f"Search({old.expression.parent},{crd}){joined}"
+            changes.append(
+                (column, level.index, Cell(CellKind.SEARCH, text, old.expression, old.target))
+            )
         case ScanIn(column=column) if joined:
             old = cells[column, level.index]
             cell = Cell(CellKind.JOIN, old.text + joined, old.expression, old.target)

@@ -88,6 +88,19 @@ def test_locate_off_scans_every_dense_level() -> None:
     assert use_locate(off, "X", "k").tables[0].cell("X", "k").text.startswith("Locate")
 
 
+def test_a_compressed_level_is_searched_and_scanned_again() -> None:
+    program = parse("A: 4x5 dcsr\nH: 5x3 csf\nY[i,j] = A[i,k] * H[k,j]")
+    (region,) = fuse(program, Schedule.parse("order Y: i,j,k"))
+    before = build_table(region)
+    edit = use_locate(before, "H", "k")
+    assert str(edit) == "look up H.k: LS(<H.j>) -> I_k => Search(<H.j>,<A.k>.crd) -> I_k"
+    ops = check(*edit.tables)
+    assert ops.count("search") == 1
+    assert ops.count("scan") == check(before).count("scan") - 1
+    again = use_intersect(edit.tables[0], "H", "k")
+    assert again.tables[0].cells == before.cells
+
+
 @pytest.mark.parametrize(
     ("edit", "message"),
     [
@@ -100,7 +113,7 @@ def test_locate_off_scans_every_dense_level() -> None:
         (lambda t: move_cell(t, "Q"), "the table has no cell Q.val"),
         (lambda t: use_intersect(t, "A", "k"), "cell A.k holds a level scanner, not a locator"),
         (lambda t: use_locate(t, "X", "k"), "cell X.k is looked up already"),
-        (lambda t: use_locate(t, "A", "k"), "cell A.k scans a compressed level"),
+        (lambda t: use_locate(t, "A", "k"), "cell A.k gives the coordinates of its level"),
         (lambda t: use_locate(t, "X", "j"), "cell X.j gives the coordinates of its level"),
         (lambda t: use_locate(t, "X", "i"), "cell X.i holds a repeater, not a level scanner"),
         (lambda t: materialise(t, "A"), "column A is in memory already"),

@@ -14,6 +14,7 @@ from engine.dataflow.fusion.fuse import fuse
 from engine.dataflow.fusion.prepare import prepare
 from engine.dataflow.fusion.region import FusedRegion, RegionOptions
 from engine.dataflow.fusion.schedule import Schedule
+from engine.dataflow.fusion.views import Leaf
 from engine.errors import FuseloomError, LoweringError, OrderError, ProgramError, ScheduleError
 from engine.program import Program, StoredTensor, parse
 from tests.property.programs.filling import data_of
@@ -36,10 +37,19 @@ class Case:
 
 
 def random_options(region: FusedRegion, rng: random.Random) -> RegionOptions:
-    """How a region is lowered, drawn at random; up to two indices in one to eight lanes."""
+    """How a region is lowered, drawn at random; up to two indices in one to eight lanes.
+
+    In a third of the cases levels are looked up or scanned each as drawn.
+    """
     chosen = rng.sample(region.indices, min(len(region.indices), rng.choice([0, 0, 1, 1, 2])))
     lanes = tuple((index, rng.randint(1, 8)) for index in chosen)
-    return RegionOptions(rng.random() < 0.7, rng.random() < 0.3, lanes)
+    options = RegionOptions(rng.random() < 0.7, rng.random() < 0.3, lanes)
+    if rng.random() < 0.35:
+        leaves = [(name, view) for name, view in region.views.items() if isinstance(view, Leaf)]
+        for level in [(name, index) for name, view in leaves for index in view.indices]:
+            if rng.random() < 0.5:
+                options = options.with_level(*level, rng.random() < 0.8)
+    return options
 
 
 def _compiled(region: FusedRegion, order: tuple[str, ...]) -> CompiledRegion:

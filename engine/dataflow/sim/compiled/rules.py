@@ -27,6 +27,7 @@ RULES: tuple[str, ...] = (
     "level and stream disagree on where fibers end",
     "streams of an accumulator disagree on where fibers end",
     "stream and driver disagree on where fibers end",
+    "references and coordinates disagree on where fibers end",
 )
 
 (
@@ -54,4 +55,5 @@ RULES: tuple[str, ...] = (
     ALIGN_DISAGREES,
     TREE_DISAGREES,
     REPLAY_DISAGREES,
+    SEARCH_DISAGREES,
 ) = range(len(RULES))

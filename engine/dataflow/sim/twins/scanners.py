@@ -9,7 +9,8 @@ import numpy.typing as npt
 
 from engine.dataflow.samml.graph import Node
 from engine.dataflow.sim.process import Behaviour, Process
-from engine.dataflow.sim.tokens import DONE, EMPTY, Stop, is_leaf
+from engine.dataflow.sim.timing import search_timing
+from engine.dataflow.sim.tokens import DONE, EMPTY, Stop, is_leaf, is_number
 from engine.dataflow.sim.twins.registry import twin
 from engine.errors import SimulationError
 from engine.program.levels import CompressedLevel
@@ -110,6 +111,52 @@ def locate(node: Process) -> Behaviour:
         if crd is DONE:
             return
         node.clock += 1
+
+
+@twin("search", reads=stored_level)
+def search(node: Process) -> Behaviour:
+    """Of the coordinates given for each reference, those its fiber stores, and their positions.
+
+    Every coordinate given takes the same time, whether it is found or not.
+    """
+    refs, crds = node.inputs
+    crd_out, ref_out = node.outputs
+    seg, crd = node.array("seg").tolist(), node.array("crd").tolist()
+    timing = search_timing(node.machine)
+    while True:
+        ref = yield refs.take
+        fiber: dict[int, int] = {}
+        if is_number(ref):
+            if not 0 <= ref < len(seg) - 1:
+                node.fail(f"reference outside the level's {len(seg) - 1} fibers", ref)
+            fiber = {crd[at]: at for at in range(seg[ref], seg[ref + 1])}
+        wanted = yield crds.take
+        while is_leaf(ref) and is_number(wanted):
+            if wanted in fiber:
+                when = node.clock + timing.latency
+                yield crd_out.put(wanted, at=when)
+                yield ref_out.put(fiber[wanted], at=when)
+            node.clock += timing.interval
+            wanted = yield crds.take
+        if is_leaf(ref):
+            stop = isinstance(wanted, Stop) and wanted.level == 0
+            if not stop:  # the last fiber of several: their own end comes with it
+                closing = yield refs.take
+                stop = _one_deeper(closing, wanted)
+        else:
+            stop = (ref is DONE and wanted is DONE) or _one_deeper(ref, wanted)
+        if not stop:
+            node.fail("references and coordinates disagree on where fibers end", ref, wanted)
+        yield crd_out.put(wanted)
+        yield ref_out.put(wanted)
+        if wanted is DONE:
+            return
+        node.clock += timing.interval
+
+
+def _one_deeper(outer: Any, inner: Any) -> bool:
+    """Whether a stop ends what another one ends, seen a level deeper."""
+    return isinstance(outer, Stop) and isinstance(inner, Stop) and inner.level == outer.level + 1
 
 
 @twin("sam_locate")

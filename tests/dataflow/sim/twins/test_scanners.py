@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
 from engine.dataflow.sim.conformance.bench import bench
+from engine.errors import SimulationError
 
 
 def test_scan() -> None:
@@ -26,3 +29,27 @@ def test_locate_adds_the_parent_and_iterate_locate_does_not() -> None:
     assert bench("locate", "1 2 S0 D", "0 3 S0 D", params={"dim": 10}).tokens == ("1 32 S0 D",)
     run = bench("sam_locate", "0 3 S0 D", "1 2 S0 D")
     assert run.outputs == ("1@2 2@3 S0@4 D@5", "0@2 3@3 S0@4 D@5", "1@2 2@3 S0@4 D@5")
+
+
+SEARCHED = {"seg": [0, 3, 3, 5], "crd": [1, 4, 6, 0, 4]}
+
+
+def test_search_passes_on_what_is_stored() -> None:
+    """Found coordinates come four cycles after they were taken; stops, as ever, after one."""
+    run = bench("search", "0@1 2@2 S0@3 D@4", "1@1 2@2 6@3 S0@4 4@5 5@6 S1@7 D@8", arrays=SEARCHED)
+    assert run.outputs == (
+        "1@5 6@7 S0@5 4@9 S1@8 D@9",
+        "0@5 2@7 S0@5 4@9 S1@8 D@9",
+    )
+
+
+def test_search_finds_nothing_under_the_empty_token_and_in_empty_fibers() -> None:
+    refs, wanted = "N 1 S0 S0 0 S1 D", "1 S0 4 S1 S1 S2 D"
+    run = bench("search", refs, wanted, arrays=SEARCHED)
+    assert run.tokens == ("S0 S1 S1 S2 D", "S0 S1 S1 S2 D")
+
+
+def test_search_refuses_coordinates_that_do_not_lie_under_the_references() -> None:
+    for refs, wanted in (("0 S0 D", "1 S2 D"), ("S0 D", "1 S0 D"), ("0 D", "1 D"), ("3 D", "S0 D")):
+        with pytest.raises(SimulationError):
+            bench("search", refs, wanted, arrays=SEARCHED)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from engine.dataflow.cost.exact.execution import Context, Executed, Inputs, rule
-from engine.dataflow.cost.exact.nests import Carried, Ints, Nest
+from engine.dataflow.cost.exact.nests import Carried, Ints, Nest, kept
 from engine.dataflow.cost.exact.steps import references, segments, spread
 from engine.dataflow.samml.graph import Node
 
@@ -71,6 +71,28 @@ def _locate(node: Node, inputs: Inputs, context: Context) -> Executed:
     if parent.here is not None:
         at = np.where(parent.here, at, -1)
     return Executed((Carried(crd.nest, at),), crd.tokens)
+
+
+@rule("search", steps="each coordinate and stop that it takes")
+def _search(node: Node, inputs: Inputs, context: Context) -> Executed:
+    tensor, level = str(node.params["tensor"]), int(node.params["level"])
+    parent, wanted = inputs
+    above = references(parent, context)
+    assert above is not None
+    context.budget.take(float(wanted.nest.n))
+    fiber, crd = above[wanted.nest.up], wanted.nest.crd
+    if size := context.sources.full(tensor, level):
+        found, at = crd < size, fiber * size + crd
+    else:
+        seg, stored = context.sources.level(tensor, level)
+        width = int(max(stored.max(initial=0), crd.max(initial=0))) + 1
+        among = np.repeat(np.arange(len(seg) - 1), np.diff(seg)) * width + stored
+        at = np.searchsorted(among, fiber * width + crd)
+        found = at < len(among)
+        found[found] = among[at[found]] == (fiber * width + crd)[found]
+    found &= fiber >= 0
+    nest = kept(wanted.nest, found)
+    return Executed((Carried(nest), Carried(nest, at[found])), wanted.tokens)
 
 
 def _full(parent: Nest, size: int, context: Context) -> Nest:

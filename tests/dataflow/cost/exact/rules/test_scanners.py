@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.dataflow.cost.exact.execution import RULES, Budget, Context, TooLargeError
-from engine.dataflow.cost.exact.nests import ROOT
+from engine.dataflow.cost.exact.nests import ROOT, Carried
 from engine.dataflow.samml.graph import Node
 from tests.dataflow.cost.exact.examples import Levels, done, levels, refs
 
@@ -69,6 +69,15 @@ def test_locate_computes_where_an_element_lies() -> None:
     assert done("locate", *both, dim=10).outputs == ("1 32 S0 D",)
     absent = (refs(columns, 1, 2), refs(columns, -1, 3))
     assert done("locate", *absent, dim=10).outputs == ("N 32 S0 D",)
+
+
+def test_search_keeps_what_is_stored() -> None:
+    rows = levels({0: [3, 5, 7], 1: [1, 4], 2: []})
+    search = done("search", refs(rows[0], 0, 2, 1), Carried(rows[1]), level=LEVEL)
+    assert search.outputs == ("3 7 S0 1 4 S0 S1 D", "0 1 S0 2 3 S0 S1 D")
+    assert search.made.work.per.tolist() == [4, 3, 1]
+    absent = done("search", refs(rows[0], -1, 2, 1), Carried(rows[1]), level=LEVEL)
+    assert absent.outputs[0] == "S0 1 4 S0 S1 D"
 
 
 def test_a_level_with_all_coordinates_is_counted_and_not_made() -> None:

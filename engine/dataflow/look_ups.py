@@ -1,0 +1,98 @@
+"""Compressed levels that are better looked up than scanned, by the estimate, level by level.
+
+A level that is joined with another can be searched at the coordinates of that one.  It is then
+never walked through: where a row of a few neighbours meets all rows of a matrix, that is most of
+the work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from enum import Enum
+
+from engine.dataflow.compiler import CompiledRegion, compile_region
+from engine.dataflow.cost.estimate import Known, estimate_region
+from engine.dataflow.fusion.region import FusedRegion
+from engine.dataflow.table.cells import CellKind, Scan
+from engine.errors import FuseloomError
+
+
+class LookUps(Enum):
+    """In which regions levels are looked up that would be scanned otherwise.
+
+    ``OPEN``: in those whose order the schedule leaves open.  ``ALL``, ``NONE``: in all, in none.
+    """
+
+    OPEN = "open"
+    ALL = "all"
+    NONE = "none"
+
+    def allow(self, region: FusedRegion) -> bool:
+        """Whether levels of a region may be looked up."""
+        return self is LookUps.ALL or (self is LookUps.OPEN and region.chosen is None)
+
+
+GAIN = 0.001
+"""Share of the cycles that a search must save."""
+NODE = 3e3
+"""Elements that take as long as building and estimating a node takes besides."""
+
+
+def searchable(compiled: CompiledRegion) -> Iterator[tuple[str, str]]:
+    """Columns and rows of the compressed levels that are scanned and joined with others."""
+    for (column, row), cell in compiled.table.cells.items():
+        scan = cell.expression
+        if cell.kind is CellKind.JOIN and isinstance(scan, Scan) and not scan.dense:
+            yield column, row
+
+
+def with_look_ups(compiled: CompiledRegion, known: Known, effort: float) -> CompiledRegion:
+    """A region in which each compressed level is searched that takes fewer cycles so.
+
+    One level after another, each kept if it helps.  Where the schedule says ``locate off``, or
+    says it of a level, that holds; and a machine that copies the reference has no searchers.
+
+    Parameters
+    ----------
+    effort : float
+        What that may take, in elements of executions on coordinates.
+    """
+    options = compiled.region.options
+    if not options.locate or not known.machine.has_searchers:
+        return compiled
+    first = estimate_region(compiled, known)
+    key = ("look-ups", first.graph, known.guessed(first.graph), effort)
+    if key not in known.look_ups:
+        known.look_ups[key] = _better(compiled, first.cycles, known, effort)
+    levels = known.look_ups[key]
+    return _with(compiled, levels) if levels else compiled
+
+
+def _with(compiled: CompiledRegion, levels: frozenset[tuple[str, str]]) -> CompiledRegion:
+    options = compiled.region.options
+    for column, row in sorted(levels):
+        options = options.with_level(column, row, True)
+    return compile_region(replace(compiled.region, options=options), compiled.own_order)
+
+
+def _better(
+    compiled: CompiledRegion, least: float, known: Known, effort: float
+) -> frozenset[tuple[str, str]]:
+    options = compiled.region.options
+    chosen: frozenset[tuple[str, str]] = frozenset()
+    left = effort
+    for level in searchable(compiled):
+        if level in options.scanned or level in options.looked_up:
+            continue
+        if left <= 0:
+            break
+        left -= NODE * len(compiled.graph.nodes)
+        try:
+            made = estimate_region(_with(compiled, chosen | {level}), known)
+        except FuseloomError:
+            continue
+        left -= made.executed
+        if made.cycles < least * (1.0 - GAIN):
+            chosen, least = chosen | {level}, made.cycles
+    return chosen

@@ -1,0 +1,96 @@
+"""SciPy's matrices stored as they are: the same as from a list of coordinates, in little memory."""
+
+from __future__ import annotations
+
+import tracemalloc
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from engine.errors import DataError
+from engine.program import StoredTensor, Tensor, parse
+from engine.program.compressed_matrices import levels_of_matrix
+
+FORMATS = ("csr", "dcsr", "csc", "dcsc", "coo", "dense", "csr block 2")
+
+
+def declared(fmt: str, rows: int, columns: int) -> Tensor:
+    return parse(f"A: {rows}x{columns} {fmt}\ny[i,j] = relu(A[i,j])").tensor("A")
+
+
+def random_matrix(rng: np.random.Generator) -> sp.coo_matrix:
+    """Entries in any order, some given twice, some zero; maybe none at all."""
+    rows, columns = (2 * int(rng.integers(1, 6)) for _ in range(2))
+    count = int(rng.integers(0, 25))
+    values = rng.integers(-2, 3, count).astype(rng.choice([np.float32, np.float64, np.int32]))
+    places = (rng.integers(0, rows, count), rng.integers(0, columns, count))
+    return sp.coo_matrix((values, places), shape=(rows, columns))
+
+
+@pytest.mark.parametrize("given", ["csr", "csc", "coo", "lil", "dok", "bsr"])
+def test_equal_to_what_coordinates_give(given: str) -> None:
+    rng = np.random.default_rng(7)
+    for _ in range(150):
+        matrix = random_matrix(rng)
+        kept = matrix.copy()
+        kept.sum_duplicates()
+        for fmt in FORMATS:
+            tensor = declared(fmt, *matrix.shape)
+            made = StoredTensor.from_scipy(tensor, matrix.asformat(given))
+            made.verify()
+            if given in ("csr", "csc", "coo"):  # the others lose explicit zeros
+                points = np.stack([kept.row, kept.col], axis=1)
+                expected = StoredTensor.from_coo(tensor, points, kept.data)
+                assert made.content_hash() == expected.content_hash()
+            np.testing.assert_array_equal(made.to_dense(), matrix.toarray())
+
+
+def test_rows_out_of_order_stay_as_they_are_in_the_matrix() -> None:
+    matrix = sp.csr_matrix((np.array([1.0, 2.0, 4.0]), np.array([2, 0, 2]), np.array([0, 3, 3])))
+    before = matrix.copy()
+    made = StoredTensor.from_scipy(declared("csr", 2, 3), matrix)
+    np.testing.assert_array_equal(made.to_dense(), [[2, 0, 5], [0, 0, 0]])
+    for part in ("data", "indices", "indptr"):
+        np.testing.assert_array_equal(getattr(matrix, part), getattr(before, part))
+
+
+def test_what_is_stored_is_no_view_of_the_matrix() -> None:
+    matrix = sp.csr_matrix(np.eye(3, dtype=np.float32))
+    made = StoredTensor.from_scipy(declared("csr", 3, 3), matrix)
+    matrix.data[:] = 7
+    matrix.indices[:] = 0
+    np.testing.assert_array_equal(made.to_dense(), np.eye(3))
+
+
+def test_broken_matrices_are_refused() -> None:
+    tensor = declared("csr", 3, 3)
+    matrix = sp.csr_matrix(np.eye(3))
+    matrix.indices[1] = 9
+    with pytest.raises(DataError):
+        StoredTensor.from_scipy(tensor, matrix)
+    for value in (np.nan, np.inf, 1e300):
+        with pytest.raises(DataError, match="finite"):
+            StoredTensor.from_scipy(tensor, sp.csr_matrix(np.diag([1, value, 2])))
+    with pytest.raises(DataError, match="not a real number"):
+        StoredTensor.from_scipy(tensor, sp.csr_matrix(np.eye(3) * 1j))
+
+
+def test_other_formats_are_left_to_coordinates() -> None:
+    assert levels_of_matrix(declared("dense", 3, 3), sp.csr_matrix(np.eye(3))) is None
+    assert levels_of_matrix(declared("csr", 3, 3), sp.csr_matrix(np.eye(3))) is not None
+
+
+@pytest.mark.parametrize("fmt", ["csr", "dcsr", "csc", "coo"])
+def test_storing_takes_little_more_than_what_is_stored(fmt: str) -> None:
+    n, count = 20_000, 400_000
+    rng = np.random.default_rng(1)
+    places = (rng.integers(0, n, count), rng.integers(0, n, count))
+    matrix = sp.coo_matrix((rng.random(count).astype(np.float32), places), shape=(n, n)).tocsr()
+    tensor = declared(fmt, n, n)
+    tracemalloc.start()
+    made = StoredTensor.from_scipy(tensor, matrix)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert made.nnz == matrix.nnz
+    assert peak <= 30 * matrix.nnz
