@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from math import prod
 
 import numpy as np
 
 from engine.dataflow.cost.exact.patterns import Levels, Patterns, UnknownError, levels_of
+from engine.program.distinct import distinct
 from engine.program.rounded import Budget, TooMuchError, evaluate_rounded
+from engine.program.storage import StoredTensor
 from engine.program.tile_arrays import grid_shape
+from engine.program.types import Op, Program, Statement
 
+_FACTORS = (Op.MUL, Op.DIV)
 PRODUCTS = 5e6
 BYTES = 2**29
 """What computing the coordinates of one tensor may take: products, and bytes."""
@@ -35,6 +40,8 @@ def defined(patterns: Patterns, name: str, known: Callable[[str], None]) -> Leve
     for access in statement.operands:
         known(access.tensor)
     stored = {access.tensor: patterns.elements_of(access.tensor) for access in statement.operands}
+    if _products(program, statement, stored) > PRODUCTS:
+        raise UnknownError(name)
     tensor = program.tensor(name)
     try:
         whole = {name: (None,) * tensor.rank}
@@ -49,5 +56,22 @@ def defined(patterns: Patterns, name: str, known: Callable[[str], None]) -> Leve
         return ()
     order = list(tensor.format.mode_order)
     sizes = tuple(grid_shape(tensor)[axis] for axis in order)
-    keys = np.unique(np.ravel_multi_index(tuple(coords[order]), sizes))
+    keys = distinct(np.ravel_multi_index(tuple(coords[order]), sizes))
     return levels_of([np.asarray(column) for column in np.unravel_index(keys, sizes)])
+
+
+def _products(program: Program, statement: Statement, stored: Mapping[str, StoredTensor]) -> float:
+    """Elements that a statement goes through at least: those of an operand, for each coordinate of
+    the indices that only dense operands have."""
+    extents = {
+        x: size
+        for access in statement.operands
+        for x, size in zip(access.indices, program.tensor(access.tensor).shape, strict=True)
+    }
+    least = 0.0
+    for access in statement.operands:
+        others = [a for a in statement.operands if a is not access]
+        dense = all(program.tensor(a.tensor).format.all_dense for a in others)
+        free = set(extents) - set(access.indices) if dense and statement.op in _FACTORS else ()
+        least = max(least, float(stored[access.tensor].nnz) * prod(extents[x] for x in free))
+    return least

@@ -16,6 +16,7 @@ from math import prod
 
 from engine.dataflow.cost.defined import defined
 from engine.dataflow.cost.exact.execution import Execution, Memo
+from engine.dataflow.cost.exact.nests import Floats
 from engine.dataflow.cost.exact.patterns import Patterns, UnknownError
 from engine.dataflow.cost.exact.samples import Sample
 from engine.dataflow.cost.made_up import made_up
@@ -96,7 +97,8 @@ class Known:
         self._on: dict[Machine, Known] = {self.machine: self}
         self.patterns = Patterns(program, data)
         self.memo = Memo()
-        self.samples: dict[tuple[object, int], Sample] = {}
+        self.measures: dict[Hashable, Floats] = {}
+        self.samples: dict[tuple[Hashable, int], Sample] = {}
         self.kept: OrderedDict[Hashable, Found] = OrderedDict()
         self.done: dict[tuple[Graph, tuple[str, ...]], RegionEstimate] = {}
         self.best: dict[Hashable, tuple[tuple[str, ...] | None, bool]] = {}
@@ -178,7 +180,9 @@ class Known:
         return all(self.patterns.knows(name) for name in self.reads(graph))
 
     def elementwise(self, name: str) -> StoredTensor | None:
-        """The data of a tensor, if its coordinates are known."""
+        """The data of a tensor, if its coordinates are known; of a complete one there are none."""
+        if self.patterns.complete(name):
+            return None
         try:
             return self.patterns.elements_of(name)
         except UnknownError:

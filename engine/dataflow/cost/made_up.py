@@ -10,6 +10,7 @@ import numpy as np
 from engine.dataflow.cost.exact.nests import Floats, Ints
 from engine.dataflow.cost.exact.patterns import Levels, UnknownError, levels_of
 from engine.dataflow.cost.statistics import Expected
+from engine.program.distinct import distinct
 
 MOST = 2e7
 """Elements that are made up, at most."""
@@ -32,15 +33,24 @@ def made_up(expected: Expected, name: str) -> Levels:
     if total > MOST:
         raise UnknownError(name)
     if total >= NEARLY * places:
-        return levels_of([np.asarray(c) for c in np.unravel_index(np.arange(places), sizes)])
+        return _complete(sizes)
     random = np.random.default_rng(zlib.crc32(name.encode()))
     # Coordinates that are drawn twice count once, so some more are drawn.
     drawn = total if total < 0.05 * places else -places * np.log1p(-total / places)
     if places >= 2**62:
         raise UnknownError(name)
     columns = tuple(_drawn(counts, round(drawn), random) for counts in expected.counts)
-    keys = np.unique(np.ravel_multi_index(columns, sizes))
+    keys = distinct(np.ravel_multi_index(columns, sizes))
     return levels_of([np.asarray(c) for c in np.unravel_index(keys, sizes)])
+
+
+def _complete(sizes: list[int]) -> Levels:
+    """Levels with every coordinate."""
+    made, above = [], 1
+    for size in sizes:
+        made.append((np.arange(above + 1) * size, np.tile(np.arange(size), above)))
+        above *= size
+    return tuple(made)
 
 
 def _drawn(counts: Floats, number: int, random: np.random.Generator) -> Ints:

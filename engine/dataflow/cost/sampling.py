@@ -8,13 +8,19 @@ has executed are made up from what is expected of them.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from engine.dataflow.compiler import CompiledRegion
 from engine.dataflow.cost.exact.axes import working_index
 from engine.dataflow.cost.exact.execution import Budget, Executed, Execution, TooLargeError, execute
-from engine.dataflow.cost.exact.nests import Carried, Floats
-from engine.dataflow.cost.exact.samples import Sample, measures_of, outermost, unfolded
+from engine.dataflow.cost.exact.nests import Carried
+from engine.dataflow.cost.exact.samples import (
+    Sample,
+    measures_of,
+    outermost,
+    traversals_of,
+    unfolded,
+)
 from engine.dataflow.cost.known import SAMPLED_ELEMENTS, Known
 
 SIZES = (4096, 2048, 1024, 512, 256, 128, 64, 32)
@@ -82,7 +88,7 @@ class Drawn:
         self.graph, self.extents, self.known = region.graph, region.region.extents, known
         self.outer, free = outermost(region.graph), unfolded(region.graph)
         self.inner = max(free, key=lambda x: self.extents[x], default=None)
-        self._measures: dict[str, tuple[Hashable, Floats]] = {}
+        self._traversals = traversals_of(region.graph)
 
     def places(self, size: int, inside: int | None) -> int:
         """Coordinates of the outermost index, times those of the one inside that is restricted."""
@@ -94,12 +100,11 @@ class Drawn:
     def sample(self, index: str, size: int) -> Sample:
         """The sample of an index, which whatever traverses the same tensors by it shares."""
         known = self.known
-        if index not in self._measures:
-            extent = self.extents[index]
-            self._measures[index] = measures_of(self.graph, index, extent, known.elementwise)
-        key, measures = self._measures[index]
+        key = (self._traversals, index, self.extents[index])
+        if key not in known.measures:
+            known.measures[key] = measures_of(*key, known.elementwise)
         if (key, size) not in known.samples:
-            known.samples[key, size] = Sample.of(measures, size)
+            known.samples[key, size] = Sample.of(known.measures[key], size)
         return known.samples[key, size]
 
     def executed(self, size: int, inside: int | None, elements: float) -> tuple[Made, float]:

@@ -21,6 +21,7 @@ import numpy as np
 
 from engine.dataflow.sim.matched import MARGIN, Matched, Verdict
 from engine.errors import FuseloomError
+from engine.program.distinct import distinct
 from engine.program.rounded import (
     Box,
     Budget,
@@ -249,7 +250,7 @@ class _Judge:
         size = tensor.shape[axis]
         if size <= CANDIDATES:
             return self.random.permutation(size)
-        there = np.unique(self.stored[name].to_coo()[0][:, axis])
+        there = distinct(self.stored[name].to_coo()[0][:, axis])
         drawn = self.random.integers(size, size=CANDIDATES)
         return self.random.permutation(np.union1d(there, drawn))
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 
 import numpy as np
 
+from engine.program.distinct import distinct
 from engine.program.levels import DenseLevel
 from engine.program.relayout import renumbered
 from engine.program.rounded.budget import WORD, Budget, TooMuchError
@@ -198,7 +199,7 @@ class _Evaluator:
                 self.budget.take(level.size, 1)
                 along = np.arange(level.size)
             else:
-                along = np.unique(level.crd)
+                along = distinct(level.crd)
 
         def slices(count: int) -> Iterator[list[tuple[tuple[str, ...], Elements]]]:
             for part in np.array_split(along, count):

@@ -14,6 +14,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from engine.program.distinct import distinct
+
 Floats: TypeAlias = npt.NDArray[np.float64]
 Ints: TypeAlias = npt.NDArray[np.int64]
 Bools: TypeAlias = npt.NDArray[np.bool_]
@@ -126,15 +128,6 @@ def member(at: Ints, only: Ints) -> Bools:
     return found
 
 
-def distinct(at: Ints) -> Ints:
-    """The coordinates that occur, sorted."""
-    if not len(at) or (top := int(at.max()) + 1) > max(TABLE, 4 * len(at)):
-        return np.unique(at)
-    table = np.zeros(top, dtype=bool)
-    table[at] = True
-    return np.flatnonzero(table)
-
-
 def inside(axis: Ints, only: Ints | None) -> Ints | None:
     """Positions of the wanted coordinates in an axis; None if that is all of it."""
     if only is None:
@@ -187,7 +180,7 @@ def keys(*several: Ints) -> list[Ints]:
     columns: list[list[Any]] = [[c[d] for c in several] for d in range(rank)]
     if prod(tops) >= KEYS:
         for d in range(rank):
-            names = np.unique(np.concatenate(columns[d]))
+            names = distinct(np.concatenate(columns[d]))
             columns[d] = [np.searchsorted(names, c) for c in columns[d]]
             tops[d] = len(names) or 1
         if prod(tops) >= KEYS:
@@ -209,5 +202,5 @@ def numbered(*several: Ints) -> tuple[list[Ints], int]:
     top = max((int(k.max()) + 1 for k in made if len(k)), default=0)
     if top <= 4 * count + 1024:
         return made, top
-    names = np.unique(np.concatenate(made))
+    names = distinct(np.concatenate(made))
     return [np.searchsorted(names, k) for k in made], len(names)

@@ -7,7 +7,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from engine.program.rounded.tensors import Box, Elements, Grid, Ints, distinct
+from engine.program.distinct import distinct
+from engine.program.rounded.tensors import Box, Elements, Grid, Ints
 from engine.program.types import Access, BroadcastAdd, Op, Program, Statement
 
 Leaf: TypeAlias = Callable[[str, Box], Elements | None]

@@ -8,7 +8,6 @@ import pytest
 from engine.program.rounded.tensors import (
     Grid,
     Listed,
-    distinct,
     keys,
     member,
     numbered,
@@ -78,9 +77,3 @@ def test_bounds_go_along() -> None:
     taken = Listed(np.array([[0, 1]]), np.ones(2), np.array([5.0, 6])).restricted((np.array([1]),))
     assert taken.bounds is not None
     assert taken.bounds.tolist() == [6]
-
-
-@pytest.mark.parametrize("top", [5, 10**9])
-def test_distinct_coordinates(top: int) -> None:
-    assert distinct(np.array([top, 1, 3, 1])).tolist() == [1, 3, top]
-    assert distinct(np.zeros(0, np.int64)).tolist() == []

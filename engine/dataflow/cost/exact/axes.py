@@ -12,6 +12,7 @@ from engine.dataflow.cost.exact.execution import Executed, Execution
 from engine.dataflow.cost.exact.nests import Bools, Floats, Ints, Nest, Profile
 from engine.dataflow.cost.exact.samples import Sample
 from engine.dataflow.samml.graph import Graph, Node
+from engine.program.distinct import distinct
 
 TURNS = 16
 """In how many places a sampled coordinate appears, at most."""
@@ -128,7 +129,7 @@ def axes_of(execution: Execution, samples: Mapping[str, Sample]) -> dict[str, Ax
         elif longest.full and all(not t.n or t.crd[-1] < longest.full for t in several):
             axes[index] = Axis(longest.crd, False)
         else:
-            axes[index] = Axis(np.unique(np.concatenate([t.crd for t in several])), False)
+            axes[index] = Axis(distinct(np.concatenate([t.crd for t in several])), False)
     for index, sample in samples.items():
         if index in axes and not sample.whole:
             axes[index] = axes[index].sampled(sample)

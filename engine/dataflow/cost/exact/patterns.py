@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from dataclasses import replace
+from math import prod
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from engine.program.levels import CompressedLevel
 from engine.program.relayout import reshaped
 from engine.program.storage import StoredTensor
 from engine.program.stored_views import resolve_view
+from engine.program.tile_arrays import grid_shape
 from engine.program.types import Program
 
 Levels = tuple[tuple[Ints, Ints], ...]
@@ -102,6 +104,13 @@ class Patterns:
         self._reshape(source)
         given = self.data[source] if source in self.data else self.stored(source)
         self.data[name] = reshaped(given, self.program.tensor(name))
+
+    def complete(self, name: str) -> bool:
+        """Whether a tensor that a region writes is known to have every element."""
+        levels = self.written.get(name, self.made_up.get(name))
+        if not levels:
+            return False
+        return len(levels[-1][1]) == prod(grid_shape(self.program.tensor(name)))
 
     def elements_of(self, name: str) -> StoredTensor:
         """A tensor's data, or ones in their place.

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import prod
 from types import MappingProxyType
 
 import numpy as np
@@ -237,10 +238,14 @@ HOPS = 3
 """How far work is followed from an outermost coordinate."""
 
 
+Traversals = tuple[tuple[str, str, tuple[tuple[str, int], ...]], ...]
+"""Views that a graph traverses: tensor, mode order, and which level each index goes through."""
+
+
 def measures_of(
-    graph: Graph, index: str, extent: int, tensors: Callable[[str], StoredTensor | None]
-) -> tuple[tuple[object, ...], Floats]:
-    """What the work that each coordinate of an index means may go with; and what that rests on.
+    traversals: Traversals, index: str, extent: int, tensors: Callable[[str], StoredTensor | None]
+) -> Floats:
+    """What the work that each coordinate of an index means may go with.
 
     How many elements the tensors that are traversed by it have there; and how many the tensors
     traversed by the other coordinates of these elements have at those; and so on.
@@ -252,16 +257,13 @@ def measures_of(
 
     Returns
     -------
-    key : tuple
-        Equal for the same measures.
-    measures : (m, extent) array
+    (m, extent) array
     """
-    traversals = _traversals(graph)
     views: list[View] = []
     for name, order, levels in traversals:
         stored = tensors(name)
-        if stored is None or stored.tensor.format.all_dense or stored.nnz > MOST:
-            continue
+        if stored is None or stored.nnz > MOST or stored.nnz == prod(stored.tensor.shape):
+            continue  # what is complete tells nothing of its coordinates
         modes = [int(m) for m in order.split(",")] if order else stored.tensor.format.mode_order
         coords = coordinates(stored.tensor, stored.levels)
         views.append({x: np.ascontiguousarray(coords[:, modes[level]]) for x, level in levels})
@@ -271,7 +273,7 @@ def measures_of(
     rest = [*_through(views, index, extent), *own, *there, *hops[::-1]]
     different = {found.tobytes(): found for found in rest if found.any()}
     measures = [chance, *different.values()]
-    return (index, extent, tuple(traversals)), np.stack(measures)
+    return np.stack(measures)
 
 
 def _counts(view: View, index: str, extent: int) -> Floats:
@@ -326,11 +328,8 @@ def _added(a: Floats, b: Floats) -> Floats:
     return made
 
 
-def _traversals(graph: Graph) -> list[tuple[str, str, tuple[tuple[str, int], ...]]]:
-    """Per traversal of a view: its tensor, its mode order, and which level each index goes through.
-
-    A tensor that is multiplied by itself is traversed twice.
-    """
+def traversals_of(graph: Graph) -> Traversals:
+    """What a graph traverses; a tensor that is multiplied by itself twice."""
     levels: dict[int, dict[str, int]] = {}
     heads: dict[int, int] = {}
     for k in graph.topological():
@@ -345,7 +344,7 @@ def _traversals(graph: Graph) -> list[tuple[str, str, tuple[tuple[str, int], ...
     for head, indices in levels.items():
         name, _, order = str(graph.nodes[head].params["tensor"]).partition("@")
         found.append((name, order, tuple(indices.items())))
-    return sorted(found)
+    return tuple(sorted(found))
 
 
 def _looked_at(graph: Graph, node: Node) -> str | None:

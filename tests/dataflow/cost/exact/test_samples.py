@@ -6,7 +6,13 @@ import numpy as np
 import pytest
 
 from engine.dataflow.compiler import compile_program
-from engine.dataflow.cost.exact.samples import Sample, measures_of, outermost, traversed
+from engine.dataflow.cost.exact.samples import (
+    Sample,
+    measures_of,
+    outermost,
+    traversals_of,
+    traversed,
+)
 from engine.program import check_data, parse
 
 
@@ -61,7 +67,7 @@ def test_measures_follow_a_product_of_a_matrix_with_itself() -> None:
     assert outermost(region.graph) == ("i",)
     found = {traversed(region.graph, node) for node in region.graph.nodes}
     assert found == {None, "i", "k", "j"}
-    _, measures = measures_of(region.graph, "i", 6, data.get)
+    measures = measures_of(traversals_of(region.graph), "i", 6, data.get)
     there = array != 0
     columns, rows = there.sum(axis=0), there.sum(axis=1)
     found = measures.tolist()
