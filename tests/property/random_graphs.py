@@ -481,8 +481,6 @@ STEPS = (
     "repeat",
     "repeat",
     "locate",
-    "search",
-    "search",
     "array",
     "array",
     "binary",
@@ -505,13 +503,17 @@ STEPS = (
 )
 
 
-def random_graph(seed: int) -> BoundGraph:
-    """The graph of that number: a few sources, a few primitives, a reader for every stream."""
+def random_graph(seed: int, *, searching: bool = False) -> BoundGraph:
+    """The graph of that number: a few sources, a few primitives, a reader for every stream.
+
+    ``searching``: another one, in which levels are searched, too.
+    """
+    steps = (*STEPS, "search", "search") if searching else STEPS
     rng = np.random.default_rng(seed)
     builder = Builder(rng)
     grower = Grower(builder)
     for _ in range(int(rng.integers(1, 3))):
         getattr(grower, GROUPS[int(rng.integers(len(GROUPS)))])()
     for _ in range(int(rng.integers(1, 30))):
-        getattr(grower, STEPS[int(rng.integers(len(STEPS)))])()
+        getattr(grower, steps[int(rng.integers(len(steps)))])()
     return builder.finish(f"random {seed}")

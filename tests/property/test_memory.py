@@ -31,7 +31,7 @@ def memories(rng: np.random.Generator) -> tuple[Config, ...]:
 def check(seeds: range, seen: Counter[str]) -> None:
     for seed in seeds:
         rng = np.random.default_rng(seed)
-        plain = random_graph(seed)
+        plain = random_graph(seed, searching=seed % 2 == 1)
         for memory in memories(rng):
             capacity = CAPACITIES[int(rng.integers(len(CAPACITIES)))]
             base = Machine.comal(capacity) if seed % 3 == 0 else Machine.default(capacity)

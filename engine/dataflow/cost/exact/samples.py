@@ -219,7 +219,7 @@ def unfolded(graph: Graph) -> tuple[str, ...]:
     What is there at other indices does not depend on which of their coordinates are executed.
     Where coordinates are shifted, there is none.
     """
-    if any(node.op == "shift" for node in graph.nodes):
+    if any("offset" in node.params for node in graph.nodes):
         return ()
     depths: dict[str, int] = {}
     for stream in graph.streams:

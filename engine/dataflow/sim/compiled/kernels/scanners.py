@@ -50,10 +50,14 @@ _REFS, _FIBER, _AHEAD, _CRD, _REF, _LAST_REF = range(6)
 # Next reference; inside a fiber; before its stop; put a control token as coordinate, and as
 # reference; put the reference of a coordinate already put.
 
-STORED_LEVEL = slots(
+FIBERS = slots(
     size="p0",  # fibers stored; of a dense level, coordinates of each
     seg="p1",  # in the integers: where each fiber begins and ends
     crd="p2",  # in the integers: the coordinates
+)
+"""A stored level."""
+
+STORED_LEVEL = FIBERS.also(
     forwards_empty="p3",  # as the reference machine: the empty token is passed on
 )
 """What scanners know of the level they scan."""
@@ -175,7 +179,7 @@ def _scan(s: State, nd: Any, compressed: Int) -> Int:
     return leave(nd, t, si, so, wait, c)
 
 
-def stored_level_setup(setup: Setup) -> dict[str, float]:
+def fibers_setup(setup: Setup) -> dict[str, float]:
     seg, crd = setup.array("seg"), setup.array("crd")
     fits = len(seg) == 0 or (int(seg[0]) >= 0 and int(seg[-1]) <= len(crd))
     setup.require(
@@ -185,8 +189,11 @@ def stored_level_setup(setup: Setup) -> dict[str, float]:
         "size": len(seg) - 1,
         "seg": setup.ints.add(seg),
         "crd": setup.ints.add(crd),
-        "forwards_empty": setup.quirks.scanner_forwards_empty,
     }
+
+
+def stored_level_setup(setup: Setup) -> dict[str, float]:
+    return {**fibers_setup(setup), "forwards_empty": setup.quirks.scanner_forwards_empty}
 
 
 @kernel("scan", _SCANNER, stored_level_setup)

@@ -6,7 +6,7 @@ import numpy as np
 
 from engine.dataflow.sim.compiled.cache import kernel
 from engine.dataflow.sim.compiled.inlining import inline
-from engine.dataflow.sim.compiled.kernels.scanners import STORED_LEVEL, stored_level_setup
+from engine.dataflow.sim.compiled.kernels.scanners import FIBERS, fibers_setup
 from engine.dataflow.sim.compiled.layout import (
     DONE,
     EMPTY,
@@ -31,9 +31,9 @@ _REF, _COORDINATE, _CLOSING, _PUT, _PUT_REF = range(5)
 # Take a reference; a coordinate given for it; the stop that ends the references; put what is held
 # as a coordinate, and as a reference.
 
-_SEARCHER = STORED_LEVEL.also(
-    latency="p4",  # cycles until a position shows
-    interval="p5",  # clocks from coordinate to coordinate
+_SEARCHER = FIBERS.also(
+    latency="p3",  # cycles until a position shows
+    interval="p4",  # clocks from coordinate to coordinate
     phase="s0",  # what comes next, one of those above
     begin="s1",  # of the fiber,
     end="s2",  # and where it ends
@@ -46,7 +46,7 @@ _SEARCHER = STORED_LEVEL.also(
 def _setup(setup: Setup) -> dict[str, float]:
     timing = search_timing(setup.machine)
     return {
-        **stored_level_setup(setup),
+        **fibers_setup(setup),
         "latency": timing.latency,
         "interval": timing.interval,
     }
