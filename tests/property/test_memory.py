@@ -45,6 +45,10 @@ def check(seeds: range, seen: Counter[str]) -> None:
                 with pytest.raises(SimulationError, match="moves words, not tiles"):
                     with_ports(plain, machine)
                 continue
+            if isinstance(memory, Queues) and any(n.op == "search" for n in plain.graph.nodes):
+                with pytest.raises(SimulationError, match="knows no level searcher"):
+                    with_ports(plain, machine)
+                continue
             bound = with_ports(plain, machine)
             twin = outcome(lambda b=bound, m=machine: interpreter.run(b, m, log=True))
             logged = outcome(lambda b=bound, m=machine: compiled.run(b, m, log=True))
