@@ -57,12 +57,15 @@ class Found:
         Elements that were made, or would have been, to execute it whole.
     samples : mapping
         Of an outermost index the coordinates that were executed, if not all were.
+    bounds : dict
+        Lower bounds of the cycles, by what they depend on of a machine.
     """
 
     executed: Execution
     mode: Mode
     made: float
     samples: Mapping[str, Sample] = field(default_factory=dict)
+    bounds: dict[Hashable, float] = field(default_factory=dict)
 
 
 class Known:

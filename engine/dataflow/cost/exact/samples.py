@@ -310,7 +310,10 @@ def _followed(views: list[View], index: str, extent: int) -> list[Floats]:
                 weight = None if not before else np.zeros(len(here))
                 for y, at in view.items():
                     if weight is not None and y != x and y in before:
-                        weight += np.append(before[y], 0.0)[np.minimum(at, len(before[y]))]
+                        known = before[y]
+                        if int(at.max(initial=0)) >= len(known):
+                            known = _added(known, np.zeros(int(at.max()) + 1))
+                        weight += known[at]
                 made = np.bincount(here, weight, minlength=size)
                 found = np.asarray(made[:size], dtype=np.float64)
                 old = reached.get(x)
