@@ -18,8 +18,6 @@ from engine.dataflow.sim.machine import Machine
 from engine.errors import FuseloomError, OrderError
 from engine.program.storage import check_data
 
-NEAR = 0.025
-"""Orders whose cycles differ by so little, as a share, are told apart by the bytes they move."""
 EFFORT = 1e7
 """Elements that ranking may execute: about a second."""
 
@@ -113,10 +111,10 @@ def best_orders(
     machine: Machine | None = None,
     look_ups: LookUps = LookUps.OPEN,
 ) -> BestOrders:
-    """The same regions, each under the best order by the estimate.
+    """The same regions, each under the order with the fewest estimated cycles.
 
-    Regions whose order the schedule names keep it; of orders that take about as many cycles the one
-    that moves the fewest bytes is taken, of equal ones the first that can be built.  Compressed
+    Regions whose order the schedule names keep it; of orders that take as many cycles the one that
+    moves the fewest bytes is taken, of equal ones the first that can be built.  Compressed
     levels that are faster looked up than scanned are looked up, where the schedule leaves that
     open, too.  How much is ranked is counted, not timed, so that a slow computer finds the same.
 
@@ -183,6 +181,4 @@ def _cheapest(
             continue
         left -= made.executed
         found.append((made.cycles, made.bytes, nests.order))
-    least = min(cycles for cycles, _, _ in found)
-    near = [entry for entry in found if entry[0] <= least * (1.0 + NEAR)]
-    return min(near, key=lambda entry: entry[1])[2], whole
+    return min(found, key=lambda entry: entry[:2])[2], whole
