@@ -13,6 +13,7 @@ from .outcomes import outcome
 
 def test_details_compare_estimate_and_run(session):
     details = NodeDetails(session)
+    session.set_order(0, ["i", "k", "p", "n"])
     assert "Select a cell" in details.html()
     session.select_cell("T1", "p")
     assert "Press Run to measure" in details.html()
