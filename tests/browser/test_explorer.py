@@ -98,6 +98,8 @@ def test_the_keyboard_can_do_the_same(page, session):
     expect(page.locator("button.bar[data-gap='4']")).to_be_focused()
     wait_until(lambda: session.cuts == (4,), page, timeout=PATIENCE)
 
+    session.set_order(0, ("i", "k", "p", "n"))
+    expect(page.locator("tbody tr").nth(1)).to_have_attribute("data-row", "k")
     page.locator("tr[data-row='k'] .handle").focus()
     page.keyboard.press("Alt+ArrowDown")
     wait_until(lambda: session.current.order == ("i", "p", "k", "n"), page, timeout=PATIENCE)
