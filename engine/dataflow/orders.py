@@ -16,7 +16,6 @@ from engine.dataflow.fusion.region import FusedRegion
 from engine.dataflow.look_ups import NODE, LookUps, with_look_ups
 from engine.dataflow.sim.machine import Machine
 from engine.errors import FuseloomError, OrderError
-from engine.program.storage import check_data
 
 EFFORT = 1e7
 """Elements that ranking may execute: about a second."""
@@ -134,8 +133,7 @@ def best_orders(
     DataError
         If the data do not fit the program.
     """
-    stored = check_data(compilation.program, data)
-    known = Known.shared(compilation.program, stored, mode, machine)
+    known = Known.of(compilation.program, data, mode, machine)
     share = effort / max(len(compilation.regions), 1)
     regions: list[CompiledRegion] = []
     cut: list[str] = []

@@ -28,7 +28,6 @@ from engine.dataflow.fusion.repair import traffic
 from engine.dataflow.samml.catalogue import primitive
 from engine.dataflow.samml.work import node_bytes, node_flops
 from engine.dataflow.sim.machine import Machine
-from engine.program.storage import check_data
 
 __all__ = [
     "Estimate",
@@ -67,8 +66,7 @@ def estimate(
     DataError
         If the data do not fit the program, or an exact estimate would take too much.
     """
-    stored = check_data(compilation.program, data)
-    known = Known.shared(compilation.program, stored, mode, machine)
+    known = Known.of(compilation.program, data, mode, machine)
     return Estimate(tuple(estimate_region(region, known) for region in compilation.regions))
 
 
@@ -94,7 +92,7 @@ def _estimated(region: CompiledRegion, known: Known) -> RegionEstimate:
     if found is not None and found.mode is Mode.EXACT:
         known.note(found.executed)
         least = _bound(found, known.machine)
-    else:
+    elif found is None or not known.expects(region.graph):
         nodes, cycles = from_metadata(region, known)  # notes what it is expected to write
     if found is not None:
         when = timed(found.executed, known.machine, samples=found.samples)
@@ -143,10 +141,11 @@ def _numbers(executed: Execution, when: Timed) -> tuple[NodeEstimate, ...]:
     def total(stream: int, profile: Profile) -> float:
         return when.total(profile, next(iter(graph.streams[stream].indices), None))
 
+    values = {s: total(s, carried.values) for s, carried in executed.streams.items()}
     for node in graph.nodes:
-        taken = [total(s, executed.streams[s].values) for s in node.inputs]
+        taken = [values[s] for s in node.inputs]
         put = [s for s in node.outputs if s is not None]
-        made = max((total(s, executed.streams[s].values) for s in put), default=0.0)
+        made = max((values[s] for s in put), default=0.0)
         fibers = 0.0
         if primitive(node.op).memory.writes_level:
             fibers = total(node.inputs[0], executed.streams[node.inputs[0]].nest.filled)

@@ -13,11 +13,12 @@ from collections.abc import Hashable, Mapping
 from copy import copy
 from dataclasses import dataclass, field
 from math import prod
+from typing import Any
 
 from engine.dataflow.cost.defined import defined
 from engine.dataflow.cost.exact.execution import Execution, Memo
 from engine.dataflow.cost.exact.nests import Floats
-from engine.dataflow.cost.exact.patterns import Patterns, UnknownError
+from engine.dataflow.cost.exact.patterns import Patterns, UnknownError, elements_in
 from engine.dataflow.cost.exact.samples import Sample
 from engine.dataflow.cost.made_up import made_up
 from engine.dataflow.cost.mode import Mode, mode_named
@@ -27,7 +28,7 @@ from engine.dataflow.cost.why import Why
 from engine.dataflow.samml.graph import Graph
 from engine.dataflow.sim.machine import Machine
 from engine.program.relayout import reshaped
-from engine.program.storage import StoredTensor
+from engine.program.storage import StoredTensor, check_data
 from engine.program.stored_views import resolve_view
 from engine.program.types import Program
 
@@ -37,11 +38,17 @@ SAMPLED_ELEMENTS = 4e6
 """Elements that an execution on samples may make."""
 MOST_ELEMENTS = 3e8
 """Elements that an execution may make at all: some gigabytes."""
+LOOKED_AT = 4_000_000
+"""Elements of a tensor that are looked at one by one."""
 SHARED = 4
 """Programs with data of which what is known is kept."""
 MACHINES = 64
 """Machines on which what is known of a program is kept."""
 _SHARED: OrderedDict[Hashable, Known] = OrderedDict()
+_CHECKED: OrderedDict[Hashable, tuple[Mapping[str, Any], Mapping[str, StoredTensor]]] = (
+    OrderedDict()
+)
+"""Data as given, which keeps their identities, and as the program declares them."""
 _LOCK = threading.Lock()
 
 
@@ -111,6 +118,33 @@ class Known:
         self.lock = threading.RLock()
 
     @classmethod
+    def of(
+        cls,
+        program: Program,
+        data: Mapping[str, Any],
+        mode: Mode | str = Mode.AUTO,
+        machine: Machine | None = None,
+    ) -> Known:
+        """What is known of a program on such data, checked unless these very tensors have been.
+
+        Raises
+        ------
+        DataError
+            If the data do not fit the program.
+        """
+        key = (program, tuple(sorted((str(name), id(given)) for name, given in data.items())))
+        with _LOCK:
+            given, stored = _CHECKED.get(key, ({}, None))
+        if stored is None:
+            given, stored = dict(data), check_data(program, data)
+            if all(isinstance(tensor, StoredTensor) for tensor in given.values()):
+                with _LOCK:  # other arrays may change until the next call
+                    _CHECKED[key] = given, stored
+                    while len(_CHECKED) > SHARED:
+                        _CHECKED.popitem(last=False)
+        return cls.shared(program, stored, mode, machine)
+
+    @classmethod
     def shared(
         cls,
         program: Program,
@@ -168,11 +202,19 @@ class Known:
             formula = "a reshape of what is known"
         return Why(f"tensor {name}", self.elements(name), "elements", formula)
 
+    def writes(self, graph: Graph) -> set[str]:
+        """The tensors that a graph writes."""
+        writers = (n for n in graph.nodes if "tensor" in n.params and not n.outputs)
+        return {str(n.params["tensor"]) for n in writers}
+
     def reads(self, graph: Graph) -> set[str]:
         """The tensors that a graph reads."""
         keys = {str(n.params["tensor"]) for n in graph.nodes if "tensor" in n.params}
-        written = {str(n.params["tensor"]) for n in graph.nodes if not n.outputs}
-        return {key.partition("@")[0] for key in keys - written}
+        return {key.partition("@")[0] for key in keys - self.writes(graph)}
+
+    def expects(self, graph: Graph) -> bool:
+        """Whether something is known, or expected, of all that a graph writes."""
+        return all(n in self.expected or self.patterns.knows(n) for n in self.writes(graph))
 
     def guessed(self, graph: Graph) -> tuple[str, ...]:
         """Those of the tensors that a graph reads whose coordinates are not known."""
@@ -183,11 +225,13 @@ class Known:
         return all(self.patterns.knows(name) for name in self.reads(graph))
 
     def elementwise(self, name: str) -> StoredTensor | None:
-        """The data of a tensor, if its coordinates are known; of a complete one there are none."""
-        if self.patterns.complete(name):
+        """A tensor's data, if its coordinates are known and tell anything, and are not too many."""
+        made = self.patterns.made(name)
+        if self.patterns.complete(name) or (made is not None and elements_in(made) > LOOKED_AT):
             return None
         try:
-            return self.patterns.elements_of(name)
+            stored = self.patterns.elements_of(name)
+            return stored if stored.nnz <= LOOKED_AT else None
         except UnknownError:
             return None
 

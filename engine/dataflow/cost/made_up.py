@@ -8,7 +8,7 @@ from math import prod
 import numpy as np
 
 from engine.dataflow.cost.exact.nests import Floats, Ints
-from engine.dataflow.cost.exact.patterns import Levels, UnknownError, levels_of
+from engine.dataflow.cost.exact.patterns import Levels, UnknownError, all_of, levels_of
 from engine.dataflow.cost.statistics import Expected
 from engine.program.distinct import distinct
 
@@ -30,10 +30,10 @@ def made_up(expected: Expected, name: str) -> Levels:
     """
     sizes = [len(counts) for counts in expected.counts]
     total, places = expected.total, prod(sizes)
+    if places and total >= NEARLY * places:
+        return all_of(sizes)
     if total > MOST:
         raise UnknownError(name)
-    if total >= NEARLY * places:
-        return _complete(sizes)
     random = np.random.default_rng(zlib.crc32(name.encode()))
     # Coordinates that are drawn twice count once, so some more are drawn.
     drawn = total if total < 0.05 * places else -places * np.log1p(-total / places)
@@ -42,15 +42,6 @@ def made_up(expected: Expected, name: str) -> Levels:
     columns = tuple(_drawn(counts, round(drawn), random) for counts in expected.counts)
     keys = distinct(np.ravel_multi_index(columns, sizes))
     return levels_of([np.asarray(c) for c in np.unravel_index(keys, sizes)])
-
-
-def _complete(sizes: list[int]) -> Levels:
-    """Levels with every coordinate."""
-    made, above = [], 1
-    for size in sizes:
-        made.append((np.arange(above + 1) * size, np.tile(np.arange(size), above)))
-        above *= size
-    return tuple(made)
 
 
 def _drawn(counts: Floats, number: int, random: np.random.Generator) -> Ints:

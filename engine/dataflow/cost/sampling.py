@@ -10,12 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
 from engine.dataflow.compiler import CompiledRegion
 from engine.dataflow.cost.exact.axes import working_index
 from engine.dataflow.cost.exact.execution import Budget, Executed, Execution, TooLargeError, execute
-from engine.dataflow.cost.exact.nests import Carried
+from engine.dataflow.cost.exact.nests import Carried, Floats
 from engine.dataflow.cost.exact.samples import (
     Sample,
+    Traversals,
     measures_of,
     outermost,
     traversals_of,
@@ -32,6 +35,10 @@ FIRST = (
     *((8, None, 1.0), (8, 4, 1.0), (4, 4, 1.0), (4, None, 1.0)),
 )
 """What is tried until something fits: these two, and with which part of the budget."""
+ALIKE = 256
+"""How many suffice of coordinates that nothing tells apart."""
+GROWN = 2e6
+"""Elements that larger samples may make than the first that fitted."""
 TIMES = 2
 """How often more is tried when something has fitted."""
 LONGEST = 5_000_000
@@ -68,12 +75,12 @@ def _grown(drawn: Drawn, made: Made, now: Sizes, cost: float) -> Made:
     tried: Sequence[Sizes] = PAIRS if now[1] is not None else [(size, None) for size in SIZES]
     at, each = drawn.places(*now), cost / drawn.places(*now)
     for _ in range(TIMES):
-        fits = (s for s in tried if cost + (drawn.places(*s) - at) * each <= SAMPLED_ELEMENTS)
+        fits = (s for s in tried if cost + (drawn.places(*s) - at) * each <= GROWN)
         more = next((s for s in fits if drawn.places(*s) > at), None)
         if more is None:
             break
         try:
-            made, took = drawn.executed(*more, SAMPLED_ELEMENTS)
+            made, took = drawn.executed(*more, GROWN)
         except TooLargeError:
             break
         each = max(took - cost, 0.0) / (drawn.places(*more) - at)
@@ -88,24 +95,44 @@ class Drawn:
         self.graph, self.extents, self.known = region.graph, region.region.extents, known
         self.outer, free = outermost(region.graph), unfolded(region.graph)
         self.inner = max(free, key=lambda x: self.extents[x], default=None)
-        self._traversals = traversals_of(region.graph)
+        found = [t for t in traversals_of(region.graph) if known.elementwise(t[0]) is not None]
+        self._names: dict[str, str] = {}  # what regions call their indices makes no difference
+        for x in (x for _, _, levels in found for x, _ in levels):
+            self._names.setdefault(x, str(len(self._names)))
+        self._traversals = tuple(
+            (name, order, tuple((self._names[x], level) for x, level in levels))
+            for name, order, levels in found
+        )
+        self._alike: dict[str, bool] = {}
 
     def places(self, size: int, inside: int | None) -> int:
         """Coordinates of the outermost index, times those of the one inside that is restricted."""
-        found = min(size, max((self.extents[x] for x in self.outer), default=1))
+        found = max((self._of(x, size) for x in self.outer), default=1)
         if inside is not None and self.inner is not None:
-            found *= min(inside, self.extents[self.inner])
+            found *= self._of(self.inner, inside)
         return found
+
+    def _of(self, index: str, size: int) -> int:
+        """How many coordinates of an index are drawn where there may be so many."""
+        if index not in self._alike:
+            self._alike[index] = not np.ptp(self._measures(index), axis=1).any()
+        return min(size, ALIKE if self._alike[index] else size, self.extents[index])
+
+    def _key(self, index: str) -> tuple[Traversals, str, int]:
+        return self._traversals, self._names.get(index, ""), self.extents[index]
+
+    def _measures(self, index: str) -> Floats:
+        key = self._key(index)
+        if key not in self.known.measures:
+            self.known.measures[key] = measures_of(*key, self.known.elementwise)
+        return self.known.measures[key]
 
     def sample(self, index: str, size: int) -> Sample:
         """The sample of an index, which whatever traverses the same tensors by it shares."""
-        known = self.known
-        key = (self._traversals, index, self.extents[index])
-        if key not in known.measures:
-            known.measures[key] = measures_of(*key, known.elementwise)
-        if (key, size) not in known.samples:
-            known.samples[key, size] = Sample.of(known.measures[key], size)
-        return known.samples[key, size]
+        key = self._key(index), self._of(index, size)
+        if key not in self.known.samples:
+            self.known.samples[key] = Sample.of(self._measures(index), key[1])
+        return self.known.samples[key]
 
     def executed(self, size: int, inside: int | None, elements: float) -> tuple[Made, float]:
         """One execution out of those along each outermost index, and the elements it took.

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.sparse
 
 from engine.dataflow.compiler import compile_program
 from engine.dataflow.cost import Known, estimate
 from engine.dataflow.cost import defined as module
 from engine.dataflow.cost.estimate import estimate_region
-from engine.dataflow.cost.exact.patterns import UnknownError
+from engine.dataflow.cost.exact.patterns import FullLevel, UnknownError, elements_in
 from engine.dataflow.sim.program_runs import simulate
 from engine.program import check_data, parse
 from tests.property.test_everything_at_once import draw
@@ -28,7 +29,8 @@ def test_intermediates_of_random_programs(seed: int) -> None:
         if not statement.op.fuses:
             continue
         known.make_up(name)
-        for level, (seg, crd) in enumerate(known.patterns.made_up[name]):
+        for level in range(len(known.patterns.made_up[name])):
+            seg, crd = known.patterns.level(name, level)
             written = stored.scanned[level]
             assert np.array_equal(written.seg, seg), (name, level)
             assert np.array_equal(written.crd, crd), (name, level)
@@ -45,6 +47,58 @@ def test_what_takes_too_much_is_made_up(monkeypatch: pytest.MonkeyPatch) -> None
         module.defined(known.patterns, "T", known.make_up)
     for region in compile_program(program, "").regions:
         estimate_region(region, known)
-    made = len(known.patterns.made_up["T"][-1][1])
+    made = elements_in(known.patterns.made_up["T"])
     exact = estimate(compile_program(program, ""), data, mode="exact").regions[1]
     assert made == pytest.approx(exact.nodes[-1].tokens, rel=0.1)
+
+
+WHOLE = {"W": np.ones((6, 5)), "b": np.ones(5)}
+SPARSE = np.zeros((7, 6))
+SPARSE[[0, 2, 2, 5], [1, 0, 4, 3]] = 1.0
+HALF = np.zeros((7, 5))
+HALF[[1, 2, 2, 6], [0, 3, 4, 1]] = 1.0
+
+
+@pytest.mark.parametrize(
+    ("statement", "counted"),
+    [
+        ("T[i,n] = A[i,k] * W[k,n]", (False, True)),
+        ("T[n,i] = A[i,k] * W[k,n]", None),
+        ("T[i,n] = H[i,n] + b[n]", (False, True)),
+        ("T[i,n] = b[n] - H[i,n]", (False, True)),
+        ("T[k,n] = relu(W[k,n])", (True, True)),
+        ("T[k] = sum[n] W[k,n]", (True,)),
+        ("T[i,k,n] = A[i,k] / W[k,n]", (False, False, True)),
+        ("T[i,k,n] = A[i,k] * H[i,n]", None),
+        ("T[n] = W[k,n] * H[i,n]", (False,)),
+        ("T[k,n] = W[k,n] * b[n]", (True, True)),
+    ],
+)
+def test_levels_that_are_full_are_only_counted(
+    statement: str, counted: tuple[bool, ...] | None
+) -> None:
+    declared = "A: 7x6 csr; H: 7x5 csr; W: 6x5 dense; b: 5 dense; "
+    program = parse((declared + statement).replace("; ", "\n"))
+    every = {"A": SPARSE, "H": HALF, **WHOLE}
+    data = {name: every[name] for name in program.inputs}
+    known = Known(program, check_data(program, data), "sampled")
+    known.make_up("T")
+    found = tuple(isinstance(level, FullLevel) for level in known.patterns.made_up["T"])
+    assert found == counted if counted is not None else not all(found)
+    (run,) = simulate(compile_program(program, ""), data).outputs.values()
+    for k, written in enumerate(run.scanned):
+        seg, crd = known.patterns.level("T", k)
+        assert np.array_equal(written.seg, seg)
+        assert np.array_equal(written.crd, crd)
+
+
+def test_a_million_rows_of_what_is_full_take_no_time() -> None:
+    text = "A: 1000000x9 csr\nW: 9x500 dense\nT[i,n] = A[i,k] * W[k,n]\nY[i,n] = relu(T[i,n])"
+    program = parse(text)
+    rows = scipy.sparse.csr_array(
+        (np.ones(1000), (np.arange(1000) * 7, np.arange(1000) % 9)), shape=(1_000_000, 9)
+    )
+    known = Known(program, check_data(program, {"A": rows, "W": np.ones((9, 500))}), "sampled")
+    known.make_up("Y")
+    assert elements_in(known.patterns.made_up["Y"]) == 500_000
+    assert known.elementwise("Y") is not None

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from engine.dataflow.cost import made_up as module
-from engine.dataflow.cost.exact.patterns import UnknownError
+from engine.dataflow.cost.exact.patterns import FullLevel, UnknownError, elements_in
 from engine.dataflow.cost.made_up import made_up
 from engine.dataflow.cost.statistics import Expected
 
@@ -16,11 +16,14 @@ def uniform(*sizes: int, total: float) -> Expected:
 
 
 def test_what_is_nearly_complete_is_complete() -> None:
-    (rows, row_crd), (seg, crd) = made_up(uniform(5, 4, total=20.0), "T")
+    levels = made_up(uniform(5, 4, total=20.0), "T")
+    assert levels == (FullLevel(1, 5), FullLevel(5, 4))
+    (rows, row_crd), (seg, crd) = (k.arrays() for k in levels if isinstance(k, FullLevel))
     assert rows.tolist() == [0, 5]
     assert row_crd.tolist() == list(range(5))
     assert seg.tolist() == [0, 4, 8, 12, 16, 20]
     assert crd.tolist() == [0, 1, 2, 3] * 5
+    assert elements_in(made_up(uniform(10**6, 10**6, total=1e12), "T")) == 10**12
 
 
 def test_about_as_many_as_expected_and_the_same_every_time() -> None:

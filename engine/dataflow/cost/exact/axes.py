@@ -16,6 +16,8 @@ from engine.program.distinct import distinct
 
 TURNS = 16
 """In how many places a sampled coordinate appears, at most."""
+PLACES = 16_384
+"""And about how many places there are, unless more coordinates are in the sample."""
 TOGETHER = 8
 """Sampled coordinates that take turns."""
 
@@ -60,7 +62,8 @@ class Axis:
         at = np.minimum(np.searchsorted(sample.coords, self.coords), len(sample.coords) - 1)
         found = sample.coords[at] == self.coords
         weights = np.where(found, sample.weights[at], 1.0)
-        turns = np.minimum(np.ceil(weights).astype(np.int64), TURNS)
+        most = min(TURNS, max(PLACES // max(len(weights), 1), 1))
+        turns = np.minimum(np.ceil(weights).astype(np.int64), most)
         block = np.arange(len(weights)) // TOGETHER
         times = int(turns.max(initial=1))
         turn, which = np.divmod(np.arange(times * len(weights)), max(len(weights), 1))
@@ -94,6 +97,12 @@ class Axis:
         if self.weights is not None and self.turns is not None:
             made = made * self.weights / self.turns
         return self.placed(made, profile.behind)
+
+    def total(self, profile: Profile) -> float:
+        """A quantity over all places."""
+        if profile.top is None or self.weights is None:
+            return profile.total
+        return float(self.at_coordinates(profile.top, profile.per) @ self.weights) + profile.behind
 
     def at_elements(self, top: Nest, placed: Floats) -> Floats:
         """Of every element of a level, what is in the first place that it has."""

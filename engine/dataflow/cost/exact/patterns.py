@@ -6,14 +6,14 @@ schedule made them; so they are kept by the tensor's name.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
-from dataclasses import replace
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from math import prod
 
 import numpy as np
 
 from engine.dataflow.cost.exact.execution import Execution
-from engine.dataflow.cost.exact.nests import Ints
+from engine.dataflow.cost.exact.nests import Ints, Nest
 from engine.dataflow.samml.catalogue import primitive
 from engine.program.formats import Format
 from engine.program.levels import CompressedLevel
@@ -23,11 +23,61 @@ from engine.program.stored_views import resolve_view
 from engine.program.tile_arrays import grid_shape
 from engine.program.types import Program
 
-Levels = tuple[tuple[Ints, Ints], ...]
-
 
 class UnknownError(Exception):
     """The coordinates of a tensor are not known."""
+
+
+@dataclass(frozen=True)
+class FullLevel:
+    """A level of which every fiber has all coordinates below a size; they are only counted.
+
+    Attributes
+    ----------
+    fibers : int
+    size : int
+        At least 1.
+    """
+
+    fibers: int
+    size: int
+
+    @property
+    def n(self) -> int:
+        """Elements."""
+        return self.fibers * self.size
+
+    def arrays(self) -> tuple[Ints, Ints]:
+        """Segments and coordinates.
+
+        Raises
+        ------
+        UnknownError
+            If there are too many.
+        """
+        if self.n > MOST:
+            raise UnknownError(f"{self.n:,} coordinates")
+        return np.arange(self.fibers + 1) * self.size, np.tile(np.arange(self.size), self.fibers)
+
+
+Level = tuple[Ints, Ints] | FullLevel
+"""Segments and coordinates, if it is not full."""
+Levels = tuple[Level, ...]
+MOST = 1e8
+"""Coordinates of a full level that are made."""
+
+
+def elements_in(levels: Levels) -> int:
+    """Elements of the innermost level; a scalar is one."""
+    if not levels:
+        return 1
+    last = levels[-1]
+    return last.n if isinstance(last, FullLevel) else len(last[1])
+
+
+def all_of(sizes: Sequence[int]) -> Levels:
+    """Levels with every coordinate; sizes of at least 1."""
+    return tuple(FullLevel(prod(sizes[:k]), size) for k, size in enumerate(sizes))
 
 
 class Patterns:
@@ -71,8 +121,12 @@ class Patterns:
         Raises
         ------
         UnknownError
-            If nobody has said what the tensor holds.
+            If nobody has said what the tensor holds, or it is full of too much.
         """
+        found = self._level(key, level)
+        return found.arrays() if isinstance(found, FullLevel) else found
+
+    def _level(self, key: str, level: int) -> Level:
         if key not in self._levels:
             self._levels[key] = self._view(key)
         return self._levels[key][level]
@@ -80,7 +134,7 @@ class Patterns:
     def full(self, key: str, level: int) -> int:
         """How many coordinates each fiber of a level has, if it has all below that; else 0."""
         if (key, level) not in self._full:
-            self._full[key, level] = _fullness(*self.level(key, level))
+            self._full[key, level] = _fullness(self._level(key, level))
         return self._full[key, level]
 
     def _view(self, key: str) -> Levels:
@@ -88,7 +142,7 @@ class Patterns:
         self._reshape(name)
         if name in self.data:
             return _scanned(resolve_view(self.data, key))
-        levels = self.written.get(name, self.made_up.get(name))
+        levels = self.made(name)
         if levels is None:
             raise UnknownError(name)
         if not order:
@@ -106,11 +160,17 @@ class Patterns:
         self.data[name] = reshaped(given, self.program.tensor(name))
 
     def complete(self, name: str) -> bool:
-        """Whether a tensor that a region writes is known to have every element."""
-        levels = self.written.get(name, self.made_up.get(name))
-        if not levels:
-            return False
-        return len(levels[-1][1]) == prod(grid_shape(self.program.tensor(name)))
+        """Whether a tensor is known to have every element."""
+        tensor = self.program.tensor(name)
+        places = prod(grid_shape(tensor))
+        if name in self.data:
+            return self.data[name].nnz == places * prod(tensor.format.tile)
+        levels = self.made(name)
+        return levels is not None and elements_in(levels) == places
+
+    def made(self, name: str) -> Levels | None:
+        """The levels of a tensor that a region writes, if they are known or made up."""
+        return self.written.get(name, self.made_up.get(name))
 
     def elements_of(self, name: str) -> StoredTensor:
         """A tensor's data, or ones in their place.
@@ -133,11 +193,12 @@ class Patterns:
         Raises
         ------
         UnknownError
-            If nobody has said what it holds.
+            If nobody has said what it holds, or it is full of too much.
         """
-        levels = self.written.get(name, self.made_up.get(name))
-        if levels is None:
+        found = self.made(name)
+        if found is None:
             raise UnknownError(name)
+        levels = [k.arrays() if isinstance(k, FullLevel) else k for k in found]
         tensor = self.program.tensor(name)
         fmt = replace(tensor.format, levels=Format.compressed(tensor.rank).levels)
         tensor = replace(tensor, format=fmt)
@@ -146,7 +207,7 @@ class Patterns:
 
     def note(self, execution: Execution) -> None:
         """Keep the coordinates of what an executed graph writes."""
-        found: dict[str, dict[int, tuple[Ints, Ints]]] = {}
+        found: dict[str, dict[int, Level]] = {}
         for node in execution.graph.nodes:
             traits = primitive(node.op).memory
             if traits.port is not None or not traits.writes:
@@ -154,9 +215,7 @@ class Patterns:
             levels = found.setdefault(str(node.params["tensor"]), {})
             if traits.writes_level:
                 nest = execution.streams[node.inputs[0]].nest
-                filled = np.flatnonzero(~nest.bare) if nest.depth > 1 else None
-                seg = nest.seg if filled is None else np.append(nest.seg[filled], nest.seg[-1:])
-                levels[int(node.params["level"])] = seg, nest.crd
+                levels[int(node.params["level"])] = _written(nest)
         for name, levels in found.items():
             if name not in self.written:
                 self.written[name] = tuple(levels[k] for k in range(len(levels)))
@@ -170,7 +229,19 @@ class Patterns:
             kept.clear()
 
 
-def _fullness(seg: Ints, crd: Ints) -> int:
+def _written(nest: Nest) -> Level:
+    """A level without the fibers that have nothing in them, but for the outermost."""
+    if nest.full and nest.n:
+        return FullLevel(len(nest.seg) - 1, nest.full)
+    filled = np.flatnonzero(~nest.bare) if nest.depth > 1 else None
+    seg = nest.seg if filled is None else np.append(nest.seg[filled], nest.seg[-1:])
+    return seg, nest.crd
+
+
+def _fullness(level: Level) -> int:
+    if isinstance(level, FullLevel):
+        return level.size
+    seg, crd = level
     if not len(crd) or len(seg) < 2:
         return 0
     size = int(seg[1])
@@ -189,9 +260,12 @@ def _scanned(stored: StoredTensor) -> Levels:
 
 def _sorted_by(levels: Levels, order: list[int]) -> Levels:
     """The same coordinates with the levels in another order."""
+    if all(isinstance(level, FullLevel) for level in levels):
+        return all_of([_fullness(levels[k]) for k in order])
     columns: list[Ints] = []
-    at = np.arange(len(levels[-1][1]))
-    for seg, crd in reversed(levels):
+    at = np.arange(elements_in(levels))
+    for level in reversed(levels):
+        seg, crd = level.arrays() if isinstance(level, FullLevel) else level
         columns.append(crd[at])
         at = np.repeat(np.arange(len(seg) - 1), np.diff(seg))[at]
     columns = columns[::-1]

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from math import prod
 from types import MappingProxyType
 
 import numpy as np
@@ -19,7 +18,7 @@ import numpy as np
 from engine.dataflow.cost.exact.nests import Floats, Ints
 from engine.dataflow.samml.catalogue import primitive
 from engine.dataflow.samml.graph import Graph, Node
-from engine.dataflow.samml.primitive import Family
+from engine.dataflow.samml.primitive import Family, Nesting
 from engine.dataflow.samml.traits import Traversal
 from engine.program.levels import coordinates
 from engine.program.storage import StoredTensor
@@ -109,7 +108,7 @@ class Sample:
         nothing = measures[0] == 0
         if nothing.any():
             chance[nothing] = np.maximum(chance[nothing], min(1.0, NOTHING / nothing.sum()))
-        order = np.argsort(nothing, kind="stable")
+        order = np.concatenate([np.flatnonzero(~nothing), np.flatnonzero(nothing)])
         reached = np.cumsum(chance[order])
         start = np.random.default_rng(SEED).random()
         before = np.concatenate(([0.0], reached[:-1]))
@@ -187,8 +186,8 @@ def _hubs(measures: Floats, size: int) -> Ints:
     if not len(parts):
         return np.zeros(0, dtype=np.int64)
     most = parts.max(axis=0)
-    heaviest = np.argsort(-most, kind="stable")[: size * 3 // 4]
-    return np.asarray(heaviest[most[heaviest] * size > HUB], dtype=np.int64)
+    heavy = np.flatnonzero(most * size > HUB)
+    return np.asarray(heavy[np.argsort(-most[heavy], kind="stable")][: size * 3 // 4])
 
 
 NO_SAMPLES: Mapping[str, Sample] = MappingProxyType({})
@@ -232,8 +231,6 @@ def unfolded(graph: Graph) -> tuple[str, ...]:
     return tuple(sorted(depths, key=lambda x: depths[x]))
 
 
-MOST = 4_000_000
-"""Elements of a tensor that is looked at one by one."""
 HOPS = 3
 """How far work is followed from an outermost coordinate."""
 
@@ -262,8 +259,8 @@ def measures_of(
     views: list[View] = []
     for name, order, levels in traversals:
         stored = tensors(name)
-        if stored is None or stored.nnz > MOST or stored.nnz == prod(stored.tensor.shape):
-            continue  # what is complete tells nothing of its coordinates
+        if stored is None:
+            continue
         modes = [int(m) for m in order.split(",")] if order else stored.tensor.format.mode_order
         coords = coordinates(stored.tensor, stored.levels)
         views.append({x: np.ascontiguousarray(coords[:, modes[level]]) for x, level in levels})
@@ -332,13 +329,14 @@ def _added(a: Floats, b: Floats) -> Floats:
 
 
 def traversals_of(graph: Graph) -> Traversals:
-    """What a graph traverses; a tensor that is multiplied by itself twice."""
+    """What a graph traverses; a tensor that is multiplied by itself twice, one in lanes once."""
     levels: dict[int, dict[str, int]] = {}
     heads: dict[int, int] = {}
+    beside = _other_lanes(graph)
     for k in graph.topological():
         node = graph.nodes[k]
         index = _looked_at(graph, node)
-        if index is None:
+        if index is None or k in beside:
             continue
         above = _above(graph, node)
         heads[k] = k if above is None else heads[above]
@@ -348,6 +346,25 @@ def traversals_of(graph: Graph) -> Traversals:
         name, _, order = str(graph.nodes[head].params["tensor"]).partition("@")
         found.append((name, order, tuple(indices.items())))
     return tuple(sorted(found))
+
+
+def _other_lanes(graph: Graph) -> set[int]:
+    """Nodes in lanes that do the same as the first one."""
+    lanes: dict[int, frozenset[tuple[str, int]]] = {}
+    found = set()
+    for k in graph.topological():
+        node = graph.nodes[k]
+        outside = [lanes[s] for s in node.inputs]
+        nesting = primitive(node.op).nesting
+        joined = frozenset.intersection if nesting is Nesting.COLLECTS else frozenset.union
+        mine = joined(*outside) if outside else frozenset()
+        if any(lane for _, lane in mine):
+            found.add(k)
+        for port, stream in enumerate(node.outputs):
+            if stream is not None:
+                dealt = graph.streams[stream].indices[-1:] if nesting is Nesting.DEALS else ()
+                lanes[stream] = mine | {(x, port) for x in dealt}
+    return found
 
 
 def _looked_at(graph: Graph, node: Node) -> str | None:

@@ -60,9 +60,7 @@ class Timed:
 
     def total(self, profile: Profile, index: str | None) -> float:
         """A quantity over all coordinates of its outermost index, those not executed included."""
-        if index is None or profile.top is None or self.axes[index].weights is None:
-            return profile.total
-        return float(self.axes[index].spread(profile).sum())
+        return profile.total if index is None else self.axes[index].total(profile)
 
 
 def timed(

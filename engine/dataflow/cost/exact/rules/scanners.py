@@ -12,14 +12,13 @@ from engine.dataflow.samml.graph import Node
 
 @rule("scan", steps="each coordinate and stop that it puts", ahead=True)
 def _scan(node: Node, inputs: Inputs, context: Context) -> Executed:
-    seg, crd = context.sources.level(str(node.params["tensor"]), int(node.params["level"]))
+    tensor, level = str(node.params["tensor"]), int(node.params["level"])
+    if size := context.sources.full(tensor, level):
+        return _every(inputs[0], size, context)
+    seg, crd = context.sources.level(tensor, level)
     (given,) = inputs
     given_refs = references(given, context)
     assert given_refs is not None
-    size = context.sources.full(str(node.params["tensor"]), int(node.params["level"]))
-    if size and given.here is None and context.by is None:
-        nest = _full(given.nest, size, context)
-        return Executed((Carried(nest), Carried(nest, base=given_refs * size)), nest.tokens)
     refs = given_refs if given.here is None else given_refs[given.here]
     left: Ints | None = None
     if context.by is not None:
@@ -41,20 +40,23 @@ def _scan(node: Node, inputs: Inputs, context: Context) -> Executed:
 
 @rule("dense_scan", steps="each coordinate and stop that it puts", ahead=True)
 def _dense_scan(node: Node, inputs: Inputs, context: Context) -> Executed:
-    dim = int(node.params["dim"])
-    (given,) = inputs
+    return _every(inputs[0], int(node.params["dim"]), context)
+
+
+def _every(given: Carried, size: int, context: Context) -> Executed:
+    """All coordinates below a size under each reference."""
     given_refs = references(given, context)
     assert given_refs is not None
     here = given.here
     if here is None and context.by is None:
-        nest = _full(given.nest, dim, context)
-        return Executed((Carried(nest), Carried(nest, base=given_refs * dim)), nest.tokens)
-    only = None if context.by is None else np.flatnonzero(context.by[:dim])
-    context.budget.take(float(dim if only is None else len(only)) * given.values.total)
-    every = np.arange(dim) if only is None else only
+        nest = _full(given.nest, size, context)
+        return Executed((Carried(nest), Carried(nest, base=given_refs * size)), nest.tokens)
+    only = None if context.by is None else np.flatnonzero(context.by[:size])
     refs = given_refs if here is None else given_refs[here]
+    context.budget.take(float(size if only is None else len(only)) * len(refs))
+    every = np.arange(size) if only is None else only
     crd = np.tile(every, len(refs))
-    at = np.repeat(refs, len(every)) * dim + crd
+    at = np.repeat(refs, len(every)) * size + crd
     lengths = np.full(given.nest.n, len(every))
     seg = segments(lengths if here is None else np.where(here, lengths, 0))
     nest = Nest(given.nest, seg, crd, by=context.by)
