@@ -37,8 +37,6 @@ FIRST = (
 """What is tried until something fits: these two, and with which part of the budget."""
 ALIKE = 256
 """How many suffice of coordinates that nothing tells apart."""
-GROWN = 2e6
-"""Elements that larger samples may make than the first that fitted."""
 TIMES = 2
 """How often more is tried when something has fitted."""
 LONGEST = 5_000_000
@@ -75,12 +73,12 @@ def _grown(drawn: Drawn, made: Made, now: Sizes, cost: float) -> Made:
     tried: Sequence[Sizes] = PAIRS if now[1] is not None else [(size, None) for size in SIZES]
     at, each = drawn.places(*now), cost / drawn.places(*now)
     for _ in range(TIMES):
-        fits = (s for s in tried if cost + (drawn.places(*s) - at) * each <= GROWN)
+        fits = (s for s in tried if cost + (drawn.places(*s) - at) * each <= SAMPLED_ELEMENTS)
         more = next((s for s in fits if drawn.places(*s) > at), None)
         if more is None:
             break
         try:
-            made, took = drawn.executed(*more, GROWN)
+            made, took = drawn.executed(*more, SAMPLED_ELEMENTS)
         except TooLargeError:
             break
         each = max(took - cost, 0.0) / (drawn.places(*more) - at)

@@ -107,3 +107,34 @@ def test_orders_share_samples() -> None:
     for (key, size), sample in known.samples.items():
         by_index.setdefault((key[0], key[-1], size), set()).add(sample.key)
     assert all(len(found) == 1 for found in by_index.values())
+
+
+@pytest.mark.parametrize(
+    "lanes", ["parallel i by 2", "parallel i by 5", "parallel i by 2; parallel j by 3"]
+)
+@pytest.mark.parametrize("fuse", ["fuse T..Y; ", ""])
+def test_lanes_get_alike_of_what_stands_for_many(fuse: str, lanes: str) -> None:
+    program = parse(
+        "A: 700x700 csr\nX: 700x8 dense\nT[i,j] = A[i,k] * A[k,j]\nY[i,m] = T[i,j] * X[j,m]"
+    )
+    data = {"A": sp.random_array((700, 700), density=0.01, rng=3), "X": np.ones((700, 8))}
+    compilation = compile_program(program, fuse + lanes)
+    exact = estimate(compilation, data, mode="exact")
+    sampled = estimate(compilation, data, mode="sampled")
+    for whole, some in zip(exact.regions, sampled.regions, strict=True):
+        assert some.mode is Mode.SAMPLED
+        assert some.cycles == pytest.approx(whole.cycles, rel=0.08)
+        assert some.flops == pytest.approx(whole.flops, rel=0.03)
+
+
+def test_schedules_that_traverse_alike_share_samples() -> None:
+    """In lanes or not, and whatever the indices are called."""
+    program = parse(
+        "A: 700x700 csr\nX: 700x8 dense\nT[i,m] = A[i,k] * X[k,m]\nY[a,m] = A[a,b] * T[b,m]"
+    )
+    data = {"A": sp.random_array((700, 700), density=0.01, rng=3), "X": np.ones((700, 8))}
+    known = Known(program, check_data(program, data), "sampled")
+    for schedule in ("", "parallel i by 4; parallel a by 3"):
+        for region in compile_program(program, schedule).regions:
+            estimate_region(region, known)
+        assert len(known.measures) == 1

@@ -13,7 +13,7 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from engine.dataflow.cost.exact.nests import Carried, Floats, Ints, Profile
+from engine.dataflow.cost.exact.nests import Carried, Ints, Profile, Standing
 from engine.dataflow.cost.exact.samples import NO_SAMPLES, Sample, traversed
 from engine.dataflow.samml.catalogue import primitive
 from engine.dataflow.samml.graph import Graph, Node
@@ -85,14 +85,14 @@ class Context:
 
     Attributes
     ----------
-    by : array or None
-        How many coordinates each coordinate of the index that is traversed stands for; 0 of those
-        that are left out.  None: all are left in.
+    by : Standing or None
+        How many coordinates each coordinate of the index that is traversed stands for.  None: all
+        are left in.
     """
 
     sources: Sources
     budget: Budget
-    by: Floats | None = None
+    by: Standing | None = None
 
 
 Inputs = tuple[Carried, ...]
@@ -252,7 +252,7 @@ def execute(
         found = memo.get(key)
         if found is None:
             before = budget.made
-            context = Context(sources, budget, None if sample is None else sample.by)
+            context = Context(sources, budget, None if sample is None else sample.standing)
             made = RULES[node.op].execute(node, tuple(streams[s] for s in node.inputs), context)
             number = memo.put(key, made, budget.made - before)
         else:  # whether a graph takes too much does not depend on what was executed before

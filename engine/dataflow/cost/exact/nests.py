@@ -20,6 +20,34 @@ Floats: TypeAlias = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
+class Standing:
+    """Of a sampled index, how many coordinates each of its coordinates stands for.
+
+    Attributes
+    ----------
+    per : array
+        By coordinate; 0 of those that are left out.
+    share : array or None
+        In a lane, the part of them that it gets, by coordinate; None: all.
+    """
+
+    per: Floats
+    share: Floats | None = None
+
+    def dealt(self, crd: Ints, lanes: int) -> tuple[list[Bools], Standing]:
+        """Which of some coordinates each lane gets, in turn, and what they stand for there.
+
+        What stands for others goes to all lanes alike.
+        """
+        per = self.per[crd]
+        turn = (np.cumsum(per) - per).astype(np.int64) % lanes
+        several = self.per > 1.0
+        share = np.where(several, 1.0 / lanes, 1.0)
+        share = share if self.share is None else share * self.share
+        return [several[crd] | (turn == k) for k in range(lanes)], Standing(self.per, share)
+
+
+@dataclass(frozen=True, eq=False)
 class Nest:
     """A level of a tree of coordinates, and the levels outside it.
 
@@ -34,7 +62,7 @@ class Nest:
         counted is never made.
     full : int
         If not 0, every fiber has all the coordinates below it.
-    by : array or None
+    by : Standing or None
         Of a sampled index, how many coordinates each of its coordinates stands for.
     """
 
@@ -42,7 +70,7 @@ class Nest:
     seg: Ints
     stored: Ints | None
     full: int = field(default=0)
-    by: Floats | None = field(default=None)
+    by: Standing | None = field(default=None)
 
     @property
     def n(self) -> int:
@@ -90,12 +118,17 @@ class Nest:
     def weights(self) -> Floats | None:
         """How many elements each element stands for; None: each for itself.
 
-        What an outer coordinate stands for is not counted here.
+        What an outer coordinate stands for is not counted here, but for a lane's part of it.
         """
-        if self.parent is None or self.parent.parent is None:
+        if self.parent is None:
             return None
-        outside = self.parent.weights
-        own = None if self.by is None else self.by[self.crd]
+        own = outside = None
+        if self.parent.parent is not None:
+            outside = self.parent.weights
+            own = None if self.by is None else self.by.per[self.crd]
+        if self.by is not None and self.by.share is not None:
+            mine = self.by.share[self.crd]
+            own = mine if own is None else own * mine
         if outside is None:
             return own
         outside = outside[self.up]
@@ -219,7 +252,7 @@ class Profile:
 ROOT = Nest(None, np.array([0, 1]), np.zeros(1, dtype=np.int64))
 
 
-def below(parent: Nest, up: Ints, crd: Ints, by: Floats | None = None) -> Nest:
+def below(parent: Nest, up: Ints, crd: Ints, by: Standing | None = None) -> Nest:
     """A level with these coordinates under these elements of another, in order."""
     seg = np.zeros(parent.n + 1, dtype=np.int64)
     np.cumsum(np.bincount(up, minlength=parent.n), out=seg[1:])

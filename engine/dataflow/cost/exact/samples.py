@@ -15,7 +15,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from engine.dataflow.cost.exact.nests import Floats, Ints
+from engine.dataflow.cost.exact.nests import Floats, Ints, Standing
 from engine.dataflow.samml.catalogue import primitive
 from engine.dataflow.samml.graph import Graph, Node
 from engine.dataflow.samml.primitive import Family, Nesting
@@ -66,11 +66,11 @@ class Sample:
         return self.extent, self.coords.tobytes(), self.weights.tobytes()
 
     @cached_property
-    def by(self) -> Floats:
-        """How many coordinates each of all coordinates stands for; 0 of those left out."""
+    def standing(self) -> Standing:
+        """How many coordinates each of all coordinates stands for."""
         made = np.zeros(self.extent)
         made[self.coords] = self.weights
-        return made
+        return Standing(made)
 
     @property
     def whole(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.dataflow.cost.exact.nests import ROOT, Carried, Nest, Profile, below, kept
+from engine.dataflow.cost.exact.nests import ROOT, Carried, Nest, Profile, Standing, below, kept
 from engine.dataflow.samml.graph import StreamKind
 from tests.dataflow.cost.exact.examples import Tree, crds, ints, levels, refs, tokens, vals
 
@@ -118,7 +118,7 @@ def test_full_levels_are_counted_and_not_made() -> None:
 
 def test_sampled_levels_count_what_their_elements_stand_for() -> None:
     """Not at the outermost level, which whoever times weighs."""
-    by = np.array([0.0, 2.0, 0.0, 5.0])
+    by = Standing(np.array([0.0, 2.0, 0.0, 5.0]))
     outer = levels([0, 3])[-1]
     middle = below(outer, ints(0, 0, 1), ints(1, 3, 3), by)
     inner = below(middle, ints(0, 1, 1, 2), ints(7, 8, 9, 9))
@@ -131,3 +131,21 @@ def test_sampled_levels_count_what_their_elements_stand_for() -> None:
     assert kept(middle, np.array([True, False, True])).elements.per.tolist() == [2, 5]
     under = inner.between(ints(1), ints(3), ints(1), middle)
     assert under.tolist() == [2]
+
+
+def test_lanes_get_a_part_of_what_stands_for_several() -> None:
+    """And what stands for itself goes to the lane whose turn it is."""
+    by = Standing(np.array([1.0, 3.0, 0.0, 1.0, 1.0]))
+    crd = ints(0, 1, 3, 4)
+    dealt, mine = by.dealt(crd, 2)
+    assert [chosen.tolist() for chosen in dealt] == [
+        [True, True, True, False],  # places 0, 1 to 3, 4 and 5
+        [False, True, False, True],
+    ]
+    outer = Nest(ROOT, ints(0, 3), crd[dealt[0]], by=mine)
+    assert outer.elements.per.tolist() == [1, 0.5, 1]
+    inner = below(outer, ints(0, 1, 1), ints(7, 8, 9))
+    assert inner.elements.per.tolist() == [1, 1, 0]
+    again = mine.dealt(crd, 2)[1]
+    assert again.share is not None
+    assert again.share[1] == 0.25

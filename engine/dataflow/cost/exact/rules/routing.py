@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from engine.dataflow.cost.exact.execution import Context, Executed, Inputs, rule
@@ -22,11 +24,14 @@ def _fork(node: Node, inputs: Inputs, context: Context) -> Executed:
     (given,) = inputs
     lanes = len(node.outputs)
     context.budget.take(float(given.nest.n))
-    turn = np.arange(given.nest.n) % lanes
+    by = given.nest.by
+    if by is None:
+        dealt = [np.arange(given.nest.n) % lanes == lane for lane in range(lanes)]
+    else:
+        dealt, by = by.dealt(given.nest.crd, lanes)
     outputs = []
-    for lane in range(lanes):
-        mine = turn == lane
-        nest = kept(given.nest, mine)
+    for mine in dealt:
+        nest = replace(kept(given.nest, mine), by=by)
         outputs.append(taken_at(given, np.flatnonzero(mine), nest))
     return Executed(tuple(outputs), given.tokens, final=1.0)
 
@@ -39,7 +44,12 @@ def _ordered_join(node: Node, inputs: Inputs, context: Context) -> Executed:
     chains = [innermost(lane.nest, int(node.params["levels"])) for lane in lanes]
     parent = guide.nest
     # Which element of a lane each element of the output is.
-    lane, at = np.arange(n) % count, np.arange(n) // count
+    if parent.by is None:
+        lane, at = np.arange(n) % count, np.arange(n) // count
+    else:  # of what all lanes have, the first one's will do
+        dealt = np.array(parent.by.dealt(parent.crd, count)[0])
+        lane = dealt.argmax(axis=0)
+        at = (dealt.cumsum(axis=1) - 1)[lane, np.arange(n)]
     for depth in range(int(node.params["levels"])):
         lengths = np.zeros(len(lane), dtype=np.int64)
         begin = np.zeros(len(lane), dtype=np.int64)

@@ -22,7 +22,7 @@ def _scan(node: Node, inputs: Inputs, context: Context) -> Executed:
     refs = given_refs if given.here is None else given_refs[given.here]
     left: Ints | None = None
     if context.by is not None:
-        chosen = context.by[crd] > 0
+        chosen = context.by.per[crd] > 0
         left, before = np.flatnonzero(chosen), np.zeros(len(crd) + 1, dtype=np.int64)
         np.cumsum(chosen, out=before[1:])
         seg = before[seg]
@@ -51,7 +51,7 @@ def _every(given: Carried, size: int, context: Context) -> Executed:
     if here is None and context.by is None:
         nest = _full(given.nest, size, context)
         return Executed((Carried(nest), Carried(nest, base=given_refs * size)), nest.tokens)
-    only = None if context.by is None else np.flatnonzero(context.by[:size])
+    only = None if context.by is None else np.flatnonzero(context.by.per[:size])
     refs = given_refs if here is None else given_refs[here]
     context.budget.take(float(size if only is None else len(only)) * len(refs))
     every = np.arange(size) if only is None else only
