@@ -9,6 +9,7 @@ from engine.dataflow.cost.exact.nests import Bools, Carried, Ints, Profile, belo
 from engine.dataflow.cost.exact.steps import largest_tree, lead, once
 from engine.dataflow.samml.graph import Node
 from engine.dataflow.table.cells import MAX_ACCUMULATOR_ORDER
+from engine.program.distinct import distinct
 
 
 @rule("reduce", steps="each value that is there, and each stop")
@@ -65,9 +66,12 @@ def _spacc(node: Node, inputs: Inputs, context: Context) -> Executed:
         fiber = fiber[val.here]
         columns = [column[val.here] for column in columns]
     outputs, parent, key = [], base, fiber
-    for column, crd in zip(columns, crds, strict=True):
+    for depth, (column, crd) in enumerate(zip(columns, crds, strict=True)):
         width = int(column.max(initial=0)) + 1
-        found, key = _grouped(key, column, width, parent.n)
+        if depth < len(crds) - 1:
+            found, key = _grouped(key, column, width, parent.n)
+        else:
+            found = distinct(key * width + column)
         parent = below(parent, found // width, found % width, crd.nest.by)
         outputs.append(Carried(parent))
     outputs.append(Carried(parent))
