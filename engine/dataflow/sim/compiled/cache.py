@@ -2,7 +2,7 @@
 
 Numba knows when a kernel's own file changed, but not when a helper's did, nor when another
 version of itself or another processor reads the cache.  So the directory's name is a hash of
-all that: what is in it can only be right.
+all that: what was written to it can only be right, and each file says whether it is that.
 """
 
 from __future__ import annotations
@@ -13,8 +13,7 @@ import pickle
 import re
 import shutil
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
@@ -23,8 +22,9 @@ import llvmlite.binding as llvm
 import numba
 import numpy as np
 import platformdirs
-from numba.core import caching, ccallback, types
+from numba.core import ccallback, compiler, serialize, types
 
+from engine.dataflow.sim.compiled.code_files import CodeFile, UnsafeFolderError, own_folder
 from engine.dataflow.sim.compiled.inlining import OPTIONS
 from engine.dataflow.sim.compiled.slots import NOTHING, Slots
 from engine.errors import SimulationError
@@ -36,8 +36,8 @@ _SOURCES = ("*.py", "kernels/*.py", "../dram/*.py")
 """What the machine code is made of, from this folder."""
 _NAME = re.compile("[0-9a-f]{20}")
 # The parts of numba used here have no types.
-_config: Any = numba.config
-_function_cache: Any = caching.FunctionCache
+_rebuilt: Any = compiler.CompileResult._rebuild
+_dumped: Any = serialize.dumps
 _callback: Any = ccallback.CFunc
 
 
@@ -99,23 +99,14 @@ def prune() -> None:
         shutil.rmtree(path, ignore_errors=True)
 
 
-@contextmanager
-def _numba_caches_in(path: Path) -> Iterator[None]:
-    """Let numba choose ``path`` for the caches made inside, whatever the user configured."""
-    before = _config.CACHE_DIR
-    _config.CACHE_DIR = str(path)
-    try:
-        yield
-    finally:
-        _config.CACHE_DIR = before
-
-
 class UnkeptError(SimulationError):
     """Kernels that could not be written to the cache."""
 
 
 SAID: list[str] = []
 """Why nothing is kept, once it was said."""
+DAMAGED: list[Path] = []
+"""What was damaged of what was kept, once that was said."""
 
 
 def say_unkept(reason: str) -> None:
@@ -131,31 +122,56 @@ def say_unkept(reason: str) -> None:
     )
 
 
-class _Store:
-    """Numba's cache of a function, of which a full or damaged disk makes a slower one, no more."""
+def _say_damaged(path: Path) -> None:
+    """Say, once, that something is compiled anew that was there."""
+    if DAMAGED:
+        return
+    DAMAGED.append(path)
+    print(
+        f"fuseloom: warning: the compiled kernel {path} is damaged; it is made anew, and so are "
+        "others like it",
+        file=sys.stderr,
+    )
 
-    def __init__(self, store: Any) -> None:
-        self.numbas = store
+
+_UNREADABLE = (
+    *(pickle.UnpicklingError, EOFError, ImportError),
+    *(AttributeError, LookupError, TypeError, ValueError),
+)
+"""What machine code raises that was written by something else than this version."""
+
+
+class _Store:
+    """What numba asks for machine code: a file, of which a bad or full disk makes a slower run."""
+
+    def __init__(self, file: CodeFile) -> None:
+        self.file = file
 
     @property
     def kept(self) -> bool:
         """Whether the machine code is on disk."""
-        folder, name = Path(self.numbas.cache_path), self.numbas._impl.filename_base
-        return any(folder.glob(f"{name}.*.nbc"))
+        if self.file.there and not self.file.sound:
+            _say_damaged(self.file.path)
+        return self.file.sound
 
     def load_overload(self, signature: Any, context: Any) -> Any:
         """The machine code, or None."""
+        context.refresh()
+        body = self.file.load() if self.kept else None
+        if body is None:
+            return None
         try:
-            return self.numbas.load_overload(signature, context)
-        except (OSError, EOFError, pickle.UnpicklingError):
+            return _rebuilt(context, *pickle.loads(body))
+        except _UNREADABLE:
+            _say_damaged(self.file.path)
             return None
 
     def save_overload(self, signature: Any, code: Any) -> None:
         """Keep machine code, or say why not."""
         try:
-            self.numbas.save_overload(signature, code)
-        except (OSError, EOFError, pickle.UnpicklingError) as problem:
-            say_unkept(str(getattr(problem, "strerror", None) or problem))
+            self.file.save(_dumped(code._reduce()))
+        except OSError as problem:
+            say_unkept(str(problem.strerror or problem))
 
 
 class Kernel:
@@ -171,14 +187,15 @@ class Kernel:
 
     @cached_property
     def _store(self) -> _Store | None:
-        """The cache of the function, or None where nothing can be written."""
+        """Where its machine code is kept; None where nothing can be."""
         try:
-            with _numba_caches_in(directory()):
-                store = _function_cache(self.function)
-        except (OSError, RuntimeError):
+            folder = own_folder(directory())
+        except UnsafeFolderError as problem:
+            say_unkept(str(problem))
             return None
-        # Where it cannot write, numba turns to folders whose names say nothing about versions.
-        return _Store(store) if Path(store.cache_path).is_relative_to(directory()) else None
+        except OSError:
+            return None
+        return _Store(CodeFile(folder, self.name))
 
     @property
     def storable(self) -> bool:

@@ -90,6 +90,7 @@ def _compile_all(names: list[str], workers: int) -> Iterator[tuple[str, float]]:
     processes = [
         subprocess.Popen(
             [sys.executable, "-m", "engine.dataflow.sim.compiled.warmup", *share],
+            stdin=subprocess.PIPE,  # whose end tells it that this process has ended
             stdout=subprocess.PIPE,
             text=True,
             env={**os.environ, "PYTHONPATH": path},
@@ -110,6 +111,7 @@ def _compile_all(names: list[str], workers: int) -> Iterator[tuple[str, float]]:
     finally:
         for process in processes:
             process.terminate()
+        for process in processes:
             process.wait()
 
 
@@ -126,12 +128,18 @@ def _work(names: list[str]) -> None:
     of the time.  Where nothing can be kept it ends at once, and who started it says so.
     """
     gc.disable()
+    threading.Thread(target=_end_with_who_started_this, daemon=True).start()
     SAID.append("by who started this process")
     for name in names:
         made = _compile_one(name)
         if not KERNELS[name].kept:
             return
         print(*made, flush=True)
+
+
+def _end_with_who_started_this() -> None:
+    sys.stdin.read()
+    os._exit(1)
 
 
 if __name__ == "__main__":

@@ -6,13 +6,16 @@ import ast
 import errno
 import importlib
 import os
+import pickle
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from engine.dataflow.sim.compiled import cache
+from engine.dataflow.sim.compiled.code_files import SUFFIX, CodeFile
 from engine.errors import SimulationError
 
 ROOT = Path(cache.__file__).parents[4]
@@ -128,8 +131,7 @@ def test_a_full_disk_costs_a_warning_and_no_more(
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    assert kernel._store is not None
-    monkeypatch.setattr(kernel._store.numbas._cache_file, "_save_data", full)
+    monkeypatch.setattr(CodeFile, "save", full)
     assert kernel.storable
     assert not kernel.ready
     assert kernel.address
@@ -142,10 +144,121 @@ def test_a_full_disk_costs_a_warning_and_no_more(
     assert capfd.readouterr().err == ""
 
 
-def test_a_damaged_cache_is_made_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def fresh(name: str) -> cache.Kernel:
+    """A kernel as another process finds it."""
+    root = cache.KERNELS[name]
+    return cache.Kernel(root.name, root.function, root.slots, root.setup)
+
+
+def cut(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:50])
+
+
+def flipped(path: Path) -> None:
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 4
+    path.write_bytes(data)
+
+
+def emptied(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+def swapped(path: Path) -> None:
+    other = path.with_name(f"other{SUFFIX}")
+    CodeFile(path.parent, "other").save(b"of something else")
+    os.replace(other, path)
+
+
+def a_pipe(path: Path) -> None:
+    path.unlink()
+    os.mkfifo(path)
+
+
+def a_link(path: Path) -> None:
+    there = path.with_name("elsewhere")
+    path.rename(there)
+    path.symlink_to(there)
+
+
+def writable(path: Path) -> None:
+    path.chmod(0o666)
+
+
+@pytest.mark.parametrize("damage", [cut, flipped, emptied, swapped, a_pipe, a_link, writable])
+def test_a_damaged_cache_is_made_again_once(
+    damage: Callable[[Path], None],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
     monkeypatch.setenv(cache.ENVIRONMENT, str(tmp_path))
-    root = cache.KERNELS["root"]
-    assert cache.Kernel(root.name, root.function, root.slots, root.setup).address
-    (kept,) = tmp_path.rglob("*.nbc")
-    kept.write_bytes(kept.read_bytes()[:5])
-    assert cache.Kernel(root.name, root.function, root.slots, root.setup).address
+    monkeypatch.setattr(cache, "DAMAGED", [])
+    assert fresh("root").address
+    (kept,) = tmp_path.rglob(f"*{SUFFIX}")
+    before = kept.read_bytes()
+    damage(kept)
+    capfd.readouterr()
+    assert not fresh("root").ready
+    again = fresh("root")
+    assert again.address
+    assert capfd.readouterr().err.count("is damaged; it is made anew") == 1
+    assert not kept.is_symlink()
+    assert len(kept.read_bytes()) == pytest.approx(len(before), rel=0.1)
+    assert fresh("root").ready
+    assert capfd.readouterr().err == ""
+
+
+def test_code_that_pickles_a_command_does_not_run(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    class Command:
+        def __reduce__(self) -> tuple[Callable[..., object], tuple[str]]:
+            return os.system, (f"touch {tmp_path / 'ran'}",)
+
+    monkeypatch.setenv(cache.ENVIRONMENT, str(tmp_path))
+    assert fresh("root").address
+    (kept,) = tmp_path.rglob(f"*{SUFFIX}")
+    kept.write_bytes(pickle.dumps(Command()))
+    assert fresh("root").address
+    assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize("where", ["", "kernels"])
+@pytest.mark.parametrize("mode", [0o777, 0o775])
+def test_a_folder_that_others_may_write_to_is_not_used(
+    where: str,
+    mode: int,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv(cache.ENVIRONMENT, str(tmp_path))
+    monkeypatch.setattr(cache, "SAID", [])
+    folder = cache.directory() if not where else cache.root_directory()
+    folder.mkdir(parents=True)
+    folder.chmod(mode)
+    kernel = fresh("root")
+    assert not kernel.storable
+    assert kernel.address
+    shown = capfd.readouterr().err
+    assert f"{folder} may be written to by other users" in shown
+    assert f"chmod go-w {folder}" in shown
+    assert not list(tmp_path.rglob(f"*{SUFFIX}"))
+
+
+def test_two_processes_that_compile_at_once_leave_a_sound_file(tmp_path: Path) -> None:
+    script = (
+        "from engine.dataflow.sim.compiled import warmup\n"
+        "warmup.KERNELS['root'].address\n"
+        "print(warmup.KERNELS['root'].kept)\n"
+    )
+    environment = {**os.environ, cache.ENVIRONMENT: str(tmp_path)}
+    running = [
+        subprocess.Popen(
+            [sys.executable, "-c", script], env=environment, stdout=subprocess.PIPE, text=True
+        )
+        for _ in range(2)
+    ]
+    assert [process.communicate()[0] for process in running] == ["True\n"] * 2
+    assert len([path for path in tmp_path.rglob("*") if path.is_file()]) == 1
