@@ -7,6 +7,17 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+LONGEST = 500
+"""Characters of an error as people read it: a name may be of any length, a message may not."""
+
+
+def shortened(text: str, most: int) -> str:
+    """A text, or its beginning and its end."""
+    if len(text) <= most:
+        return text
+    tail = (most - 1) // 3
+    return f"{text[: most - 1 - tail]}…{text[len(text) - tail :]}"
+
 
 class FuseloomError(Exception):
     """Root of every error that a user can cause.
@@ -39,8 +50,8 @@ class FuseloomError(Exception):
         column: int | None = None,
         source: str | None = None,
     ) -> None:
-        self.message = message
-        self.hint = hint
+        self.message = shortened(message, LONGEST * 3 // 5)
+        self.hint = None if hint is None else shortened(hint, LONGEST)
         self.line = line
         self.column = column
         self.source = source
@@ -69,8 +80,9 @@ class FuseloomError(Exception):
         if self.line is not None:
             place = f"line {self.line}, column {self.column or 1}: "
         if self.source:
-            place = f"{self.source}: {place}"
-        hint = f" (hint: {self.hint})" if self.hint else ""
+            place = f"{shortened(self.source, LONGEST // 5)}: {place}"
+        room = LONGEST - len(place) - len(self.message) - len(" (hint: )")
+        hint = f" (hint: {shortened(self.hint, max(room, 1))})" if self.hint else ""
         return f"{place}{self.message}{hint}"
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.errors import DataError
+from engine.program import regular_files
 from engine.results.document import Kind, document, plain, to_text
 
 
@@ -67,7 +68,7 @@ def check_folder(path: Path) -> None:
     DataError
         If it is not; what the user mistyped is not made.
     """
-    if not path.parent.is_dir():
+    if not regular_files.is_folder(path.parent):
         raise DataError(f"{path.parent} is no folder", hint="make it first")
 
 

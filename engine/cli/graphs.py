@@ -22,6 +22,7 @@ from engine.dataflow.sim.explain.data import Detail
 from engine.dataflow.sim.imported_runs import ImportedRun, run_imported
 from engine.dataflow.sim.records import graph_record, traced_regions
 from engine.errors import DataError, GraphError, SimulationError
+from engine.program import regular_files
 from engine.program.arrays import operand_shapes, read_npz, store_operand
 from engine.program.storage import StoredTensor
 from engine.results.check import Check
@@ -90,10 +91,12 @@ def _read(options: Any) -> tuple[Imported, Mapping[str, StoredTensor], Any]:
     """The imported graph, its data, and the dense result to expect, if the data hold one."""
     tensors_file = only_file(options)
     if options.tortilla:
-        path = options.tortilla / GRAPH_FILE if options.tortilla.is_dir() else options.tortilla
+        path = options.tortilla
+        if regular_files.is_folder(path):
+            path = path / GRAPH_FILE
         content = _bytes(path)
         folder = TensorFolder(tensors_file or path.parent)
-        if not folder.path.is_dir():
+        if not regular_files.is_folder(folder.path):
             raise DataError(f"{folder.path} is no folder",
                             hint="--tensors names the folder of the graph's tensors")  # fmt: skip
         made = import_tortilla(content, folder, options.block)
@@ -118,19 +121,11 @@ def _read(options: Any) -> tuple[Imported, Mapping[str, StoredTensor], Any]:
 
 
 def _bytes(path: Path) -> bytes:
-    try:
-        if path.stat().st_size > MAX_FILE:
-            raise GraphError(f"{path} is larger than {MAX_FILE >> 20} MiB")
-        return path.read_bytes()
-    except OSError as problem:
-        raise GraphError(f"cannot read {path}: {problem.strerror}") from None
+    return regular_files.content(path, MAX_FILE, error=GraphError)
 
 
 def _text(path: Path) -> str:
-    try:
-        return _bytes(path).decode("utf-8")
-    except UnicodeDecodeError:
-        raise GraphError(f"{path} is not UTF-8 text") from None
+    return regular_files.text(path, MAX_FILE, error=GraphError)
 
 
 def _print(run: ImportedRun, check: Check | None) -> None:

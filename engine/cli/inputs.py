@@ -32,7 +32,7 @@ from engine.models import (
 from engine.models.data import random_tensor
 from engine.models.datasets import VARIABLE
 from engine.models.from_file import MlirModel
-from engine.program import StoredTensor, check_data, parse
+from engine.program import StoredTensor, check_data, parse, regular_files
 from engine.program.arrays import operand_shapes, read_npz, store_operand
 from engine.results.record import DataSource
 
@@ -196,14 +196,7 @@ def only_file(options: Any) -> Path | None:
 
 
 def _read(path: Path, what: str) -> str:
-    try:
-        if path.stat().st_size > MAX_FILE:
-            raise ProgramError(f"{what} {path} is larger than {MAX_FILE >> 20} MiB")
-        return path.read_text(encoding="utf-8")
-    except OSError as problem:
-        raise ProgramError(f"cannot read the {what} {path}: {problem.strerror}") from None
-    except UnicodeDecodeError:
-        raise ProgramError(f"the {what} {path} is not UTF-8 text") from None
+    return regular_files.text(path, MAX_FILE, what=what, error=ProgramError)
 
 
 def _model(options: Any) -> Model:

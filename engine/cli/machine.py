@@ -12,6 +12,7 @@ from engine.dataflow.compiler import Compilation
 from engine.dataflow.sim.machine import PRESETS, Machine
 from engine.dataflow.sim.machine_text import MAX_SIZE, parse_machine, print_machine
 from engine.errors import SimulationError
+from engine.program import regular_files
 from engine.results.document import Kind
 
 _HELP = f"preset ({', '.join(PRESETS)}) or TOML file, as the command 'machine' prints it"
@@ -28,17 +29,12 @@ def machine_of(name: str) -> Machine:
     if name in PRESETS:
         return Machine.preset(name)
     path = Path(name)
-    if not path.is_file():
+    if not regular_files.is_file(path):
         raise SimulationError(
             f"no machine is called {name!r}, and there is no such file",
             hint=f"known: {', '.join(PRESETS)}",
         )
-    try:
-        if path.stat().st_size > MAX_SIZE:
-            raise SimulationError(f"{path}: no machine is that long", hint=f"at most {MAX_SIZE:,}")
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as problem:
-        raise SimulationError(f"cannot read {path}: {problem}") from None
+    text = regular_files.text(path, MAX_SIZE, what="machine", error=SimulationError)
     try:
         return parse_machine(text)
     except SimulationError as problem:

@@ -21,7 +21,7 @@ from engine.models.gcn import gcn
 from engine.models.gpt3 import gpt3
 from engine.models.graphsage import graphsage
 from engine.models.model import Kernel, Model
-from engine.program import StoredTensor
+from engine.program import StoredTensor, regular_files
 from engine.program.formats import suggestion
 
 __all__ = [
@@ -181,7 +181,7 @@ def load_labelled(
     """
     built = load_model(model)
     if data not in DATASETS:
-        if not Path(data).exists():
+        if not (regular_files.is_file(data) or regular_files.is_folder(data)):
             names = [*DATASETS]
             raise ProgramError(f"no data set is called {data!r}", hint=suggestion(data, names))
         return _on_graph(model, read_graph(data), seed)

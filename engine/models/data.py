@@ -12,7 +12,7 @@ from engine.errors import DataError
 from engine.models.gcn import gcn
 from engine.models.model import Model
 from engine.program import StoredTensor, Tensor
-from engine.program.limits import MAX_REFERENCE_ELEMENTS
+from engine.program.limits import MAX_RANDOM_ELEMENTS
 
 WEIGHT_DENSITY = 0.5
 RANDOM_DENSITY = 0.3
@@ -118,7 +118,7 @@ def random_data(
     Raises
     ------
     DataError
-        If a tensor has more elements than the dense reference could check.
+        If a tensor has too many elements.
     """
     rng = np.random.default_rng(seed)
     return {
@@ -133,7 +133,7 @@ def random_tensor(tensor: Tensor, seed: int = 0, density: float = RANDOM_DENSITY
     Raises
     ------
     DataError
-        If it has more elements than the dense reference could check.
+        If it has too many elements.
     """
     # Tensors of one seed differ by their names.
     rng = np.random.default_rng([seed, *tensor.name.encode()])
@@ -142,10 +142,10 @@ def random_tensor(tensor: Tensor, seed: int = 0, density: float = RANDOM_DENSITY
 
 def _random(tensor: Tensor, rng: np.random.Generator, density: float, mask: bool) -> StoredTensor:
     elements = prod(tensor.shape)
-    if elements > MAX_REFERENCE_ELEMENTS:
+    if elements > MAX_RANDOM_ELEMENTS:
         raise DataError(
             f"{tensor.name} has {elements:,} elements, too many to make up at random "
-            f"(limit {MAX_REFERENCE_ELEMENTS:,})",
+            f"(limit {MAX_RANDOM_ELEMENTS:,})",
             hint="give the tensors' data, or declare smaller dimensions",
         )
     values: npt.NDArray[np.float64] = rng.standard_normal(tensor.shape)

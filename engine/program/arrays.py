@@ -6,6 +6,7 @@ An operand ``B`` is either an array ``B`` or the three arrays ``B_coords`` (nnz,
 
 from __future__ import annotations
 
+import os
 import zipfile
 from collections.abc import Mapping
 from math import prod
@@ -19,7 +20,14 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.errors import DataError
-from engine.program.limits import MAX_DIMENSION, MAX_RANK, MAX_STORED_BYTES
+from engine.program import regular_files
+from engine.program.limits import (
+    FREE_ARRAYS,
+    MAX_DIMENSION,
+    MAX_RANK,
+    MAX_RATIO,
+    MAX_STORED_BYTES,
+)
 from engine.program.storage import StoredTensor
 from engine.program.types import Tensor
 
@@ -35,15 +43,22 @@ def read_npz(path: str | Path) -> dict[str, npt.NDArray[Any]]:
         If the file is no ``.npz`` file, or unpacks to more than the limit.
     """
     try:
-        with open(path, "rb") as file:
+        with regular_files.opened(path) as file:
             if file.read(6) == b"\x93NUMPY":
                 raise ValueError("it holds one array without a name")
+            packed = os.fstat(file.fileno()).st_size
         with zipfile.ZipFile(path) as archive:
             size = sum(entry.file_size for entry in archive.infolist())
             if size > MAX_STORED_BYTES:
                 raise DataError(
                     f"{path} unpacks to {size:,} bytes, the limit is {MAX_STORED_BYTES:,} bytes",
                     hint="use smaller tensors",
+                )
+            if size > max(FREE_ARRAYS, MAX_RATIO * packed):
+                raise DataError(
+                    f"{path} has {packed:,} bytes and unpacks to {size:,}",
+                    hint=f"a packed file may hold {MAX_RATIO} times its size; write it with "
+                    "numpy.savez, which does not pack",
                 )
             for entry in archive.infolist():
                 _check_header(archive, entry)

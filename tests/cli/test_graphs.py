@@ -87,7 +87,7 @@ def test_tortilla(capsys: pytest.CaptureFixture[str]) -> None:
     [
         (["--sam", SAM], "the graph needs data"),
         (["--sam", "missing.gv", "--tensors", TENSORS], "cannot read missing.gv"),
-        (["--sam", SAM, "--tensors", "missing.npz"], "cannot read tensors from missing.npz"),
+        (["--sam", SAM, "--tensors", "missing.npz"], "cannot read missing.npz: No such file"),
         (["--sam", SAM, "--tensors", SAM], "cannot read tensors from"),
         (["--sam", TENSORS, "--tensors", TENSORS], "is not UTF-8 text"),
         (["--sam", SAM, "--graph", SAM, "--tensors", TENSORS], "give one of --sam, --graph"),

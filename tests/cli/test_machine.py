@@ -28,9 +28,10 @@ def test_what_is_printed_is_that_machine(
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"\xff\xfe", "cannot read"),
+        (b"\xff\xfe", "is not UTF-8 text"),
+        (b"a = " + b"[" * 30_000, "machine: "),
         (b"alu_latency = 0", "alu_latency is 0"),
-        (b"#" * 2_000_000, "no machine is that long"),
+        (b"#" * 2_000_000, "is larger than 65,536 bytes"),
     ],
 )
 def test_files_that_are_no_machine(content: bytes, message: str, tmp_path: Path) -> None:

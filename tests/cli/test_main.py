@@ -23,7 +23,7 @@ from tests.cli.commands import file, tensors
         (["compile"], "name a program file or a model, one of them"),
         (["compile", "{program}", "--model", "gcn"], "name a program file or a model, one of them"),
         (["compile", "{folder}/none.loom"], "cannot read the program {folder}/none.loom: No such"),
-        (["compile", "{folder}"], "cannot read the program {folder}: Is a directory"),
+        (["compile", "{folder}"], "cannot read the program {folder}: it is a folder"),
         (["compile", "{latin}"], "the program {latin} is not UTF-8 text"),
         (["compile", "{wrong}"], "{wrong}: line 2, column 8"),
         (["compile", "--model", "gnc"], "did you mean 'gcn'"),

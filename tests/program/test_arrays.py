@@ -11,6 +11,7 @@ import pytest
 from engine.errors import DataError
 from engine.program.arrays import operand_shapes, read_npz, store_operand
 from engine.program.formats import Format
+from engine.program.limits import FREE_ARRAYS
 from engine.program.types import Tensor
 
 B = Tensor("B", (2, 3), Format.compressed(2))
@@ -95,3 +96,10 @@ def test_a_header_that_no_tokenizer_ends(tmp_path: Path) -> None:
         archive.writestr("B.npy", content)
     with pytest.raises(DataError, match="cannot read tensors"):
         read_npz(tmp_path / "a.npz")
+
+
+def test_what_unpacks_to_too_much_is_refused_before(tmp_path: Path) -> None:
+    path = tmp_path / "bomb.npz"
+    np.savez_compressed(path, A=np.zeros(FREE_ARRAYS // 8 + 1))
+    with pytest.raises(DataError, match=r"bomb.npz has [\d,]+ bytes and unpacks to 268"):
+        read_npz(path)

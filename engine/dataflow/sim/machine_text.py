@@ -53,7 +53,7 @@ def parse_machine(text: str) -> Machine:
         )
     try:
         given = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as problem:
+    except (tomllib.TOMLDecodeError, RecursionError) as problem:
         raise SimulationError(f"machine: {problem}", hint="lines such as alu_latency = 2") from None
     base = given.pop("base", "default")
     if not isinstance(base, str):

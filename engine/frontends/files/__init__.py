@@ -19,6 +19,7 @@ from engine.frontends.files.npz import arrays_of, read_scipy_npz
 from engine.frontends.files.ogb import raw_folder, read_ogb
 from engine.frontends.files.planetoid import planetoid_names, read_planetoid
 from engine.frontends.files.tensor import CoordinateTensor, Duplicates
+from engine.program import regular_files
 
 __all__ = [
     "CoordinateTensor",
@@ -65,7 +66,7 @@ def read_tensor(path: str | Path) -> CoordinateTensor:
         case suffix if suffix in EDGE_LISTS:
             return read_edges(path)
     size_of(path)
-    with path.open("rb") as file:
+    with regular_files.opened(path) as file:
         packed = file.read(2) == b"PK"
     if packed:
         return read_scipy_npz(path)
@@ -95,7 +96,7 @@ def read_graph(path: str | Path, name: str | None = None) -> GraphData:
         If there is no graph, or it breaks a rule of its format.
     """
     path = Path(path)
-    if path.is_dir():
+    if regular_files.is_folder(path):
         return _folder(path, name)
     called = name or path.name.split(".")[0]
     if _suffix(path) == ".npz":

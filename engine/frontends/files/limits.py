@@ -4,8 +4,6 @@ from __future__ import annotations
 
 MAX_FILE_BYTES = 4 * 2**30
 """Of a file as it lies on the disk, and of a text after unpacking."""
-MAX_RATIO = 200
-"""How many times its size a packed file may unpack to; text and tables reach about 20."""
 FREE_UNPACKING = 8 * 2**20
 """Bytes a packed file may unpack to whatever its size."""
 MAX_LINE = 2**20

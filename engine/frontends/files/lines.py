@@ -15,8 +15,9 @@ from engine.frontends.files.limits import (
     FREE_UNPACKING,
     MAX_FILE_BYTES,
     MAX_LINE,
-    MAX_RATIO,
 )
+from engine.program import regular_files
+from engine.program.limits import MAX_RATIO
 
 CHUNK = 2**22
 GZIP = b"\x1f\x8b"
@@ -45,8 +46,8 @@ def size_of(path: Path) -> int:
         If there is no such file, or it is too large.
     """
     try:
-        if not path.is_file():
-            raise DataError(f"there is no file {path}", hint="name a file that exists")
+        if not regular_files.is_file(path):
+            regular_files.opened(path).close()  # says what is wrong with it
         size = path.stat().st_size
     except (OSError, ValueError) as problem:
         raise DataError(f"cannot read {path}: {problem}", hint="check its name") from None
@@ -61,7 +62,7 @@ def size_of(path: Path) -> int:
 def _opened(path: Path) -> Iterator[tuple[IO[bytes], int]]:
     """A file, unpacked if it is packed, and how many bytes may be read from it."""
     packed = size_of(path)
-    with open(path, "rb") as plain:
+    with regular_files.opened(path) as plain:
         start = plain.read(len(GZIP))
         plain.seek(0)
         if start != GZIP:

@@ -15,6 +15,7 @@ from engine.frontends.files.graph import Features, GraphData, dense_features, gr
 from engine.frontends.files.limits import MAX_NODES
 from engine.frontends.files.lines import blocks
 from engine.frontends.files.table import read_rows
+from engine.program import regular_files
 
 CITES = Path("relations/paper___cites___paper/edge.csv.gz")
 PAPERS = Path("node-feat/paper/node-feat.csv.gz")
@@ -52,7 +53,7 @@ def read_ogb(folder: str | Path, name: str | None = None, *, symmetric: bool = F
     edges, features = (raw / CITES, raw / PAPERS) if papers else (
         raw / "edge.csv.gz", raw / "node-feat.csv.gz"
     )  # fmt: skip
-    table = _features(features) if features.is_file() else None
+    table = _features(features) if regular_files.is_file(features) else None
     nodes = None if papers else _nodes(raw / "num-node-list.csv.gz")
     if nodes is None and table is not None:
         nodes = len(table)

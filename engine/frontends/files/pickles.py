@@ -20,6 +20,7 @@ from typing import Any
 from engine.errors import DataError
 from engine.frontends.files.limits import MAX_PICKLE_BYTES, MAX_PICKLE_STEPS
 from engine.frontends.files.lines import size_of
+from engine.program import regular_files
 
 
 class Known(Enum):
@@ -79,7 +80,7 @@ def read_pickle(path: str | Path) -> Any:
     """
     if size_of(Path(path)) > MAX_PICKLE_BYTES:
         raise DataError(f"{path} is larger than {MAX_PICKLE_BYTES:,} bytes", hint="it is too large")
-    return parse_pickle(Path(path).read_bytes(), str(path))
+    return parse_pickle(regular_files.content(path, MAX_PICKLE_BYTES), str(path))
 
 
 def parse_pickle(content: bytes, origin: str) -> Any:

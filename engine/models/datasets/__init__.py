@@ -16,6 +16,7 @@ from engine.models.datasets.images import digits
 from engine.models.datasets.locate import LAYOUTS
 from engine.models.datasets.patterns import PATTERNS, pattern, pruned, synthetic
 from engine.models.datasets.standin import standin
+from engine.program import regular_files
 from engine.program.formats import suggestion
 
 __all__ = [
@@ -60,7 +61,7 @@ def load_graph(name: str, data_dir: str | Path | None = None, seed: int = 0) -> 
         An unknown name, no such folder, or damaged files.
     """
     folder = data_dir or os.environ.get(VARIABLE) or None
-    if folder is not None and not Path(folder).is_dir():
+    if folder is not None and not regular_files.is_folder(folder):
         raise DataError(f"there is no folder {folder}", hint="name a folder with data sets")
     if name == "karate":
         return karate_graph()

@@ -8,6 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from engine.frontends.files import GraphData, read_citation, read_ogb, read_planetoid
+from engine.program import regular_files
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,7 @@ class Layout:
     def find(self, folder: Path) -> Path | None:
         """The place that is there; None if none is."""
         found = (folder / place for place in self.places)
-        return next((path for path in found if (path / self.marker).exists()), None)
+        return next((path for path in found if regular_files.exists(path / self.marker)), None)
 
 
 def _citation(name: str, title: str) -> Layout:

@@ -27,7 +27,7 @@ def test_formats_by_content(tmp_path: Path) -> None:
     with open(tmp_path / "packed", "wb") as file:
         scipy.sparse.save_npz(file, matrix(1))
     assert read_tensor(tmp_path / "packed").shape == (9, 7)
-    for name, message in [("what.xyz", "format of .* is not known"), ("none.mtx", "no file")]:
+    for name, message in [("what.xyz", "format of .* is not known"), ("none.mtx", "No such file")]:
         if name == "what.xyz":
             written(tmp_path, name, "1 2 3")
         with pytest.raises(DataError, match=message):

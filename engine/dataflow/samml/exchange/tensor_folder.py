@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.errors import DataError
+from engine.program import regular_files
 from engine.program.formats import Format, LevelFormat
 from engine.program.levels import CompressedLevel
 from engine.program.limits import MAX_DIMENSION, MAX_RANK
@@ -35,7 +36,7 @@ class TensorFolder:
     def shape(self, tensor: str) -> tuple[int, ...] | None:
         """Sizes of a tensor's dimensions; None if there is no such file."""
         name = f"tensor_{checked(tensor)}_mode_shape"
-        if not (self.path / name).exists():
+        if not regular_files.is_file(self.path / name):
             return None
         sizes = tuple(self._numbers(name, np.int64).tolist())
         if len(sizes) > MAX_RANK or not all(0 <= n <= MAX_DIMENSION for n in sizes):
@@ -84,15 +85,11 @@ class TensorFolder:
     def _numbers(self, name: str, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
         path = self.path / name
         try:
-            if path.stat().st_size > MAX_FILE_BYTES:
-                raise DataError(f"{path} is larger than {MAX_FILE_BYTES >> 20} MiB")
-            words = path.read_text(encoding="ascii").split()
+            words = regular_files.content(path, MAX_FILE_BYTES).decode("ascii").split()
             return np.array(words, dtype=dtype) if words else np.zeros(0, dtype=dtype)
-        except OSError as problem:
-            raise DataError(
-                f"cannot read {path}: {problem.strerror}",
-                hint="the folder holds a file per level, values and shape",
-            ) from None
+        except DataError as problem:
+            hint = "the folder holds a file per level, values and shape"
+            raise DataError(problem.message, hint=hint) from None
         except (ValueError, OverflowError):
             raise DataError(f"{path} is not a list of numbers", hint="one per line") from None
 

@@ -19,9 +19,14 @@ from engine.dataflow.samml.graph import Graph, Node, Scalar, Stream, StreamKind
 from engine.dataflow.sim.bound import BoundGraph, canonical
 from engine.dataflow.sim.tokens import encode, parse_token
 from engine.errors import SimulationError
+from engine.program import regular_files
 
 Vector: TypeAlias = Mapping[str, Any]
 Fields: TypeAlias = Mapping[str, Any]
+
+
+MAX_FILE = 2**28
+"""Bytes of a file of vectors."""
 
 
 def load_vectors(path: str | Path) -> list[Vector]:
@@ -33,8 +38,10 @@ def load_vectors(path: str | Path) -> list[Vector]:
         If the file is not a list of vectors, or has none.
     """
     try:
-        vectors = json.loads(Path(path).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as problem:
+        vectors = json.loads(
+            regular_files.text(path, MAX_FILE, what="vectors", error=SimulationError)
+        )
+    except (ValueError, RecursionError) as problem:
         raise SimulationError(f"cannot read vectors from {path}: {problem}") from None
     if not (isinstance(vectors, list) and vectors) or not all(
         isinstance(v, dict) and {"kind", "cap", "nodes", "clocks", "outputs"} <= v.keys()

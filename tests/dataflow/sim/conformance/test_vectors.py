@@ -58,7 +58,7 @@ def test_vectors_are_read_from_a_list(tmp_path: Path) -> None:
 def test_anything_else_is_refused(tmp_path: Path, content: object, reason: str) -> None:
     with pytest.raises(SimulationError, match=reason):
         load_vectors(file_of(tmp_path, content))
-    with pytest.raises(SimulationError, match="cannot read vectors"):
+    with pytest.raises(SimulationError, match="cannot read the vectors"):
         load_vectors(tmp_path / "missing.json")
 
 

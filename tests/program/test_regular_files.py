@@ -1,0 +1,61 @@
+"""Files as users name them: regular ones, whole, and not too large."""
+
+from __future__ import annotations
+
+import os
+import socket
+from pathlib import Path
+
+import pytest
+
+from engine.errors import LONGEST, DataError, GraphError, ProgramError
+from engine.program import regular_files
+
+
+def test_a_file_is_read_whole_or_refused(tmp_path: Path) -> None:
+    path = tmp_path / "some"
+    path.write_bytes("käse".encode())
+    assert regular_files.content(path, 5) == "käse".encode()
+    assert regular_files.text(path, 5) == "käse"
+    with pytest.raises(GraphError, match="some is larger than 4 bytes"):
+        regular_files.content(path, 4, error=GraphError)
+    path.write_bytes(b"\xff")
+    with pytest.raises(ProgramError, match=r"the program .*some is not UTF-8 text"):
+        regular_files.text(path, 4, what="program", error=ProgramError)
+
+
+def test_anything_else_is_named_and_never_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    listening = socket.socket(socket.AF_UNIX)
+    listening.bind(str(tmp_path / "socket"))
+    (tmp_path / "linked").symlink_to("/dev/zero")
+    found = {
+        tmp_path: "a folder",
+        tmp_path / "pipe": "a pipe",
+        Path("/dev/zero"): "a device",
+        tmp_path / "linked": "a device",
+    }
+    for path, kind in found.items():
+        with pytest.raises(DataError, match=f"it is {kind}"):
+            regular_files.opened(path)
+    with pytest.raises(DataError, match="cannot read"):
+        regular_files.opened(tmp_path / "socket")
+    listening.close()
+
+
+@pytest.mark.parametrize("name", ["x" * 3000, "/".join("x" * 2000), "a\0b", "none", ""])
+def test_names_of_nothing(name: str) -> None:
+    assert not regular_files.is_file(name)
+    assert not regular_files.is_folder(name)
+    assert not regular_files.exists(name)
+    with pytest.raises(DataError) as caught:
+        regular_files.content(name, 10)
+    assert len(str(caught.value)) <= LONGEST
+
+
+def test_errors_keep_the_beginning_and_the_end_of_what_is_long() -> None:
+    problem = ProgramError("a" + "x" * 10**6 + "z", hint="y" * 10**6, source="s" * 10**5, line=3)
+    assert len(str(problem)) <= LONGEST
+    assert problem.message.startswith("axx")
+    assert problem.message.endswith("xxz")
+    assert "line 3" in str(problem)
