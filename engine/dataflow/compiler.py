@@ -40,6 +40,8 @@ from engine.dataflow.samml.verify import verify
 from engine.dataflow.table.build import build_table
 from engine.dataflow.table.table import FusionTable
 from engine.errors import FuseloomError, LoweringError, OrderError, ScheduleError
+from engine.program.dense_levels import written_levels
+from engine.program.formats import Format, LevelFormat
 from engine.program.types import Program, Statement
 from engine.results.text_table import Align, Column, text_table
 
@@ -114,11 +116,30 @@ _COMPUTING = (Arithmetic.BINARY, Arithmetic.UNARY, Arithmetic.FOLD)
 
 @dataclass(frozen=True)
 class Compilation:
-    """A compiled program: its regions run one after another."""
+    """A compiled program: its regions run one after another.
+
+    Attributes
+    ----------
+    program : Program
+        As its schedule changes it: in blocks, under global iteration, with levels stored dense.
+    source : Program or None
+        What it was before, if that is known.
+    """
 
     program: Program
     schedule: Schedule
     regions: tuple[CompiledRegion, ...]
+    source: Program | None = None
+
+    @cached_property
+    def dense_levels(self) -> Mapping[str, Format]:
+        """The tensors between regions that have dense levels, and how they are stored."""
+        names = [name for region in self.regions for name in region.region.outputs]
+        return {
+            name: self.program.tensor(name).format
+            for name in names
+            if LevelFormat.DENSE in written_levels(self.program, name)
+        }
 
     @cached_property
     def resolved(self) -> Schedule:
@@ -300,7 +321,7 @@ def compile_program(
     prepared, rest = prepare(program, schedule)
     fused = fuse_prepared(prepared, rest)
     regions = tuple(r for region in fused for r in _blamed(rest, region, passes))
-    return Compilation(prepared, schedule, regions)
+    return Compilation(prepared, schedule, regions, program)
 
 
 def _compiled(

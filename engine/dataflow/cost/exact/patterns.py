@@ -159,9 +159,24 @@ class Patterns:
                 levels[int(node.params["level"])] = seg, nest.crd
         for name, levels in found.items():
             if name not in self.written:
-                self.written[name] = tuple(levels[k] for k in range(len(levels)))
+                self.written[name] = self._with_dense(name, levels)
                 if self.made_up.pop(name, None) is not None:
                     self._forget()
+
+    def _with_dense(self, name: str, written: Mapping[int, tuple[Ints, Ints]]) -> Levels:
+        """The levels of a tensor, those without a writer with every coordinate.
+
+        Whatever levels are dense, positions are the same, as such a level is complete.
+        """
+        tensor = self.program.tensor(name)
+        made: list[tuple[Ints, Ints]] = []
+        for level, dimension in enumerate(tensor.format.mode_order):
+            if level in written:
+                made.append(written[level])
+                continue
+            size, above = grid_shape(tensor)[dimension], len(made[-1][1]) if made else 1
+            made.append((np.arange(above + 1) * size, np.tile(np.arange(size), above)))
+        return tuple(made)
 
     def _forget(self) -> None:
         """Forget all that may follow from what was made up."""
