@@ -117,11 +117,8 @@ def _without(schedule: Schedule, span: set[str], gone: set[str]) -> Schedule:
     for setting in schedule.settings:
         region = getattr(setting, "region", None)
         names = (getattr(setting, "tensor", None),) if region is None else (region.first,)
-        if isinstance(setting, Store):  # what is left of the statements is stored as before
-            kept = setting.tensor not in gone
-        else:
-            kept = outside(*names)
-        if kept:
+        # What is left of the statements is stored as before.
+        if setting.tensor not in gone if isinstance(setting, Store) else outside(*names):
             settings.append(setting)
     return Schedule(
         tuple(f for f in schedule.fusions if outside(f.first, f.last)),

@@ -52,7 +52,7 @@ def output_tensor(result: EngineResult, tensor: Tensor, key: str | None = None) 
         level is LevelFormat.DENSE and depth not in written
         for depth, level in enumerate(tensor.format.levels)
     ]
-    parts = [what for what in range(tensor.rank) if not dense[what]]
+    parts: list[int | str] = [depth for depth in range(tensor.rank) if not dense[depth]]
     missing = [what for what in (*parts, "values") if what not in written]
     if missing:
         raise SimulationError(
