@@ -51,8 +51,9 @@ def searchable(compiled: CompiledRegion) -> Iterator[tuple[str, str]]:
 def with_look_ups(compiled: CompiledRegion, known: Known, effort: float) -> CompiledRegion:
     """A region in which each compressed level is searched that takes fewer cycles so.
 
-    One level after another, each kept if it helps, the one that most tokens pass through first.  Where the schedule says ``locate off``, or
-    says it of a level, that holds; and a machine that copies the reference has no searchers.
+    One level after another, each kept if it helps, the one that most tokens pass through first.
+    Where the schedule says ``locate off``, or says it of a level, that holds; and a machine that
+    copies the reference has no searchers.
 
     Parameters
     ----------

@@ -10,94 +10,103 @@ has whole rows, even if it lacks some, where its second factor is dense.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import takewhile
 
 from engine.errors import ProgramError
 from engine.program.formats import Format, LevelFormat
 from engine.program.syntax import Place
-from engine.program.types import Access, BroadcastAdd, Op, Program, Statement
-
-Free = Mapping[str, frozenset[int]]
-"""Per tensor the dimensions that are free in it (see :func:`free_dimensions`)."""
+from engine.program.types import Access, BroadcastAdd, Op, Program, Statement, Tensor
 
 
-def free_dimensions(program: Program) -> dict[str, frozenset[int]]:
-    """Per tensor, the dimensions along which it has all elements or none, whatever the data.
+@dataclass(frozen=True)
+class Presence:
+    """Where a tensor has elements, whatever the data.
 
-    Whether there is an element at a coordinate does not depend on the coordinate's place in these
-    dimensions.  Where all dimensions of a tensor are free it has every element.
+    Attributes
+    ----------
+    free : frozenset of int
+        Dimensions along which it has all elements or none: whether there is an element does not
+        depend on the coordinate in these.
+    whole : bool
+        It has every element.  Not so where all dimensions are free, but there may be nothing.
+    """
 
+    free: frozenset[int]
+    whole: bool
+
+
+def presences(program: Program) -> dict[str, Presence]:
+    """Per tensor, where it has elements whatever the data.
+
+    =================  ============================================================================
+    tensor             free
     =================  ============================================================================
     an input           its dense levels, if all are dense; else those inside its last other level
     product, quotient  an index that is free in each operand that has it
-    sum, difference    the same; and, where an operand has every element, its indices: all of them
-                       (equal indices, or ``broadcast_add dense``), else those that no index of the
-                       output's order follows that is in no such operand
-    concat             as a product; its own index if every operand has every element
-    reshape            as an input, by the declared format; all, if the operand has every element
+    sum, difference    the same; and, where an operand is whole, its indices: all of them with
+                       ``broadcast_add dense``, else those that no index follows, in the output's
+                       order, that no such operand has
+    concat             as a product; its own index if every operand is whole
+    reshape            as an input, by the declared format; all, if the operand is whole
     other operations   as their operand
     =================  ============================================================================
 
-    A reduction leaves free what was.
+    A reduction leaves free what was.  Whole is a tensor of which all operands are; of a sum, one
+    is enough that has all indices, or several that have them together.
 
     Examples
     --------
     >>> from engine.program.parser import parse
     >>> program = parse("A: 4x5 csr\\nX: 5x3 dense\\nb: 3 dense\\n"
-    ...                 "T[i,p] = A[i,k] * X[k,p]\\nZ[i,p] = T[i,p] + b[p]")
-    >>> {name: sorted(free) for name, free in free_dimensions(program).items()}
-    {'A': [], 'X': [0, 1], 'b': [0], 'T': [1], 'Z': [1]}
+    ...                 "T[i,p] = A[i,k] * X[k,p]\\nZ[i,p] = T[i,p] + b[p]\\ns[p] = Z[i,p]")
+    >>> found = presences(program)
+    >>> {name: sorted(found[name].free) for name in found}
+    {'A': [], 'X': [0, 1], 'b': [0], 'T': [1], 'Z': [1], 's': [0]}
+    >>> [name for name in found if found[name].whole]
+    ['X', 'b']
     """
-    found = {name: _free_as_stored(program.tensor(name).format) for name in program.inputs}
+    found = {name: _as_stored(program.tensor(name).format) for name in program.inputs}
     for statement in program.statements:
-        names = _free_indices(program, statement, found)
-        indices = statement.out.indices
-        found[statement.out.tensor] = frozenset(k for k, x in enumerate(indices) if x in names)
+        found[statement.out.tensor] = _computed(program, statement, found)
     return found
 
 
-def _free_as_stored(fmt: Format) -> frozenset[int]:
+def _as_stored(fmt: Format) -> Presence:
     """What a format says: a stored fiber of dense levels is whole."""
     free: set[int] = set()
     for level, dimension in zip(reversed(fmt.levels), reversed(fmt.mode_order), strict=True):
         if level is not LevelFormat.DENSE:
             break
         free.add(dimension)
-    return frozenset(free)
+    return Presence(frozenset(free), len(free) == len(fmt.levels))
 
 
-def _free_indices(program: Program, s: Statement, free: Free) -> set[str]:
-    """Indices of a statement that are free in its result."""
-    if s.op is Op.RESHAPE:
-        if _whole(s.operands[0], free):
-            return set(s.out.indices)
-        stored = _free_as_stored(program.tensor(s.out.tensor).format)
-        return {s.out.indices[k] for k in stored}
-    everywhere = {
-        x for x in s.indices if all(x in _free(a, free) for a in s.operands if x in a.indices)
-    }
-    whole = [access for access in s.operands if _whole(access, free)]
+def _computed(program: Program, s: Statement, found: Mapping[str, Presence]) -> Presence:
+    """Where the result of a statement has elements."""
+    out, indices = s.out.indices, {*s.indices}
+    whole = [access for access in s.operands if found[access.tensor].whole]
+    everything = len(whole) == len(s.operands) or not out
+    free = {x for x in indices if all(x in _free(a, found) for a in s.operands if x in a.indices)}
     match s.op:
-        case Op.CONCAT if len(whole) < len(s.operands):
-            everywhere.discard(s.axis or "")
+        case Op.RESHAPE if not everything:
+            return _as_stored(program.tensor(s.out.tensor).format)
         case Op.CONCAT:
-            everywhere |= {*s.out.indices}
-        case Op.ADD | Op.SUB if whole and program.broadcast_add is BroadcastAdd.DENSE:
-            everywhere |= {*s.indices}
+            free.discard(s.axis or "")
+        case Op.ADD | Op.SUB if program.broadcast_add is BroadcastAdd.DENSE:
+            everything = everything or bool(whole)
         case Op.ADD | Op.SUB:  # an index is walked where an operand that has it is there
             given = {x for access in whole for x in access.indices}
-            for x in reversed((*s.out.indices, *s.reduced)):
-                if x not in given:
-                    break
-                everywhere.add(x)
-    return everywhere
+            inner = takewhile(given.__contains__, reversed((*out, *s.reduced)))
+            free |= {*inner}
+            everything = everything or given == indices
+    if everything:
+        free |= {*out}
+    return Presence(frozenset(k for k, x in enumerate(out) if x in free), everything)
 
 
-def _free(access: Access, free: Free) -> set[str]:
-    return {access.indices[k] for k in free[access.tensor]}
-
-
-def _whole(access: Access, free: Free) -> bool:
-    return len(free[access.tensor]) == len(access.indices)
+def _free(access: Access, found: Mapping[str, Presence]) -> set[str]:
+    return {access.indices[k] for k in found[access.tensor].free}
 
 
 def complete_tensors(program: Program) -> frozenset[str]:
@@ -108,35 +117,25 @@ def complete_tensors(program: Program) -> frozenset[str]:
     >>> sorted(complete_tensors(program))
     ['b', 'z']
     """
-    free = free_dimensions(program)
-    return frozenset(name for name in free if len(free[name]) == program.tensor(name).rank)
+    return frozenset(name for name, presence in presences(program).items() if presence.whole)
 
 
-def complete_levels(program: Program, name: str, known: Free | None = None) -> tuple[bool, ...]:
+def complete_levels(tensor: Tensor, presence: Presence) -> tuple[bool, ...]:
     """Which levels of a tensor have every coordinate below each position outside them.
 
-    In storage order.  Where all dimensions are free all have, also if nothing is stored otherwise;
-    else a level of a free dimension has, below one that is not: it has no fiber where there is no
-    element at all.
-
-    Parameters
-    ----------
-    known : mapping, optional
-        What :func:`free_dimensions` gives, for those who ask for many tensors.
+    In storage order.  All, if it is whole; else those of free dimensions but the outermost level,
+    which may have none.
 
     Examples
     --------
     >>> from engine.program.parser import parse
     >>> program = parse("A: 4x5 csr\\nX: 5x3 dense\\nT[i,p] = A[i,k] * X[k,p]")
-    >>> complete_levels(program, "T")
+    >>> complete_levels(program.tensor("T"), presences(program)["T"])
     (False, True)
     """
-    order, free = program.tensor(name).format.mode_order, (known or free_dimensions(program))[name]
-    if len(free) == len(order):
-        return (True,) * len(order)
+    order, free = tensor.format.mode_order, presence.free
     return tuple(
-        dimension in free and any(outer not in free for outer in order[:level])
-        for level, dimension in enumerate(order)
+        presence.whole or (level > 0 and dimension in free) for level, dimension in enumerate(order)
     )
 
 

@@ -14,7 +14,7 @@ from dataclasses import replace
 from engine.program.completeness import (
     complete_levels,
     complete_tensors,
-    free_dimensions,
+    presences,
     why_incomplete,
 )
 from engine.program.formats import Format, LevelFormat
@@ -34,7 +34,8 @@ def written_levels(program: Program, name: str) -> tuple[LevelFormat, ...]:
 
 def dense_problem(program: Program, name: str) -> tuple[str, str] | None:
     """Why a computed tensor cannot be stored in its format, and the way out; None if it can."""
-    tensor, complete = program.tensor(name), complete_levels(program, name)
+    tensor = program.tensor(name)
+    complete = complete_levels(tensor, presences(program)[name])
     levels, order = tensor.format.levels, tensor.format.mode_order
     if LevelFormat.SINGLETON in levels:
         return (
@@ -65,11 +66,11 @@ def with_levels(program: Program, name: str, levels: Sequence[LevelFormat]) -> P
 
 def densest(program: Program) -> dict[str, tuple[LevelFormat, ...]]:
     """Per intermediate its levels, each dense if it can be."""
-    free = free_dimensions(program)
+    found = presences(program)
     return {
         name: tuple(
             LevelFormat.DENSE if whole else LevelFormat.COMPRESSED
-            for whole in complete_levels(program, name, free)
+            for whole in complete_levels(program.tensor(name), found[name])
         )
         for name in intermediates(program)
     }
