@@ -154,7 +154,8 @@ class Compilation:
         fusions, orders = [], []
         for r in self.regions:
             first, _, last = r.name.partition("..")
-            orders.append(Order(first, last or first, r.own_order))
+            if r.own_order:  # scalars alone have none
+                orders.append(Order(first, last or first, r.own_order))
             if last:
                 fusions.append(Fuse(first, last))
             span, options = Span(first, last or first), r.region.options
