@@ -16,6 +16,7 @@ from engine.dataflow.fusion.directives import (
     Order,
     Parallel,
     Span,
+    Store,
     blamed,
     blamed_if_named,
 )
@@ -124,12 +125,15 @@ class Compilation:
         As its schedule changes it: in blocks, under global iteration, with levels stored dense.
     source : Program or None
         What it was before, if that is known.
+    stores : tuple of Store
+        How tensors are stored of which the schedule says nothing, where an estimate chose it.
     """
 
     program: Program
     schedule: Schedule
     regions: tuple[CompiledRegion, ...]
     source: Program | None = None
+    stores: tuple[Store, ...] = ()
 
     @cached_property
     def dense_levels(self) -> Mapping[str, Format]:
@@ -151,6 +155,7 @@ class Compilation:
         settings: list[directives.Setting] = [
             s for s in self.schedule.settings if not isinstance(s, LocateLevel)
         ]
+        settings += self.stores
         fusions, orders = [], []
         for r in self.regions:
             first, _, last = r.name.partition("..")

@@ -59,15 +59,6 @@ def _has(nests: NestClass, order: Sequence[str]) -> bool:
     return True
 
 
-def _had(region: FusedRegion, order: Sequence[str]) -> bool:
-    """Whether an order is legal in a region."""
-    try:
-        region.pog.check(order)
-    except OrderError:
-        return False
-    return True
-
-
 def rank(region: FusedRegion, known: Known, limit: int) -> Iterator[RankedOrder]:
     """Estimate the first ``limit`` nest classes of a region, one at a time.
 
@@ -182,7 +173,7 @@ def _reordered(
     for old, new in zip(before.regions, stored.regions, strict=True):
         best = new
         if new.region.chosen is None and new.pog != old.pog:
-            best, _ = _best(new, known, effort, old.region)
+            best, _ = _best(new, known, effort)
             if look_ups.allow(new.region):
                 best = with_look_ups(best, known, effort)
             was, now = (estimate_region(r, known) for r in (new, best))
@@ -192,33 +183,24 @@ def _reordered(
     return replace(stored, regions=tuple(regions))
 
 
-def _best(
-    compiled: CompiledRegion, known: Known, effort: float, before: FusedRegion | None = None
-) -> tuple[CompiledRegion, bool]:
-    """A region under its best order, and whether all of its nest classes were ranked.
-
-    With what the region was before, those orders alone that it did not have are looked at.
-    """
+def _best(compiled: CompiledRegion, known: Known, effort: float) -> tuple[CompiledRegion, bool]:
+    """A region under its best order, and whether all of its nest classes were ranked."""
     first = estimate_region(compiled, known)
-    key = (first.graph, str(compiled.region), str(before), known.guessed(first.graph), effort)
+    key = (first.graph, str(compiled.region), known.guessed(first.graph), effort)
     if key not in known.best:
-        known.best[key] = _cheapest(compiled, first, known, effort, before)
+        known.best[key] = _cheapest(compiled, first, known, effort)
     order, whole = known.best[key]
     return (compiled if order is None else compile_region(compiled.region, order)), whole
 
 
 def _cheapest(
-    compiled: CompiledRegion,
-    first: RegionEstimate,
-    known: Known,
-    effort: float,
-    before: FusedRegion | None,
+    compiled: CompiledRegion, first: RegionEstimate, known: Known, effort: float
 ) -> tuple[tuple[str, ...] | None, bool]:
     """The order that is better than the given one and all others, if any is."""
     found: list[tuple[float, float, tuple[str, ...] | None]] = [(first.cycles, first.bytes, None)]
     left, whole = effort, True
     for nests in nest_classes(compiled.region):
-        if _has(nests, compiled.own_order) or (before and _had(before, nests.order)):
+        if _has(nests, compiled.own_order):
             continue
         if left <= 0:
             whole = False

@@ -157,9 +157,8 @@ def stored_otherwise(
             regions.append(replace(new, region=region))
         else:
             regions.append(compile_region(replace(region, options=options), old.own_order))
-    schedule = compilation.schedule
-    schedule = replace(schedule, settings=(*schedule.settings, *stores))
-    return Compilation(made.program, schedule, tuple(regions), compilation.source)
+    chosen = (*compilation.stores, *stores)
+    return replace(compilation, program=made.program, regions=tuple(regions), stores=chosen)
 
 
 def _without_searches(compiled: CompiledRegion, options: RegionOptions) -> RegionOptions:
