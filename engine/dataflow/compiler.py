@@ -13,6 +13,7 @@ from engine.dataflow.fusion import directives
 from engine.dataflow.fusion.directives import (
     Fuse,
     LocateLevel,
+    Materialise,
     Order,
     Parallel,
     Span,
@@ -152,10 +153,13 @@ class Compilation:
         Whatever chose the orders, whatever data they were chosen by.
         """
         wishes = tuple(o for o in self.schedule.orders if o.last is None)
+        written = {None, *(name for r in self.regions for name in r.region.outputs)}
         settings: list[directives.Setting] = [
-            s for s in self.schedule.settings if not isinstance(s, LocateLevel)
+            s
+            for s in (*self.schedule.settings, *self.stores)
+            if not isinstance(s, LocateLevel | Materialise)
+            and (not isinstance(s, Store) or s.tensor in written)
         ]
-        settings += self.stores
         fusions, orders = [], []
         for r in self.regions:
             first, _, last = r.name.partition("..")
