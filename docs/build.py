@@ -27,6 +27,7 @@ HOLDS = {
     "engine.dataflow.sim": "twins, compiled kernels, dram,\nexplain, conformance",
     "engine.dataflow.cost": "the estimate",
     "engine.dataflow.look_ups": "levels that are better\nlooked up than scanned",
+    "engine.dataflow.stores": "levels that are better\nstored dense",
     "engine.dataflow.orders": "orders, ranked",
     "engine.dataflow.what_if": "other channels, lanes",
     "engine.cli": "fuseloom …",

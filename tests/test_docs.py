@@ -32,7 +32,7 @@ def blocks(name: str, language: str = "") -> list[str]:
 
 def test_the_language_reference() -> None:
     texts = blocks("docs/language.md")
-    program_text, _, blocked_text, schedule_text, directives = texts
+    program_text, _, blocked_text, dense_text, schedule_text, directives = texts
     program = fl.parse(program_text)
     assert program.name == "gcn_layer"
     schedule = fl.Schedule.parse(schedule_text)
@@ -42,6 +42,9 @@ def test_the_language_reference() -> None:
         (read,) = fl.Schedule.parse(line).settings
         assert str(read) == line.partition("#")[0].strip()
     assert fl.parse(blocked_text).tensor("T").format.tile == (16, 16)
+    assert [x.value for x in fl.parse(dense_text).tensor("T").format.levels][1] == "dense"
+    with pytest.raises(fl.FuseloomError, match="A is stored sparse"):
+        fl.parse(dense_text.replace("[compressed, dense]", "dense"))
 
 
 def test_the_sparse_broadcast_of_the_language_reference() -> None:

@@ -11,6 +11,7 @@ from engine.cli.command import Command, print_json
 from engine.cli.inputs import compilation, inputs, program_options
 from engine.cli.machine import sized
 from engine.dataflow.compiler import CompiledRegion, passes_text
+from engine.program.formats import format_text
 from engine.results.document import Kind
 
 
@@ -57,7 +58,13 @@ def _run(options: Any) -> int:
     if options.json:
         source = None if given.source is None else given.source.to_dict()
         regions = [_as_json(region) for region in compiled.regions]
-        content = {"schedule": str(compiled.resolved), "data": source, "regions": regions}
+        stored = {name: format_text(fmt) for name, fmt in compiled.dense_levels.items()}
+        content = {
+            "schedule": str(compiled.resolved),
+            "data": source,
+            "stored": stored,
+            "regions": regions,
+        }
         print_json(Kind.COMPILATION, {"name": compiled.program.name, **content})
         return 0
     print(given.heading, end="")
@@ -69,6 +76,9 @@ def _run(options: Any) -> int:
         return 0
     for region in compiled.regions:
         print(_shown(region, options.show))
+    if options.show == "summary":
+        for name, fmt in compiled.dense_levels.items():
+            print(f"{name} is stored {format_text(fmt)}")
     return 0
 
 

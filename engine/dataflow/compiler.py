@@ -13,9 +13,11 @@ from engine.dataflow.fusion import directives
 from engine.dataflow.fusion.directives import (
     Fuse,
     LocateLevel,
+    Materialise,
     Order,
     Parallel,
     Span,
+    Store,
     blamed,
     blamed_if_named,
 )
@@ -40,6 +42,8 @@ from engine.dataflow.samml.verify import verify
 from engine.dataflow.table.build import build_table
 from engine.dataflow.table.table import FusionTable
 from engine.errors import FuseloomError, LoweringError, OrderError, ScheduleError
+from engine.program.dense_levels import written_levels
+from engine.program.formats import Format, LevelFormat
 from engine.program.types import Program, Statement
 from engine.results.text_table import Align, Column, text_table
 
@@ -114,11 +118,33 @@ _COMPUTING = (Arithmetic.BINARY, Arithmetic.UNARY, Arithmetic.FOLD)
 
 @dataclass(frozen=True)
 class Compilation:
-    """A compiled program: its regions run one after another."""
+    """A compiled program: its regions run one after another.
+
+    Attributes
+    ----------
+    program : Program
+        As its schedule changes it: in blocks, under global iteration, with levels stored dense.
+    source : Program or None
+        What it was before, if that is known.
+    stores : tuple of Store
+        How tensors are stored of which the schedule says nothing, where an estimate chose it.
+    """
 
     program: Program
     schedule: Schedule
     regions: tuple[CompiledRegion, ...]
+    source: Program | None = None
+    stores: tuple[Store, ...] = ()
+
+    @cached_property
+    def dense_levels(self) -> Mapping[str, Format]:
+        """The tensors between regions that have dense levels, and how they are stored."""
+        names = [name for region in self.regions for name in region.region.outputs]
+        return {
+            name: self.program.tensor(name).format
+            for name in names
+            if LevelFormat.DENSE in written_levels(self.program, name)
+        }
 
     @cached_property
     def resolved(self) -> Schedule:
@@ -127,13 +153,18 @@ class Compilation:
         Whatever chose the orders, whatever data they were chosen by.
         """
         wishes = tuple(o for o in self.schedule.orders if o.last is None)
+        written = {None, *(name for r in self.regions for name in r.region.outputs)}
         settings: list[directives.Setting] = [
-            s for s in self.schedule.settings if not isinstance(s, LocateLevel)
+            s
+            for s in (*self.schedule.settings, *self.stores)
+            if not isinstance(s, LocateLevel | Materialise)
+            and (not isinstance(s, Store) or s.tensor in written)
         ]
         fusions, orders = [], []
         for r in self.regions:
             first, _, last = r.name.partition("..")
-            orders.append(Order(first, last or first, r.own_order))
+            if r.own_order:  # scalars alone have none
+                orders.append(Order(first, last or first, r.own_order))
             if last:
                 fusions.append(Fuse(first, last))
             span, options = Span(first, last or first), r.region.options
@@ -300,7 +331,7 @@ def compile_program(
     prepared, rest = prepare(program, schedule)
     fused = fuse_prepared(prepared, rest)
     regions = tuple(r for region in fused for r in _blamed(rest, region, passes))
-    return Compilation(prepared, schedule, regions)
+    return Compilation(prepared, schedule, regions, program)
 
 
 def _compiled(

@@ -13,6 +13,7 @@ from enum import Enum
 
 from engine.dataflow.compiler import CompiledRegion, compile_region
 from engine.dataflow.cost.estimate import Known, estimate_region
+from engine.dataflow.cost.numbers import RegionEstimate
 from engine.dataflow.fusion.region import FusedRegion
 from engine.dataflow.table.cells import CellKind, Scan
 from engine.errors import FuseloomError
@@ -50,8 +51,9 @@ def searchable(compiled: CompiledRegion) -> Iterator[tuple[str, str]]:
 def with_look_ups(compiled: CompiledRegion, known: Known, effort: float) -> CompiledRegion:
     """A region in which each compressed level is searched that takes fewer cycles so.
 
-    One level after another, each kept if it helps.  Where the schedule says ``locate off``, or
-    says it of a level, that holds; and a machine that copies the reference has no searchers.
+    One level after another, each kept if it helps, the one that most tokens pass through first.
+    Where the schedule says ``locate off``, or says it of a level, that holds; and a machine that
+    copies the reference has no searchers.
 
     Parameters
     ----------
@@ -64,7 +66,7 @@ def with_look_ups(compiled: CompiledRegion, known: Known, effort: float) -> Comp
     first = estimate_region(compiled, known)
     key = ("look-ups", first.graph, known.guessed(first.graph), effort)
     if key not in known.look_ups:
-        known.look_ups[key] = _better(compiled, first.cycles, known, effort)
+        known.look_ups[key] = _better(compiled, first, known, effort)
     levels = known.look_ups[key]
     return _with(compiled, levels) if levels else compiled
 
@@ -77,12 +79,16 @@ def _with(compiled: CompiledRegion, levels: frozenset[tuple[str, str]]) -> Compi
 
 
 def _better(
-    compiled: CompiledRegion, least: float, known: Known, effort: float
+    compiled: CompiledRegion, first: RegionEstimate, known: Known, effort: float
 ) -> frozenset[tuple[str, str]]:
-    options = compiled.region.options
+    options, least = compiled.region.options, first.cycles
+    tokens: dict[str, float] = {}
+    for node, numbers in zip(compiled.graph.nodes, first.nodes, strict=True):
+        tokens[node.origin] = max(tokens.get(node.origin, 0.0), numbers.tokens)
+    levels = sorted(searchable(compiled), key=lambda at: -tokens.get(".".join(at), 0.0))
     chosen: frozenset[tuple[str, str]] = frozenset()
     left = effort
-    for level in searchable(compiled):
+    for level in levels:
         if level in options.scanned or level in options.looked_up:
             continue
         if left <= 0:

@@ -15,6 +15,7 @@ from engine.dataflow.fusion.classes import NestClass, nest_classes
 from engine.dataflow.fusion.region import FusedRegion
 from engine.dataflow.look_ups import NODE, LookUps, with_look_ups
 from engine.dataflow.sim.machine import Machine
+from engine.dataflow.stores import with_dense_levels
 from engine.errors import FuseloomError, OrderError
 
 EFFORT = 1e7
@@ -109,13 +110,16 @@ def best_orders(
     mode: Mode | str = Mode.AUTO,
     machine: Machine | None = None,
     look_ups: LookUps = LookUps.OPEN,
+    stores: LookUps | None = None,
 ) -> BestOrders:
     """The same regions, each under the order with the fewest estimated cycles.
 
     Regions whose order the schedule names keep it; of orders that take as many cycles the one that
     moves the fewest bytes is taken, of equal ones the first that can be built.  Compressed
     levels that are faster looked up than scanned are looked up, where the schedule leaves that
-    open, too.  How much is ranked is counted, not timed, so that a slow computer finds the same.
+    open, too; and levels of intermediates that are complete whatever the data are stored dense
+    where that costs nothing (:mod:`engine.dataflow.stores`).  How much is ranked is counted, not
+    timed, so that a slow computer finds the same.
 
     Parameters
     ----------
@@ -127,6 +131,9 @@ def best_orders(
         among those ranked.
     look_ups : LookUps
         In which regions levels may be looked up that would be scanned otherwise.
+    stores : LookUps, optional
+        Between which regions levels may be stored dense that would be compressed otherwise; by
+        default as ``look_ups`` says.
 
     Raises
     ------
@@ -147,7 +154,31 @@ def best_orders(
             cut.append(compiled.name)
         estimate_region(best, known)  # notes what it writes, for the regions after it
         regions.append(best)
-    return BestOrders(replace(compilation, regions=tuple(regions)), tuple(cut))
+    found = replace(compilation, regions=tuple(regions))
+    may = stores or look_ups
+    allowed = [r.name for r in compilation.regions if may.allow(r.region)]
+    made = with_dense_levels(found, known, allowed)
+    if made is not found:
+        made = _reordered(found, made, known, share, look_ups)
+    return BestOrders(made, tuple(cut))
+
+
+def _reordered(
+    before: Compilation, stored: Compilation, known: Known, effort: float, look_ups: LookUps
+) -> Compilation:
+    """The orders that dense levels make possible, where they cost less in every respect."""
+    regions = []
+    for old, new in zip(before.regions, stored.regions, strict=True):
+        best = new
+        if new.region.chosen is None and new.pog != old.pog:
+            best, _ = _best(new, known, effort)
+            if look_ups.allow(new.region):
+                best = with_look_ups(best, known, effort)
+            was, now = (estimate_region(r, known) for r in (new, best))
+            if now.bytes > was.bytes or now.flops > was.flops:
+                best = new
+        regions.append(best)
+    return replace(stored, regions=tuple(regions))
 
 
 def _best(compiled: CompiledRegion, known: Known, effort: float) -> tuple[CompiledRegion, bool]:

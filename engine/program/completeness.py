@@ -2,14 +2,111 @@
 
 A summand behind its operand, ``v[i] + 1``, acts on the elements that there are.  One in front,
 ``1 - v[i]``, reads as a number at every coordinate, and is refused where elements may be absent.
+
+A tensor that is computed may be stored dense where it is complete, level by level: a matrix product
+has whole rows, even if it lacks some, where its second factor is dense.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import takewhile
+
 from engine.errors import ProgramError
-from engine.program.formats import LevelFormat
+from engine.program.formats import Format, LevelFormat
 from engine.program.syntax import Place
-from engine.program.types import BroadcastAdd, Op, Program, Statement
+from engine.program.types import Access, BroadcastAdd, Op, Program, Statement, Tensor
+
+
+@dataclass(frozen=True)
+class Presence:
+    """Where a tensor has elements, whatever the data.
+
+    Attributes
+    ----------
+    free : frozenset of int
+        Dimensions along which it has all elements or none: whether there is an element does not
+        depend on the coordinate in these.
+    whole : bool
+        It has every element.  Not so where all dimensions are free, but there may be nothing.
+    """
+
+    free: frozenset[int]
+    whole: bool
+
+
+def presences(program: Program) -> dict[str, Presence]:
+    """Per tensor, where it has elements whatever the data.
+
+    =================  ============================================================================
+    tensor             free
+    =================  ============================================================================
+    an input           its dense levels, if all are dense; else those inside its last other level
+    product, quotient  an index that is free in each operand that has it
+    sum, difference    the same; and, where an operand is whole, its indices: all of them with
+                       ``broadcast_add dense``, else those that no index follows, in the output's
+                       order, that no such operand has
+    concat             as a product; its own index if every operand is whole
+    reshape            as an input, by the declared format; all, if the operand is whole
+    other operations   as their operand
+    =================  ============================================================================
+
+    A reduction leaves free what was.  Whole is a tensor of which all operands are; of a sum, one
+    is enough that has all indices, or several that have them together.
+
+    Examples
+    --------
+    >>> from engine.program.parser import parse
+    >>> program = parse("A: 4x5 csr\\nX: 5x3 dense\\nb: 3 dense\\n"
+    ...                 "T[i,p] = A[i,k] * X[k,p]\\nZ[i,p] = T[i,p] + b[p]\\ns[p] = Z[i,p]")
+    >>> found = presences(program)
+    >>> {name: sorted(found[name].free) for name in found}
+    {'A': [], 'X': [0, 1], 'b': [0], 'T': [1], 'Z': [1], 's': [0]}
+    >>> [name for name in found if found[name].whole]
+    ['X', 'b']
+    """
+    found = {name: _as_stored(program.tensor(name).format) for name in program.inputs}
+    for statement in program.statements:
+        found[statement.out.tensor] = _computed(program, statement, found)
+    return found
+
+
+def _as_stored(fmt: Format) -> Presence:
+    """What a format says: a stored fiber of dense levels is whole."""
+    free: set[int] = set()
+    for level, dimension in zip(reversed(fmt.levels), reversed(fmt.mode_order), strict=True):
+        if level is not LevelFormat.DENSE:
+            break
+        free.add(dimension)
+    return Presence(frozenset(free), len(free) == len(fmt.levels))
+
+
+def _computed(program: Program, s: Statement, found: Mapping[str, Presence]) -> Presence:
+    """Where the result of a statement has elements."""
+    out, indices = s.out.indices, {*s.indices}
+    whole = [access for access in s.operands if found[access.tensor].whole]
+    everything = len(whole) == len(s.operands) or not out
+    free = {x for x in indices if all(x in _free(a, found) for a in s.operands if x in a.indices)}
+    match s.op:
+        case Op.RESHAPE if not everything:
+            return _as_stored(program.tensor(s.out.tensor).format)
+        case Op.CONCAT:
+            free.discard(s.axis or "")
+        case Op.ADD | Op.SUB if program.broadcast_add is BroadcastAdd.DENSE:
+            everything = everything or bool(whole)
+        case Op.ADD | Op.SUB:  # an index is walked where an operand that has it is there
+            given = {x for access in whole for x in access.indices}
+            inner = takewhile(given.__contains__, reversed((*out, *s.reduced)))
+            free |= {*inner}
+            everything = everything or given == indices
+    if everything:
+        free |= {*out}
+    return Presence(frozenset(k for k, x in enumerate(out) if x in free), everything)
+
+
+def _free(access: Access, found: Mapping[str, Presence]) -> set[str]:
+    return {access.indices[k] for k in found[access.tensor].free}
 
 
 def complete_tensors(program: Program) -> frozenset[str]:
@@ -20,30 +117,26 @@ def complete_tensors(program: Program) -> frozenset[str]:
     >>> sorted(complete_tensors(program))
     ['b', 'z']
     """
-    found = {name for name in program.inputs if _dense(program, name)}
-    for statement in program.statements:
-        if _completes(program, statement, found):
-            found.add(statement.out.tensor)
-    return frozenset(found)
+    return frozenset(name for name, presence in presences(program).items() if presence.whole)
 
 
-def _dense(program: Program, name: str) -> bool:
-    return all(level is LevelFormat.DENSE for level in program.tensor(name).format.levels)
+def complete_levels(tensor: Tensor, presence: Presence) -> tuple[bool, ...]:
+    """Which levels of a tensor have every coordinate below each position outside them.
 
+    In storage order.  All, if it is whole; else those of free dimensions but the outermost level,
+    which may have none.
 
-def _completes(program: Program, s: Statement, complete: set[str]) -> bool:
-    """Whether a statement gives an element at every coordinate."""
-    there = [access for access in s.operands if access.tensor in complete]
-    if not s.out.indices or len(there) == len(s.operands):
-        return True
-    match s.op:
-        case Op.RESHAPE:
-            return _dense(program, s.out.tensor)
-        case Op.ADD | Op.SUB if program.broadcast_add is BroadcastAdd.DENSE:
-            return bool(there)
-        case Op.ADD | Op.SUB:  # an index is walked where an operand that has it is there
-            return {x for access in there for x in access.indices} == set(s.indices)
-    return False
+    Examples
+    --------
+    >>> from engine.program.parser import parse
+    >>> program = parse("A: 4x5 csr\\nX: 5x3 dense\\nT[i,p] = A[i,k] * X[k,p]")
+    >>> complete_levels(program.tensor("T"), presences(program)["T"])
+    (False, True)
+    """
+    order, free = tensor.format.mode_order, presence.free
+    return tuple(
+        presence.whole or (level > 0 and dimension in free) for level, dimension in enumerate(order)
+    )
 
 
 def check_everywhere(program: Program, number: int, place: Place) -> None:
@@ -76,7 +169,7 @@ def check_everywhere(program: Program, number: int, place: Place) -> None:
     behind = f"{shown} + {constant}" if sign == "+" else f"-{shown} + {constant}"
     raise ProgramError(
         f"'{constant} {sign} {shown}' is a number at every coordinate, but "
-        f"{_why(program, shown.tensor, complete)}",
+        f"{why_incomplete(program, shown.tensor, complete)}",
         hint=f"take the number from a tensor ('{ones}: {sizes} dense', {ones}[{indices}] {sign} "
         f"{shown}), or write {behind} for the elements that there are",
         line=place[0],
@@ -84,8 +177,8 @@ def check_everywhere(program: Program, number: int, place: Place) -> None:
     )
 
 
-def _why(program: Program, name: str, complete: frozenset[str]) -> str:
-    """Why a tensor may lack elements: the sparse input behind it."""
+def why_incomplete(program: Program, name: str, complete: frozenset[str]) -> str:
+    """Why a tensor that is not among the complete ones may lack elements: the sparse input."""
     while name in program.producers:
         statement = program.producers[name]
         name = next(a.tensor for a in statement.operands if a.tensor not in complete)

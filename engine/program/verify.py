@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from engine.errors import ProgramError
 from engine.program.blocking import BlockConflictError, settle
+from engine.program.dense_levels import dense_problem
 from engine.program.formats import Format, LevelFormat, did_you_mean, suggestion
 from engine.program.limits import (
     MAX_DIMENSION,
@@ -438,15 +439,14 @@ class Checker:
                 continue
             if not self.statements[self.producers[tensor.name]].op.fuses:
                 continue  # memory may hold it in any format
-            other = [x for x in tensor.format.levels if x is not LevelFormat.COMPRESSED]
-            if other:
-                raise self._error(
-                    f"intermediate {tensor.name} is declared with a {other[0].value} level, "
-                    "but its coordinates are decided by the statement that assigns it",
-                    "leave the declaration out, or declare it csf",
-                    ("tensor", n, "format"),
-                    ("tensor", n, "name"),
-                )
+            if all(level is LevelFormat.COMPRESSED for level in tensor.format.levels):
+                continue
+            if problem := dense_problem(self._program(outputs), tensor.name):
+                raise self._error(*problem, ("tensor", n, "format"), ("tensor", n, "name"))
+
+    def _program(self, outputs: Sequence[str]) -> Program:
+        tensors = tuple(self.tensors.values())
+        return Program(self.name, tensors, self.statements, tuple(outputs), self.broadcast_add)
 
     def _error(self, message: str, hint: str, *keys: tuple[str | int, ...]) -> ProgramError:
         """An error at the first of ``keys`` that has a place, else at its statement."""

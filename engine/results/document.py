@@ -34,7 +34,13 @@ class Kind(Enum):
 
 
 VERSIONS: Mapping[Kind, int] = MappingProxyType(
-    {**dict.fromkeys(Kind, 1), Kind.RUN: 2, Kind.ERROR: 2, Kind.ESTIMATE: 2}
+    {
+        **dict.fromkeys(Kind, 1),
+        Kind.COMPILATION: 2,
+        Kind.RUN: 2,
+        Kind.ERROR: 2,
+        Kind.ESTIMATE: 2,
+    }
 )
 """The version of each kind that is written and read."""
 

@@ -69,7 +69,18 @@ def test_compiling_needs_no_data(tmp_path: Path, capsys: pytest.CaptureFixture[s
 
 def test_compile_a_preset(capsys: pytest.CaptureFixture[str]) -> None:
     lines = output(capsys, "compile", "--model", "gcn", "--preset", "partial").splitlines()
-    assert [line.split(":")[0] for line in lines] == ["T1..H", "T5..Y"]
+    assert [line.split(":")[0] for line in lines[:2]] == ["T1..H", "T5..Y"]
+    assert lines[2:] == ["H is stored [compressed, dense]"]
+
+
+def test_what_is_stored_dense_is_an_entry_of_the_json(capsys: pytest.CaptureFixture[str]) -> None:
+    shown = output(capsys, "compile", "--model", "gcn", "--preset", "partial", "--json")
+    assert json.loads(shown)["stored"] == {"H": "[compressed, dense]"}
+    assert "store H compressed,dense" in json.loads(shown)["schedule"]
+    first = output(
+        capsys, "compile", "--model", "gcn", "--preset", "partial", "--json", "--orders", "first"
+    )
+    assert json.loads(first)["stored"] == {}
 
 
 def test_the_regions_of_a_model_with_reshapes(capsys) -> None:

@@ -239,7 +239,7 @@ def objects(part: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
         yield from objects(part[0], (*path, 0))
 
 
-FREE = {"params", "shares", "statistics", "outputs", "not_implemented"}
+FREE = {"params", "shares", "statistics", "outputs", "not_implemented", "stored"}
 """Objects whose names are data."""
 
 

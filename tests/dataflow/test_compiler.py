@@ -256,3 +256,28 @@ def test_a_product_whose_result_is_used_twice_is_computed_once(look_ups: str) ->
     run, separate = simulate(fused, data), simulate(apart, data)
     assert run.check().ok
     assert run.work.flops == separate.work.flops + 8 * 8
+
+
+LAYER = "A: 6x5 dcsr\nB: 5x4 dense\nT[i,j] = A[i,k] * B[k,j]\nY[i,j] = relu(T[i,j])"
+
+
+def test_the_resolved_schedule_names_regions_and_stores_not_what_made_them() -> None:
+    text = LAYER
+    cut = compile_program(parse(text), "fuse T..Y; materialise T; store T compressed,dense")
+    named = "order T..T: i,k,j; order Y..Y: i,j; store T compressed,dense"
+    assert str(cut.resolved) == named
+    assert compile_program(parse(text), named).regions[1].graph == cut.regions[1].graph
+    whole = compile_program(parse(text), "fuse T..Y where possible; store T compressed,dense")
+    assert str(whole.resolved) == "fuse T..Y; order T..Y: i,k,j"
+    scalars = compile_program(parse("a: scalar\nb[] = relu(a[])"))
+    assert str(scalars.resolved) == ""
+
+
+def test_tensors_between_regions_with_dense_levels_are_told() -> None:
+    made = compile_program(
+        parse(LAYER),
+        "store T compressed,dense",
+    )
+    assert [(n, f.levels[1].value) for n, f in made.dense_levels.items()] == [("T", "dense")]
+    assert made.source is not made.program
+    assert not compile_program(parse(LAYER)).dense_levels

@@ -35,6 +35,7 @@ def counts_agree(case: Case, what: str) -> tuple[Counter[str], list[float]]:
         Memo(),
     )
     seen: Counter[str] = Counter(cases=1)
+    seen["dense levels"] += bool(case.compilation.dense_levels)
     flops, moved, far = 0.0, 0.0, []
     for region, ran in zip(case.compilation.regions, run.regions, strict=True):
         where = f"{what}, region {region.name}"
@@ -93,6 +94,7 @@ def test_a_hundred_and_fifty_programs() -> None:
         "crddrop",
         "spacc1",
         "lanes",
+        "dense levels",
     ):
         assert seen[what] >= 20, what
     for what in ("spacc2", "tilefold", "shift", "fiber_align", "valdrop", "copies"):

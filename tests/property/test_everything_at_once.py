@@ -1,5 +1,6 @@
 """Random programs under every choice there is: fusion, uniform legal orders, factored or global
-iteration, lanes, blocks, how dense levels and repeats are lowered, finite channels.
+iteration, lanes, blocks, which levels of intermediates are dense, how such levels and repeats are
+lowered, finite channels.
 
 Every run's outputs equal the dense reference, pattern and values, and none deadlocks in channels of
 the computed capacities.
@@ -56,6 +57,7 @@ def search(first: int, wanted: int, undefined: bool = False, wide: bool = False)
         seen["products"] += any(len(s.operands) > 2 for s in case.program.statements)
         seen["blocked"] += any(t.format.blocked for t in case.program.tensors)
         seen["copies"] += any(r.copies for r in compilation.regions)
+        seen["dense levels"] += bool(compilation.dense_levels)
         for region in compilation.regions:
             seen.update({node.op for node in region.graph.nodes})
     print(f"seeds {first} to {seed - 1}: {dict(seen)}")
@@ -64,7 +66,16 @@ def search(first: int, wanted: int, undefined: bool = False, wide: bool = False)
 
 def test_five_hundred_cases() -> None:
     seen = search(SEED, 500)
-    for what in ("fused", "sized", "lanes", "products", "blocked", "copies", "compiled"):
+    for what in (
+        "fused",
+        "sized",
+        "lanes",
+        "products",
+        "blocked",
+        "copies",
+        "compiled",
+        "dense levels",
+    ):
         assert seen[what] >= 40, what
     for op in (
         "search",

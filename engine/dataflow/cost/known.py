@@ -27,6 +27,7 @@ from engine.dataflow.cost.statistics import Expected, Measured, Statistics
 from engine.dataflow.cost.why import Why
 from engine.dataflow.samml.graph import Graph
 from engine.dataflow.sim.machine import Machine
+from engine.program.dense_levels import all_compressed
 from engine.program.relayout import reshaped
 from engine.program.storage import StoredTensor, check_data
 from engine.program.stored_views import resolve_view
@@ -154,8 +155,9 @@ class Known:
     ) -> Known:
         """What is known of a program on these very tensors, as far as it has been asked for before.
 
-        The last few are kept.
+        The last few are kept.  Which levels of intermediates are dense makes no difference.
         """
+        program = all_compressed(program)
         tensors = tuple(sorted((name, id(stored)) for name, stored in data.items()))
         key = (program, tensors, mode_named(mode))
         with _LOCK:

@@ -5,16 +5,20 @@ Where the coordinates of what it reads are not known, or executing it would take
 
 from __future__ import annotations
 
+import numpy as np
+
 from engine.dataflow.compiler import CompiledRegion
 from engine.dataflow.cost.flow import Context, Flow
 from engine.dataflow.cost.known import Known
 from engine.dataflow.cost.node_numbers import NodeEstimate
 from engine.dataflow.cost.rules import RULES
-from engine.dataflow.cost.statistics import Expected
+from engine.dataflow.cost.statistics import Expected, Floats
 from engine.dataflow.samml.catalogue import primitive
 from engine.dataflow.samml.work import node_bytes, node_flops
 from engine.dataflow.sim.timing import value_latency
 from engine.errors import LoweringError
+from engine.program.tile_arrays import grid_shape
+from engine.program.types import Tensor
 
 
 def from_metadata(region: CompiledRegion, known: Known) -> tuple[tuple[NodeEstimate, ...], float]:
@@ -41,9 +45,10 @@ def from_metadata(region: CompiledRegion, known: Known) -> tuple[tuple[NodeEstim
         outcome = RULES[node.op](node, inputs, Context(known, outputs))
         made_flows = zip(node.outputs, outcome.flows, strict=True)
         flows.update({s: flow for s, flow in made_flows if s is not None})
-        if primitive(node.op).memory.writes_level:
+        if not node.outputs and known.program.tensor(str(node.params["tensor"])).rank:
             levels = written.setdefault(str(node.params["tensor"]), {})
-            levels[int(node.params["level"])] = inputs[0]
+            if primitive(node.op).memory.writes_level:
+                levels[int(node.params["level"])] = inputs[0]
         taken = [f.values * f.present for f in inputs]
         made = max((f.values * f.present for f in outcome.flows), default=0.0)
         fibers = inputs[0].shape.fibers if inputs and inputs[0].shape is not None else 0.0
@@ -59,7 +64,19 @@ def from_metadata(region: CompiledRegion, known: Known) -> tuple[tuple[NodeEstim
             (depth[graph.producer[s]] for s in node.inputs), default=0
         )
     for name, levels in written.items():
-        counts = tuple(levels[k].counts for k in range(len(levels)))
-        known.expected[name] = Expected(tuple(c for c in counts if c is not None))
+        known.expected[name] = _expected(known.program.tensor(name), levels)
     ordered = tuple(nodes[n.id] for n in graph.nodes)
     return ordered, max(n.cycles for n in ordered) + max(depth.values(), default=0)
+
+
+def _expected(tensor: Tensor, written: dict[int, Flow]) -> Expected:
+    """What is expected of a tensor by what is written; a level without a writer is complete."""
+    counts: list[Floats] = []
+    for level, dimension in enumerate(tensor.format.mode_order):
+        flow = written.get(level)
+        if flow is not None and flow.counts is not None:
+            counts.append(flow.counts)
+        else:
+            above = float(counts[-1].sum()) if counts else 1.0
+            counts.append(np.full(grid_shape(tensor)[dimension], above))
+    return Expected(tuple(counts))

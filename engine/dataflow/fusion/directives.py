@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from engine.errors import FuseloomError, ScheduleError
+from engine.program.formats import LevelFormat
 
 
 class At(NamedTuple):
@@ -190,7 +191,34 @@ class Strict(_Placed):
         return f"strict {'on' if self.on else 'off'}"
 
 
-Setting = Parallel | Block | Locate | LocateLevel | Repeat | Global | Materialise | Permute | Strict
+@dataclass(frozen=True)
+class Store(_Placed):
+    """How regions store a computed tensor that others read: its levels, outermost first.
+
+    One word stands for all levels.  ``tensor`` is None for every such tensor, each level of which
+    is then compressed, or dense if it is complete whatever the data.
+    """
+
+    tensor: str | None
+    levels: tuple[LevelFormat, ...]
+
+    def __str__(self) -> str:
+        name = "" if self.tensor is None else f"{self.tensor} "
+        return f"store {name}{','.join(level.value for level in self.levels)}"
+
+
+Setting = (
+    Parallel
+    | Block
+    | Locate
+    | LocateLevel
+    | Repeat
+    | Global
+    | Materialise
+    | Permute
+    | Store
+    | Strict
+)
 Directive = Fuse | Order | Setting
 
 

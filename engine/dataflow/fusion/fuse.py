@@ -14,6 +14,7 @@ from engine.dataflow.fusion.directives import (
     Repeat,
     Setting,
     Span,
+    Store,
     Strict,
     blamed,
     blamed_if_named,
@@ -303,6 +304,7 @@ class _Fuser:
     def check_used(self, regions: list[FusedRegion]) -> None:
         """Refuse a setting that no region took up."""
         names = [r.name for r in regions]
+        self._check_stores(regions)
         for setting in self.schedule.settings:
             if not isinstance(setting, Locate | LocateLevel | Repeat | Parallel | Permute):
                 continue
@@ -323,6 +325,22 @@ class _Fuser:
             known = f"views: {known}" if known else "memory does its reshapes; leave it out"
             hint = self.near.get(setting, known)
             raise ScheduleError(f"'{setting}': {what}", hint=hint)
+
+    def _check_stores(self, regions: list[FusedRegion]) -> None:
+        """Refuse to say how what no region writes is stored."""
+        if any(fusion.where_possible for fusion in self.schedule.fusions):
+            return  # there may be more cuts
+        for store in self.schedule.of(Store):
+            home = next((r for r in regions if store.tensor in _assigned(r)), None)
+            if home is not None and store.tensor not in home.outputs:
+                raise ScheduleError(
+                    f"'{store}': {store.tensor} never leaves the region {home.name}",
+                    hint=f"leave it out, or write 'materialise {store.tensor}'",
+                )
+
+
+def _assigned(region: FusedRegion) -> set[str]:
+    return {s.out.tensor for s in region.statements}
 
 
 def _thinned(some: list[_T], most: int) -> list[_T]:

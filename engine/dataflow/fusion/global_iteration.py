@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from engine.dataflow.fusion.directives import Span
+from engine.dataflow.fusion.directives import Span, Store
 from engine.dataflow.fusion.schedule import Schedule
 from engine.errors import ScheduleError
 from engine.program.types import Access, Op, Program, Statement
@@ -117,7 +117,8 @@ def _without(schedule: Schedule, span: set[str], gone: set[str]) -> Schedule:
     for setting in schedule.settings:
         region = getattr(setting, "region", None)
         names = (getattr(setting, "tensor", None),) if region is None else (region.first,)
-        if outside(*names):
+        # What is left of the statements is stored as before.
+        if setting.tensor not in gone if isinstance(setting, Store) else outside(*names):
             settings.append(setting)
     return Schedule(
         tuple(f for f in schedule.fusions if outside(f.first, f.last)),

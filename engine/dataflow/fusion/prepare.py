@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from engine.dataflow.fusion.directives import Block, Global, blamed
+from engine.dataflow.fusion.directives import Block, Global, Store, blamed
 from engine.dataflow.fusion.global_iteration import merge_products
 from engine.dataflow.fusion.schedule import Schedule
+from engine.errors import ScheduleError
 from engine.program import block_program
+from engine.program.dense_levels import dense_problem, densest, intermediates, with_levels
+from engine.program.formats import Format, LevelFormat, suggestion
 from engine.program.types import Program
 
 
 def prepare(program: Program, schedule: Schedule) -> tuple[Program, Schedule]:
-    """The program that a schedule's ``block`` and ``global`` make, and what is left to do.
+    """The program that a schedule's ``block``, ``global`` and ``store`` make, and what is left.
 
     Raises
     ------
@@ -25,5 +28,46 @@ def prepare(program: Program, schedule: Schedule) -> tuple[Program, Schedule]:
     for wanted in schedule.of(Global):
         with blamed(wanted):
             program, schedule = merge_products(program, schedule, wanted.region)
+    for store in sorted(schedule.of(Store), key=lambda s: s.tensor is not None):
+        with blamed(store):
+            program = stored(program, store)
     rest = tuple(s for s in schedule.settings if not isinstance(s, Block | Global))
     return program, replace(schedule, settings=rest)
+
+
+def stored(program: Program, store: Store) -> Program:
+    """The program with the levels that a ``store`` asks for.
+
+    Raises
+    ------
+    ScheduleError
+        If there is no such tensor to store, or a level cannot be dense.
+    """
+    if store.tensor is None:
+        dense = store.levels == (LevelFormat.DENSE,)
+        for name, levels in densest(program).items():
+            plain = Format.compressed(len(levels)).levels
+            program = with_levels(program, name, levels if dense else plain)
+        return program
+    name, possible = store.tensor, intermediates(program)
+    if name not in possible:
+        if name in program.inputs:
+            reason, hint = f"{name} is an input", "declare it in that format"
+        elif name not in program.producers:
+            reason, hint = f"no statement assigns {name}", suggestion(name, list(possible))
+        elif not program.producers[name].op.fuses:
+            reason, hint = f"{name} is a reshape", "declare it in that format"
+        else:
+            reason, hint = f"no statement reads {name}", "what nothing reads is written compressed"
+        raise ScheduleError(f"'{store}': {reason}", hint=hint)
+    rank = program.tensor(name).rank
+    levels = store.levels * rank if len(store.levels) == 1 else store.levels
+    if len(levels) != rank:
+        raise ScheduleError(
+            f"'{store}' names {len(levels)} levels, and {name} has {rank}",
+            hint="name each level, outermost first, or one word for all",
+        )
+    made = with_levels(program, name, levels)
+    if problem := dense_problem(made, name):
+        raise ScheduleError(f"'{store}': {problem[0]}", hint=problem[1])
+    return made

@@ -14,6 +14,7 @@
     global T1..H                    # one iteration space per product, as a baseline
     materialise T5                  # write T5 to memory: cut its region there
     permute A' to k,j               # store a view in another order
+    store T1 compressed,dense       # store an intermediate so, level by level
     strict on                       # dense tensors keep their mode order, too
 
 ``parallel``, ``locate``, ``repeat`` and ``permute`` may name a region: ``parallel T1..H: i by 4``.
@@ -42,10 +43,12 @@ from engine.dataflow.fusion.directives import (
     Repeat,
     Setting,
     Span,
+    Store,
     Strict,
     blamed,
 )
 from engine.errors import ParseError, ScheduleError
+from engine.program.formats import LevelFormat
 
 __all__ = ["MAX_TEXT", "Fuse", "Order", "Schedule"]
 
@@ -54,6 +57,7 @@ _INDEX = re.compile(rf"{_NAME}$")
 _RANGE = rf"({_NAME})\s*\.\.\s*({_NAME})"
 _SCOPE = rf"(?:{_RANGE}\s*:\s*)?"
 _NUMBER = r"(\d{1,9})"
+_LEVEL = r"(?:dense|compressed)"
 MAX_TEXT = 1_000_000
 
 _Kind = TypeVar("_Kind", bound=Setting)
@@ -81,6 +85,15 @@ def _positive(digits: str, what: str) -> int:
     if int(digits) < 1:
         raise _RefusedError(f"{what} is {digits}", "it is at least 1")
     return int(digits)
+
+
+def _store(name: str | None, words: str) -> Store:
+    levels = tuple(LevelFormat(word.strip()) for word in words.split(","))
+    if name is None and len(levels) > 1:
+        raise _RefusedError(
+            "levels are given one by one for no tensor", "write store T compressed,dense"
+        )
+    return Store(name, levels)
 
 
 class _RefusedError(Exception):
@@ -135,6 +148,11 @@ _READERS: tuple[tuple[str, str, Reader], ...] = (
         "permute A' to k,j",
         rf"permute\s+{_SCOPE}({_NAME})\s+to\s+(.+)",
         lambda a, b, view, text: Permute(view, _indices(text), _span(a, b)),
+    ),
+    (
+        "store T dense|compressed, store T compressed,dense, store dense|compressed",
+        rf"store(?:\s+({_NAME}))?\s+({_LEVEL}(?:\s*,\s*{_LEVEL})*)",
+        lambda name, words: _store(name, words),
     ),
     ("strict on|off", r"strict\s+(on|off)", lambda word: Strict(word == "on")),
 )

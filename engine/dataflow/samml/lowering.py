@@ -41,6 +41,7 @@ from engine.dataflow.table.cells import (
 from engine.dataflow.table.table import FusionTable
 from engine.errors import LoweringError
 from engine.program.blocking import blocking
+from engine.program.dense_levels import written_levels
 from engine.program.formats import LevelFormat
 from engine.program.stored_views import view_format
 from engine.program.types import Op
@@ -507,7 +508,10 @@ class _Lowering:
                     None,
                     f"Drop {output.tensor}.{output.indices[k - 1]}",
                 )
+        levels = written_levels(self.table.region.program, output.tensor)
         for k, crd in enumerate(crds):
+            if levels[k] is LevelFormat.DENSE:
+                continue  # it has every coordinate: where a value comes says which it is of
             label = f"LW {output.tensor}.{output.indices[k]}"
             self.draft.add("crdwrite", (crd,), (), {"tensor": output.tensor, "level": k}, label)
         self.draft.add("valwrite", (value,), (), {"tensor": output.tensor}, f"VW {output.tensor}")

@@ -9,15 +9,17 @@ import numpy.typing as npt
 
 from engine.dataflow.sim.result import EngineResult
 from engine.errors import SimulationError
-from engine.program.formats import Format
-from engine.program.levels import CompressedLevel
+from engine.program.formats import Format, LevelFormat
+from engine.program.levels import CompressedLevel, DenseLevel, Level
 from engine.program.storage import StoredTensor
 from engine.program.tile_arrays import grid_shape
 from engine.program.types import Tensor
 
 
 def output_tensor(result: EngineResult, tensor: Tensor, key: str | None = None) -> StoredTensor:
-    """The tensor a run wrote, every level compressed, in the mode order it was written in.
+    """The tensor a run wrote, in the mode order it was written in.
+
+    Levels that have a writer are compressed; the others are dense by the tensor's declaration.
 
     Parameters
     ----------
@@ -30,8 +32,8 @@ def output_tensor(result: EngineResult, tensor: Tensor, key: str | None = None) 
     Raises
     ------
     SimulationError
-        If the run wrote no such tensor, a coordinate lies outside its shape, or levels and values
-        do not fit together.
+        If the run wrote no such tensor, a coordinate lies outside its shape, levels and values
+        do not fit together, or a dense level lacks coordinates.
 
     Notes
     -----
@@ -46,22 +48,32 @@ def output_tensor(result: EngineResult, tensor: Tensor, key: str | None = None) 
         for node in result.graph.nodes
         if node.id in result.outputs and node.params.get("tensor") == key
     }
-    missing = [what for what in (*range(tensor.rank), "values") if what not in written]
+    dense = [
+        level is LevelFormat.DENSE and depth not in written
+        for depth, level in enumerate(tensor.format.levels)
+    ]
+    parts: list[int | str] = [depth for depth in range(tensor.rank) if not dense[depth]]
+    missing = [what for what in (*parts, "values") if what not in written]
     if missing:
         raise SimulationError(
             f"graph {result.graph.name} does not write {_part(key, missing[0])}",
             hint="give the tensor a writer per level and one for its values",
         )
-    levels: list[CompressedLevel] = []
+    levels: list[Level] = []
     extents, parents = grid_shape(tensor), 1
     for depth in range(tensor.rank):
+        if dense[depth]:
+            levels.append(DenseLevel(extents[mode_order[depth]]))
+            parents *= extents[mode_order[depth]]
+            continue
         crd = written[depth]["crd"]
         _check_inside(key, depth, crd, extents[mode_order[depth]])
-        levels.append(CompressedLevel(_segments(key, depth, written[depth]["seg"], parents), crd))
-        if levels[-1].seg[-1] != len(crd):
+        seg = _segments(key, depth, written[depth]["seg"], parents)
+        levels.append(CompressedLevel(seg, crd))
+        if seg[-1] != len(crd):
             raise SimulationError(
                 f"{_part(key, depth)} has {len(crd):,} coordinates, "
-                f"of which {levels[-1].seg[-1]:,} belong to its {parents:,} fibers",
+                f"of which {seg[-1]:,} belong to its {parents:,} fibers",
                 hint="a coordinate of the level above got lost",
             )
         parents = len(crd)
@@ -69,15 +81,19 @@ def output_tensor(result: EngineResult, tensor: Tensor, key: str | None = None) 
     if not tensor.rank and not len(values):
         values = np.zeros(1, dtype=np.float32)  # nothing contributed to a scalar
     values = values.reshape(-1, *tensor.format.tile)  # an empty array has lost the tile's shape
+    if len(values) != parents and any(dense):
+        raise SimulationError(
+            f"{key} has a dense level and so {parents:,} places, but {len(values):,} values",
+            hint="a level that may lack coordinates is to be stored compressed",
+        )
     if len(values) != parents:
         raise SimulationError(
             f"{key} has {parents:,} coordinates, but {len(values):,} values",
             hint="empty values were written without dropping their coordinates",
         )
-    compressed = Format.compressed(tensor.rank, mode_order)
-    written_as = replace(
-        tensor, format=compressed.in_blocks(tensor.format.block, tensor.format.blocked)
-    )
+    formats = tuple(LevelFormat.DENSE if d else LevelFormat.COMPRESSED for d in dense)
+    plain = Format(formats, mode_order)
+    written_as = replace(tensor, format=plain.in_blocks(tensor.format.block, tensor.format.blocked))
     return StoredTensor(written_as, tuple(levels), values)
 
 

@@ -70,3 +70,14 @@ def test_a_primitive_without_a_rule(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(RULES, "array")
     with pytest.raises(LoweringError, match="array"):
         from_metadata(region, Known(PRODUCT, check_data(PRODUCT, DATA)))
+
+
+def test_dense_levels_are_expected_whole() -> None:
+    """Whatever is written of them; those inside are as many as there are outside."""
+    program = parse("A: 8x6 csr\nX: 6x5 dense\nT[i,j] = A[i,k] * X[k,j]\nY[i,j] = relu(T[i,j])")
+    for levels in ("compressed", "compressed,dense"):
+        made = compile_program(program, f"store T {levels}")
+        known = Known(made.program, check_data(made.program, DATA), "metadata")
+        from_metadata(made.regions[0], known)
+        assert known.elements("T") == 8 * 5
+        assert [len(counts) for counts in known.expected["T"].counts] == [8, 5]

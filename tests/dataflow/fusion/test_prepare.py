@@ -36,3 +36,69 @@ def test_without_such_directives_nothing_changes() -> None:
 def test_directives_that_do_not_fit_are_refused() -> None:
     with pytest.raises((ScheduleError, ProgramError)):
         prepare(parse(CHAIN), Schedule.parse("block 3"))
+
+
+STORED = (
+    "A: 4x4 csr\nB: 4x4 dense\nT[i,l] = A[i,k] * B[k,l]\nU[i,l] = B[i,k] * B[k,l]\n"
+    "R: 16 dense\nR[a] = reshape(U[i,l])\nY[i,j] = T[i,l] * U[l,j]\nZ[a] = relu(R[a])"
+)
+
+
+def levels(schedule: str) -> dict[str, str]:
+    program, _ = prepare(parse(STORED), Schedule.parse(schedule))
+    return {
+        name: "".join(level.value[0] for level in program.tensor(name).format.levels)
+        for name in ("T", "U", "Y")
+    }
+
+
+@pytest.mark.parametrize(
+    ("schedule", "expected"),
+    [
+        ("", {"T": "cc", "U": "cc", "Y": "cc"}),
+        ("store dense", {"T": "cd", "U": "dd", "Y": "cc"}),
+        ("store dense; store compressed", {"T": "cc", "U": "cc", "Y": "cc"}),
+        ("store T compressed; store dense", {"T": "cc", "U": "dd", "Y": "cc"}),
+        ("store T compressed,dense", {"T": "cd", "U": "cc", "Y": "cc"}),
+        ("store U dense; store T compressed , dense", {"T": "cd", "U": "dd", "Y": "cc"}),
+        ("store U dense,compressed", {"T": "cc", "U": "dc", "Y": "cc"}),
+        ("block 2; store U dense", {"T": "cc", "U": "dd", "Y": "cc"}),
+    ],
+)
+def test_intermediates_are_stored_as_asked(schedule: str, expected: dict[str, str]) -> None:
+    if "block" in schedule:  # a reshape knows no blocks
+        text = STORED.replace("R: 16 dense\nR[a] = reshape(U[i,l])\n", "")
+        program, _ = prepare(
+            parse(text.replace("\nZ[a] = relu(R[a])", "")), Schedule.parse(schedule)
+        )
+        assert program.tensor("U").format.block == 2
+        assert program.tensor("U").format.all_dense
+    else:
+        assert levels(schedule) == expected
+
+
+@pytest.mark.parametrize(
+    ("directive", "reason"),
+    [
+        ("store T dense", "intermediate T has a dense level 0 (i)"),
+        ("store T dense,compressed", "intermediate T has a dense level 0 (i)"),
+        ("store T dense,dense,dense", "names 3 levels, and T has 2"),
+        ("store Y compressed", "no statement reads Y"),
+        ("store A dense", "A is an input"),
+        ("store R compressed", "R is a reshape"),
+        ("store Q dense", "no statement assigns Q"),
+    ],
+)
+def test_what_cannot_be_stored_so_is_refused_with_its_place(directive: str, reason: str) -> None:
+    with pytest.raises(ScheduleError) as refused:
+        levels(f"strict off\n  {directive}")
+    assert reason in refused.value.message
+    assert refused.value.line == 2
+    assert refused.value.column == 3
+
+
+def test_what_global_iteration_takes_away_is_not_stored() -> None:
+    text = CHAIN + "\nV[i,j] = relu(Y[i,j])"
+    merged, rest = prepare(parse(text), Schedule.parse("global; store Y compressed"))
+    assert "T" not in merged.by_name
+    assert str(rest) == "store Y compressed"

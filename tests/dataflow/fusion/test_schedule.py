@@ -13,15 +13,18 @@ from engine.dataflow.fusion.directives import (
     Permute,
     Repeat,
     Span,
+    Store,
     Strict,
 )
 from engine.dataflow.fusion.schedule import MAX_TEXT, Fuse, Order, Schedule
 from engine.errors import ParseError, ScheduleError
+from engine.program.formats import LevelFormat
 
 NAMES = st.from_regex(r"[A-Za-z_][A-Za-z0-9_]{0,4}'{0,2}", fullmatch=True)
 INDICES = st.lists(NAMES, min_size=1, max_size=4, unique=True).map(tuple)
 SPANS = st.none() | st.builds(Span, NAMES, NAMES)
 COUNTS = st.integers(1, 999)
+LEVELS = st.sampled_from((LevelFormat.DENSE, LevelFormat.COMPRESSED))
 SETTINGS = st.one_of(
     st.builds(Parallel, NAMES, COUNTS, SPANS),
     st.builds(Block, COUNTS),
@@ -31,6 +34,8 @@ SETTINGS = st.one_of(
     st.builds(Materialise, NAMES),
     st.builds(Permute, NAMES, INDICES, SPANS),
     st.builds(Strict, st.booleans()),
+    st.builds(Store, NAMES, st.lists(LEVELS, min_size=1, max_size=4).map(tuple)),
+    st.builds(Store, st.none(), LEVELS.map(lambda level: (level,))),
 )
 SCHEDULES = st.builds(
     Schedule,

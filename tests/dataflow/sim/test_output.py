@@ -5,10 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from engine.dataflow.compiler import compile_program
 from engine.dataflow.samml.graph import Graph, Node, Stream
 from engine.dataflow.sim import Machine, bind, output_tensor, run_graph
 from engine.dataflow.sim.output import in_declared_format
+from engine.dataflow.sim.program_runs import simulate
 from engine.errors import SimulationError
+from engine.program import parse
 from engine.program.formats import Format, named_format
 from engine.program.storage import StoredTensor
 from engine.program.types import Tensor
@@ -77,3 +80,21 @@ def test_declared_formats_are_made_after_the_run(name: str) -> None:
     assert (made.to_dense() == dense).all()
     assert made.pattern().all() == (name == "dense")
     assert in_declared_format(made, wanted) is made
+
+
+def test_a_level_without_a_writer_is_dense_and_must_be_complete() -> None:
+    text = "A: 4x5 csr\nB: 5x3 dense\nT[i,j] = A[i,k] * B[k,j]\nY[i,j] = relu(T[i,j])"
+    made = compile_program(parse(text), "store T compressed,dense")
+    given = {"A": np.eye(4, 5) * [[1], [0], [1], [1]], "B": np.arange(15.0).reshape(5, 3)}
+    done = simulate(made, given)
+    stored = done.outputs["T"]
+    assert [level.value for level in stored.tensor.format.levels] == ["compressed", "dense"]
+    assert np.array_equal(stored.to_dense(), given["A"] @ given["B"])
+    assert stored.nnz == 9  # zeros are elements, rows of A that are empty have none
+    tensor = made.program.tensor("T")
+    wider = Tensor("T", (4, 4), tensor.format)
+    with pytest.raises(SimulationError, match="has a dense level and so 12 places, but 9 values"):
+        output_tensor(done.regions[0].result, wider)
+    compressed = Tensor("T", (4, 3), Format.compressed(2))
+    with pytest.raises(SimulationError, match="does not write level 1 of T"):
+        output_tensor(done.regions[0].result, compressed)

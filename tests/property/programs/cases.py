@@ -16,7 +16,8 @@ from engine.dataflow.fusion.region import FusedRegion, RegionOptions
 from engine.dataflow.fusion.schedule import Schedule
 from engine.dataflow.fusion.views import Leaf
 from engine.errors import FuseloomError, LoweringError, OrderError, ProgramError, ScheduleError
-from engine.program import Program, StoredTensor, parse
+from engine.program import LevelFormat, Program, StoredTensor, parse
+from engine.program.dense_levels import densest, with_levels
 from tests.property.programs.filling import data_of
 from tests.property.programs.making import Maker
 from tests.property.programs.wide import WideMaker, scattered
@@ -39,17 +40,25 @@ class Case:
 def random_options(region: FusedRegion, rng: random.Random) -> RegionOptions:
     """How a region is lowered, drawn at random; up to two indices in one to eight lanes.
 
-    In a third of the cases levels are looked up or scanned each as drawn.
+    In almost half of the cases levels are looked up or scanned each as drawn.
     """
     chosen = rng.sample(region.indices, min(len(region.indices), rng.choice([0, 0, 1, 1, 2])))
     lanes = tuple((index, rng.randint(1, 8)) for index in chosen)
     options = RegionOptions(rng.random() < 0.7, rng.random() < 0.3, lanes)
-    if rng.random() < 0.35:
+    if rng.random() < 0.45:
         leaves = [(name, view) for name, view in region.views.items() if isinstance(view, Leaf)]
         for level in [(name, index) for name, view in leaves for index in view.indices]:
             if rng.random() < 0.5:
                 options = options.with_level(*level, rng.random() < 0.8)
     return options
+
+
+def densely_stored(program: Program, rng: random.Random) -> Program:
+    """The program with some of the levels that are complete stored dense, each as drawn."""
+    for name, levels in densest(program).items():
+        drawn = [level if rng.random() < 0.7 else LevelFormat.COMPRESSED for level in levels]
+        program = with_levels(program, name, drawn)
+    return program
 
 
 def _compiled(region: FusedRegion, order: tuple[str, ...]) -> CompiledRegion:
@@ -97,8 +106,9 @@ def make_case(
     block : int
         Edge of the blocks that some of its indices are stored in.
     vary : bool
-        Draw, too, whether iteration is global, lanes, and how regions are lowered; orders are
-        then uniform samples of all legal ones, else they are among the first.
+        Draw, too, whether iteration is global, which levels of intermediates are dense, lanes, and
+        how regions are lowered; orders are then uniform samples of all legal ones, else they are
+        among the first.
     undefined : bool
         With NaN and infinities among the values.
     wide : bool
@@ -112,6 +122,8 @@ def make_case(
         return None
     if vary and rng.random() < 0.25:
         program, _ = prepare(program, Schedule((), (), (Global(),)))
+    if vary and rng.random() < 0.7:
+        program = densely_stored(program, rng)
     positive = {t.name for t in maker.tensors if t.positive}
     data = (scattered if wide else data_of)(program, positive, rng)
     names = [s.out.tensor for s in program.statements]

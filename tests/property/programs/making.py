@@ -63,7 +63,7 @@ class Maker:
             kind = self.rng.choice(
                 [
                     *("mul", "mul", "mul", "add", "broadcast", "unary", "reduce", "div", "softmax"),
-                    *("product", "reshape"),
+                    *("product", "reshape", "again"),
                     *(["concat"] * 3 if self.joinable else []),
                 ]
             )
@@ -93,7 +93,9 @@ class Maker:
         name = f"A{len(self.declarations)}"
         sizes = tuple(self.size_of[x] for x in indices)
         levels = [rng.choice(["dense", "compressed"]) for _ in sizes]
-        if rng.random() < 0.25:  # COO, or singletons at some of the inner levels
+        if rng.random() < 0.15:
+            levels = ["dense"] * len(sizes)
+        elif rng.random() < 0.25:  # COO, or singletons at some of the inner levels
             everywhere = rng.random() < 0.5
             if everywhere and levels:
                 levels[0] = "compressed"
@@ -194,6 +196,21 @@ class Maker:
             a.magnitude * b.magnitude * summed,
             *(a, b),
         )
+
+    def again(self) -> None:
+        """Something made of a tensor, and that tensor once more."""
+        a, ai = self.recent()
+        if not ai or a.magnitude > 60:
+            return
+        b = self.operand([self.rng.choice(ai)])
+        at, n = self.at(a, ai), len(self.statements)
+        bi = [x for x in ai if b.sizes == (self.size_of[x],)][:1]
+        size = a.magnitude * b.magnitude
+        self.emit(ai, f"{at} * {self.at(b, bi)}", a.positive and b.positive, size, a, b)
+        sign = self.rng.choice("+*-")
+        right = f"T{n}[{','.join(ai)}] {sign} {at}"
+        most = size * a.magnitude if sign == "*" else size + a.magnitude
+        self.emit(ai, right, a.positive and b.positive and sign != "-", most, self.tensors[-1], a)
 
     def product(self) -> None:
         """Three factors in one iteration space."""

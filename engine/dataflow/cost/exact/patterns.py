@@ -218,9 +218,21 @@ class Patterns:
                 levels[int(node.params["level"])] = _written(nest)
         for name, levels in found.items():
             if name not in self.written:
-                self.written[name] = tuple(levels[k] for k in range(len(levels)))
+                self.written[name] = self._with_dense(name, levels)
                 if self.made_up.pop(name, None) is not None:
                     self._forget()
+
+    def _with_dense(self, name: str, written: Mapping[int, Level]) -> Levels:
+        """The levels of a tensor, those without a writer with every coordinate.
+
+        Whatever levels are dense, positions are the same, as such a level is complete.
+        """
+        tensor = self.program.tensor(name)
+        made: Levels = ()
+        for level, dimension in enumerate(tensor.format.mode_order):
+            full = FullLevel(elements_in(made), grid_shape(tensor)[dimension])
+            made = (*made, written.get(level, full))
+        return made
 
     def _forget(self) -> None:
         """Forget all that may follow from what was made up."""

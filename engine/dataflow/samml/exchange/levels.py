@@ -126,6 +126,18 @@ def tensors_of(graph: Graph) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return tuple(reads), tuple(writes)
 
 
+def dense_levels(graph: Graph, key: str, tensors: Mapping[str, Tensor]) -> tuple[int, ...]:
+    """Levels of a tensor that a graph writes without a level writer: they are dense."""
+    if key.partition("@")[0] not in tensors:
+        return ()
+    written = {
+        int(node.params["level"])
+        for node in graph.nodes
+        if node.op == "crdwrite" and node.params["tensor"] == key
+    }
+    return tuple(k for k in range(tensors[key.partition("@")[0]].rank) if k not in written)
+
+
 def written_tensor(
     graph: Graph, key: str, tensors: Mapping[str, Tensor], order: tuple[int, ...]
 ) -> Tensor:

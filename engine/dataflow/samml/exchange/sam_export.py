@@ -16,7 +16,12 @@ from urllib.parse import quote
 
 from engine.dataflow.samml.catalogue import primitive
 from engine.dataflow.samml.exchange.graph_file import declaration
-from engine.dataflow.samml.exchange.levels import accumulator_order, index_names, tensors_of
+from engine.dataflow.samml.exchange.levels import (
+    accumulator_order,
+    dense_levels,
+    index_names,
+    tensors_of,
+)
 from engine.dataflow.samml.exchange.record import ExportNote, Severity
 from engine.dataflow.samml.graph import Graph, Node, Stream, StreamKind
 from engine.errors import GraphError
@@ -267,6 +272,9 @@ class _Exporter:
     def _writer(self, node: Node) -> dict[str, object]:
         key = str(node.params["tensor"])
         if node.op == "valwrite":
+            if dense := dense_levels(self.graph, key, self.tensors):
+                levels = ", ".join(map(str, dense))
+                self.note(node, f"{key} is stored dense in level {levels}; the dialect writes all")
             return {"tensor": self.name(key), "mode": "vals", "size": "1", "sink": "true"}
         level = int(node.params["level"])
         sizes = [f"{self.name(key)}{self._mode(key, k)}_dim" for k in range(level + 1)]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engine.dataflow.samml.exchange.legalise import Legaliser
-from engine.dataflow.samml.exchange.levels import index_names, tensors_of
+from engine.dataflow.samml.exchange.levels import dense_levels, index_names, tensors_of
 from engine.dataflow.samml.exchange.record import ExportNote, Severity
 from engine.dataflow.samml.exchange.schema import pb
 from engine.dataflow.samml.exchange.tensor_folder import save_shape, save_tensor, write_bytes
@@ -87,6 +87,13 @@ def export_tortilla(graph: Graph, tensors: Mapping[str, Tensor]) -> TortillaExpo
                 f"graph {graph.name} reads {key}, whose values are blocks; the target's block "
                 "graphs cannot run what ours do",
                 hint="store it without blocks; --block on import gives block timing",
+            )
+    for key in tensors_of(graph)[1]:
+        if dense := dense_levels(graph, key, tensors):
+            raise GraphError(
+                f"graph {graph.name} stores {key} dense in level {dense[0]}; the target writes the "
+                "coordinates of every level",
+                hint=f"write 'store {key} compressed' in the schedule",
             )
     legaliser = Legaliser(graph, tensors)
     legal = legaliser.run()

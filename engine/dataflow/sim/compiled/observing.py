@@ -227,7 +227,7 @@ class Observer:
         for stream in np.flatnonzero(channels["tr"] > channels["hr"]).tolist():
             most[stream] = self._most_left(self._channel(stream), stream, memory)
         capacities = [self.machine.capacity_of(stream) for stream in self.graph.streams]
-        bounds = [FOREVER if capacity is None else capacity for capacity in capacities]
+        bounds = [FOREVER if bound is None else min(bound, FOREVER) for bound in capacities]
         return np.minimum(most, np.array(bounds, np.int64))
 
     def _most_left(self, fields: Int64, stream: int, memory: Memory) -> int:

@@ -98,7 +98,9 @@ class Simulation:
         ports = ports_of(graph, machine)
         # Credits tell when a token was taken, so logged channels all have them.
         unbounded = FOREVER if observe is not None and observe.log else 0
-        capacities = [machine.capacity_of(stream) or unbounded for stream in graph.streams]
+        capacities = [
+            min(machine.capacity_of(stream) or unbounded, FOREVER) for stream in graph.streams
+        ]
         ends: list[tuple[int, int]] = [(0, 0)] * len(graph.streams)
         for stream in graph.streams:
             ends[stream.id] = (graph.producer[stream.id], graph.consumer[stream.id])

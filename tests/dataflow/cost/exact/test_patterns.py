@@ -151,3 +151,17 @@ def test_a_stored_tensor_has_ones_where_something_is() -> None:
     found, run = noted(compilation, CHAIN_DATA), simulate(compilation, CHAIN_DATA)
     dense = found.stored("T").to_dense()
     assert (dense == (run.outputs["T"].to_dense() != 0)).all()
+
+
+@pytest.mark.parametrize("levels", ["dense", "dense,compressed", "compressed,dense"])
+def test_dense_levels_have_the_coordinates_of_compressed_ones(levels: str) -> None:
+    program = parse(
+        "A: 7x5 dense\nB: 5x6 dense\nC: 6x7 csr\nT[i,j] = A[i,k] * B[k,j]\nY[i,l] = T[i,j] * C[j,l]"
+    )
+    data = {"A": RNG.random((7, 5)), "B": RNG.random((5, 6)), "C": sparse(6, 7)}
+    plain, made = (
+        noted(compile_program(program, f"store T {text}"), data) for text in ("compressed", levels)
+    )
+    for name in ("T", "Y"):
+        for had, has in zip(plain.written[name], made.written[name], strict=True):
+            assert all(np.array_equal(a, b) for a, b in zip(had, has, strict=True))

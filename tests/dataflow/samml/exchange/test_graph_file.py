@@ -88,3 +88,16 @@ def test_declarations_must_be_complete(missing: str) -> None:
         declared_tensors([entry])
     with pytest.raises(GraphError):
         declared_tensors(3)
+
+
+LAYER = "A: 6x5 dcsr\nB: 5x4 dense\nT[i,j] = A[i,k] * B[k,j]\nY[i,j] = relu(T[i,j])"
+
+
+def test_a_result_with_a_dense_level_reads_back() -> None:
+    made = compile_program(
+        parse(LAYER),
+        "store T compressed,dense",
+    )
+    again = graph_from_json(graph_to_json(made.regions[0].graph, made.program.by_name), {})
+    assert again.outputs == (made.program.tensor("T"),)
+    assert again.graph == made.regions[0].graph

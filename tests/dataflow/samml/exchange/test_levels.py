@@ -9,6 +9,7 @@ import pytest
 from engine.dataflow.compiler import compile_program
 from engine.dataflow.samml.exchange.levels import (
     accumulator_order,
+    dense_levels,
     guessed_tensor,
     index_names,
     origin,
@@ -83,3 +84,17 @@ def test_formats_are_guessed_from_the_nodes(name: str, shape: tuple[int, int]) -
 
 def test_what_only_values_are_read_of_is_dense() -> None:
     assert guessed_tensor(GRAPH, "Z", (3,)).format.all_dense
+
+
+LAYER = "A: 6x5 dcsr\nB: 5x4 dense\nT[i,j] = A[i,k] * B[k,j]\nY[i,j] = relu(T[i,j])"
+
+
+def test_levels_without_a_writer_are_dense() -> None:
+    made = compile_program(
+        parse(LAYER),
+        "store T compressed,dense",
+    )
+    first, second = (region.graph for region in made.regions)
+    assert dense_levels(first, "T", made.program.by_name) == (1,)
+    assert dense_levels(second, "Y", made.program.by_name) == ()
+    assert dense_levels(first, "T", {}) == ()

@@ -18,6 +18,7 @@ from engine.dataflow.samml.graph import Graph
 from engine.dataflow.sim.imported_runs import run_imported
 from engine.errors import FuseloomError
 from engine.models import MODELS, load_model
+from engine.program import parse
 from engine.program.arrays import store_operand
 from tests.dataflow.samml.exchange.exports import PRODUCT, exported
 from tests.property.programs import make_case
@@ -142,3 +143,17 @@ def is_refused(text: str) -> bool:
     except FuseloomError:
         return True
     return not isinstance(made.graph, Graph)
+
+
+LAYER = "A: 6x5 dcsr\nB: 5x4 dense\nT[i,j] = A[i,k] * B[k,j]\nY[i,j] = relu(T[i,j])"
+
+
+def test_dense_levels_of_results_are_an_extension() -> None:
+    made = compile_program(
+        parse(LAYER),
+        "store T compressed,dense",
+    )
+    graph, tensors = made.regions[0].graph, made.program.by_name
+    notes = [str(note) for note in export_sam(graph, tensors).notes]
+    assert any("T is stored dense in level 1; the dialect writes all" in note for note in notes)
+    assert round_trip(made) == 2

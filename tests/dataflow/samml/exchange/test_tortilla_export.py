@@ -20,7 +20,7 @@ from engine.dataflow.samml.graph import Graph, StreamKind
 from engine.dataflow.sim.imported_runs import ImportedRun
 from engine.dataflow.sim.machine import Machine
 from engine.dataflow.sim.program_runs import simulate
-from engine.errors import FuseloomError
+from engine.errors import FuseloomError, GraphError
 from engine.models import MODELS, load, load_model
 from engine.program import Program, StoredTensor, parse
 from tests.dataflow.samml.exchange.protobuf import SEED, run_bytes
@@ -165,3 +165,13 @@ def test_capacities_are_kept(tmp_path: Path) -> None:
     assert (False, 7) in kinds
     assert read_back(made, tmp_path) == made.graph
     assert "the target does not read channel capacities" in str(made.warnings[0])
+
+
+def test_dense_levels_of_results_are_refused() -> None:
+    text = "A: 6x5 dcsr\nB: 5x4 dcsr\nC: 4 dense\nT[i,j] = A[i,j] + C[j]\nY[i,j] = relu(T[i,j])"
+    text = text.replace("A: 6x5", "A: 6x4").replace("B: 5x4 dcsr\n", "")
+    made = compile_program(parse(text), "store T compressed,dense")
+    with pytest.raises(GraphError, match="stores T dense in level 1") as refused:
+        export_tortilla(made.regions[0].graph, made.program.by_name)
+    assert refused.value.hint == "write 'store T compressed' in the schedule"
+    assert export_tortilla(made.regions[1].graph, made.program.by_name).data

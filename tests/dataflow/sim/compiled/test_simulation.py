@@ -27,6 +27,12 @@ def test_token_limit() -> None:
         compiled.run(softmax(10, 100), OURS, limits=Limits(1000))
 
 
+def test_channels_with_room_for_more_than_can_be_counted() -> None:
+    bound = softmax(4, 5)
+    wide = BoundGraph(bound.graph.with_capacity(2**80), bound.arrays)
+    assert compiled.run(wide, OURS).cycles == compiled.run(bound, OURS).cycles
+
+
 def test_progress_and_cancel() -> None:
     seen: list[tuple[int, float]] = []
 
