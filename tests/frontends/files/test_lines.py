@@ -58,9 +58,9 @@ def test_at_the_end_there_is_nothing(tmp_path: Path) -> None:
 
 
 def test_files_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(DataError, match="No such file|it is a folder"):
+    with pytest.raises(DataError, match=r"No such file|it is a folder"):
         size_of(tmp_path / "missing")
-    with pytest.raises(DataError, match="No such file|it is a folder"):
+    with pytest.raises(DataError, match=r"No such file|it is a folder"):
         size_of(tmp_path)
     with pytest.raises(DataError):
         size_of(Path("a\0b"))
