@@ -54,6 +54,9 @@ from engine.dataflow.sim.compiled.setup import Setup
 from engine.dataflow.sim.compiled.slots import node_of, slots
 from engine.dataflow.sim.compiled.visits import fail, leave, stall
 
+FAR = 16
+"""Coordinates that are passed one by one; more of them are jumped over."""
+
 _JOINER = slots(
     operands="p0",  # how many
     is_union="p1",  # coordinates that one of them has, not only those that all have
@@ -72,15 +75,31 @@ _JOINER = slots(
 
 
 @inline
+def _jump(c: Any, at: Int, n: Int, limit: Int) -> Int:
+    """How many of ``n`` ascending numbers are below ``limit``, without looking at most of them."""
+    step, low = 1, 0  # all before low are below
+    while low + step <= n and c[at + low + step - 1] < limit:
+        low += step
+        step *= 2
+    high = min(n, low + step - 1)  # none from there on is
+    while low < high:
+        middle = (low + high) >> 1
+        if c[at + middle] < limit:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@inline
 def _below(s: State, r: Int, n: Int, limit: Int) -> Int:
     """How many of the first ``n`` coordinates of a run are below ``limit`` (at least one is)."""
     p = s.run[r]
     if p.x & STEP and not p.x & MEM:
         return min(n, limit - p.v)
-    e = 1
-    while e < n and number(s, r, e) < limit:
-        e += 1
-    return e
+    if p.x & STEP:
+        return _jump(pointer(s.ints), p.v, n, limit)
+    return n  # all the same
 
 
 @inline
@@ -170,8 +189,13 @@ def _apart(s: State, r: Int, n: Int, q: Int, m: Int) -> tuple[Int, Int]:
             left, right = c[u + k], c[v + w]
             if left == right:
                 break
-            k += left < right
-            w += right < left
+            if m - w > FAR and c[v + w + FAR] < left:
+                w += _jump(c, v + w, m - w, left)
+            elif n - k > FAR and c[u + k + FAR] < right:
+                k += _jump(c, u + k, n - k, right)
+            else:
+                k += left < right
+                w += right < left
     elif b.x & MEM:
         while k < n and w < m:
             right = s.ints[v + w]
@@ -179,6 +203,8 @@ def _apart(s: State, r: Int, n: Int, q: Int, m: Int) -> tuple[Int, Int]:
                 break
             if u + k < right:
                 k = min(n, right - u)
+            elif m - w > FAR and s.ints[v + w + FAR] < u + k:
+                w += _jump(pointer(s.ints), v + w, m - w, u + k)
             else:
                 w += 1
     elif a.x & MEM:
@@ -188,6 +214,8 @@ def _apart(s: State, r: Int, n: Int, q: Int, m: Int) -> tuple[Int, Int]:
                 break
             if left > v + w:
                 w = min(m, left - v)
+            elif n - k > FAR and s.ints[u + k + FAR] < v + w:
+                k += _jump(pointer(s.ints), u + k, n - k, v + w)
             else:
                 k += 1
     elif u < v:
