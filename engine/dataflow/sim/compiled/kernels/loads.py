@@ -162,7 +162,7 @@ def array(node: Int, table: Int) -> Int:
                 if ref < 0 or last >= size:
                     return fail(nd, t, BAD_VALUE_REFERENCE)
                 w, z = base + ref, LEAF | SLOPE | MEM | (x & STEP)
-                if x & STEP:
+                if x & STEP and m >= LINE:
                     _fetch(s, w, m)
         elif k == EMPTY and loads_zero:
             w, z = slot(s, o), LEAF | SLOPE | MEM | RING | UNUSUAL
