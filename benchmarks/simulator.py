@@ -1,9 +1,9 @@
 """Speed of the compiled engine, in tokens per second of CPU time on one core.
 
-    python benchmarks/simulator.py [--repeat 3] [--quick]
+    python -m benchmarks.simulator [--repeat 3] [--quick]
 
 Tokens are summed over all channels, control tokens included.  Packing the graph into arrays is
-part of the time; ``loop`` leaves it out.
+part of the time; ``loop`` leaves it out.  Tables of :mod:`benchmarks.beside_scipy` follow.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from benchmarks.beside_scipy import tables
 from engine.dataflow.samml.graph import Graph, Node, Stream, StreamKind
 from engine.dataflow.sim.bound import BoundGraph
 from engine.dataflow.sim.compiled import simulation as compiled
@@ -234,6 +235,8 @@ def main() -> None:
     print(against_interpreter("SpMM i-k-j, 200², 128 columns", small, 16, options.repeat))
     tiny = spmm_ikj(sp.identity(5_000, format="csr"), np.ones((5_000, 1)))
     print(against_interpreter("all fibers of length 1", tiny, None, options.repeat))
+    print()
+    tables(options.repeat, quick=options.quick)
     print(
         f"\nwarm start (import, kernels, small run): "
         f"{warm_start(options.repeat):.2f} s of CPU time (target 1.5)"

@@ -19,10 +19,13 @@ from engine.dataflow.compiler import compile_program
 from engine.dataflow.samml.passes.buffers import size_buffers
 from engine.dataflow.sim.program_runs import simulate
 from engine.models import Model, gcn, karate, random_data, spmm
+from engine.models.datasets import GRAPHS, Facts
+from engine.models.parameters import checked
 from engine.results.document import VERSIONS, Kind, schema
 from tests.dataflow.samml.passes import in_lanes
 
 ROOT = Path(__file__).parent.parent
+KARATE = Facts("Karate club", 34, 156, 1_212, 34, 4, None)
 
 
 def blocks(name: str, language: str = "") -> list[str]:
@@ -164,6 +167,23 @@ def test_the_page_about_json(capsys) -> None:
     printed = capsys.readouterr().out.rstrip("\n")
     exec(compile(code, "docs/json.md", "exec"), {"text": printed})
     assert "matches the dense reference" in capsys.readouterr().out
+
+
+def test_the_page_about_models() -> None:
+    text = (ROOT / "docs/models.md").read_text(encoding="utf-8")
+    rows = [[c.strip() for c in line.split("|")[1:-1]] for line in text.splitlines()
+            if line.startswith("| `") and "," not in line.split("|")[1]]  # fmt: skip
+    for name, *figures in rows:
+        graph = GRAPHS.get(name.strip("`"), KARATE)
+        made = (graph.nodes, graph.edges, graph.features, graph.classes)
+        assert [f"{figure:,}" for figure in made] == figures
+    assert len(rows) == 1 + len(GRAPHS)
+    assert f"{GRAPHS['mag_all'].others:,} authors" in text
+    (shell,) = blocks("docs/models.md", "sh")
+    for command in shell.splitlines():
+        words = command.split()
+        given = dict(pair.split("=") for pair in words[words.index("--with") + 1].split(","))
+        assert checked(words[words.index("--model") + 1], given)
 
 
 def test_the_cycles_in_lanes() -> None:

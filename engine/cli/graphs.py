@@ -30,6 +30,7 @@ from engine.results.check import Check
 MAX_FILE = 64 << 20
 MAX_TOKENS = 1_000_000_000
 """Most tokens of a run: a file may ask for more than anybody can wait for."""
+_CALLED = {"file": "program file", "sizes": "--with"}
 SHOWN = 12
 """Elements of a result that are printed."""
 
@@ -78,9 +79,9 @@ def _check_options(options: Any) -> None:
         )  # fmt: skip
     if options.block and not options.tortilla:
         raise GraphError("--block goes with --tortilla", hint="leave it out")
-    for name in ("file", "model", "data", "data_dir", "preset", "schedule"):
+    for name in ("file", "model", "sizes", "data", "data_dir", "preset", "schedule"):
         if getattr(options, name) is not None:
-            option = "program file" if name == "file" else "--" + name.replace("_", "-")
+            option = _CALLED.get(name, "--" + name.replace("_", "-"))
             raise GraphError(
                 f"a graph from a file takes no {option}",
                 hint="fuseloom simulate --sam G.gv --tensors D.npz",

@@ -13,6 +13,7 @@ from typing import Any
 
 from engine.cli.command import json_option, natural
 from engine.cli.machine import machine_for, machine_options, sized
+from engine.cli.models import given_options, with_option
 from engine.dataflow.compiler import Compilation, compile_program
 from engine.dataflow.fusion.schedule import Schedule
 from engine.dataflow.sim.machine import Machine
@@ -24,7 +25,6 @@ from engine.models import (
     MODELS,
     Loaded,
     Model,
-    fitting,
     load_labelled,
     load_model,
     random_data,
@@ -65,7 +65,8 @@ class Inputs:
         """Where the data of a model came from."""
         if self.loaded is None:
             return None
-        return DataSource(self.loaded.label, self.loaded.origin, self.loaded.standin)
+        loaded = self.loaded
+        return DataSource(loaded.label, loaded.origin, loaded.standin, loaded.options)
 
     @property
     def heading(self) -> str:
@@ -84,6 +85,7 @@ def program_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that :func:`inputs` reads."""
     parser.add_argument("file", nargs="?", type=Path, help="program file")
     parser.add_argument("--model", help=f"ready-made model: {', '.join(MODELS)}")
+    with_option(parser)
     parser.add_argument(
         "--data",
         help=f"data set: {', '.join(DATASETS)} (default: the first that is made for the model); "
@@ -154,8 +156,9 @@ def inputs(options: Any) -> Inputs:
         data: Mapping[str, StoredTensor] = _file_data(options, model)
         loaded = None
     else:
-        chosen = options.data or fitting(options.model)[0]
-        loaded = load_labelled(options.model, chosen, options.seed, options.data_dir)
+        loaded = load_labelled(
+            options.model, options.data, options.seed, options.data_dir, **given_options(options)
+        )
         model, data = loaded.model, loaded.data
     compiled = compile_program(model.program, _schedule(options, model))
     if options.orders == "best":
@@ -214,12 +217,14 @@ def _model(options: Any) -> Model:
         raise DataError("give --tensors or --data, not both")
     if options.data_dir is not None and options.model is None:
         raise DataError("--data-dir goes with a model", hint="give a program's data by --tensors")
+    if options.sizes and options.model is None:
+        raise DataError("--with goes with a model", hint="write a program's sizes in its file")
     if options.model is None:
         text = _read(options.file, "program")
         if options.file.suffix.lower() == ".mlir":
             return _mlir(options, text)
         return Model(parse(text, source=str(options.file)), ())
-    return load_model(options.model)
+    return load_model(options.model, **given_options(options))
 
 
 def _mlir(options: Any, text: str) -> MlirModel:

@@ -14,6 +14,7 @@ from engine.cli.conform import CONFORM
 from engine.cli.estimate import ESTIMATE
 from engine.cli.explore import EXPLORE
 from engine.cli.machine import MACHINE
+from engine.cli.models import MODELS
 from engine.cli.serve import SERVE
 from engine.cli.simulate import SIMULATE
 from engine.cli.warmup import WARMUP
@@ -29,6 +30,7 @@ COMMANDS: tuple[Command, ...] = (
     WHAT_IF,
     CONFORM,
     SERVE,
+    MODELS,
     MACHINE,
     WARMUP,
 )

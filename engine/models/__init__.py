@@ -9,32 +9,38 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 from engine.errors import ProgramError
 from engine.frontends.files import GraphData, read_graph
 from engine.models.autoencoder import autoencoder
 from engine.models.data import bigbird, bigbird_data, karate, random_data
-from engine.models.datasets import GRAPHS, PATTERNS, digits, load_graph
+from engine.models.datasets import GRAPHS, PATTERNS, digits, load_graph, synthetic
+from engine.models.drawing import check_made_up
 from engine.models.examples import attention, spmm, spmv
 from engine.models.fill import filled, graph_data, graph_model
 from engine.models.gcn import gcn
 from engine.models.gpt3 import gpt3
 from engine.models.graphsage import graphsage
 from engine.models.model import Kernel, Model
+from engine.models.parameters import FILE, PARAMETERS, Parameter, arguments, check_fit, checked
 from engine.program import StoredTensor, regular_files
 from engine.program.formats import suggestion
 
 __all__ = [
     "DATASETS",
     "MODELS",
+    "PARAMETERS",
     "DataSet",
     "Kernel",
     "Loaded",
     "Model",
+    "Parameter",
     "attention",
     "autoencoder",
     "bigbird",
     "bigbird_data",
+    "data_for",
     "fitting",
     "gcn",
     "gpt3",
@@ -46,10 +52,14 @@ __all__ = [
     "load_graph",
     "load_labelled",
     "load_model",
+    "parameters",
     "random_data",
     "spmm",
     "spmv",
 ]
+
+
+Options = Mapping[str, int | float]
 
 
 @dataclass(frozen=True)
@@ -59,11 +69,11 @@ class DataSet:
     Attributes
     ----------
     build : callable or None
-        ``build(model, seed)`` fits a model at its default sizes; None where a graph decides the
-        sizes, as :func:`~engine.models.datasets.load_graph` knows it by this name.
+        ``build(model, seed, options)`` fits a model of any sizes; None where a graph decides them,
+        as :func:`~engine.models.datasets.load_graph` knows it by this name.
     """
 
-    build: Callable[[Model, int], dict[str, StoredTensor]] | None = None
+    build: Callable[[Model, int, Options], dict[str, StoredTensor]] | None = None
     models: tuple[str, ...] = ()
 
 
@@ -77,6 +87,8 @@ class Loaded:
         For display, e.g. ``Cora (stand-in, seed 0)``.
     standin : bool
         Whether the data only resemble the data set of that name.
+    options : mapping
+        Values of the model's parameters, as chosen, by default, or as the data decide.
     """
 
     model: Model
@@ -84,13 +96,27 @@ class Loaded:
     label: str
     origin: str = ""
     standin: bool = False
+    options: Options = field(default_factory=dict)
 
 
-def _digits(model: Model, seed: int) -> dict[str, StoredTensor]:
-    return filled(model, {"X": digits(model.program.tensor("X").shape[0], seed)}, seed)
+def _karate(model: Model, seed: int, options: Options) -> dict[str, StoredTensor]:
+    return karate(seed, int(options["hidden"]), int(options["classes"]), options["density"])
 
 
-MODELS: Mapping[str, Callable[[], Model]] = MappingProxyType(
+def _bigbird(model: Model, seed: int, options: Options) -> dict[str, StoredTensor]:
+    return bigbird_data(model, seed, int(options["block"]))
+
+
+def _random(model: Model, seed: int, options: Options) -> dict[str, StoredTensor]:
+    return random_data(model, seed, options["density"])
+
+
+def _digits(model: Model, seed: int, options: Options) -> dict[str, StoredTensor]:
+    images = digits(int(options["batch"]), seed)
+    return filled(model, {"X": images}, seed, options["density"])
+
+
+MODELS: Mapping[str, Callable[..., Model]] = MappingProxyType(
     {
         "gcn": gcn,
         "graphsage": graphsage,
@@ -108,89 +134,115 @@ ON_GRAPHS: Mapping[str, Callable[..., Model]] = MappingProxyType(
 
 DATASETS: Mapping[str, DataSet] = MappingProxyType(
     {
-        "karate": DataSet(lambda model, seed: karate(seed), models=("gcn",)),
-        "bigbird": DataSet(bigbird_data, models=("gpt3",)),
-        "random": DataSet(random_data),
+        "karate": DataSet(_karate, models=("gcn",)),
+        "bigbird": DataSet(_bigbird, models=("gpt3",)),
+        "random": DataSet(_random),
         **{name: DataSet(models=tuple(ON_GRAPHS)) for name in (*GRAPHS, *PATTERNS)},
         "digits": DataSet(_digits, models=("autoencoder",)),
     }
 )  # fmt: skip
 
 
-def load_model(model: str) -> Model:
-    """A model at its default sizes.
+def _known(model: str) -> None:
+    if model not in MODELS:
+        raise ProgramError(f"no model is called {model!r}", hint=suggestion(model, list(MODELS)))
+
+
+def load_model(model: str, **options: Any) -> Model:
+    """A model at its default sizes, or at those that options give.
 
     Raises
     ------
     ProgramError
-        An unknown name.
+        An unknown name, or an option that is none of the model's (``PARAMETERS``).
     """
-    if model not in MODELS:
-        raise ProgramError(f"no model is called {model!r}", hint=suggestion(model, list(MODELS)))
-    return MODELS[model]()
+    _known(model)
+    return MODELS[model](**arguments(model, checked(model, options)))
 
 
 def load(
     model: str = "gcn",
-    data: str = "karate",
+    data: str | None = None,
     seed: int = 0,
     data_dir: str | Path | None = None,
+    **options: Any,
 ) -> tuple[Model, dict[str, StoredTensor]]:
-    """A model with data that fit it: at its default sizes, or at those of a graph.
+    """A model with data that fit it: at its default sizes, at those of a graph, or as options say.
 
     :func:`load_labelled` says besides whether the data are real.
+
+    Parameters
+    ----------
+    data : str, optional
+        As for :func:`load_labelled`.
+    **options
+        Sizes and densities: those of ``PARAMETERS`` under the model's name.
 
     Raises
     ------
     ProgramError
-        An unknown name, or data made for another model.
+        An unknown name, data made for another model, or a value out of bounds.
     DataError
-        Data that cannot be read.
+        Data that cannot be read, or too large to be made.
 
     Examples
     --------
     >>> model, data = load("spmv", "random")
     >>> sorted(data)
     ['A', 'x']
+    >>> load("gpt3", sequence=32, block=8)[0].program.tensor("M").shape
+    (32, 32)
     """
-    loaded = load_labelled(model, data, seed, data_dir)
+    loaded = load_labelled(model, data, seed, data_dir, **options)
     return loaded.model, loaded.data
 
 
 def load_labelled(
     model: str = "gcn",
-    data: str = "karate",
+    data: str | None = None,
     seed: int = 0,
     data_dir: str | Path | None = None,
+    **options: Any,
 ) -> Loaded:
     """A model, data that fit it, and what to call them.
 
     Parameters
     ----------
-    data : str
-        A name of ``DATASETS``, or a file or folder with a graph.
+    data : str, optional
+        A name of ``DATASETS``, or a file or folder with a graph; by default the first data set
+        that fits the model and takes the options.
     data_dir : path, optional
         Folder with the files of data sets.
+    **options
+        As for :func:`load`.
 
     Raises
     ------
     ProgramError
-        An unknown name, or data made for another model.
+        An unknown name, data made for another model, or a value out of bounds.
     DataError
-        Data that cannot be read.
+        Data that cannot be read, or too large to be made.
     """
-    built = load_model(model)
+    _known(model)
+    given = checked(model, options)
+    if data is None:
+        data = data_for(model, given)
     if data not in DATASETS:
         if not (regular_files.is_file(data) or regular_files.is_folder(data)):
             names = [*DATASETS]
             raise ProgramError(f"no data set is called {data!r}", hint=suggestion(data, names))
-        return _on_graph(model, read_graph(data), seed)
+        check_fit(model, FILE, given, f"of {data}")
+        return _on_graph(model, read_graph(data), seed, FILE, given)
     chosen = DATASETS[data]
     if chosen.models and model not in chosen.models:
         raise _unfit(model, data)
-    if chosen.build is not None:
-        return Loaded(built, chosen.build(built, seed), data)
-    return _on_graph(model, load_graph(data, data_dir, seed), seed)
+    check_fit(model, data, given)
+    if chosen.build is None:
+        return _on_graph(model, _graph(model, data, data_dir, seed, given), seed, data, given)
+    values = {p.name: given.get(p.name, p.default) for p in _meant(model, data)}
+    sized = {name: value for name, value in values.items() if value is not None}
+    built = MODELS[model](**arguments(model, sized))
+    return Loaded(built, chosen.build(built, seed, sized), data, options=sized)
 
 
 def fitting(model: str) -> tuple[str, ...]:
@@ -198,12 +250,64 @@ def fitting(model: str) -> tuple[str, ...]:
     return tuple(n for n, d in DATASETS.items() if not d.models or model in d.models)
 
 
-def _on_graph(model: str, graph: GraphData, seed: int) -> Loaded:
+def data_for(model: str, options: Mapping[str, Any]) -> str:
+    """The first data set that fits a model and takes options of these names."""
+    own = fitting(model)
+    declared = [p for p in PARAMETERS[model] if p.name in options]
+    return next((data for data in own if all(p.goes_with(data) for p in declared)), own[0])
+
+
+def parameters(model: str, data: str | None = None) -> tuple[Parameter, ...]:
+    """What can be chosen of a model with a data set, with the defaults that it has there.
+
+    Parameters
+    ----------
+    data : str, optional
+        A name of ``DATASETS``, or a file; by default the model's own data set.
+
+    Raises
+    ------
+    ProgramError
+        An unknown model.
+    """
+    _known(model)
+    own = fitting(model)[0] if data is None else data
+    where = own if own in DATASETS else FILE
+    return tuple(p.with_data(where) for p in PARAMETERS[model] if p.goes_with(where))
+
+
+def _meant(model: str, data: str) -> list[Parameter]:
+    """Parameters that have a meaning for a data set, those that it decides included."""
+    declared = [p.with_data(data) for p in PARAMETERS[model]]
+    return [p for p in declared if p.argument or p.goes_with(data)]
+
+
+def _graph(
+    model: str, data: str, data_dir: str | Path | None, seed: int, given: Options
+) -> GraphData:
+    if data not in PATTERNS:
+        return load_graph(data, data_dir, seed)
+    sizes = {p.name: given.get(p.name, p.default) for p in parameters(model, data)}
+    made = load_model(model, **{name: size for name, size in sizes.items() if size is not None})
+    check_made_up(map(made.program.tensor, made.program.inputs))
+    nodes, features = int(sizes["nodes"] or 0), int(sizes["features"] or 0)
+    return synthetic(data, nodes, features, float(sizes["sparsity"] or 0.0), seed)
+
+
+def _on_graph(model: str, graph: GraphData, seed: int, data: str, given: Options) -> Loaded:
     if model not in ON_GRAPHS:
         raise _unfit(model, graph.label)
-    sized = graph_model(ON_GRAPHS[model], graph)
-    made = graph_data(sized, graph, seed)
-    return Loaded(sized, made, graph.label, graph.origin, graph.standin)
+    values = {p.name: given.get(p.name, p.default) for p in parameters(model, data)}
+    hidden, classes, density = (values[name] for name in ("hidden", "classes", "density"))
+    sized = graph_model(
+        ON_GRAPHS[model], graph, int(hidden or 0), None if classes is None else int(classes)
+    )
+    made = graph_data(sized, graph, seed, float(density or 0.0))
+    (nodes, features), outcome = sized.program.tensor("X").shape, sized.program.outputs[0]
+    classes = sized.program.tensor(outcome).shape[1]
+    known = {"nodes": nodes, "features": features, **values, "classes": classes}
+    options = {name: value for name, value in known.items() if value is not None}
+    return Loaded(sized, made, graph.label, graph.origin, graph.standin, options)
 
 
 def _unfit(model: str, data: str) -> ProgramError:

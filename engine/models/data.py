@@ -2,37 +2,38 @@
 
 from __future__ import annotations
 
-from math import prod
-
 import networkx as nx
 import numpy as np
 import numpy.typing as npt
 
 from engine.errors import DataError
+from engine.models.drawing import check_made_up, normal, stored, thin
 from engine.models.gcn import gcn
 from engine.models.model import Model
 from engine.program import StoredTensor, Tensor
-from engine.program.limits import MAX_RANDOM_ELEMENTS
 
 WEIGHT_DENSITY = 0.5
 RANDOM_DENSITY = 0.3
 
 
-def karate(seed: int = 0) -> dict[str, StoredTensor]:
-    """Zachary's karate club for the default :func:`~engine.models.gcn.gcn`.
+def karate(
+    seed: int = 0, hidden: int = 16, classes: int = 4, density: float = WEIGHT_DENSITY
+) -> dict[str, StoredTensor]:
+    """Zachary's karate club for :func:`~engine.models.gcn.gcn` of these sizes.
 
-    34 nodes, 156 directed edges of weight 1, identity features; weights are normal at 50 %
-    density, biases normal and dense.
+    34 nodes, 156 directed edges of weight 1, identity features; weights are normal, each there
+    with probability ``density``, biases normal and dense.
 
     Source: W. W. Zachary, "An information flow model for conflict and fission in small groups",
     1977, as shipped with networkx.
     """
+    program = gcn(hidden=hidden, classes=classes).program
+    check_made_up(map(program.tensor, program.inputs))
     rng = np.random.default_rng(seed)
-    program = gcn().program
 
     def weights(name: str) -> StoredTensor:
         tensor = program.tensor(name)
-        dense = rng.standard_normal(tensor.shape) * (rng.random(tensor.shape) < WEIGHT_DENSITY)
+        dense = rng.standard_normal(tensor.shape) * (rng.random(tensor.shape) < density)
         return StoredTensor.from_dense(tensor, dense)
 
     def bias(name: str) -> StoredTensor:
@@ -93,17 +94,18 @@ def bigbird_data(model: Model, seed: int = 0, block: int = 4) -> dict[str, Store
     Raises
     ------
     DataError
-        If the block does not divide the sequence.
+        If the block does not divide the sequence, or the tensors have too many elements.
     """
+    check_made_up(map(model.program.tensor, model.program.inputs))
     rng = np.random.default_rng(seed)
     data: dict[str, StoredTensor] = {}
     for name in model.program.inputs:
         tensor = model.program.tensor(name)
         if name in model.masks:
-            values = bigbird(tensor.shape[0], block).astype(np.float64)
+            values = bigbird(tensor.shape[0], block).astype(np.float32)
         else:
             values = rng.standard_normal(tensor.shape) / np.sqrt(tensor.shape[0])
-        data[name] = StoredTensor.from_dense(tensor, values)
+        data[name] = stored(tensor, values)
     return data
 
 
@@ -118,8 +120,9 @@ def random_data(
     Raises
     ------
     DataError
-        If a tensor has too many elements.
+        If a tensor has more elements than the dense reference could check, or all have too many.
     """
+    check_made_up(map(model.program.tensor, model.program.inputs))
     rng = np.random.default_rng(seed)
     return {
         name: _random(model.program.tensor(name), rng, density, name in model.masks)
@@ -135,21 +138,16 @@ def random_tensor(tensor: Tensor, seed: int = 0, density: float = RANDOM_DENSITY
     DataError
         If it has too many elements.
     """
+    check_made_up([tensor])
     # Tensors of one seed differ by their names.
     rng = np.random.default_rng([seed, *tensor.name.encode()])
     return _random(tensor, rng, density, mask=False)
 
 
 def _random(tensor: Tensor, rng: np.random.Generator, density: float, mask: bool) -> StoredTensor:
-    elements = prod(tensor.shape)
-    if elements > MAX_RANDOM_ELEMENTS:
-        raise DataError(
-            f"{tensor.name} has {elements:,} elements, too many to make up at random "
-            f"(limit {MAX_RANDOM_ELEMENTS:,})",
-            hint="give the tensors' data, or declare smaller dimensions",
-        )
-    values: npt.NDArray[np.float64] = rng.standard_normal(tensor.shape)
-    values = np.ones(tensor.shape) if mask else np.asarray(values)
+    values = normal(tensor.shape, rng)
+    if mask:
+        values = np.ones(tensor.shape, dtype=np.float32)
     if not tensor.format.all_dense:
-        values = values * (rng.random(tensor.shape) < density)
-    return StoredTensor.from_dense(tensor, values)
+        thin(values, density, rng)
+    return stored(tensor, values)

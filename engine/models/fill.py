@@ -12,19 +12,29 @@ from engine.errors import DataError
 from engine.frontends.files import GraphData
 from engine.models.datasets import HIDDEN
 from engine.models.datasets.patterns import pruned
+from engine.models.drawing import check_made_up, stored
 from engine.models.model import Model
 from engine.program import StoredTensor, Tensor
 
 WEIGHT_DENSITY = 0.5
 
 
-def graph_model(build: Callable[..., Model], graph: GraphData) -> Model:
+def graph_model(
+    build: Callable[..., Model],
+    graph: GraphData,
+    hidden: int = HIDDEN,
+    classes: int | None = None,
+) -> Model:
     """A model of a graph's sizes.
 
     Parameters
     ----------
     build : callable
         ``gcn`` or ``graphsage``, or one that takes the same sizes.
+    hidden : int
+        Width of the hidden layer.
+    classes : int, optional
+        Width of the result; by default the classes of the graph, at least 2.
 
     Raises
     ------
@@ -39,12 +49,14 @@ def graph_model(build: Callable[..., Model], graph: GraphData) -> Model:
     return build(
         nodes=graph.nodes,
         features=int(graph.features.shape[1]),
-        hidden=HIDDEN,
-        classes=max(graph.classes, 2),
+        hidden=hidden,
+        classes=classes or max(graph.classes, 2),
     )
 
 
-def graph_data(model: Model, graph: GraphData, seed: int = 0) -> dict[str, StoredTensor]:
+def graph_data(
+    model: Model, graph: GraphData, seed: int = 0, density: float = WEIGHT_DENSITY
+) -> dict[str, StoredTensor]:
     """Adjacency ``A`` and features ``X`` of a graph, and random weights for the rest.
 
     Raises
@@ -52,31 +64,37 @@ def graph_data(model: Model, graph: GraphData, seed: int = 0) -> dict[str, Store
     DataError
         If the model has other sizes.
     """
-    return filled(model, {"A": graph.adjacency, "X": graph.features}, seed)
+    return filled(model, {"A": graph.adjacency, "X": graph.features}, seed, density)
 
 
-def filled(model: Model, given: Mapping[str, Any], seed: int = 0) -> dict[str, StoredTensor]:
+def filled(
+    model: Model, given: Mapping[str, Any], seed: int = 0, density: float = WEIGHT_DENSITY
+) -> dict[str, StoredTensor]:
     """Some inputs as given, and random ones for the rest.
 
-    A matrix of weights has half its elements, those of the largest magnitude, scaled so that
-    sums over them keep their size; a dense one has all, and so have vectors.
+    A matrix of weights has a share of its elements, those of the largest magnitude, scaled so
+    that sums over them keep their size; a dense one has all, and so have vectors.
 
     Parameters
     ----------
     given : mapping
         Arrays, or ``scipy.sparse`` matrices, by name.
+    density : float
+        That share, above 0, at most 1.
 
     Raises
     ------
     DataError
-        If a given one does not fit the model.
+        If a given one does not fit the model, or the rest has too many elements.
     """
+    inputs = model.program.inputs
+    check_made_up(model.program.tensor(name) for name in inputs if name not in given)
     rng = np.random.default_rng(seed)
     data: dict[str, StoredTensor] = {}
     for name in model.program.inputs:
         tensor = model.program.tensor(name)
         if name not in given:
-            data[name] = _weights(tensor, rng)
+            data[name] = _weights(tensor, rng, density)
         elif scipy.sparse.issparse(given[name]):
             data[name] = StoredTensor.from_scipy(tensor, given[name])
         else:
@@ -84,9 +102,10 @@ def filled(model: Model, given: Mapping[str, Any], seed: int = 0) -> dict[str, S
     return data
 
 
-def _weights(tensor: Tensor, rng: np.random.Generator) -> StoredTensor:
+def _weights(tensor: Tensor, rng: np.random.Generator, share: float) -> StoredTensor:
     if tensor.rank < 2:
         return StoredTensor.from_dense(tensor, rng.standard_normal(tensor.shape))
-    density = 1.0 if tensor.format.all_dense else WEIGHT_DENSITY
-    scale = np.sqrt(tensor.shape[0] * density)
-    return StoredTensor.from_dense(tensor, pruned(tensor.shape, density, rng) / scale)
+    density = 1.0 if tensor.format.all_dense else share
+    weights = pruned(tensor.shape, density, rng)
+    weights /= np.sqrt(tensor.shape[0] * density)
+    return stored(tensor, weights)

@@ -32,7 +32,7 @@ def gpt3(
     decoders: int = 2,
     name: str = "gpt3",
 ) -> Model:
-    """Decoders with masked attention over ``tokens`` tokens.
+    """Decoders with masked attention over a sequence of tokens.
 
     Parameters
     ----------

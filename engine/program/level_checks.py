@@ -32,8 +32,10 @@ def as_float32(tensor: Tensor, array: npt.NDArray[Any]) -> npt.NDArray[np.float3
             f"the values of {tensor.name} have dtype {array.dtype}, which is not a real number",
             hint="convert them, e.g. array.astype('float32')",
         )
-    with np.errstate(over="ignore"):  # too large becomes infinite and is refused by verify
+    with np.errstate(over="ignore", invalid="ignore"):  # what becomes infinite is refused below
         result: npt.NDArray[np.float32] = array.astype(np.float32)
+        if np.isfinite(result.sum()):  # then all are
+            return result
     bad = np.argwhere(~np.isfinite(result))
     if len(bad):
         where = ",".join(map(str, bad[0].tolist()))

@@ -18,7 +18,6 @@ MAX_TILE = 2**24  # numbers in one value inside an ALU, 64 MiB
 MAX_STORED_BYTES = 8 * 2**30
 MAX_RATIO = 200  # how many times its size a packed file may unpack to; text reaches about 20
 FREE_ARRAYS = 2**28  # bytes that arrays may unpack to whatever the size of their file
-MAX_RANDOM_ELEMENTS = 2**25  # of one tensor that is made up at random, 256 MiB on the way
 MAX_REFERENCE_ELEMENTS = 2**28  # of one dense float64 array, 2 GiB
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_']*")

@@ -27,6 +27,7 @@ class Kind(Enum):
     RUN = "run"
     ORDERS = "orders"
     WHAT_IF = "what-if"
+    MODELS = "models"
     MACHINE = "machine"
     WARMUP = "warmup"
     CONFORMANCE = "conformance"
@@ -37,9 +38,11 @@ VERSIONS: Mapping[Kind, int] = MappingProxyType(
     {
         **dict.fromkeys(Kind, 1),
         Kind.COMPILATION: 2,
-        Kind.RUN: 2,
         Kind.ERROR: 2,
-        Kind.ESTIMATE: 2,
+        Kind.ESTIMATE: 3,
+        Kind.ORDERS: 2,
+        Kind.RUN: 3,
+        Kind.WHAT_IF: 2,
     }
 )
 """The version of each kind that is written and read."""

@@ -80,6 +80,11 @@ class Fields:
             raise self._no(name, "an object")
         return value
 
+    def numbers(self, name: str) -> dict[str, float]:
+        """An object of finite numbers that are not negative."""
+        inner = Fields(self.mapping(name), f"{self.where}.{name}")
+        return {key: inner.number(key) for key in inner.data}
+
     def items(self, name: str) -> Iterator[tuple[Any, str]]:
         """The items of a list, each with its path."""
         value = self.data[name]

@@ -33,21 +33,30 @@ class DataSource:
         to say.
     standin : bool
         Whether they only resemble the data set of that name.
+    options : mapping of str to int or float
+        Values of the model's parameters by name; empty where nothing is known of them.
     """
 
     label: str
     origin: str = ""
     standin: bool = False
+    options: Mapping[str, int | float] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
-        return {"label": self.label, "origin": self.origin, "standin": self.standin}
+        return {
+            "label": self.label,
+            "origin": self.origin,
+            "standin": self.standin,
+            "options": plain(self.options),
+        }
 
     @classmethod
     def from_dict(cls, data: Any, where: str) -> DataSource:
         """Read what :meth:`to_dict` gave, or raise :class:`RecordError`."""
-        given = Fields.of(data, where, ("label", "origin", "standin"))
-        return cls(given.text("label"), given.text("origin"), given.flag("standin"))
+        given = Fields.of(data, where, ("label", "origin", "standin", "options"))
+        options = given.numbers("options")
+        return cls(given.text("label"), given.text("origin"), given.flag("standin"), options)
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,8 @@ def test_real_files(folder: str, model: str, capsys: pytest.CaptureFixture[str])
     shown = record(capsys, "simulate", *chosen, *ENGINE)
     assert shown["check"]["ok"]
     assert shown["data"] == {
-        "label": "Cora", "origin": str(Path(folder) / "ind.cora"), "standin": False
+        "label": "Cora", "origin": str(Path(folder) / "ind.cora"), "standin": False,
+        "options": {"nodes": 9, "features": 5, "hidden": 16, "classes": 3, "density": 0.5},
     }  # fmt: skip
     by_path = record(capsys, "simulate", "--model", model, "--data", folder, "--preset",
                      "partial", *ENGINE)  # fmt: skip
@@ -78,7 +79,10 @@ def test_compile_takes_the_sizes_of_a_graph(
 def test_data_without_a_graph_have_no_heading(capsys: pytest.CaptureFixture[str]) -> None:
     assert output(capsys, "estimate", "--model", "gcn").startswith("region")
     shown = record(capsys, "estimate", "--model", "gcn")
-    assert shown["data"] == {"label": "karate", "origin": "", "standin": False}
+    assert shown["data"] == {
+        "label": "karate", "origin": "", "standin": False,
+        "options": {"nodes": 34, "features": 34, "hidden": 16, "classes": 4, "density": 0.5},
+    }  # fmt: skip
 
 
 def test_statistics_of_the_inputs(folder: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -121,12 +125,14 @@ def test_single_tensors(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
         (["{p}", "--tensors", "A={p}"], "format of"),
         (["{p}", "--tensors", "A=none.mtx"], "cannot read none.mtx: No such file"),
         (["{p}", "--data-dir", "{folder}"], "--data-dir goes with a model"),
+        (["{p}", "--with", "nodes=3"], "--with goes with a model"),
         (["--model", "gcn", "--data", "cora", "--data-dir", "{folder}/none"], "no folder"),
         (["--model", "gcn", "--data", "corra"], "did you mean 'cora'"),
         (["--model", "spmm", "--data", "cora"], "does not fit model spmm"),
         (["--model", "gcn", "--data", "{a}"], "adjacency matrix of a is 9x7"),
         (["--sam", "g.gv", "--data-dir", "{folder}"], "takes no --data-dir"),
         (["--sam", "g.gv", "--tensors", "a", "--tensors", "b"], "given twice"),
+        (["--sam", "g.gv", "--with", "block=4"], "takes no --with"),
     ],
 )
 def test_errors(

@@ -89,6 +89,11 @@ CASES: dict[str, tuple[Kind, int, tuple[str, ...]]] = {
     "graph, infinite": (Kind.RUN, 1, ("simulate", *SAM, "--tensors", "{infinite}")),
     "explore": (Kind.ORDERS, 0, ("explore", "--model", "gcn", "--preset", "full")),
     "explore, --limit": (Kind.ORDERS, 0, ("explore", *GCN, "--limit", "1")),
+    "models": (Kind.MODELS, 0, ("models",)),
+    "models, one": (Kind.MODELS, 0, ("models", "gpt3")),
+    "estimate, --with": (
+        Kind.ESTIMATE, 0, ("estimate", "--model", "gpt3", "--with", "sequence=32,block=8,layers=1")
+    ),
     **{f"machine {name}": (Kind.MACHINE, 0, ("machine", name)) for name in PRESETS},
     "machine, file": (Kind.MACHINE, 0, ("machine", "{machine}")),
     "conform": (Kind.CONFORMANCE, 0, ("conform", str(VECTORS / "prims.json"), *INTERPRETER)),
@@ -223,6 +228,7 @@ RICHEST = {
     Kind.ESTIMATE: "estimate, --statistics",
     Kind.RUN: "graph, everything",
     Kind.ORDERS: "explore, --limit",
+    Kind.MODELS: "models, one",
     Kind.MACHINE: "machine hbm2",
     Kind.CONFORMANCE: "conform, failing",
     Kind.ERROR: "error, place",
@@ -239,7 +245,9 @@ def objects(part: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
         yield from objects(part[0], (*path, 0))
 
 
-FREE = {"params", "shares", "statistics", "outputs", "not_implemented", "stored"}
+FREE = {
+    "params", "shares", "statistics", "outputs", "not_implemented", "options", "defaults", "stored"
+}  # fmt: skip
 """Objects whose names are data."""
 
 

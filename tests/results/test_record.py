@@ -21,7 +21,7 @@ SMALL = RunRecord(
     "chain",
     "fuse y..z",
     MACHINE,
-    DataSource("Cora (stand-in, seed 0)", "made up", True),
+    DataSource("Cora (stand-in, seed 0)", "made up", True, {"hidden": 16, "density": 0.5}),
     (
         RegionRecord("y", ("i", "j"), 120, 9.0, 36.0, 40),
         RegionRecord("z", ("i",), 10**19, 1.5, 0.0, 2),
@@ -73,9 +73,9 @@ def test_a_plain_record_follows_the_schema() -> None:
     Draft202012Validator(schema(Kind.RUN)).validate(SMALL.to_dict())
 
 
-@pytest.mark.parametrize("version", [1, 3, "2", 2.0, True, None])
+@pytest.mark.parametrize("version", [1, 2, 4, "3", 3.0, True, None])
 def test_other_versions_are_refused(version: Any) -> None:
-    with pytest.raises(RecordError, match=f"a run record of version {version}, not 2"):
+    with pytest.raises(RecordError, match=f"a run record of version {version}, not 3"):
         RunRecord.from_dict({**SMALL.to_dict(), "version": version})
 
 

@@ -113,6 +113,8 @@ def in_declared_format(written: StoredTensor, tensor: Tensor) -> StoredTensor:
 
 
 def _check_inside(key: str, depth: int, crd: npt.NDArray[np.int64], extent: int) -> None:
+    if not len(crd) or (crd.dtype == np.int64 and crd.view(np.uint64).max() < extent):
+        return  # negative numbers are the largest of those without a sign
     outside = crd[(crd < 0) | (crd >= extent)]
     if len(outside):
         raise SimulationError(

@@ -15,7 +15,7 @@ from engine.models.datasets.facts import GRAPHS, HIDDEN, Facts
 from engine.models.datasets.images import digits
 from engine.models.datasets.locate import LAYOUTS
 from engine.models.datasets.patterns import PATTERNS, pattern, pruned, synthetic
-from engine.models.datasets.standin import standin
+from engine.models.datasets.standin import enlarged, standin
 from engine.program import regular_files
 from engine.program.formats import suggestion
 
@@ -75,7 +75,22 @@ def load_graph(name: str, data_dir: str | Path | None = None, seed: int = 0) -> 
     if place is None:
         return standin(facts, seed)
     read = layout.read(place)
-    return replace(read, name=facts.title, classes=read.classes or facts.classes)
+    named = replace(read, name=facts.title, classes=read.classes or facts.classes)
+    return _with_others(named, facts.others)
+
+
+def _with_others(graph: GraphData, others: int) -> GraphData:
+    """A graph with so many more nodes, of other types: no edges, features 0, no class."""
+    if not others:
+        return graph
+    nodes = graph.nodes + others
+    features, labels = graph.features, graph.labels
+    if features is not None:
+        features = np.concatenate([features, np.zeros((others, features.shape[1]), np.float32)])
+    if labels is not None:
+        labels = np.concatenate([labels, np.full(others, -1)])
+    adjacency = enlarged(graph.adjacency, nodes)
+    return replace(graph, adjacency=adjacency, features=features, labels=labels)
 
 
 def karate_graph() -> GraphData:

@@ -35,6 +35,9 @@ class Facts:
     directed : bool
     largest : int or None
         Largest degree, where it is known.
+    others : int
+        So many of the nodes, the last ones, have no edges: they are of other types, whose edges
+        are not those of the graph.
     """
 
     title: str
@@ -46,6 +49,7 @@ class Facts:
     words: int | None
     directed: bool = False
     largest: int | None = None
+    others: int = 0
 
     def scaled(self, factor: float) -> Facts:
         """The same kind of graph with a share of the nodes; averages per node stay.
@@ -62,6 +66,7 @@ class Facts:
             self.classes,
             None if self.words is None else round(self.words * factor),
             self.directed,
+            others=round(self.others * factor),
         )
 
 
@@ -78,5 +83,10 @@ GRAPHS: Mapping[str, Facts] = MappingProxyType(
         "collab": Facts("Collab", 235_868, 1_935_264, 82_500_000, 128, 2, None),
         # Papers that cite papers.
         "mag": Facts("MAG", 736_389, 5_416_271, 1_450_000_000, 128, 349, None, directed=True),
+        # The same edges among the nodes of all types, as the published cycles count them.
+        "mag_all": Facts(
+            "MAG, nodes of all types", 1_939_743, 5_416_271, 1_450_000_000, 128, 349, None,
+            directed=True, others=1_939_743 - 736_389,
+        ),
     }
 )  # fmt: skip

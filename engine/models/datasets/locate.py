@@ -37,6 +37,12 @@ def _citation(name: str, title: str) -> Layout:
     return Layout(places, lambda path: read_citation(path, title))
 
 
+_MAG = Layout(
+    ("ogbn_mag", "mag", "ogbn-mag"),
+    lambda path: read_ogb(path, "MAG"),
+    "raw/relations/paper___cites___paper/edge.csv.gz",
+)
+
 LAYOUTS: Mapping[str, Layout] = MappingProxyType(
     {
         "cora": Layout(
@@ -51,11 +57,8 @@ LAYOUTS: Mapping[str, Layout] = MappingProxyType(
             lambda path: read_ogb(path, "Collab", symmetric=True),
             "raw/edge.csv.gz",
         ),
-        "mag": Layout(
-            ("ogbn_mag", "mag", "ogbn-mag"),
-            lambda path: read_ogb(path, "MAG"),
-            "raw/relations/paper___cites___paper/edge.csv.gz",
-        ),
+        "mag": _MAG,
+        "mag_all": _MAG,
     }
 )
 """As the archives unpack, and as PyTorch Geometric and OGB keep them."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from math import prod
 from types import MappingProxyType
 from typing import Any
 
@@ -12,6 +13,7 @@ import scipy.sparse
 
 from engine.errors import DataError
 from engine.frontends.files import GraphData
+from engine.models.drawing import PIECE, largest, normal
 
 Bools = npt.NDArray[np.bool_]
 Draw = Callable[[np.random.Generator, int, int], Bools]
@@ -139,7 +141,12 @@ def pruned(
     """
     if not 0.0 <= density <= 1.0:
         raise DataError(f"a density of {density:g}", hint="from 0 to 1")
-    weights = np.random.default_rng(seed).standard_normal(shape)
+    rng = np.random.default_rng(seed)
+    if prod(shape) > PIECE:  # in float32, for less memory
+        large = normal(shape, rng)
+        largest(large, round(density * large.size))
+        return large
+    weights = rng.standard_normal(shape)
     dropped = weights.size - round(density * weights.size)
     if dropped:
         smallest = np.argpartition(np.abs(weights), dropped - 1, axis=None)[:dropped]

@@ -17,8 +17,8 @@ def standin(facts: Facts, seed: int = 0) -> GraphData:
     """A graph with exactly the nodes, edges and features of a data set.
 
     Two-hop paths agree within 1 %, the largest degree exactly where it is known, and every node
-    has an edge.  Who is whose neighbour is random: communities, and so the locality of memory
-    accesses, are not imitated.  There are no labels.
+    has an edge, but those of other types.  Who is whose neighbour is random: communities, and so
+    the locality of memory accesses, are not imitated.  There are no labels.
 
     Parameters
     ----------
@@ -31,17 +31,16 @@ def standin(facts: Facts, seed: int = 0) -> GraphData:
         If no graph has these numbers.
     """
     rng = np.random.default_rng(seed)
+    linked = facts.nodes - facts.others
     if facts.directed:
-        into, out = directed_degrees(rng, facts.nodes, facts.edges, facts.two_hop_paths)
+        into, out = directed_degrees(rng, linked, facts.edges, facts.two_hop_paths)
         adjacency = directed_graph(rng, into, out)
     else:
-        degrees = undirected_degrees(
-            rng, facts.nodes, facts.edges, facts.two_hop_paths, facts.largest
-        )
+        degrees = undirected_degrees(rng, linked, facts.edges, facts.two_hop_paths, facts.largest)
         adjacency = undirected_graph(rng, degrees)
     return GraphData(
         facts.title,
-        adjacency,
+        enlarged(adjacency, facts.nodes),
         _features(rng, facts),
         None,
         facts.classes,
@@ -49,6 +48,15 @@ def standin(facts: Facts, seed: int = 0) -> GraphData:
         standin=True,
         seed=seed,
     )
+
+
+def enlarged(adjacency: Any, nodes: int) -> Any:
+    """A ``csr_array`` with more nodes, which come last and have no edges."""
+    if nodes == adjacency.shape[0]:
+        return adjacency
+    made = adjacency.copy()
+    made.resize((nodes, nodes))
+    return made
 
 
 def _features(rng: np.random.Generator, facts: Facts) -> Any:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from engine.errors import DataError
@@ -31,3 +33,21 @@ def test_where_real_files_lie(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         load_graph("cora", tmp_path / "nowhere")
     with pytest.raises(DataError, match="no graph is called 'corra'"):
         load_graph("corra")
+
+
+def test_both_forms_of_mag_are_in_its_folder(tmp_path: Path) -> None:
+    raw = tmp_path / "mag" / "raw"
+    texts = {
+        "relations/paper___cites___paper/edge.csv.gz": "0,1\n2,0\n",
+        "node-feat/paper/node-feat.csv.gz": "1,2\n3,4\n5,6\n",
+    }
+    for name, text in texts.items():
+        (raw / name).parent.mkdir(parents=True)
+        (raw / name).write_bytes(gzip.compress(text.encode()))
+    papers, every = (load_graph(name, tmp_path) for name in ("mag", "mag_all"))
+    assert (papers.nodes, papers.classes, papers.standin) == (3, 349, False)
+    assert every.nodes == 3 + 1_203_354
+    assert every.edges == papers.edges == 2
+    np.testing.assert_array_equal(every.features[:3], papers.features)
+    assert not every.features[3:].any()
+    assert every.label == "MAG, nodes of all types"

@@ -101,3 +101,18 @@ def test_the_standin_resembles_the_real_cora() -> None:
 def test_the_club_is_the_club() -> None:
     graph = load_graph("karate")
     assert (graph.nodes, graph.edges, graph.two_hop_paths) == (34, 156, 1_212)
+
+
+def test_nodes_of_other_types_have_no_edges() -> None:
+    facts = GRAPHS["mag_all"]
+    assert (facts.nodes, facts.nodes - facts.others) == (1_939_743, GRAPHS["mag"].nodes)
+    scaled = facts.scaled(0.1)
+    graph = standin(scaled)
+    papers = scaled.nodes - scaled.others
+    assert graph.nodes == scaled.nodes == 193_974
+    assert graph.edges == scaled.edges
+    assert graph.features.shape[0] == graph.nodes
+    degrees = np.diff(graph.adjacency.indptr)
+    assert degrees[:papers].min() >= 1
+    assert degrees[papers:].max() == 0
+    assert graph.adjacency.indices.max() < papers

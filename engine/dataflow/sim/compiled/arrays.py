@@ -46,11 +46,20 @@ class Region:
     def __init__(self, pool: Pool, allow: Callable[[int], None]) -> None:
         self.used = pool.size
         self.array = pool.build()
+        self.fixed = pool.place is not None
+        self.outside = pool.outside
         self.allow = allow
+
+    @property
+    def nbytes(self) -> int:
+        """Size of the array; of reserved address space, of what is in use of it."""
+        return self.used * self.array.itemsize if self.fixed else self.array.nbytes
 
     def extend(self, size: int) -> int:
         """Make room for ``size`` more elements; the offset of the first."""
         offset = self.used
+        if self.fixed:
+            self.allow(size * self.array.itemsize)
         self.used += size
         if self.used > len(self.array):
             spare = self.used // 2
@@ -59,6 +68,16 @@ class Region:
             larger[:offset] = self.array[:offset]
             self.array = larger
         return offset
+
+    def at(self, offsets: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
+        """What lies there, in the array or outside."""
+        inside = (offsets >= 0) & (offsets < self.used)
+        made = np.zeros(len(offsets), self.array.dtype)
+        made[inside] = self.array[offsets[inside]]
+        for first, array in self.outside:
+            there = (offsets >= first) & (offsets < first + len(array))
+            made[there] = array[offsets[there] - first]
+        return made
 
 
 class Memory:
@@ -129,17 +148,16 @@ class Memory:
     def bytes(self) -> int:
         """Size of all arrays, and of what was taken out of them and is kept elsewhere."""
         regions = (self.runs, self.credits, self.ints, self.floats)
-        return self.elsewhere + sum(region.array.nbytes for region in regions)
+        return self.elsewhere + sum(region.nbytes for region in regions)
 
     def check(self, more: int) -> None:
         """Refuse so many bytes more, where that is beyond the limit."""
         self.limits.check_memory(self.bytes, more)
 
-    def keep(self, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """A copy of what is kept elsewhere until the end."""
-        self.check(array.nbytes)
-        self.elsewhere += array.nbytes
-        return array.copy()
+    def take(self, size: int) -> None:
+        """Count so many bytes that are kept elsewhere until the end."""
+        self.check(size)
+        self.elsewhere += size
 
     def artificially_full(self, c: int) -> bool:
         """Whether a producer that waits for this channel waits for its ring only."""
@@ -193,7 +211,7 @@ class Memory:
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64], npt.NDArray[np.int64]]:
         """Kinds, numbers and timestamps of the tokens in runs ``start`` to ``end``."""
         q = self.channels[c]
-        pool = self.floats.array if q["val"] else self.ints.array
+        pool = self.floats if q["val"] else self.ints
         where = int(q["ro"]) + (np.arange(start, end) & int(q["rm"]))
         runs = self.runs.array[where]
         counts = runs["n"]
@@ -205,7 +223,7 @@ class Memory:
         v = runs["v"][each] + np.where(x & STEP, i, 0)
         numbers = v.astype(np.float64)
         in_pool = (x & MEM) != 0
-        numbers[in_pool] = pool[v[in_pool]]
+        numbers[in_pool] = pool.at(v[in_pool])
         numbers[(kinds != LEAF) & (kinds != STOP)] = 0
         return kinds, numbers, stamps
 

@@ -226,6 +226,22 @@ def doubles(typing_context: Any, array: Any, start: Any, count: Any) -> Any:
     return result(array, types.int64, types.int64), generate
 
 
+@generated
+def fetch(typing_context: Any, array: Any, start: Any) -> Any:
+    """``fetch(array, start)``: bring that element's cache line in, for whoever reads it next."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        data = make_array(array)(context, builder, value=args[0]).data
+        i32, byte = ir.IntType(32), ir.IntType(8).as_pointer()
+        kind = ir.FunctionType(ir.VoidType(), [byte, i32, i32, i32])
+        prefetch = _code.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
+        place = builder.bitcast(builder.gep(data, [args[1]]), byte)
+        builder.call(prefetch, [place, i32(0), i32(3), i32(1)])  # for reading, all caches, data
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64), generate
+
+
 COLUMNS, ROWS = 8, 4
 
 

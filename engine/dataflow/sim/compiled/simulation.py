@@ -11,15 +11,14 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from engine.dataflow.samml.catalogue import primitive
 from engine.dataflow.samml.graph import Node, StreamKind
 from engine.dataflow.samml.tile_values import tile_of
-from engine.dataflow.samml.traits import Stored
 from engine.dataflow.sim.bound import BoundGraph
 from engine.dataflow.sim.compiled.arrays import TOKENS, Memory, power_of_two
 from engine.dataflow.sim.compiled.choice import kernel_of, scheduler_name
+from engine.dataflow.sim.compiled.collecting import Written
 from engine.dataflow.sim.compiled.kernels import KERNELS
 from engine.dataflow.sim.compiled.kernels.tile_arithmetic import WORK_PER_VISIT
 from engine.dataflow.sim.compiled.layout import (
@@ -142,12 +141,11 @@ class Simulation:
         self.table[CTL_LEFT] = len(graph.nodes)
         self.table[CTL_PORTS] = port_table
         self.table[CTL_MEMORY] = KERNELS["memory"].address if ports else 0
-        self.written: dict[int, dict[str, list[npt.NDArray[Any]]]] = {}
+        self.written: dict[int, Written] = {}
         for node in graph.nodes:
             writes = primitive(node.op).memory.writes
-            if writes:  # the first fiber begins at 0
-                begin = {Stored.SEGMENTS: [np.zeros(1, np.int64)]}
-                self.written[node.id] = {array.value: begin.get(array, []) for array in writes}
+            if writes:
+                self.written[node.id] = Written(writes)
         self.log: dict[int, list[Any]] | None = None
         if log:
             self.log = {stream.id: [] for stream in graph.streams}
@@ -244,6 +242,8 @@ class Simulation:
         )
         for k, array in enumerate(arrays):
             self.table[k] = array.ctypes.data
+        for n, written in self.written.items():
+            written.point(self._writer(n), memory)
 
     def _name(self, node: int) -> str:
         return self.graph.nodes[node].label or f"{self.graph.nodes[node].op} {node}"
@@ -286,20 +286,13 @@ class Simulation:
     def _serve(self, n: int) -> None:
         """Give a node that waits for it space: empty its buffers, or make what it has larger."""
         if n in self.written:
-            self._drain(n)
+            self.written[n].drain(self._writer(n), self.memory)
         else:
             self.stores.serve(n, self.memory, self.nodes)
 
-    def _drain(self, n: int) -> None:
-        """Take over what a writer has in its buffers."""
-        node, written = self.kernels[n].slots.view(self.nodes)[n], self.written[n]
-        ints, floats = self.memory.ints.array, self.memory.floats.array
-        for name, chunks in written.items():
-            field, count = ("ends", "ends_held") if name == "seg" else ("buffer", "held")
-            pool = floats if name == "vals" else ints
-            start = int(node[field])
-            chunks.append(self.memory.keep(pool[start : start + int(node[count])]))
-            node[count] = 0
+    def _writer(self, n: int) -> Any:
+        """The record of a writer, with the names of its slots."""
+        return self.kernels[n].slots.view(self.nodes)[n]
 
     def _deadlock(self) -> SimulationError:
         blocked = [
@@ -331,11 +324,8 @@ class Simulation:
             log[c].extend(zip(tokens, stamps.tolist(), strict=True))
 
     def _result(self) -> EngineResult:
-        for n in self.written:
-            self._drain(n)
         outputs = {
-            n: {name: np.concatenate(chunks) for name, chunks in arrays.items()}
-            for n, arrays in self.written.items()
+            n: written.arrays(self._writer(n), self.memory) for n, written in self.written.items()
         }
         for n, arrays in outputs.items():
             if "vals" in arrays:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
+from engine.dataflow.sim.compiled import pools
+from engine.dataflow.sim.compiled.arrays import Region
 from engine.dataflow.sim.compiled.pools import Pool
 
 
@@ -40,3 +43,35 @@ def test_numbers_take_the_type_of_the_pool() -> None:
     pool = Pool(np.float32)
     pool.add(np.array([1 / 3]))
     assert pool.build()[0] == np.float32(1 / 3)
+
+
+def test_large_arrays_stay_where_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    large, small = np.arange(1000.0, dtype=np.float32), np.arange(5.0, dtype=np.float32)
+    monkeypatch.setattr(pools, "LARGE", large.nbytes)
+    pool = pools.Pool(np.float32)
+    begin = pool.add([7.0])
+    where, there = pool.refer(large), pool.refer(small)
+    wide = pool.refer(large.astype(np.float64))
+    behind = pool.refer(large[::-1])
+    place = pool.place
+    assert place is not None
+    assert place.ctypes.data + 4 * where == large.ctypes.data
+    assert pool.size == 1 + 5 + 1000 + 1000
+    region = Region(pool, lambda size: None)
+    assert region.nbytes == 4 * pool.size
+    offsets = np.array([begin, where, where + 999, there + 4, wide + 2, behind])
+    assert region.at(offsets).tolist() == [7, 0, 999, 4, 2, 999]
+    assert region.array is place
+    more = region.extend(10_000_000)
+    assert region.array is place
+    region.array[more + 9_999_999] = 3
+    assert region.at(np.array([where + 5, more + 9_999_999])).tolist() == [5, 3]
+
+
+def test_without_address_space_all_are_copied(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pools, "LARGE", 8)
+    monkeypatch.setattr(pools, "reserved", lambda dtype: None)
+    pool = pools.Pool(np.int64)
+    pool.add([9])
+    assert pool.refer(np.arange(4)) == 1
+    assert pool.build().tolist() == [9, 0, 1, 2, 3]

@@ -18,6 +18,7 @@ from engine.dataflow.sim.compiled.layout import (
     KIND,
     LEAF,
     MEM,
+    RING,
     SLOPE,
     STEP,
     STOP,
@@ -26,6 +27,7 @@ from engine.dataflow.sim.compiled.layout import (
     WAIT_OUTPUT,
     Int,
     State,
+    pointer,
     state_of,
 )
 from engine.dataflow.sim.compiled.rings import (
@@ -52,6 +54,9 @@ from engine.dataflow.sim.compiled.setup import Setup
 from engine.dataflow.sim.compiled.slots import node_of, slots
 from engine.dataflow.sim.compiled.visits import fail, leave, stall
 
+FAR = 16
+"""Coordinates that are passed one by one; more of them are jumped over."""
+
 _JOINER = slots(
     operands="p0",  # how many
     is_union="p1",  # coordinates that one of them has, not only those that all have
@@ -70,15 +75,31 @@ _JOINER = slots(
 
 
 @inline
+def _jump(c: Any, at: Int, n: Int, limit: Int) -> Int:
+    """How many of ``n`` ascending numbers are below ``limit``, without looking at most of them."""
+    step, low = 1, 0  # all before low are below
+    while low + step <= n and c[at + low + step - 1] < limit:
+        low += step
+        step *= 2
+    high = min(n, low + step - 1)  # none from there on is
+    while low < high:
+        middle = (low + high) >> 1
+        if c[at + middle] < limit:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@inline
 def _below(s: State, r: Int, n: Int, limit: Int) -> Int:
     """How many of the first ``n`` coordinates of a run are below ``limit`` (at least one is)."""
     p = s.run[r]
     if p.x & STEP and not p.x & MEM:
         return min(n, limit - p.v)
-    e = 1
-    while e < n and number(s, r, e) < limit:
-        e += 1
-    return e
+    if p.x & STEP:
+        return _jump(pointer(s.ints), p.v, n, limit)
+    return n  # all the same
 
 
 @inline
@@ -132,6 +153,152 @@ def _finish_step(s: State, nd: Any, t: Int, so: Int) -> tuple[Int, Int, Int]:
 
 
 @inline
+def _free(s: State, c: Int) -> Int:
+    """Whether tokens of a channel are taken with nothing to note and no slot to give back."""
+    q = s.ch[c]
+    return q.cap == 0 and q.rs < 0 and q.ht > 0
+
+
+@inline
+def _drop(s: State, c: Int, m: Int) -> None:
+    """Remove ``m`` numbers or stops of the first run of such a channel."""
+    q = s.ch[c]
+    p = s.run[q.ro + (q.hr & q.rm)]
+    q.ht += m
+    if p.n == m:
+        q.hr += 1
+        return
+    p.n -= m
+    x = p.x
+    p.t += m if x & SLOPE else 0
+    p.v += m if x & STEP else 0
+
+
+@inline
+def _apart(s: State, r: Int, n: Int, q: Int, m: Int) -> tuple[Int, Int]:
+    """How many of ``n`` and ``m`` coordinates come before the first that both runs have.
+
+    Those of a run are consecutive or in memory, and ascending; one run ends where none is common.
+    """
+    a, b = s.run[r], s.run[q]
+    u, v = a.v, b.v
+    k, w = 0, 0
+    if a.x & b.x & MEM:
+        c = pointer(s.ints)
+        while k < n and w < m:
+            left, right = c[u + k], c[v + w]
+            if left == right:
+                break
+            if m - w > FAR and c[v + w + FAR] < left:
+                w += _jump(c, v + w, m - w, left)
+            elif n - k > FAR and c[u + k + FAR] < right:
+                k += _jump(c, u + k, n - k, right)
+            else:
+                k += left < right
+                w += right < left
+    elif b.x & MEM:
+        while k < n and w < m:
+            right = s.ints[v + w]
+            if u + k == right:
+                break
+            if u + k < right:
+                k = min(n, right - u)
+            elif m - w > FAR and s.ints[v + w + FAR] < u + k:
+                w += _jump(pointer(s.ints), v + w, m - w, u + k)
+            else:
+                w += 1
+    elif a.x & MEM:
+        while k < n and w < m:
+            left = s.ints[u + k]
+            if left == v + w:
+                break
+            if left > v + w:
+                w = min(m, left - v)
+            elif n - k > FAR and s.ints[u + k + FAR] < v + w:
+                k += _jump(pointer(s.ints), u + k, n - k, v + w)
+            else:
+                k += 1
+    elif u < v:
+        k = min(n, v - u)
+    else:
+        w = min(m, u - v)
+    return k, w
+
+
+@inline
+def _meet(s: State, nd: Any, t: Int, si: Int) -> tuple[Int, Int]:
+    """Go on with an intersection of two streams, without limits, while all heads are at hand.
+
+    The same steps as :func:`_join` takes, many at once.  Every cycle takes one coordinate, or one
+    that both have, and tokens of a run come at most a cycle apart: so where the heads are there
+    at the first step, those after them are there in time.  The clock and the stalls for input.
+    """
+    i, y = s.ints[nd.ins], s.ints[nd.ins + 1]
+    j, z = s.ints[nd.ins + 2], s.ints[nd.ins + 3]
+    o, p, q = s.ints[nd.outs], s.ints[nd.outs + 1], s.ints[nd.outs + 2]
+    free = _free(s, i) and _free(s, y) and _free(s, j) and _free(s, z)
+    if not free or s.ch[o].cap > 0 or s.ch[p].cap > 0 or s.ch[q].cap > 0:
+        return t, si
+    ci, cy, cj, cz = s.ch[i], s.ch[y], s.ch[j], s.ch[z]
+    while ci.tr > ci.hr and cy.tr > cy.hr and cj.tr > cj.hr and cz.tr > cz.hr:
+        ra, re, rb, rf = head(s, i), head(s, y), head(s, j), head(s, z)
+        a, e, b, f = s.run[ra], s.run[re], s.run[rb], s.run[rf]
+        ka, kb = a.x & KIND, b.x & KIND
+        clock = max(t, a.t, b.t)
+        clock = max(clock, e.t, f.t)
+        if (e.x & KIND) != ka or (f.x & KIND) != kb:
+            break
+        if ka == STOP and (a.v != e.v or (kb == STOP and a.v != b.v)):
+            break
+        if kb == STOP and b.v != f.v:
+            break
+        # Data that move when others before them are taken are left to the others' code.
+        x = (a.x & e.x if ka == LEAF else STEP) & (b.x & f.x if kb == LEAF else STEP)
+        if not x & STEP and (a.x | e.x | b.x | f.x) & RING:
+            break
+        n, m = min(a.n, e.n), min(b.n, f.n)
+        cycles = 1
+        if ka == LEAF and kb == LEAF:
+            if not a.x & b.x & STEP:
+                break
+            k, w = _apart(s, ra, n, rb, m)
+            cycles = k + w
+            if cycles == 0:
+                cycles = min(n, m, room(s, o))
+                cycles = min(cycles, room(s, p), room(s, q))
+                if cycles == 0:
+                    break
+                k = w = cycles = _common(s, ra, rb, cycles)
+                put(s, o, k, clock + 1, clock + 1, a.x | SLOPE, copied(s, o, ra, k))
+                put(s, p, k, clock + 1, clock + 1, e.x | SLOPE, copied(s, p, re, k))
+                put(s, q, k, clock + 1, clock + 1, f.x | SLOPE, copied(s, q, rf, k))
+            n, m = k, w
+        elif ka == LEAF and kb == STOP:
+            m = 0
+            cycles = n
+        elif ka == STOP and kb == LEAF:
+            n = 0
+            cycles = m
+        elif ka == STOP and kb == STOP:
+            if room(s, o) == 0 or room(s, p) == 0 or room(s, q) == 0:
+                break
+            put(s, o, 1, clock + 1, clock + 1, a.x | SLOPE, a.v)
+            put(s, p, 1, clock + 1, clock + 1, e.x | SLOPE, e.v)
+            put(s, q, 1, clock + 1, clock + 1, f.x | SLOPE, f.v)
+        else:
+            break
+        si += clock - t
+        t = clock + cycles
+        if n > 0:
+            _drop(s, i, n)
+            _drop(s, y, n)
+        if m > 0:
+            _drop(s, j, m)
+            _drop(s, z, m)
+    return t, si
+
+
+@inline
 def _join(s: State, nd: Any) -> Int:
     """Walk the operands' coordinates in order."""
     count, union, gate, scratch = nd.operands, nd.is_union, nd.gate, nd.clocks
@@ -147,6 +314,8 @@ def _join(s: State, nd: Any) -> Int:
                 return leave(nd, t, si, so, WAIT_NONE, 0)
             nd.begun = 0 if whole and kind == STOP else not gated
             t += 1
+        if not union and count == 2:
+            t, si = _meet(s, nd, t, si)
         # The heads: coordinates first, then payloads.
         missing = -1
         a = t

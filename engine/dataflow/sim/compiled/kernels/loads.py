@@ -23,6 +23,8 @@ from engine.dataflow.sim.compiled.layout import (
     WAIT_NONE,
     WAIT_OUTPUT,
     Int,
+    State,
+    fetch,
     state_of,
     view,
 )
@@ -44,6 +46,11 @@ from engine.dataflow.sim.compiled.setup import Setup
 from engine.dataflow.sim.compiled.slots import node_of, slots
 from engine.dataflow.sim.compiled.visits import fail, leave, no_room, put_held, stall
 from engine.dataflow.sim.timing import load_timing
+
+LINE = 16
+"""Values in a line of the cache."""
+FETCHED = 512
+"""Values of a run that are brought in; the processor foresees the others."""
 
 TIMED = slots(
     latency="p0",  # cycles until a value shows
@@ -69,7 +76,7 @@ def load_setup(setup: Setup) -> dict[str, float]:
     return {
         "latency": timing.latency,
         "interval": timing.interval,
-        "values": setup.floats.add(values),
+        "values": setup.floats.refer(values),
         "size": len(values),
         "loads_zero": setup.quirks.array_loads_zero,
     }
@@ -85,6 +92,13 @@ def _gather(o: Any, refs: Any, values: Any, size: Int) -> Int:
         good &= inside
         o[e] = values[ref if inside else 0]
     return good
+
+
+@inline
+def _fetch(s: State, v: Int, m: Int) -> None:
+    """Have the first of ``m`` values brought in: who computes with them is about to read them."""
+    for e in range(v, v + min(m, FETCHED), LINE):
+        fetch(s.floats, e)
 
 
 @kernel("array", _ARRAY, load_setup)
@@ -148,6 +162,8 @@ def array(node: Int, table: Int) -> Int:
                 if ref < 0 or last >= size:
                     return fail(nd, t, BAD_VALUE_REFERENCE)
                 w, z = base + ref, LEAF | SLOPE | MEM | (x & STEP)
+                if x & STEP and m >= LINE:
+                    _fetch(s, w, m)
         elif k == EMPTY and loads_zero:
             w, z = slot(s, o), LEAF | SLOPE | MEM | RING | UNUSUAL
             s.floats[w] = np.float32(0)

@@ -47,6 +47,9 @@ def broadcast(node: Int, table: Int) -> Int:
     nd = node_of(s, node, _BROADCAST)
     i, outs, n = s.ints[nd.ins], nd.outs, nd.n_out
     t, si, so = nd.clk, nd.si, nd.so
+    bounded = False
+    for k in range(n):
+        bounded |= s.ch[s.ints[outs + k]].cap > 0
     while True:
         if not nd.holding and not has(s, i):
             return leave(nd, t, si, so, WAIT_INPUT, i)
@@ -84,9 +87,10 @@ def broadcast(node: Int, table: Int) -> Int:
             nd.holding = 1
             continue
         t = a
-        for k in range(n):
-            t = max(t, free_at(s, s.ints[outs + k]))
-        so += t - a
+        if bounded:
+            for k in range(n):
+                t = max(t, free_at(s, s.ints[outs + k]))
+            so += t - a
         m = min(m, p.n)
         slope = 0
         again = t  # clock at which the second token is taken
@@ -94,11 +98,12 @@ def broadcast(node: Int, table: Int) -> Int:
             late = x & SLOPE and first == t
             if x & SLOPE and first < t:
                 m = min(m, t - first + 1)
-            for k in range(n):
-                c = s.ints[outs + k]
-                m = even(s, c, t, m)
-                if rising(s, c, t):
-                    slope = 1
+            if bounded:
+                for k in range(n):
+                    c = s.ints[outs + k]
+                    m = even(s, c, t, m)
+                    if rising(s, c, t):
+                        slope = 1
             if m > 1:
                 if late:
                     si += m - 1

@@ -187,8 +187,8 @@ def fibers_setup(setup: Setup) -> dict[str, float]:
     )
     return {
         "size": len(seg) - 1,
-        "seg": setup.ints.add(seg),
-        "crd": setup.ints.add(crd),
+        "seg": setup.ints.refer(seg),
+        "crd": setup.ints.refer(crd),
     }
 
 
