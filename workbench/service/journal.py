@@ -12,7 +12,9 @@ log = logging.getLogger("fuseloom")
 
 def note(event: str, **details: Any) -> None:
     """Write down an event; details are plain data."""
-    level = logging.WARNING if event.endswith(("failed", "lost", "fault", "ended")) else logging.INFO
+    level = (
+        logging.WARNING if event.endswith(("failed", "lost", "fault", "ended")) else logging.INFO
+    )
     log.log(level, event, extra={"details": details})
 
 

@@ -47,6 +47,7 @@ def view(session: Session) -> str:
         return NOTHING
     return f"<div class='sheet'><section>{''.join(parts)}</section></div>"
 
+
 def _node(session: Session, node: Node) -> str:
     entry = CATALOGUE[node.op]
     graph = session.current.graph
@@ -65,6 +66,7 @@ def _node(session: Session, node: Node) -> str:
         + _ports("out", entry.output_ports(len(node.outputs)), node.outputs, graph)
         + f"</section><section>{_figures(session, node)}"
     )
+
 
 def _figures(session: Session, node: Node) -> str:
     expected = session.estimate.regions[session.region].nodes[node.id]

@@ -46,7 +46,6 @@ def _heat(session: Session) -> dict[str, dict[str, float]]:
     return heat
 
 
-
 def _critical(session: Session) -> dict[str, Any]:
     path = session.record.run.regions[session.region].path if session.record else None
     if path is None:
@@ -56,4 +55,3 @@ def _critical(session: Session) -> dict[str, Any]:
         "nodes": {node_key(int(node)): share for node, share in path["shares"].items()},
         "edges": [f"e{s}" for s in path["streams"] if s in streams],
     }
-

@@ -16,9 +16,7 @@ LIMIT = 40
 def key(session: Session) -> str:
     """All that the ranking depends on: everything but the region's own order."""
     others = [
-        session.built.region_order(k)
-        for k in range(len(session.regions))
-        if k != session.region
+        session.built.region_order(k) for k in range(len(session.regions)) if k != session.region
     ]
     design = session.design
     return repr(
@@ -35,7 +33,6 @@ def key(session: Session) -> str:
             others,
         )
     )
-
 
 
 def view(session: Session, found: Sequence[RankedOrder]) -> dict[str, Any]:
@@ -66,11 +63,8 @@ def view(session: Session, found: Sequence[RankedOrder]) -> dict[str, Any]:
         "listed": any(e.covers(chosen) for e in entries),
         "chosen": " → ".join(chosen),
         "repairs": [str(repair) for repair in session.current.region.repairs],
-        "rules": [
-            f"{e.outer} outside {e.inner}: {e.reason}" for e in session.current.pog.edges
-        ],
+        "rules": [f"{e.outer} outside {e.inner}: {e.reason}" for e in session.current.pog.edges],
     }
-
 
 
 def _others(orders: int) -> str:

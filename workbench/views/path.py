@@ -47,6 +47,7 @@ def view(session: Session) -> dict[str, Any]:
     view["more"] = max(0, len(channels) - CHANNELS)
     return view
 
+
 def _expected(session: Session) -> float:
     """Seconds that a run with a log of every wait may take, very roughly."""
     return machines.expected_seconds(session.built.tokens, session.machine, True)
@@ -60,7 +61,11 @@ def _takes(session: Session) -> str:
             f"may take {about(expected)}, more than the limit of {about(limit)} for a run "
             "here; use smaller data, or fuseloom simulate --explain"
         )
-    part = "; of so long a run only the end may be known" if session.built.tokens > machines.LONG else ""
+    part = (
+        "; of so long a run only the end may be known"
+        if session.built.tokens > machines.LONG
+        else ""
+    )
     return (
         f"simulates once more with a log of every wait, {about(expected)}; the path then "
         f"shows which nodes determine the last cycle{part}"
@@ -82,6 +87,7 @@ def _head(path: Mapping[str, Any]) -> str:
         f"{count(path['cycles'], 'cycles')} ({share:.0%}). Twice as fast, it would save at "
         f"most {count(first['gain'], 'cycles')}.{largest}"
     )
+
 
 def start_text(path: Mapping[str, Any]) -> str:
     """What a path leaves out that is known in part only."""

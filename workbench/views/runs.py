@@ -69,4 +69,3 @@ def _row(session: Session, number: int, record: KeptRun, current: bool) -> dict[
         "ok": run.ok,
         "check": record.verdict,
     }
-

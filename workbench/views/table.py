@@ -47,8 +47,7 @@ def view(session: Session) -> dict[str, Any]:
             for c in table.columns
         ],
         "rows": [
-            {"name": row, "movable": row in own, "value": row == VALUE_ROW}
-            for row in table.rows
+            {"name": row, "movable": row in own, "value": row == VALUE_ROW} for row in table.rows
         ],
         "steps": [
             {
