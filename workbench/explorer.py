@@ -10,6 +10,7 @@ import panel_material_ui as pmui
 from panel.util import edit_readonly
 
 from workbench.assets import style
+from workbench.connection import Connection
 from workbench.cost_plot import CostPlot
 from workbench.data_label import DataLabel
 from workbench.desk import Desk, desk_of
@@ -110,6 +111,7 @@ def explorer(shown: Session | Desk | None = None) -> pmui.Page:
         title=TITLE,
         main=[
             pn.Column(
+                Connection(session),
                 _hint(),
                 _toolbar(session, run),
                 DataLabel(session),

@@ -92,7 +92,7 @@ class Client:
             else:
                 took = time.monotonic() - started
                 if "ask" in ask.message:
-                    note("request", page=self.number, what=ask.message["ask"], seconds=took)
+                    note("request", page=self.number, what=ask.message["ask"], seconds=round(took, 3))
         self._end_seat("the page was closed")
 
     def _say_working(self, working: bool) -> None:
@@ -216,13 +216,10 @@ class Client:
     def _hear(self, message: dict[str, Any], files: list[int]) -> None:
         match message:
             case {"answer": int(number), "parts": dict()}:
-                if self._answer is not None and number == self._answers:
-                    if not self._answer.done():
-                        self._answer.set_result(message)
-            case {"parts": dict(parts)} if self._answer is None:
-                self._deliver({"parts": parts})
-            case {"parts": dict(parts)}:
-                # the answer under way is of a later version and tells all that differs from this
+                answer = self._answer
+                if answer is not None and number == self._answers and not answer.done():
+                    answer.set_result(message)
+            case {"parts": dict(parts)}:  # what came later
                 self._deliver({"parts": parts})
             case {"runner": _} if files and self._seat is not None and self._turn is not None:
                 self._turn.attach(self._seat.nursery, files[0])
@@ -259,6 +256,12 @@ class Client:
         """End the run; it need not have begun."""
         if self._turn is not None:
             self._turn.cancel()
+
+    def rest(self) -> None:
+        """Nobody looks: end what is done, and keep the design."""
+        self._line.clear()
+        self.cancel()
+        self.release()
 
     # The end ------------------------------------------------------------------------------
 

@@ -20,7 +20,7 @@ from engine.dataflow.sim.compiled.warmup import ready
 from engine.dataflow.sim.explain.data import observation
 from engine.dataflow.sim.program_runs import simulate
 from engine.errors import FuseloomError
-from workbench import commands, design, saving
+from workbench import commands, design, machines, saving
 from workbench.ranking import candidates
 from workbench.service import process
 from workbench.service.budgets import MIB, Budgets
@@ -100,6 +100,18 @@ def _kept(known: dict[str, Any], key: str, value: Any) -> None:
     known[key] = value
 
 
+def _rehearse() -> None:
+    """Go through what a visitor does first, so that what is remembered on the way is there."""
+    session = Session("gcn", "karate")
+    for preset in session.presets:
+        session.preset(preset)
+        for gap in (2, 3):
+            session.add_boundary(gap)
+            session.undo()
+    session.preset("partial")
+    session.move_boundary(4, 3)
+
+
 class Template:
     """What is ready before the first page is opened.
 
@@ -112,6 +124,7 @@ class Template:
     def __init__(self, budgets: Budgets) -> None:
         self.budgets = budgets
         design.keep_programs(budgets.programs)
+        _rehearse()
         session = Session("gcn", "karate")
         session.run_limit = budgets.run_time
         session.most_records = budgets.records
@@ -180,7 +193,9 @@ class Seat:
                 self._open(saved, kept)
                 self._answer(answer=number)
             case {"run": int(number), "explain": bool(explain)}:
-                file = fork_runner(self.session.built, explain, self.budgets, self._nursery)
+                built = self.session.built
+                explain = explain or built.tokens <= machines.SMALL
+                file = fork_runner(built, explain, self.budgets, self._nursery)
                 self.wire.send({"runner": number}, (file,))
                 os.close(file)
             case {"keep": str(run), "answer": int(number)}:
@@ -188,6 +203,7 @@ class Seat:
                 self._answer(answer=number)
 
     def _open(self, saved: str, kept: list[str]) -> None:
+        self.rendering.sent.clear()  # what the page has is not known here
         try:
             runs = [saving.kept_from_dict(json.loads(run)) for run in kept]
             saving.restore(self.session, json.loads(saved), runs)

@@ -19,7 +19,7 @@ LONGEST = 1 << 28
 """Bytes of the longest frame that is read."""
 
 
-class Closed(ConnectionError):
+class Closed(ConnectionError):  # noqa: N818 (it is how a conversation ends)
     """The other end is gone."""
 
 
