@@ -12,6 +12,7 @@ export function render({ model: sent, el, view }) {
   let long = false       // whether the request under way has taken a while
   let timer = null
   let closed = false
+  let next = null        // when to look again whether the server answers
 
   const store = (name, value) => { try { sessionStorage.setItem(name, value) } catch { /* full, or forbidden */ } }
   const stored = name => { try { return sessionStorage.getItem(name) } catch { return null } }
@@ -37,14 +38,18 @@ export function render({ model: sent, el, view }) {
     }
   }
 
+  function lookIn(milliseconds) {
+    clearTimeout(next)
+    next = setTimeout(look, milliseconds)
+  }
+
   async function look() {
-    if (!el.isConnected && el.getRootNode() === el) return
     const there = await answers()
     if (closed) lost = there ? 'The connection to the server was lost; the server answers again. Reconnect goes on with this design; runs are not kept.'
       : 'The server does not answer. Reconnect goes on with this design when it does; runs are not kept.'
     else lost = there ? '' : 'The server does not answer. It may be busy, or gone.'
     draw()
-    setTimeout(look, lost ? 2000 : LOOK)
+    lookIn(lost ? 2000 : LOOK)
   }
 
   async function reconnect() {
@@ -64,7 +69,7 @@ export function render({ model: sent, el, view }) {
     closed = true
     lost = 'The connection to the server was lost. Reconnect goes on with this design; runs are not kept.'
     draw()
-    setTimeout(look, 2000)
+    lookIn(2000)
   })
 
   function keep() {
@@ -85,6 +90,6 @@ export function render({ model: sent, el, view }) {
     if (model.working) timer = setTimeout(() => { long = true; draw() }, PATIENT)
     draw()
   })
-  setTimeout(look, LOOK)
+  lookIn(LOOK)
   draw()
 }

@@ -111,7 +111,6 @@ def explorer(shown: Session | Desk | None = None) -> pmui.Page:
         title=TITLE,
         main=[
             pn.Column(
-                Connection(session),
                 _hint(),
                 _toolbar(session, run),
                 DataLabel(session),
@@ -127,6 +126,7 @@ def explorer(shown: Session | Desk | None = None) -> pmui.Page:
                 ),
                 _card("3  Graph, costs and texts", None, tabs),
                 _card("4  Where the cycles went", CAPTIONS["why"], why),
+                Connection(session, height=0, margin=0),
                 sizing_mode="stretch_width",
                 styles={"gap": "12px", "padding": "12px 16px"},
             )

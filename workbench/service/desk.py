@@ -17,7 +17,7 @@ from typing import Any
 import panel as pn
 import param
 from panel.io import hold
-from panel.io.document import set_curdoc
+from panel.io.state import set_curdoc
 
 from workbench import commands
 from workbench.desk import Desk
@@ -66,6 +66,10 @@ class ServedDesk(Desk):
         self._loop = asyncio.get_running_loop() if post is None else None
         self._post = post or self._next_tick
         self._alone_since: float | None = None
+        self._drawn = self._document is None or self._document.session_context is None
+        if not self._drawn:
+            # what changes while a browser draws the page for the first time could be lost
+            pn.state.onload(self._begin_to_tell)
         if hub.first:
             self._begin(hub.first)
         else:
@@ -88,7 +92,7 @@ class ServedDesk(Desk):
     def _hear(self, news: dict[str, Any]) -> None:
         with self._lock:
             self._news.append(news)
-            if len(self._news) > 1:
+            if len(self._news) > 1 and self._drawn:
                 return  # the tick that is coming takes this, too
         self._post(self._apply)
 
@@ -117,7 +121,13 @@ class ServedDesk(Desk):
 
     # Where the page may be changed --------------------------------------------------------
 
+    def _begin_to_tell(self) -> None:
+        self._drawn = True
+        self._apply()
+
     def _apply(self) -> None:
+        if not self._drawn:
+            return
         with self._lock:
             news, self._news = self._news, []
         if self._closed or not news:

@@ -21,7 +21,7 @@ POLICY = "; ".join(
         "style-src 'self' 'unsafe-inline'",
         "img-src 'self' data: blob:",
         "font-src 'self' data:",
-        "connect-src 'self' {sockets}",
+        "connect-src 'self' blob: {sockets}",
         "worker-src 'none'",
         "object-src 'none'",
         "base-uri 'none'",

@@ -178,7 +178,7 @@ def main(arguments: list[str]) -> int:
     loop = server.io_loop.asyncio_loop
     loop.set_exception_handler(_ignore)
     logging.getLogger("bokeh").setLevel(logging.ERROR)
-    logging.getLogger("tornado.access").setLevel(logging.ERROR)
+    logging.getLogger("tornado.access").setLevel(logging.CRITICAL)
 
     def end(number: int, *_: Any) -> None:
         journal.note("ending", signal=signal.Signals(number).name)
