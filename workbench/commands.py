@@ -7,7 +7,7 @@ carried out.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -96,7 +96,7 @@ def _restore(session: Session, saved: dict[str, Any]) -> None:
         session.refuse(reason)
 
 
-COMMANDS: Mapping[str, Command] = {
+COMMANDS: dict[str, Command] = {
     "choose": Command((_name,), Session.choose),
     "choose_data": Command((_name,), lambda s, data: s.choose(s.design.model, data)),
     "preset": Command((_name,), Session.preset),
