@@ -52,7 +52,6 @@ class Outcome:
     drags: list[float] = field(default_factory=list)
     runs: list[float] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
-    first: float = 0.0
     hostile: int = 0
 
     def __str__(self) -> str:
@@ -76,11 +75,11 @@ def quantiles(values: list[float]) -> str:
     return f"median {p50:.2f} s, p95 {p95:.2f} s, most {most:.2f} s"
 
 
-async def visit(server: Server, seed: int, until: float, pause: float, outcome: Outcome) -> None:
-    """One visitor, from opening the page until the time is over."""
+async def visit(
+    visitor: Visitor, seed: int, until: float, pause: float, outcome: Outcome
+) -> None:
+    """What one visitor does until the time is over."""
     rng = random.Random(seed)
-    visitor = await Visitor(server).open()
-    await visitor.until(lambda: visitor.settled)
     try:
         while time.monotonic() < until:
             await asyncio.sleep(rng.random() * 2 * pause)
@@ -116,15 +115,15 @@ async def harass(server: Server, until: float, outcome: Outcome) -> None:
 async def measure(
     server: Server, visitors: int, seconds: float, pause: float = 1.0, hostile: bool = False
 ) -> Outcome:
-    """Let visitors come, one after another, and stay so long."""
+    """Let visitors come, one after another, and then stay so long."""
     outcome = Outcome()
+    there = [await Visitor(server).open() for _ in range(visitors)]
     until = time.monotonic() + seconds
     async with asyncio.TaskGroup() as group:
         if hostile:
             group.create_task(harass(server, until, outcome))
-        for seed in range(visitors):
-            group.create_task(visit(server, seed, until, pause, outcome))
-            await asyncio.sleep(0.2)
+        for seed, visitor in enumerate(there):
+            group.create_task(visit(visitor, seed, until, pause, outcome))
     return outcome
 
 

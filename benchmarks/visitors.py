@@ -157,7 +157,9 @@ class Visitor:
             request, subprotocols=["bokeh", token], max_message_size=1 << 28
         )
         pulled: asyncio.Future[None] = loop.create_future()
-        self._reading = asyncio.create_task(self._read(pulled))
+        greeted: asyncio.Future[None] = loop.create_future()
+        self._reading = asyncio.create_task(self._read(greeted, pulled))
+        await asyncio.wait_for(greeted, 60)
         await self._send("PULL-DOC-REQ", {})
         await asyncio.wait_for(pulled, 60)
         await self._event("document_ready", {"type": "map"})
@@ -171,7 +173,9 @@ class Visitor:
 
     # What it sees -------------------------------------------------------------------------
 
-    async def _read(self, pulled: asyncio.Future[None]) -> None:
+    async def _read(
+        self, greeted: asyncio.Future[None], pulled: asyncio.Future[None]
+    ) -> None:
         while True:
             header = await self._socket.read_message()
             if header is None:
@@ -184,7 +188,9 @@ class Visitor:
             for _ in range(header.get("num_buffers", 0)):
                 await self._socket.read_message()
                 await self._socket.read_message()
-            if header["msgtype"] == "PULL-DOC-REPLY":
+            if header["msgtype"] == "ACK":
+                greeted.set_result(None)
+            elif header["msgtype"] == "PULL-DOC-REPLY":
                 self._learn(content)
                 pulled.set_result(None)
             elif header["msgtype"] == "PATCH-DOC":

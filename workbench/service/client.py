@@ -20,7 +20,13 @@ from workbench.service.turns import Turn
 
 PATIENCE = 1.0
 """Seconds that a request has before a newer one ends it."""
+AT_ONCE = 0.1
+"""Seconds within which a seat that ends had been dead before it was asked."""
 Deliver = Callable[[dict[str, Any]], None]
+
+
+class _WasGone(Exception):  # noqa: N818 (nobody is told)
+    """The seat was dead already when it was asked."""
 
 
 @dataclass
@@ -104,6 +110,15 @@ class Client:
         self._deliver({"refused": [ask.topic, text]})
 
     async def _carry_out(self, ask: Ask) -> None:
+        try:
+            await self._carry_out_once(ask)
+        except _WasGone:  # it had died before; another one can do it
+            try:
+                await self._carry_out_once(ask)
+            except _WasGone:
+                raise Ended(self._why("it ended at once, twice")) from None
+
+    async def _carry_out_once(self, ask: Ask) -> None:
         seat = await self._ready_seat()
         match ask.message:
             case {"run": bool(explain), "turn": Turn() as turn}:
@@ -192,6 +207,8 @@ class Client:
                 break
             if seat.ended.done():
                 self._seat = None
+                if time.monotonic() - started < AT_ONCE and seat.ended.result() != "cpu":
+                    raise _WasGone
                 raise Ended(self._why(seat.ended.result()))
             if self._closed:
                 seat.kill()

@@ -22,7 +22,7 @@ from workbench.service.budgets import MIB, Budgets
 PATH = "explorer"
 TOKEN = "FUSELOOM_TOKEN"
 """Environment variable with the token, where it should not stand in the list of processes."""
-UNUSED, LOOK = 5000, 1500
+UNUSED, LOOK = 20_000, 3000
 """Milliseconds that a page without a connection is kept, and between two looks."""
 LAST = 2.5
 """Seconds after which an end that hangs is forced."""
