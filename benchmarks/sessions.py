@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import os
 import random
 import time
 from dataclasses import dataclass, field
@@ -143,6 +144,10 @@ def main() -> None:
             )
         )
         print(outcome)
+        print(
+            f"CPU time: server {server.cpu():.0f} s, visitors {time.process_time():.0f} s; "
+            f"load of the machine {os.getloadavg()[0]:.1f}"
+        )
         print("health:", {k: v for k, v in server.health().items() if k != "limits"})
         print("faults in the log:", server.faults() or "none")
         took, left = server.end()

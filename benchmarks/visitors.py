@@ -112,6 +112,11 @@ class Server:
             return psutil.Process(self.process.pid).children(recursive=True)
         return []
 
+    def cpu(self) -> float:
+        """Seconds of CPU time that the server's own process took."""
+        times = psutil.Process(self.process.pid).cpu_times()
+        return times.user + times.system
+
     def end(self, number: int = signal.SIGTERM) -> tuple[float, list[psutil.Process]]:
         """Send a signal; seconds until all are gone, and who is left after five of them."""
         family = self.family()
@@ -138,6 +143,7 @@ class Visitor:
         self.components: dict[str, str] = {}
         """Name of a component to its own id."""
         self._socket: WebSocketClientConnection
+        self._views: dict[str, tuple[str, Any]] = {}
         self._changed = asyncio.Event()
         self._numbers = 0
         self._reading: asyncio.Task[None]
@@ -226,7 +232,11 @@ class Visitor:
 
     def view(self, name: str) -> dict[str, Any]:
         """What a component draws."""
-        return json.loads(self.data(name)["drawn"])
+        text = self.data(name)["drawn"]
+        known = self._views.get(name)
+        if known is None or known[0] is not text:
+            known = self._views[name] = text, json.loads(text)
+        return known[1]
 
     async def until(self, what: Callable[[], Any], seconds: float = 60) -> float:
         """Wait until something is seen; the seconds that it took."""

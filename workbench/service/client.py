@@ -18,7 +18,7 @@ from workbench.service.hub import Ended, Hub, Worker
 from workbench.service.journal import note
 from workbench.service.turns import Turn
 
-PATIENCE = 1.0
+PATIENCE = 3.0
 """Seconds that a request has before a newer one ends it."""
 AT_ONCE = 0.1
 """Seconds within which a seat that ends had been dead before it was asked."""
@@ -73,9 +73,10 @@ class Client:
         if self._closed:
             return
         self._line.append(Ask(message, topic))
-        if len(self._line) > self.hub.budgets.pending:
-            given_up = self._line.pop(0)
-            self._refuse(given_up, "given up: too many newer requests came")
+        asks = [one for one in self._line if "ask" in one.message]
+        if len(asks) > self.hub.budgets.pending:
+            self._line.remove(asks[0])
+            self._refuse(asks[0], "given up: too many newer requests came")
         self.used = time.monotonic()
         self._changed.set()
 
@@ -126,9 +127,13 @@ class Client:
                 await self._begin_run(seat, turn, explain)
             case {"ask": str(name), "args": list(arguments)}:
                 await self._question(seat, {"ask": 0, "name": name, "args": arguments})
-            case {"keep": str(run)}:
+            case {"keep": str(run), "state": dict(state)}:
                 self.kept = [*self.kept, run][-self.hub.budgets.records :]
-                await self._question(seat, {"keep": run})
+                try:
+                    await self._question(seat, {"keep": run}, news={"run": state})
+                except Ended:  # it is kept here: the next seat shows it
+                    self._deliver({"run": state})
+                    raise
 
     # The seat -----------------------------------------------------------------------------
 
@@ -176,8 +181,14 @@ class Client:
         if seat is not None:
             seat.kill(why)
 
-    async def _question(self, seat: Worker, message: dict[str, Any], patient: bool = False) -> None:
-        """Send a question and wait for the answer, not for ever.
+    async def _question(
+        self,
+        seat: Worker,
+        message: dict[str, Any],
+        patient: bool = False,
+        news: dict[str, Any] | None = None,
+    ) -> None:
+        """Send a question and wait for the answer, not for ever; ``news`` are told with it.
 
         Raises
         ------
@@ -222,7 +233,7 @@ class Client:
         self._answer = None
         found = answer.result()
         self.saved = found["saved"]
-        self._deliver({"parts": {**found["parts"], "saved": self.saved}})
+        self._deliver({"parts": {**found["parts"], "saved": self.saved}, **(news or {})})
 
     def _why(self, text: str) -> str:
         if text == "cpu":
@@ -265,9 +276,10 @@ class Client:
             turn.fail("the simulator could not be started")
 
     def _hear_run(self, state: dict[str, Any]) -> None:
-        if "done" in state:
-            self.ask({"keep": state.pop("done")}, "run")
-        self._deliver({"run": state})
+        if "done" in state:  # the run ends, for the page, when its result is shown
+            self.ask({"keep": state.pop("done"), "state": state}, "run")
+        else:
+            self._deliver({"run": state})
 
     def cancel(self) -> None:
         """End the run; it need not have begun."""

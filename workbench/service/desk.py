@@ -142,9 +142,8 @@ class ServedDesk(Desk):
         parts: dict[str, str] = {}
         run: dict[str, Any] = {}
         for one in news:
+            parts.update(one.get("parts", {}))
             match one:
-                case {"parts": dict(some)}:
-                    parts.update(some)
                 case {"refused": [topic, text]}:
                     parts["status"] = self._refusal(topic, text, parts)
                 case {"run": dict(state)}:

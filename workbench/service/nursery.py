@@ -88,6 +88,7 @@ class Nursery:
         self._budgets = budgets
         self._template = template
         self._retired = False
+        self._rehearsed = False
         self._compiling: tuple[int, float] | None = None
         self._woken, waker = os.pipe()
         for file in (self._woken, waker):
@@ -103,7 +104,11 @@ class Nursery:
         self._compile()
         while True:
             if not self._wire.waiting:
-                select.select([self._wire, self._woken], [], [])
+                idle = None if self._rehearsed else 0
+                ready = select.select([self._wire, self._woken], [], [], idle)[0]
+                if not ready:
+                    self._rehearsed = next(self._template.rehearsal, self) is self
+                    continue
             with contextlib.suppress(BlockingIOError):
                 os.read(self._woken, 4096)
             childless = self._bury()

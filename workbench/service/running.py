@@ -45,6 +45,7 @@ def _run(wire: Wire, built: Built, explain: bool, budgets: Budgets, nursery: int
         while os.getppid() not in (nursery, 1):  # until the process between is gone
             os.sched_yield()
         process.end_with(nursery)
+        os.nice(1)  # answers come first
         process.limit_memory(budgets.run_memory * MIB)
         wire.send({"pid": os.getpid()})
         wire.receive()

@@ -8,11 +8,13 @@ with its socket.
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import select
 import time
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from engine.dataflow.orders import RankedOrder
@@ -32,7 +34,7 @@ from workbench.views import PARTS, graph, orders
 
 STEP = 0.3
 """Seconds between two reports of a ranking."""
-REMEMBERED = 50
+REMEMBERED = 100
 """Rankings and drawings that are kept for a quick return."""
 
 
@@ -100,18 +102,6 @@ def _kept(known: dict[str, Any], key: str, value: Any) -> None:
     known[key] = value
 
 
-def _rehearse() -> None:
-    """Go through what a visitor does first, so that what is remembered on the way is there."""
-    session = Session("gcn", "karate")
-    for preset in session.presets:
-        session.preset(preset)
-        for gap in (2, 3):
-            session.add_boundary(gap)
-            session.undo()
-    session.preset("partial")
-    session.move_boundary(4, 3)
-
-
 class Template:
     """What is ready before the first page is opened.
 
@@ -124,7 +114,6 @@ class Template:
     def __init__(self, budgets: Budgets) -> None:
         self.budgets = budgets
         design.keep_programs(budgets.programs)
-        _rehearse()
         session = Session("gcn", "karate")
         session.run_limit = budgets.run_time
         session.most_records = budgets.records
@@ -136,10 +125,36 @@ class Template:
         for found in self.rendering.rank():
             self.rendering.rankings[orders.key(session)] = found
         self.parts = self.rendering.changes()
+        gc.freeze()  # what is collected in a fork would be copied
         data, machine = session.built.data, session.machine
         run = simulate(session.compilation, data, machine, observe=observation(True))
         run.check()  # kernels and the reference are loaded now
         self.compiled = ready()
+        self.rehearsal = self._rehearse()
+
+    def _rehearse(self) -> Iterator[None]:
+        """Go through what visitors do first, step by step, so that it is remembered in all forks.
+
+        The nursery does this while it has nothing else to do.
+        """
+        session = Session("gcn", "karate")
+        other = Rendering(session, self.budgets)
+        other.pictures, other.rankings = self.rendering.pictures, self.rendering.rankings
+        cuts = [[gap] for gap in (3, 5, 2, 6, 1, 7)]
+        steps = [*(partial(session.preset, name) for name in session.presets),
+                 *(partial(session.set_cuts, gaps) for gaps in cuts)]  # fmt: skip
+        for step in steps:
+            step()
+            yield
+            for region in range(min(2, len(session.regions))):
+                session.select_region(region)
+                for picture in other.draw():
+                    _kept(other.pictures, graph.dot(session), picture)
+                yield
+                for found in other.rank():
+                    _kept(other.rankings, orders.key(session), found)
+                yield
+        gc.freeze()
 
     @property
     def state(self) -> dict[str, Any]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import time
 
 from .conftest import workers
@@ -41,7 +43,7 @@ def test_a_run_goes_on_while_the_design_changes(page):
     page.until(lambda: page.run.get("share", 0) > 0)
     seat = page.client._seat.pid
     page.ask("choose", "spmv")
-    page.client._seat.kill("for a test")
+    os.kill(seat, signal.SIGKILL)
     page.ask("undo")
     assert page.run["running"]
     assert page.client._seat.pid != seat
@@ -66,9 +68,6 @@ def test_cancel_ends_the_process(page):
 
 
 def test_a_killed_runner_is_told(page):
-    import os
-    import signal
-
     long_run(page)
     page.start_run()
     page.until(lambda: page.run.get("share", 0) > 0)
