@@ -76,9 +76,7 @@ def quantiles(values: list[float]) -> str:
     return f"median {p50:.2f} s, p95 {p95:.2f} s, most {most:.2f} s"
 
 
-async def visit(
-    visitor: Visitor, seed: int, until: float, pause: float, outcome: Outcome
-) -> None:
+async def visit(visitor: Visitor, seed: int, until: float, pause: float, outcome: Outcome) -> None:
     """What one visitor does until the time is over."""
     rng = random.Random(seed)
     try:
@@ -139,9 +137,7 @@ def main() -> None:
         cycles((gap,))
     with Server() as server:
         outcome = asyncio.run(
-            measure(
-                server, options.visitors, 60 * options.minutes, options.pause, options.hostile
-            )
+            measure(server, options.visitors, 60 * options.minutes, options.pause, options.hostile)
         )
         print(outcome)
         print(

@@ -179,9 +179,7 @@ class Visitor:
 
     # What it sees -------------------------------------------------------------------------
 
-    async def _read(
-        self, greeted: asyncio.Future[None], pulled: asyncio.Future[None]
-    ) -> None:
+    async def _read(self, greeted: asyncio.Future[None], pulled: asyncio.Future[None]) -> None:
         while True:
             header = await self._socket.read_message()
             if header is None:
@@ -268,6 +266,7 @@ class Visitor:
     async def choose(self, label: str, value: Any) -> None:
         """Set a widget of the toolbar."""
         model = {"id": self.parts[label]}
+        self.models[model["id"]]["value"] = value
         event = {"kind": "ModelChanged", "model": model, "attr": "value", "new": value}
         await self._send("PATCH-DOC", {"events": [event]})
 

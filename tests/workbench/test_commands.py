@@ -82,7 +82,14 @@ def test_what_lacks_memory_once_is_tried_again(session, monkeypatch):
 @pytest.mark.parametrize("command", ["set_program", "set_schedule", "set_machine"])
 @pytest.mark.parametrize(
     "text",
-    ["[" * 30_000, "x = " + "[" * 30_000, "(" * 50_000, "\0" * 1000, "fuse " * 30_000, "a" * 200_000],
+    [
+        "[" * 30_000,
+        "x = " + "[" * 30_000,
+        "(" * 50_000,
+        "\0" * 1000,
+        "fuse " * 30_000,
+        "a" * 200_000,
+    ],
     ids=range(6),
 )
 def test_hostile_texts_are_refused_briefly(command, text):

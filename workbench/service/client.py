@@ -99,7 +99,9 @@ class Client:
             else:
                 took = time.monotonic() - started
                 if "ask" in ask.message:
-                    note("request", page=self.number, what=ask.message["ask"], seconds=round(took, 3))
+                    note(
+                        "request", page=self.number, what=ask.message["ask"], seconds=round(took, 3)
+                    )
         self._end_seat("the page was closed")
 
     def _say_working(self, working: bool) -> None:

@@ -31,6 +31,8 @@ def start(file: int) -> None:
     """Serve the server at the other end of that socket; runs in the process."""
     os.setpgid(0, 0)
     process.default_signals()
+    signal.signal(signal.SIGTERM, _end_all)
+    process.end_with(os.getppid(), signal.SIGTERM)
     process.no_core_dumps()
     end = socket.socket(fileno=file)
     hello = Wire(end)
@@ -48,6 +50,10 @@ def start(file: int) -> None:
         pass
     finally:
         os.killpg(0, signal.SIGKILL)
+
+
+def _end_all(*_: object) -> None:
+    os.killpg(0, signal.SIGKILL)
 
 
 class _watched:  # noqa: N801 (a context manager, used like a function)

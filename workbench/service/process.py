@@ -21,9 +21,9 @@ def _prctl(option: int, value: int) -> None:
         return
 
 
-def end_with(parent: int) -> None:
-    """Be killed when the parent dies; end at once if it is dead already."""
-    _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+def end_with(parent: int, how: int = signal.SIGKILL) -> None:
+    """Be sent a signal when the parent's thread dies; end at once if the parent is dead already."""
+    _prctl(_PR_SET_PDEATHSIG, how)
     if os.getppid() != parent:
         os._exit(0)
 

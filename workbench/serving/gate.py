@@ -88,9 +88,7 @@ def refusal(request: Any) -> tuple[int, str] | None:
     if (upgrade or path.endswith("/ws")) and not request.headers.get("Origin"):
         return 403, "a WebSocket without an Origin is refused"
     wanted = path.lstrip("/")
-    if wanted.startswith("components") and (
-        ".." in wanted or not wanted.startswith(COMPONENTS)
-    ):
+    if wanted.startswith("components") and (".." in wanted or not wanted.startswith(COMPONENTS)):
         return 404, "there is nothing here"
     if request.method not in ("GET", "HEAD", "POST", "OPTIONS"):
         return 405, "this method is not used here"

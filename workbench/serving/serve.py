@@ -138,7 +138,11 @@ def make_server(options: argparse.Namespace, hub: hubs.Hub, token: str) -> Any:
         unused_session_lifetime_milliseconds=UNUSED,
         check_unused_sessions_milliseconds=LOOK,
         websocket_max_message_size=upload,
-        http_server_kwargs={"max_buffer_size": upload, "max_body_size": MIB, "max_header_size": 65536},
+        http_server_kwargs={
+            "max_buffer_size": upload,
+            "max_body_size": MIB,
+            "max_header_size": 65536,
+        },
         **more,
     )
     guard(server._tornado)

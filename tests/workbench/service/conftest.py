@@ -64,7 +64,7 @@ class Page:
 
     def until(self, what: Callable[[], Any], seconds: float = PATIENCE) -> float:
         started = time.monotonic()
-        with getattr(self, "_changed"):
+        with self._changed:
             while not what():
                 left = started + seconds - time.monotonic()
                 assert left > 0, (self.news[-5:], self.refusals)

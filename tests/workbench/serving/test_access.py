@@ -50,9 +50,9 @@ def test_the_token_opens_and_is_remembered(locked):
     visitor.open(f"{locked.url}/login?next=/explorer", data)
     assert b"render_items" in visitor.open(f"{locked.url}/explorer").read()
     by_link = opener()
-    assert b"render_items" in by_link.open(
-        f"{locked.url}/login?token={TOKEN}&next=/explorer"
-    ).read()
+    assert (
+        b"render_items" in by_link.open(f"{locked.url}/login?token={TOKEN}&next=/explorer").read()
+    )
 
 
 def test_a_wrong_token_does_not(locked):

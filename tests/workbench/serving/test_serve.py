@@ -65,7 +65,7 @@ def test_a_token_is_long(tmp_path, monkeypatch):
 
 def test_the_default_port_is_closed_to_others():
     assert serve.origins(options()) == ["127.0.0.1:5006", "localhost:5006"]
-    assert serve.origins(options("--allow-origin", "proxy.example")) [-1] == "proxy.example"
+    assert serve.origins(options("--allow-origin", "proxy.example"))[-1] == "proxy.example"
 
 
 def test_budgets_have_flags_here_and_on_the_command_line():
@@ -183,7 +183,7 @@ def test_nothing_outlives_a_server_that_is_killed(state):
 
 def test_a_closed_tab_leaves_no_process_and_no_zombie(server):
     async def scenario():
-        visitor = (await _edit(server))
+        visitor = await _edit(server)
         assert server.health()["workers"] >= 1
         await visitor[0].close()
 
