@@ -23,14 +23,13 @@ from engine.dataflow.sim.program_runs import simulate
 from workbench.session import Session
 
 WORST = (
-    ("TextEditor", "set_program", "A: 12000x12000 csr\nx: 12000 dense\ny[i] = A[i,j] * x[j]"),
-    ("MachinePanel", "apply", "a = " + "[" * 30_000),
-    ("TextEditor", "set_program", "\n".join(f"T{k}[i] = x[i] * x[i]" for k in range(30_000))),
-    ("FusionChain", "move", 1 << 40),
-    ("MachinePanel", "apply", "x = '" + "a" * 60_000 + "'"),
+    ("TextEditor", "A: 12000x12000 csr\nx: 12000 dense\ny[i] = A[i,j] * x[j]"),
+    ("MachinePanel", "a = " + "[" * 30_000),
+    ("TextEditor", "\n".join(f"T{k}[i] = x[i] * x[i]" for k in range(30_000))),
+    ("FusionChain", 1 << 40),
+    ("MachinePanel", "x = '" + "a" * 60_000 + "'"),
     (
         "TextEditor",
-        "set_program",
         "x: 8 dense\nT0[i] = x[i] + x[i]\n"
         + "\n".join(f"T{k + 1}[i] = T{k}[i] + x[i]" for k in range(240)),
     ),
@@ -101,7 +100,7 @@ async def harass(server: Server, until: float, outcome: Outcome) -> None:
     rng = random.Random(0)
     visitor = await Visitor(server).open()
     while time.monotonic() < until:
-        component, kind, content = rng.choice(WORST)
+        component, content = rng.choice(WORST)
         request = {"kind": "move", "gap": content, "to": 3}
         if isinstance(content, str):
             request = {"kind": "apply", "text": content}

@@ -36,6 +36,20 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
+def wait_for_end(family: list[psutil.Process], seconds: float = 5) -> list[psutil.Process]:
+    """Wait until these processes have ended, buried or not; those that have not."""
+    until = time.monotonic() + seconds
+    while True:
+        left = []
+        for process in family:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                if process.is_running() and process.status() != psutil.STATUS_ZOMBIE:
+                    left.append(process)
+        if not left or time.monotonic() > until:
+            return left
+        time.sleep(0.02)
+
+
 class Server:
     """``python -m workbench.serving`` with a log that can be read."""
 
@@ -123,8 +137,8 @@ class Server:
         asked = time.monotonic()
         self.process.send_signal(number)
         self.process.wait(10)
-        _, left = psutil.wait_procs(family, timeout=5)
-        return time.monotonic() - asked, [p for p in left if p.is_running()]
+        left = wait_for_end(family)
+        return time.monotonic() - asked, left
 
     def kill(self) -> None:
         if self.process.poll() is None:
@@ -310,7 +324,8 @@ class Visitor:
             lambda: not self.view("RunPanel")["running"] and not self.data("Connection")["working"]
         )
         view = self.view("RunPanel")
-        assert view["result"] and not view["result"]["stale"], view
+        assert view["result"], view
+        assert not view["result"]["stale"], view
         return time.monotonic() - started
 
 

@@ -6,8 +6,6 @@ import os
 import signal
 import time
 
-import pytest
-
 from engine.dataflow.sim.program_runs import simulate
 from workbench.session import Session
 from workbench.views import LATER, PARTS
@@ -34,8 +32,6 @@ def test_answers_are_those_of_a_session(page):
     ):
         page.ask(name, *arguments)
         getattr(session, name)(*arguments)
-        for part, make in PARTS.items():
-            assert page.part(part) == pytest.approx(make(session)) if False else True
         assert page.part("chain") == PARTS["chain"](session)
         assert page.part("table") == PARTS["table"](session)
         assert page.part("status") == PARTS["status"](session) | {
@@ -134,7 +130,7 @@ def test_a_large_graph_does_not_hold_anybody_up(pages):
     other.until(lambda: not other.part("later")["graph"])
     assert other.part("graph")["name"] == "T1..T3"
     large.until(lambda: not large.part("later")["graph"])
-    assert "graphs up to 1,500 nodes are drawn" in large.part("graph")["problem"] or "gave" or True
+    assert large.part("graph")["svg"] or large.part("graph")["problem"]
     large.ask("preset", "full")
     large.until(lambda: not large.part("later")["graph"])
     assert "<svg" in large.part("graph")["svg"]
@@ -145,7 +141,7 @@ def test_idle_pages_give_their_seats_to_others(pages, hub):
     for k, one in enumerate(opened):
         one.ask("move_boundary", 4, 1 + k % 3)
         assert sum(c.seated for c in hub.clients) <= hub.budgets.workers
-    for k, one in enumerate(opened):
+    for one in opened:
         one.ask("add_boundary", 7)
         assert len(one.regions) == 3
 

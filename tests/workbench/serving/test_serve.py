@@ -10,7 +10,7 @@ import time
 import psutil
 import pytest
 
-from benchmarks.visitors import Server, Visitor
+from benchmarks.visitors import Server, Visitor, wait_for_end
 from engine.cli import serve as command
 from workbench.serving import serve
 from workbench.serving.__main__ import main as entrance
@@ -163,8 +163,7 @@ def test_a_signal_while_it_starts_ends_everything(wait):
         family = server.family()
         server.process.send_signal(signal.SIGTERM)
         server.process.wait(4)
-        _, left = psutil.wait_procs(family, timeout=3)
-        assert not left
+        assert not wait_for_end(family, 3)
 
 
 @pytest.mark.parametrize("state", ["edited", "running"])
@@ -176,8 +175,7 @@ def test_nothing_outlives_a_server_that_is_killed(state):
         killed = time.monotonic()
         server.process.kill()
         server.process.wait(5)
-        _, left = psutil.wait_procs(family, timeout=5)
-        assert not left
+        assert not wait_for_end(family)
         assert time.monotonic() - killed < 2
 
 
