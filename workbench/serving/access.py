@@ -17,7 +17,7 @@ DAYS = 7
 PAUSE = 1.0
 """Seconds before a wrong token is answered."""
 PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Fuseloom</title>
-<style>body {{ font: 16px system-ui, sans-serif; max-width: 26em; margin: 15vh auto; padding: 0 1em }}
+<style>body {{ font: 16px system-ui, sans-serif; max-width: 26em; margin: 15vh auto }}
 input, button {{ font: inherit; padding: .4em .7em }}</style>
 <h1>Fuseloom</h1><p>{message}</p>
 <form method="post"><label>Token <input type="password" name="token" autofocus
