@@ -78,19 +78,29 @@ def quantiles(values: list[float]) -> str:
 async def visit(visitor: Visitor, seed: int, until: float, pause: float, outcome: Outcome) -> None:
     """What one visitor does until the time is over."""
     rng = random.Random(seed)
+    wanted = ""
     try:
         while time.monotonic() < until:
             await asyncio.sleep(rng.random() * 2 * pause)
             (gap,) = visitor.cuts
             to = rng.choice([g for g in range(1, 8) if g != gap])
+            wanted = f"boundary {gap} to {to}"
             outcome.drags.append(await visitor.drag(gap, to))
+            wanted = "run"
             if rng.random() < 0.25:
                 outcome.runs.append(await visitor.run())
                 shown = visitor.view("RunPanel")["result"]["cycles"]
                 if shown != cycles(visitor.cuts):
                     outcome.wrong.append(f"{visitor.cuts}: {shown}, not {cycles(visitor.cuts)}")
     except (TimeoutError, AssertionError) as problem:
-        outcome.wrong.append(f"visitor {seed}: {problem!r}")
+        chain, line = visitor.view("FusionChain"), visitor.data("Connection")
+        outcome.wrong.append(
+            f"visitor {seed}: {problem!r}, wanted {wanted}, cuts {visitor.cuts}, "
+            f"shown {chain['shown']}, run {visitor.view('RunPanel')['status']}, "
+            f"graph {visitor.view('GraphView').get('name')} "
+            f"busy {visitor.data('GraphView').get('busy')}, working {line.get('working')}, "
+            f"said {visitor.data('FusionChain').get('status')}"
+        )
     finally:
         await visitor.close()
 

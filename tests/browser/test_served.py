@@ -44,6 +44,7 @@ def test_the_served_page_works_under_its_policy(page):
             wide = page.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
             assert wide[0] <= wide[1]
             page.locator("header button").last.click()
+        page.goto("about:blank")
         assert not server.faults()
 
 
