@@ -154,6 +154,10 @@ def main() -> None:
             f"load of the machine {os.getloadavg()[0]:.1f}"
         )
         print("health:", {k: v for k, v in server.health().items() if k != "limits"})
+        if outcome.wrong:
+            for line in server.log()[-400:]:
+                if line["event"] not in ("request", "run"):
+                    print(line)
         print("faults in the log:", server.faults() or "none")
         took, left = server.end()
         print(f"ended in {took:.2f} s, {len(left)} processes left")

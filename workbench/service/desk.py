@@ -92,8 +92,6 @@ class ServedDesk(Desk):
     def _hear(self, news: dict[str, Any]) -> None:
         with self._lock:
             self._news.append(news)
-            if len(self._news) > 1 and self._drawn:
-                return  # the tick that is coming takes this, too
         self._post(self._apply)
 
     def _look(self) -> None:
@@ -101,6 +99,8 @@ class ServedDesk(Desk):
         if self._closed or self._client is None:
             return
         session = getattr(self._document.session_context, "session", None)
+        if self._news:  # a tick that was asked for did not come
+            self._post(self._apply)
         connected = session is None or session.connection_count > 0
         now = time.monotonic()
         self._alone_since = None if connected else self._alone_since or now

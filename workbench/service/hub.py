@@ -319,7 +319,10 @@ class Hub:
         worker.line = Line(ours, worker.on_message, partial(self._broken, worker))
         nursery.send({"fork": self._numbers}, (its.fileno(),))
         try:
-            await born
+            await asyncio.wait_for(born, self.budgets.wall_time)
+        except TimeoutError:
+            worker.kill()
+            raise Ended("no process could be started") from None
         finally:
             its.close()
         return worker
