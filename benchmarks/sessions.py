@@ -95,7 +95,8 @@ async def visit(visitor: Visitor, seed: int, until: float, pause: float, outcome
     except (TimeoutError, AssertionError) as problem:
         chain, line = visitor.view("FusionChain"), visitor.data("Connection")
         outcome.wrong.append(
-            f"visitor {seed}: {problem!r}, wanted {wanted}, cuts {visitor.cuts}, "
+            f"visitor {seed}: {problem!r} {problem.__cause__!r}, "
+            f"wanted {wanted}, cuts {visitor.cuts}, "
             f"shown {chain['shown']}, run {visitor.view('RunPanel')['status']}, "
             f"graph {visitor.view('GraphView').get('name')} "
             f"busy {visitor.data('GraphView').get('busy')}, working {line.get('working')}, "
@@ -156,7 +157,7 @@ def main() -> None:
         print("health:", {k: v for k, v in server.health().items() if k != "limits"})
         if outcome.wrong:
             for line in server.log()[-400:]:
-                if line["event"] not in ("request", "run"):
+                if line["event"] not in ("run",):
                     print(line)
         print("faults in the log:", server.faults() or "none")
         took, left = server.end()

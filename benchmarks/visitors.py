@@ -179,6 +179,7 @@ class Visitor:
         pulled: asyncio.Future[None] = loop.create_future()
         greeted: asyncio.Future[None] = loop.create_future()
         self._reading = asyncio.create_task(self._read(greeted, pulled))
+        self._reading.add_done_callback(lambda _: self._changed.set())
         await asyncio.wait_for(greeted, 60)
         await self._send("PULL-DOC-REQ", {})
         await asyncio.wait_for(pulled, 60)
@@ -255,6 +256,8 @@ class Visitor:
         started = time.monotonic()
         while not what():
             assert not self.lost, "the server closed the connection"
+            if self._reading.done():
+                raise AssertionError("reading has failed") from self._reading.exception()
             self._changed.clear()
             left = started + seconds - time.monotonic()
             await asyncio.wait_for(self._changed.wait(), max(0.001, left))
