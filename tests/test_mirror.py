@@ -116,6 +116,13 @@ ELSEWHERE = (
         "a record, no behaviour",
     ),
     Elsewhere("engine/models/from_file.py", "tests/cli/test_inputs.py", "a record, no behaviour"),
+    Elsewhere(
+        "workbench/service/*.py",
+        "tests/workbench/service/test_client.py",
+        "processes that work together, seen from a page",
+    ),
+    Elsewhere("workbench/serving/__main__.py", "tests/workbench/serving/test_serve.py", "a door"),
+    Elsewhere("workbench/views/*.py", "tests/workbench/test_component.py", "what components draw"),
     Elsewhere("workbench/explorer.py", "tests/browser/test_explorer.py", "a page, in a browser"),
     Elsewhere("workbench/notebook.py", "tests/notebooks/test_notebooks.py", "for notebooks only"),
 )  # fmt: skip

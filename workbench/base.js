@@ -62,3 +62,26 @@ function draggable(handle, { start, move, end }) {
 function nearest(items, at, place) {
   return items.reduce((a, b) => Math.abs(place(b) - at) < Math.abs(place(a) - at) ? b : a)
 }
+
+/** The model with `view` read from the JSON in `drawn`; a view that has not come is empty. */
+function drawn(model) {
+  let text = null
+  let view = {}
+  return new Proxy(model, {
+    get(_, name) {
+      if (name === 'on') return (event, f) => model.on(event === 'view' ? 'drawn' : event, f)
+      if (name !== 'view') {
+        const value = model[name]
+        return typeof value === 'function' ? value.bind(model) : value
+      }
+      if (model.drawn !== text) {
+        text = model.drawn
+        view = JSON.parse(text)
+      }
+      return view
+    },
+  })
+}
+
+/** Whether anything has come to draw. */
+const there = model => Object.keys(model.view).length > 0

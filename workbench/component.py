@@ -1,13 +1,15 @@
-"""What components have in common: a session they show, and requests they send to it."""
+"""What components have in common: a desk whose parts they show, and requests they make of it."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import param
 from panel.custom import JSComponent
 
+from workbench.desk import Desk, desk_of
 from workbench.session import Session
 
 
@@ -19,44 +21,61 @@ class SessionComponent(JSComponent):
 
     Parameters
     ----------
-    session : Session, optional
+    session : Session or Desk, optional
         Shared by the components of a page; a new one by default.
     """
 
-    view = param.Dict({}, doc="What is drawn, as plain data.")
+    drawn = param.String("{}", doc="What is drawn, as JSON; scripts read it as model.view.")
     status = param.Dict({}, doc="The last answer: ok, message, count.")
 
+    part: ClassVar[str]
+    """The part of the desk that is drawn."""
+    more: ClassVar[tuple[str, ...]] = ()
+    """Further parts that are looked at."""
     topics: ClassVar[tuple[str, ...]] = ()
     """What requests may be about whose refusal is shown here."""
 
     __abstract = True
 
-    def __init__(self, session: Session | None = None, **params: Any) -> None:
-        self.session = session if session is not None else Session()
+    def __init__(self, session: Session | Desk | None = None, **params: Any) -> None:
+        self.desk = desk_of(session)
         params.setdefault("sizing_mode", "stretch_width")
         super().__init__(**params)
-        self._follow()
-
-    def _follow(self) -> None:
-        """Draw now and after each answer; components that show more watch more."""
+        self.desk.want("status", self.part, *self.more)
         self.refresh()
-        self.session.param.watch(lambda *_: self.refresh(), ["answers", "region"])
+        self.desk.param.watch(lambda *_: self.refresh(), "turn")
+
+    @property
+    def session(self) -> Session:
+        """The session, where it is in this process."""
+        return self.desk.session
+
+    @property
+    def view(self) -> dict[str, Any]:
+        """What is drawn, as plain data."""
+        return json.loads(self.drawn)
 
     def refresh(self) -> None:
-        """Show the session's state."""
-        view = self.make_view()
-        session = self.session
-        status = {"ok": True, "message": session.summary, "count": session.answers}
-        if session.topic in self.topics:
-            status.update(ok=session.ok, message=session.message)
-        changes: dict[str, Any] = {"status": status}
-        if view != self.view:
-            changes["view"] = view
-        self.param.update(**changes)
+        """Show what the desk has now."""
+        self.param.update(**self.changes())
 
-    def make_view(self) -> dict[str, Any]:
-        """The plain data the script draws."""
-        raise NotImplementedError
+    def changes(self) -> dict[str, Any]:
+        """Parameters to set at this turn."""
+        changes: dict[str, Any] = {}
+        text = self.text()
+        if text is not None and text != self.drawn:
+            changes["drawn"] = text
+        said = self.desk.part("status")
+        if said is not None:
+            status = {"ok": True, "message": said["summary"], "count": said["answers"]}
+            if said["topic"] in self.topics:
+                status.update(ok=said["ok"], message=said["message"])
+            changes["status"] = status
+        return changes
+
+    def text(self) -> str | None:
+        """The JSON the script draws; None while it is not known."""
+        return self.desk.parts.get(self.part)
 
     def handle(self, request: Mapping[str, Any]) -> None:
         """Carry out a request from the browser."""

@@ -8,8 +8,9 @@ import panel as pn
 from bokeh.models import ColumnDataSource, HoverTool, NumeralTickFormatter, Range1d, SaveTool
 from bokeh.plotting import figure
 
+from workbench.desk import Desk, desk_of
 from workbench.palette import MARKERS, OKABE_ITO
-from workbench.runs_table import RunsTable, series
+from workbench.runs_table import RunsTable
 from workbench.session import Session
 
 _COLUMNS = (
@@ -29,18 +30,20 @@ HEIGHT = 340
 class CostPlot(pn.viewable.Viewer):
     """A log-log plot with the line of perfect estimates, and the table of runs under it."""
 
-    def __init__(self, session: Session | None = None, **params: Any) -> None:
-        self.session = session if session is not None else Session()
+    def __init__(self, session: Session | Desk | None = None, **params: Any) -> None:
+        self.desk = desk_of(session)
         super().__init__(**params)
+        self.desk.want("costs")
+        self._shown: Any = None
         self._range = Range1d(*_EMPTY_RANGE), Range1d(*_EMPTY_RANGE)
         self.sources = {name: ColumnDataSource({c: [] for c in _COLUMNS}) for name in OKABE_ITO}
         self._plot = self._figure()
         self._layout = pn.Column(
             pn.pane.Bokeh(self._plot, sizing_mode="stretch_width", height=HEIGHT, max_width=1000),
-            RunsTable(self.session),
+            RunsTable(self.desk),
             sizing_mode="stretch_width",
         )
-        self.session.param.watch(lambda *_: self.refresh(), "records")
+        self.desk.param.watch(lambda *_: self.refresh(), "turn")
         self.refresh()
 
     def __panel__(self) -> pn.viewable.Viewable:
@@ -100,25 +103,18 @@ class CostPlot(pn.viewable.Viewer):
 
     def refresh(self) -> None:
         """Show the runs there are."""
+        runs = self.desk.part("costs")
+        if runs is None or runs is self._shown:
+            return
+        self._shown = runs
         rows: dict[str, dict[str, list[Any]]] = {
             name: {c: [] for c in _COLUMNS} for name in OKABE_ITO
         }
         seen: list[float] = []
-        for record in self.session.records.values():
-            row = rows[series(record)]
-            values = (
-                max(record.estimated, 1.0),
-                max(record.run.cycles, 1),
-                record.name,
-                f"{record.design.model} · {record.standin or record.data}",
-                record.machine,
-                record.run.schedule or "every statement alone",
-                record.verdict,
-                len(record.run.regions),
-            )
-            for column, value in zip(_COLUMNS, values, strict=True):
-                row[column].append(value)
-            seen += values[:2]
+        for run in runs:
+            for column in _COLUMNS:
+                rows[run["series"]][column].append(run[column])
+            seen += (run["estimated"], run["simulated"])
         for name, source in self.sources.items():
             source.data = rows[name]
         low, high = (min(seen) / 2, max(seen) * 2) if seen else _EMPTY_RANGE

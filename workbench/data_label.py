@@ -9,6 +9,7 @@ import panel as pn
 
 from engine.models.datasets import VARIABLE
 from workbench.assets import style
+from workbench.desk import Desk, desk_of
 from workbench.records import standin_text
 from workbench.session import Session
 
@@ -22,9 +23,10 @@ class DataLabel(pn.viewable.Viewer):
     ''
     """
 
-    def __init__(self, session: Session | None = None, **params: Any) -> None:
-        self.session = session if session is not None else Session()
+    def __init__(self, session: Session | Desk | None = None, **params: Any) -> None:
+        self.desk = desk_of(session)
         super().__init__(**params)
+        self.desk.want("label")
         self._pane = pn.pane.HTML(
             "",
             stylesheets=[style("data_label")],
@@ -32,23 +34,25 @@ class DataLabel(pn.viewable.Viewer):
             margin=0,
             css_classes=["data-label"],
         )
-        self.session.param.watch(lambda *_: self._show(), "answers")
+        self.desk.param.watch(lambda *_: self._show(), "turn")
         self._show()
 
     def _show(self) -> None:
-        self._pane.param.update(object=self.html(), visible=self.session.built.loaded.standin)
+        html = self.html()
+        if self._pane.object != html or self._pane.visible != bool(html):
+            self._pane.param.update(object=html, visible=bool(html))
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self._pane
 
     def html(self) -> str:
         """The label in HTML, empty for real data."""
-        loaded = self.session.built.loaded
-        if not loaded.standin:
+        data = self.desk.part("label")
+        if data is None or not data["standin"]:
             return ""
         return (
-            f"<div class='label' role='note'><b>⚠ {escape(standin_text(loaded.label))}.</b> "
-            f"It is {escape(loaded.origin)}, with about as many nodes, edges and two-hop paths, "
+            f"<div class='label' role='note'><b>⚠ {escape(standin_text(data['label']))}.</b> "
+            f"It is {escape(data['origin'])}, with about as many nodes, edges and two-hop paths, "
             f"so that it costs about the same. For the real graph, start the workbench with "
             f"<code>{VARIABLE}</code> naming the folder of its files.</div>"
         )

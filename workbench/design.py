@@ -17,7 +17,18 @@ from engine.dataflow.look_ups import LookUps
 from engine.dataflow.orders import BestOrders, best_orders
 from engine.dataflow.samml.graph import Graph
 from engine.dataflow.sim.machine import Machine
-from engine.models import MODELS, Kernel, Loaded, Model, fitting, load_labelled, random_data
+from engine.errors import ProgramError
+from engine.models import (
+    DATASETS,
+    MODELS,
+    Kernel,
+    Loaded,
+    Model,
+    fitting,
+    load_labelled,
+    load_model,
+    random_data,
+)
 from engine.models.datasets import GRAPHS, VARIABLE
 from engine.program import Program, Statement, StoredTensor, parse
 from engine.program.printer import statement_text
@@ -154,6 +165,18 @@ def source(model: str, data: str, seed: int, text: str | None) -> Loaded:
     return _edited(model, data, seed, text, os.environ.get(VARIABLE) or None)
 
 
+def forget() -> None:
+    """Let go of data sets and edited programs that were kept for a quick return."""
+    _edited.cache_clear()
+    _loaded.cache_clear()
+
+
+def keep_programs(number: int) -> None:
+    """How many edited programs with their data are kept for a quick return."""
+    global _edited
+    _edited = lru_cache(maxsize=number)(_edited.__wrapped__)
+
+
 @lru_cache(maxsize=32)
 def _edited(model: str, data: str, seed: int, text: str | None, folder: str | None) -> Loaded:
     loaded = _loaded(model, data, seed, folder)
@@ -169,6 +192,27 @@ def _edited(model: str, data: str, seed: int, text: str | None, folder: str | No
         if name in data_set and known.program.tensor(name) == program.tensor(name)
     }
     return replace(loaded, model=edited, data={**fresh, **kept})
+
+
+def known_names(model: str, data: str | None) -> None:
+    """Refuse what is no name of a model or data set: a page opens no files.
+
+    Raises
+    ------
+    ProgramError
+        If the model is unknown, or no data set has that name.
+    """
+    load_model(model)
+    if data is not None and data not in DATASETS:
+        raise ProgramError(
+            f"no data set is called {data[:60]!r}", hint=f"for {model}: {', '.join(fitting(model))}"
+        )
+    if data in GRAPHS and GRAPHS[data].nodes > LARGEST:
+        raise ProgramError(
+            f"data set {data} has {GRAPHS[data].nodes:,} nodes, more than the {LARGEST:,} "
+            "that the workbench loads",
+            hint="use the command line",
+        )
 
 
 def fitting_data(model: str) -> tuple[str, ...]:

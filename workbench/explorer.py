@@ -9,11 +9,11 @@ import panel as pn
 import panel_material_ui as pmui
 from panel.util import edit_readonly
 
-from workbench import layout
 from workbench.assets import style
+from workbench.connection import Connection
 from workbench.cost_plot import CostPlot
 from workbench.data_label import DataLabel
-from workbench.design import fitting_data, model_names
+from workbench.desk import Desk, desk_of
 from workbench.fusion_chain import FusionChain
 from workbench.graph_view import GraphView
 from workbench.machine_panel import MachinePanel
@@ -26,6 +26,7 @@ from workbench.session import Session
 from workbench.table_grid import FusionTableGrid
 from workbench.text_editor import TextEditor
 from workbench.utilisation import Utilisation
+from workbench.views.choices import OWN
 
 TITLE = "Fuseloom · fusion explorer"
 HINT = """
@@ -47,8 +48,15 @@ CAPTIONS = {
     "becomes a primitive of the machine.",
     "why": "Of the region shown, in the last run of this configuration.",
 }
-OWN = "yours"
-"""What the choice of presets shows for a design that is none."""
+STARTING = {
+    "model": "gcn",
+    "models": ["gcn"],
+    "data": "karate",
+    "datas": ["karate"],
+    "preset": "partial",
+    "presets": ["partial"],
+}
+"""What the toolbar shows before the engine is loaded."""
 _DENSE = {"MuiToolbar": {"defaultProps": {"variant": "dense"}}}
 THEME = {
     "light": {
@@ -73,10 +81,9 @@ THEME = {
 }
 
 
-def explorer(session: Session | None = None) -> pmui.Page:
+def explorer(shown: Session | Desk | None = None) -> pmui.Page:
     """The page, on a session of its own unless one is given."""
-    session = session if session is not None else Session("gcn", "karate")
-    layout.warm_up()
+    session = desk_of(shown if shown is not None else Session("gcn", "karate"))
     run = RunPanel(session)
     tabs = pmui.Tabs(
         ("Graph", GraphView(session)),
@@ -87,7 +94,7 @@ def explorer(session: Session | None = None) -> pmui.Page:
         sizing_mode="stretch_width",
     )
     why = pmui.Tabs(
-        ("Critical path", PathPanel(session, run)),
+        ("Critical path", PathPanel(session)),
         ("Utilisation over time", Utilisation(session)),
         ("Memory", MemoryPanel(session)),
         dynamic=False,
@@ -119,6 +126,7 @@ def explorer(session: Session | None = None) -> pmui.Page:
                 ),
                 _card("3  Graph, costs and texts", None, tabs),
                 _card("4  Where the cycles went", CAPTIONS["why"], why),
+                Connection(session, height=0, margin=0),
                 sizing_mode="stretch_width",
                 styles={"gap": "12px", "padding": "12px 16px"},
             )
@@ -161,58 +169,57 @@ def _hint() -> pn.pane.HTML:
     return pn.pane.HTML(HINT, stylesheets=[style("hint")], sizing_mode="stretch_width", margin=0)
 
 
-def _button(label: str, icon: str, action: Callable[[], bool]) -> pmui.Button:
+def _button(label: str, icon: str, action: Callable[[], None]) -> pmui.Button:
     return pmui.Button(
         label=label, icon=icon, variant="outlined", on_click=lambda _: action(), margin=0
     )
 
 
-def _presets(session: Session) -> dict[str, Any]:
-    """The presets, and the user's own design while it is none of them."""
-    name = session.built.preset_name
-    own = [] if name else [OWN]
-    return {"options": [*session.presets, *own], "value": name or OWN}
-
-
-def _toolbar(session: Session, run: RunPanel) -> pn.FlexBox:
+def _toolbar(desk: Desk, run: RunPanel) -> pn.FlexBox:
+    desk.want("choices")
+    start = desk.part("choices") or STARTING
     model = pmui.Select(
-        label="Model", value=session.design.model, options=list(model_names()), width=120, margin=0
+        label="Model", value=start["model"], options=start["models"], width=120, margin=0
     )
     data = pmui.Select(
-        label="Data",
-        value=session.design.data,
-        options=list(fitting_data(session.design.model)),
-        width=120,
-        margin=0,
+        label="Data", value=start["data"], options=start["datas"], width=120, margin=0
     )
-    preset = pmui.RadioButtonGroup(label="Preset", margin=0, **_presets(session))
-    undo = _button("Undo", "undo", session.undo)
-    redo = _button("Redo", "redo", session.redo)
+    preset = pmui.RadioButtonGroup(
+        label="Preset", margin=0, value=start["preset"], options=start["presets"]
+    )
+    undo = _button("Undo", "undo", lambda: desk.ask("undo"))
+    redo = _button("Redo", "redo", lambda: desk.ask("redo"))
     showing = [False]
 
     def show(*_: Any) -> None:
         """Bring the widgets in line without taking their change for a request."""
+        now = desk.part("choices")
+        if now is None:
+            return
         showing[0] = True
         try:
-            data.options = list(fitting_data(session.design.model))
-            model.value, data.value = session.design.model, session.design.data
-            preset.param.update(**_presets(session))
-            undo.disabled, redo.disabled = (not there for there in session.travels)
+            for widget, options, value in (
+                (model, "models", "model"),
+                (data, "datas", "data"),
+                (preset, "presets", "preset"),
+            ):
+                if widget.options != now[options] or widget.value != now[value]:
+                    widget.param.update(options=now[options], value=now[value])
+            undo.disabled, redo.disabled = not now["undo"], not now["redo"]
         finally:
             showing[0] = False
 
-    def ask(request: Any) -> Any:
+    def ask(name: str) -> Any:
         def on_change(event: Any) -> None:
-            if not showing[0] and event.new:
-                request(event.new)
-                show()
+            if not showing[0] and event.new and event.new != OWN:
+                desk.ask(name, event.new)
 
         return on_change
 
-    model.param.watch(ask(lambda name: session.choose(name)), "value")
-    data.param.watch(ask(lambda name: session.choose(session.design.model, name)), "value")
-    preset.param.watch(ask(lambda name: name == OWN or session.preset(name)), "value")
-    session.param.watch(show, "answers")
+    model.param.watch(ask("choose"), "value")
+    data.param.watch(ask("choose_data"), "value")
+    preset.param.watch(ask("preset"), "value")
+    desk.param.watch(show, "turn")
     show()
     run.styles = {"flex": "1 1 420px"}
     return pn.FlexBox(

@@ -1,5 +1,6 @@
 /** Kernels as boxes in regions; the browser asks, Python answers with a new view or a reason. */
-export function render({ model, el }) {
+export function render({ model: sent, el }) {
+  const model = drawn(sent)
   const chain = h('div', { class: 'chain', role: 'group', 'aria-label': 'Kernels and fusion boundaries' })
   const status = statusLine()
   el.append(chain, status)
@@ -13,6 +14,7 @@ export function render({ model, el }) {
   }
 
   function draw() {
+    if (!there(model)) return
     const { units, regions, shown } = model.view
     const left = chain.scrollLeft
     chain.replaceChildren()

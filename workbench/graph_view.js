@@ -1,5 +1,6 @@
 /** A Graphviz drawing to move about in: pan, zoom, search, paths, heat, minimap. */
-export function render({ model, el }) {
+export function render({ model: sent, el }) {
+  const model = drawn(sent)
   const READABLE = 0.85
   const MEASURED = { busy: 'Heat: busy', stall_input: 'Heat: waiting for input', stall_output: 'Heat: waiting for space', stall_memory: 'Heat: waiting for memory', path: 'Heat: critical path' }
   const NS = 'http://www.w3.org/2000/svg'
@@ -39,7 +40,7 @@ export function render({ model, el }) {
   function find() {
     const wanted = search.value.trim().toLowerCase()
     if (!wanted) return
-    const hits = Object.entries(model.view.labels).filter(([, label]) => label.toLowerCase().includes(wanted))
+    const hits = Object.entries(model.view.labels || {}).filter(([, label]) => label.toLowerCase().includes(wanted))
     const exact = hits.find(([, label]) => label.toLowerCase() === wanted) || hits[0]
     said.textContent = exact ? `${hits.length} node${hits.length === 1 ? '' : 's'} found` : `no node is called ${search.value}`
     if (exact) go(exact[0])
@@ -259,7 +260,7 @@ export function render({ model, el }) {
   }, { passive: false })
   box.addEventListener('keydown', event => {
     const pan = { ArrowLeft: [60, 0], ArrowRight: [-60, 0], ArrowUp: [0, 60], ArrowDown: [0, -60] }[event.key]
-    const order = [...nodes].filter(([key]) => key in model.view.labels).sort(([, a], [, b]) => a.x - b.x || a.y - b.y).map(([key]) => key)
+    const order = [...nodes].filter(([key]) => key in (model.view.labels || {})).sort(([, a], [, b]) => a.x - b.x || a.y - b.y).map(([key]) => key)
     const step = { n: 1, p: -1 }[event.key]
     if (pan) { view.x += pan[0]; view.y += pan[1]; apply() }
     else if (event.key === '+' || event.key === '=') zoom(1.2)

@@ -1,5 +1,6 @@
 /** The machine: presets, capacity of its channels, and its whole description as text. */
-export function render({ model, el }) {
+export function render({ model: sent, el }) {
+  const model = drawn(sent)
   const preset = h('select', { 'aria-label': 'Machine', on: { change: () => preset.value && model.send_msg({ kind: 'preset', name: preset.value }) } })
   const capacity = h('input', { class: 'capacity', 'aria-label': 'Channel capacity, in tokens', autocomplete: 'off', spellcheck: 'false', title: 'Tokens each channel holds; empty is unbounded', on: { change: () => model.send_msg({ kind: 'capacity', tokens: capacity.value }) } })
   const about = h('span', { class: 'about' })
@@ -14,6 +15,7 @@ export function render({ model, el }) {
   el.append(h('div', { class: 'row' }, h('label', {}, 'Machine ', preset), h('label', {}, 'channels hold ', capacity, ' tokens'), about), status, own)
 
   function draw() {
+    if (!there(model)) return
     const v = model.view
     preset.replaceChildren(...v.presets.map(name => h('option', { value: name, selected: name === v.chosen }, name)),
       ...v.chosen ? [] : [h('option', { value: '', selected: true }, v.label)])

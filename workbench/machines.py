@@ -15,6 +15,8 @@ LONG = 50e6
 """Expected tokens from which the log of an explained run may hold its end only."""
 PATIENCE = 10.0
 """Seconds of expected wall time from which Run asks first."""
+RUN_LIMIT = 900.0
+"""Seconds after which a run in the workbench is ended, unless told otherwise."""
 MAX_DIGITS = 18
 _RATES = {
     (False, False): 300e6,

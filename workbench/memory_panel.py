@@ -20,6 +20,7 @@ from bokeh.models import (
 from bokeh.plotting import figure
 
 from workbench.assets import style
+from workbench.desk import Desk, desk_of
 from workbench.quantities import count
 from workbench.session import Session
 
@@ -36,9 +37,11 @@ _READS, _WRITES = "#0072B2", "#D55E00"
 class MemoryPanel(pn.viewable.Viewer):
     """Figures of the memory, its latencies and the bandwidth of its channels."""
 
-    def __init__(self, session: Session | None = None, **params: Any) -> None:
-        self.session = session if session is not None else Session()
+    def __init__(self, session: Session | Desk | None = None, **params: Any) -> None:
+        self.desk = desk_of(session)
         super().__init__(**params)
+        self.desk.want("memory")
+        self._shown: Any = None
         self.latencies = ColumnDataSource({"bin": [], "reads": [], "writes": []})
         self.channels = ColumnDataSource({"channel": [], "rate": [], "share": [], "hits": []})
         self._bins, self._numbers = FactorRange(), FactorRange()
@@ -62,7 +65,7 @@ class MemoryPanel(pn.viewable.Viewer):
             sizing_mode="stretch_width",
         )
         self._layout = pn.Column(self._text, self._plots, sizing_mode="stretch_width", margin=0)
-        self.session.param.watch(lambda *_: self.refresh(), ["answers", "region", "records"])
+        self.desk.param.watch(lambda *_: self.refresh(), "turn")
         self.refresh()
 
     def __panel__(self) -> pn.viewable.Viewable:
@@ -126,14 +129,16 @@ class MemoryPanel(pn.viewable.Viewer):
 
     def refresh(self) -> None:
         """Show the region's run, if there is one and its machine has a memory."""
-        session = self.session
-        record = session.record
-        memory = record.run.regions[session.region].memory if record else None
-        self._plots.visible = memory is not None
-        if record is None or memory is None:
-            self._text.object = NO_RUN if session.machine.memory is not None else NO_MEMORY
+        view = self.desk.part("memory")
+        if view is None or view is self._shown:
             return
-        self._text.object = memory_html(session.current.name, memory)
+        self._shown = view
+        memory = view["memory"]
+        self._plots.visible = memory is not None
+        if memory is None:
+            self._text.object = NO_RUN if view["there"] else NO_MEMORY
+            return
+        self._text.object = memory_html(view["region"], memory)
         histograms = memory["read_histogram"], memory["write_histogram"]
         bins = max(map(len, histograms))
         names = [f"{1 << k:,}–{(2 << k) - 1:,}" if k else "1" for k in range(bins)]

@@ -2,29 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from html import escape
 from typing import Any
 
 import panel as pn
 
-from engine.dataflow.samml.catalogue import CATALOGUE
-from engine.dataflow.samml.graph import Graph, Node, StreamKind
-from engine.dataflow.samml.primitive import Port
 from workbench.assets import style
-from workbench.quantities import count
-from workbench.records import ports_of
+from workbench.desk import Desk, desk_of
 from workbench.session import Session
-
-_WORDS = {
-    StreamKind.CRD: "coordinates",
-    StreamKind.REF: "references",
-    StreamKind.VAL: "values",
-    StreamKind.SIG: "repeat signal",
-}
-NOTHING = (
-    "<p class='quiet'>Select a cell of the table or a node of the graph to see what it does.</p>"
-)
 
 
 class NodeDetails(pn.viewable.Viewer):
@@ -39,9 +23,10 @@ class NodeDetails(pn.viewable.Viewer):
     True
     """
 
-    def __init__(self, session: Session | None = None, **params: Any) -> None:
-        self.session = session if session is not None else Session()
+    def __init__(self, session: Session | Desk | None = None, **params: Any) -> None:
+        self.desk = desk_of(session)
         super().__init__(**params)
+        self.desk.want("details")
         self._pane = pn.pane.HTML(
             self.html(),
             stylesheets=[style("node_details")],
@@ -49,108 +34,15 @@ class NodeDetails(pn.viewable.Viewer):
             margin=0,
             css_classes=["node-details"],
         )
-        self.session.param.watch(self._show, ["answers", "region", "cell", "node", "records"])
+        self.desk.param.watch(lambda *_: self._show(), "turn")
 
-    def _show(self, *_: Any) -> None:
-        self._pane.object = self.html()
+    def _show(self) -> None:
+        if self._pane.object != self.html():
+            self._pane.object = self.html()
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self._pane
 
     def html(self) -> str:
         """The selection in HTML; everything from a user's program is escaped."""
-        parts: list[str] = []
-        column, row = self.session.cell
-        cells = self.session.current.table.cells
-        if (column, row) in cells:
-            cell = cells[column, row]
-            refers = f" → refers to <code>{escape(cell.target)}</code>" if cell.target else ""
-            lone = (
-                ""
-                if self.session.node >= 0
-                else ("<p class='quiet'>No graph node comes from this cell alone.</p>")
-            )
-            parts.append(
-                f"<h4>Cell <code>{escape(column)}.{escape(row)}</code></h4>"
-                f"<p><b>{escape(cell.kind.value)}</b>: <code>{escape(cell.text)}</code>{refers}"
-                f"</p>{lone}"
-            )
-        if self.session.node >= 0:
-            parts.append(self._node(self.session.current.graph.nodes[self.session.node]))
-        if not parts:
-            return NOTHING
-        return f"<div class='sheet'><section>{''.join(parts)}</section></div>"
-
-    def _node(self, node: Node) -> str:
-        entry = CATALOGUE[node.op]
-        graph = self.session.current.graph
-        params = "".join(
-            f"<li><code>{escape(name)} = {escape(str(value))}</code></li>"
-            for name, value in node.params.items()
-        )
-        return (
-            f"<h4><span class='kind' style='background:{entry.colour}'>"
-            f"{escape(entry.short)}</span> "
-            f"{escape(node.label or entry.title)}</h4>"
-            f"<p><b>{escape(entry.title)}</b> · node {node.id}<br>{escape(entry.doc)}</p>"
-            + (f"<ul class='params'>{params}</ul>" if params else "")
-            + "</section><section>"
-            + _ports("in", entry.input_ports(len(node.inputs)), node.inputs, graph)
-            + _ports("out", entry.output_ports(len(node.outputs)), node.outputs, graph)
-            + f"</section><section>{self._figures(node)}"
-        )
-
-    def _figures(self, node: Node) -> str:
-        session = self.session
-        expected = session.estimate.regions[session.region].nodes[node.id]
-        record = session.record
-        region = record.run.regions[session.region] if record else None
-        row = region.rows.get(node.id) if region else None
-        asked = ports_of(region, node.id) if region else []
-        ports = sum(port["stall_memory"] for port in asked) if asked else None
-        path = region.path if region else None
-        on_path = path and round(path["shares"].get(str(node.id), 0.0) * path["cycles"])
-        lines = [
-            ("busiest port", expected.tokens, row and row["tokens"], "tokens"),
-            ("put, all ports", None, row and row["tokens_out"], "tokens"),
-            ("taken, all ports", None, row and row["tokens_in"], "tokens"),
-            ("cycles busy", expected.cycles, row and row["busy"], "cycles"),
-            ("waits for input", None, row and row["stall_input"], "cycles"),
-            ("waits for space", None, row and row["stall_output"], "cycles"),
-            ("waits for memory", None, row and row["stall_memory"], "cycles"),
-            ("its memory ports wait", None, row and ports, "cycles"),
-            ("idle after its end", None, row and row["idle"], "cycles"),
-            ("on the critical path", None, on_path, "cycles"),
-            ("arithmetic", expected.flops, None, "FLOPs"),
-            ("memory traffic", expected.bytes, None, "bytes"),
-        ]
-        body = "".join(
-            f"<tr><th scope='row'>{name}</th><td>{_figure(guess, unit)}</td>"
-            f"<td>{_figure(seen, unit)}</td></tr>"
-            for name, guess, seen, unit in lines
-            if guess is not None or seen is not None
-        )
-        share = f"<p>busy <b>{row['busy_share']:.0%}</b> of the elapsed cycles</p>" if row else ""
-        note = "" if row else "<p class='quiet'>Press Run to measure.</p>"
-        return (
-            "<table><thead><tr><td></td><th scope='col'>estimated</th>"
-            f"<th scope='col'>simulated</th></tr></thead><tbody>{body}</tbody></table>{share}{note}"
-        )
-
-
-def _figure(value: float | None, unit: str) -> str:
-    return "–" if value is None else escape(count(value, unit))
-
-
-def _ports(title: str, ports: Iterable[Port], streams: Iterable[int | None], graph: Graph) -> str:
-    items = []
-    for port, number in zip(ports, streams, strict=True):
-        if number is None:
-            items.append(f"<li><code>{escape(port.name)}</code> unused</li>")
-            continue
-        stream = graph.streams[number]
-        items.append(
-            f"<li><code>{escape(port.name)}</code> {escape(stream.label)} "
-            f"<span class='quiet'>{_WORDS[stream.kind]}, depth {stream.depth}</span></li>"
-        )
-    return f"<div class='ports'><b>{title}</b><ul>{''.join(items)}</ul></div>" if items else ""
+        return self.desk.part("details") or ""

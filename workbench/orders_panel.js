@@ -1,5 +1,6 @@
 /** Legal dataflow orders as a list to choose from. */
-export function render({ model, el }) {
+export function render({ model: sent, el }) {
+  const model = drawn(sent)
   const head = h('div', { class: 'head' })
   const list = h('div', { class: 'list', role: 'radiogroup', 'aria-label': 'Dataflow orders' })
   const rules = h('details', {})
@@ -7,6 +8,7 @@ export function render({ model, el }) {
   let focused = null
 
   function draw() {
+    if (!there(model)) return
     const v = model.view
     const plural = v.one ? '' : 's'
     head.replaceChildren(

@@ -1,5 +1,6 @@
 /** What the cycles were spent on: summary, what could be gained, segments and channels. */
-export function render({ model, el }) {
+export function render({ model: sent, el }) {
+  const model = drawn(sent)
   const frame = h('div', { class: 'frame' })
   el.append(frame)
   let open = new Set()
@@ -17,6 +18,7 @@ export function render({ model, el }) {
   }
 
   function draw() {
+    if (!there(model)) return
     const v = model.view, p = v.path
     if (!p.rows) {
       frame.replaceChildren(!v.ready

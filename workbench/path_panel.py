@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
 from workbench.assets import script, style
 from workbench.component import SessionComponent
-from workbench.machines import LONG, SMALL
-from workbench.quantities import about, count
-from workbench.run_panel import RunPanel
+from workbench.desk import Desk
 from workbench.session import Session
-
-CHANNELS = 12
-"""Fullest channels listed."""
 
 
 class PathPanel(SessionComponent):
@@ -21,135 +17,20 @@ class PathPanel(SessionComponent):
 
     _esm = script("path_panel")
     _stylesheets = [style("path_panel")]
+    part = "path"
 
-    def __init__(
-        self, session: Session | None = None, run: RunPanel | None = None, **params: Any
-    ) -> None:
-        session = session if session is not None else Session()
-        self.run = run if run is not None else RunPanel(session)
+    def __init__(self, session: Session | Desk | None = None, **params: Any) -> None:
         super().__init__(session, **params)
+        self.desk.runner.param.watch(lambda *_: self.refresh(), "running")
 
-    def _follow(self) -> None:
-        super()._follow()
-        self.session.param.watch(lambda *_: self.refresh(), ["records", "node"])
-        self.run.runner.param.watch(lambda *_: self.refresh(), "running")
-
-    def make_view(self) -> dict[str, Any]:
-        session = self.session
-        record = session.record
-        region = record.run.regions[session.region] if record else None
-        path = region.path if region else None
-        view: dict[str, Any] = {
-            "region": session.current.name,
-            "running": self.run.runner.running,
-            "ready": bool(record),
-            "at_once": session.built.tokens <= SMALL,
-            "takes": self._takes(),
-            "too_long": self.run.expect(explain=True) > self.run.runner.limit,
-            "node": session.node,
-            "path": {},
-            "channels": [],
-        }
-        if record is None or region is None or path is None:
-            return view
-        view["path"] = {
-            "head": self._head(path),
-            "start": self._start(path),
-            "rows": [_row(row, path["cycles"]) for row in path["summary"]],
-            "hidden": path["summaries"] - len(path["summary"]),
-            "gains": [_gain(guess) for guess in path["what_if"]],
-            "segments": [
-                {**_row(s, path["cycles"]), "from": f"{s['start']:,}", "to": f"{s['stop']:,}"}
-                for s in path["segments"]
-            ],
-            "left_out": max(0, path["pieces"] - len(path["segments"])),
-        }
-        channels = region.channels or ()
-        view["channels"] = [_channel(row) for row in channels[:CHANNELS]]
-        view["more"] = max(0, len(channels) - CHANNELS)
-        return view
-
-    def _takes(self) -> str:
-        """How long Explain may take, and what it may miss."""
-        expected, limit = self.run.expect(explain=True), self.run.runner.limit
-        if expected > limit:
-            return (
-                f"may take {about(expected)}, more than the limit of {about(limit)} for a run "
-                "here; use smaller data, or fuseloom simulate --explain"
-            )
-        part = "; of so long a run only the end may be known" if self._long else ""
-        return (
-            f"simulates once more with a log of every wait, {about(expected)}; the path then "
-            f"shows which nodes determine the last cycle{part}"
-        )
-
-    @property
-    def _long(self) -> bool:
-        return self.session.built.tokens > LONG
-
-    def _head(self, path: Mapping[str, Any]) -> str:
-        """The bottleneck in a sentence."""
-        if not path["what_if"]:
-            return f"{count(path['cycles'], 'cycles')}; no node works on the path."
-        first, most = path["what_if"][0], path["summary"][0]
-        share = first["own"] / max(path["cycles"], 1)
-        largest = ""
-        if most["cycles"] > first["own"]:
-            part = most["cycles"] / max(path["cycles"], 1)
-            largest = f" But most of the path, {part:.0%}: {most['what']}."
-        return (
-            f"Bottleneck: {first['label']} works for {count(first['own'], 'cycles')} of "
-            f"{count(path['cycles'], 'cycles')} ({share:.0%}). Twice as fast, it would save at "
-            f"most {count(first['gain'], 'cycles')}.{largest}"
-        )
-
-    def _start(self, path: Mapping[str, Any]) -> str:
-        if not path["start"]:
-            return ""
-        known = 1 - path["start"] / max(path["cycles"], 1)
-        return (
-            f"The log holds the end of this long run only: the path is known from "
-            f"{count(path['start'], 'cycles')} on, the last {known:.2%}. What is said of it "
-            "holds for that part."
-        )
+    def text(self) -> str | None:
+        view = self.desk.part("path")
+        return view and json.dumps({**view, "running": self.desk.runner.running})
 
     def handle(self, request: Mapping[str, Any]) -> None:
+        view = self.desk.part("path") or {}
         match request:
-            case {"kind": "explain"} if self.session.record and not self.view["too_long"]:
-                self.run.explain()
+            case {"kind": "explain"} if view.get("ready") and not view["too_long"]:
+                self.desk.run(explain=True)
             case {"kind": "select", "node": int(node)}:
-                self.session.select_node(node)
-
-
-def _row(row: Mapping[str, Any], cycles: int) -> dict[str, Any]:
-    return {
-        "node": row["owner"],
-        "name": row["label"],
-        "why": row["why"],
-        "what": row["what"],
-        "cycles": f"{row['cycles']:,}",
-        "times": f"{row.get('segments', 1):,}",
-        "share": row["cycles"] / max(cycles, 1),
-    }
-
-
-def _gain(guess: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "node": guess["owner"],
-        "name": guess["label"],
-        "own": f"{guess['own']:,}",
-        "gain": f"{guess['gain']:,}",
-        "cycles": f"{guess['cycles']:,}",
-    }
-
-
-def _channel(row: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "node": row["consumer"]["owner"],
-        "stream": row["label"],
-        "ends": f"{row['producer']['label']} → {row['consumer']['label']}",
-        "mean": f"{row['mean']:,.1f}",
-        "most": f"{row['most']:,}",
-        "capacity": "unbounded" if row["capacity"] is None else f"{row['capacity']:,}",
-        "full": row["capacity"] is not None and row["most"] >= row["capacity"],
-    }
+                self.desk.ask("select_node", node)

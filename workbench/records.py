@@ -55,12 +55,12 @@ class KeptRun:
     run: RunRecord = field(repr=False)
 
     @classmethod
-    def of(cls, built: Built, name: str, run: RunRecord) -> KeptRun:
-        """A design's run under that name."""
+    def of(cls, built: Built, run: RunRecord) -> KeptRun:
+        """A design's run; under the preset's name, or none."""
         return cls(
             configuration=built.configuration,
             problem=built.problem,
-            name=name,
+            name=built.preset_name,
             preset=bool(built.preset_name),
             design=built.design,
             estimated=float(built.estimate.cycles),

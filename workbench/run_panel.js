@@ -1,5 +1,6 @@
 /** Run and Cancel, progress, and the last result with its badge. */
-export function render({ model, el }) {
+export function render({ model: sent, el }) {
+  const model = drawn(sent)
   const run = h('button', { class: 'button primary', 'data-action': 'run', on: { click: () => model.send_msg({ kind: 'run' }) } }, '▶ Run')
   const anyway = h('button', { class: 'button primary', 'data-action': 'anyway', on: { click: () => model.send_msg({ kind: 'run', sure: true }) } }, '▶ Run anyway')
   const leave = h('button', { class: 'button', 'data-action': 'leave', on: { click: () => model.send_msg({ kind: 'leave' }) } }, 'Not now')
@@ -11,6 +12,7 @@ export function render({ model, el }) {
     h('div', { class: 'text' }, h('div', { class: 'row' }, bar, said), out)))
 
   function draw() {
+    if (!there(model)) return
     const v = model.view
     const mine = el.getRootNode().activeElement
     run.disabled = v.running

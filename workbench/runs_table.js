@@ -1,9 +1,11 @@
 /** Runs so far; the name of a run goes back to it. */
-export function render({ model, el }) {
+export function render({ model: sent, el }) {
+  const model = drawn(sent)
   const frame = h('div', { class: 'frame' })
   el.append(frame)
 
   function draw() {
+    if (!there(model)) return
     const { runs } = model.view
     if (!runs.length) {
       frame.replaceChildren(h('p', { class: 'quiet' }, 'No run yet. Press Run; each configuration you simulate is kept here and in the plot.'))

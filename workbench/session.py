@@ -15,7 +15,7 @@ from engine.dataflow.samml.catalogue import primitive
 from engine.dataflow.samml.primitive import Family
 from engine.dataflow.sim.machine import Machine
 from engine.dataflow.sim.machine_text import read_machine
-from engine.errors import FuseloomError, OrderError, ScheduleError
+from engine.errors import FuseloomError, OrderError, ProgramError, ScheduleError
 from engine.models import MODELS
 from engine.results.record import RunRecord
 from workbench.design import (
@@ -23,15 +23,26 @@ from workbench.design import (
     Design,
     build,
     fitting_data,
+    known_names,
     source,
     with_order,
     with_program,
 )
-from workbench.machines import tokens_of
+from workbench.machines import RUN_LIMIT, tokens_of
 from workbench.quantities import count
 from workbench.records import KeptRun
 
 UNDO_LIMIT = 200
+LONGEST = 500
+"""Characters of an answer."""
+ACTIVITIES = {
+    "busy": "busy",
+    "stall_input": "waiting for input",
+    "stall_output": "waiting for space",
+    "stall_memory": "waiting for memory",
+    "idle": "idle after its end",
+}
+"""What a node may do at a time."""
 
 
 class Session(param.Parameterized):
@@ -74,6 +85,13 @@ class Session(param.Parameterized):
     node = param.Integer(-1, doc="The selected graph node's id; -1 is none.")
     records = param.Dict({}, doc="Configuration to its KeptRun, oldest first.")
     latest = param.ClassSelector(class_=KeptRun, doc="The record shown last.")
+    clusters = param.Boolean(False, doc="Whether the drawing frames nodes of one table column.")
+    direction = param.Selector(default="LR", objects=["LR", "TB"], doc="Of the drawing.")
+    activity = param.Selector(default="busy", objects=list(ACTIVITIES), doc="On the timeline.")
+    run_limit = param.Number(RUN_LIMIT, doc="Seconds that a run may take here.")
+    most_text = param.Integer(100_000, doc="Characters of a program or schedule.")
+    most_statements = param.Integer(250, doc="Statements of an edited program.")
+    most_records = param.Integer(100, bounds=(1, None), doc="Runs kept; the oldest go first.")
 
     def __init__(
         self,
@@ -161,9 +179,10 @@ class Session(param.Parameterized):
     # Changes ------------------------------------------------------------------------------
 
     def choose(self, model: str, data: str | None = None, seed: int | None = None) -> bool:
-        """Load another model or data set; a model starts with its own schedule."""
+        """Load another model or data set, by name; a model starts with its own schedule."""
 
         def change() -> Design:
+            known_names(model, data)
             if model == self.design.model:
                 return replace(
                     self.design,
@@ -177,19 +196,30 @@ class Session(param.Parameterized):
     def preset(self, name: str) -> bool:
         """Take over a schedule of the model by name."""
         if name not in self.presets:
-            return self._refuse(
+            return self.refuse(
                 ScheduleError(f"no preset is called {name!r}", hint=", ".join(self.presets))
             )
         return self._try(lambda: self._scheduled(self.presets[name]))
 
     def set_schedule(self, text: str) -> bool:
         """Take over schedule text."""
-        return self._try(lambda: self._scheduled(text), "text")
+
+        def change() -> Design:
+            self._bounded(text)
+            return self._scheduled(text)
+
+        return self._try(change, "text")
 
     def set_program(self, text: str) -> bool:
         """Take over program text; cuts and orders stay where the statements are the same."""
 
-        return self._try(lambda: with_program(self.built, text), "text")
+        def change() -> Design:
+            self._bounded(text)
+            design = with_program(self.built, text)
+            self._check_size(design)
+            return design
+
+        return self._try(change, "text")
 
     def set_machine(self, name_or_text: str) -> bool:
         """Simulate on another machine: a preset by name, or one described in TOML."""
@@ -212,7 +242,7 @@ class Session(param.Parameterized):
         units = self.built.units
         for gap in wanted:
             if not 0 < gap < len(units):
-                return self._refuse(
+                return self.refuse(
                     ScheduleError(
                         f"there is no gap {gap} to cut",
                         hint=f"a boundary stands between two kernels: 1 to {len(units) - 1}",
@@ -225,14 +255,14 @@ class Session(param.Parameterized):
         """Move the boundary at one gap to another, past no other boundary."""
         cuts = set(self.cuts)
         if gap not in cuts:
-            return self._refuse(ScheduleError(f"there is no boundary at gap {gap} to move"))
+            return self.refuse(ScheduleError(f"there is no boundary at gap {gap} to move"))
         if to == gap:
             return True
         between = range(min(gap, to), max(gap, to) + 1)
         met = next((c for c in self.cuts if c != gap and c in between), None)
         if met is not None:
             left, right = self.built.units[met - 1].name, self.built.units[met].name
-            return self._refuse(
+            return self.refuse(
                 ScheduleError(
                     f"a boundary stands already between {left} and {right}",
                     hint="remove one of them to fuse the regions",
@@ -265,7 +295,7 @@ class Session(param.Parameterized):
         """Move an index of the region shown to another place of the table's rows."""
         rows = list(self.current.order)
         if row not in self.current.region.indices:
-            return self._refuse(
+            return self.refuse(
                 OrderError(
                     f"row {row} cannot be moved by itself: the compiler added it",
                     hint="it follows the index it is named after",
@@ -274,7 +304,7 @@ class Session(param.Parameterized):
             )
         if not 0 <= to < len(rows):
             edge = "outermost" if to < 0 else "innermost"
-            return self._refuse(OrderError(f"{row} is the {edge} index already"), "order")
+            return self.refuse(OrderError(f"{row} is the {edge} index already"), "order")
         rows.insert(to, rows.pop(rows.index(row)))
         own = set(self.current.region.indices)
         return self.set_order(self.region, [x for x in rows if x in own])
@@ -291,6 +321,31 @@ class Session(param.Parameterized):
     def travels(self) -> tuple[bool, bool]:
         """Whether there is something to undo, and to redo."""
         return bool(self._past), bool(self._future)
+
+    @property
+    def steps(self) -> tuple[list[Design], list[Design]]:
+        """The designs before this one, and those that were undone."""
+        return list(self._past), list(self._future)
+
+    def go_to(
+        self,
+        design: Design,
+        past: Sequence[Design],
+        future: Sequence[Design],
+        records: Mapping[str, KeptRun],
+    ) -> None:
+        """Show a design with its history and runs, as they were saved.
+
+        Raises
+        ------
+        FuseloomError
+            If it cannot be built; nothing changes then.
+        """
+        self._check_size(design)
+        built = build(design, self.built)
+        self._past, self._future = list(past), list(future)
+        self.param.update(records=dict(records), latest=next(reversed(records.values()), None))
+        self._show(built)
 
     # Selection ----------------------------------------------------------------------------
 
@@ -320,13 +375,33 @@ class Session(param.Parameterized):
 
     def finish(self, built: Built, run: RunRecord) -> KeptRun:
         """Keep what a worker sent back about a design, and show it."""
-        configuration = built.configuration
+        return self.keep(KeptRun.of(built, run))
+
+    def keep(self, record: KeptRun) -> KeptRun:
+        """Keep a run and show it; one that is no preset's is given a number."""
+        known = self.records.get(record.configuration)
         own = sum(not r.preset for r in self.records.values())
-        known = self.records.get(configuration)
-        name = built.preset_name or (known.name if known else f"yours {own + 1}")
-        record = KeptRun.of(built, name, run).with_paths_of(known)
-        self.param.update(records={**self.records, configuration: record}, latest=record)
+        name = record.name or (known.name if known else f"yours {own + 1}")
+        record = replace(record, name=name).with_paths_of(known)
+        records = {**self.records, record.configuration: record}
+        for oldest in list(records)[: max(0, len(records) - self.most_records)]:
+            del records[oldest]
+        self.param.update(records=records, latest=record)
         return record
+
+    # Drawing ------------------------------------------------------------------------------
+
+    def draw_framed(self, on: bool) -> None:
+        """Frame the nodes of a table column in the drawing, or do not."""
+        self.clusters = on
+
+    def draw_towards(self, direction: str) -> None:
+        """Draw from left to right (``LR``) or from top to bottom (``TB``)."""
+        self.direction = direction
+
+    def look_at(self, activity: str) -> None:
+        """Show another activity on the timeline."""
+        self.activity = activity
 
     def recall(self, configuration: str) -> bool:
         """Go back to a configuration that was run."""
@@ -334,6 +409,24 @@ class Session(param.Parameterized):
         return record is not None and self._try(lambda: record.design)
 
     # Inside -------------------------------------------------------------------------------
+
+    def _bounded(self, text: str) -> None:
+        if len(text) > self.most_text:
+            raise ProgramError(
+                f"a text of {len(text):,} characters", hint=f"at most {self.most_text:,} here"
+            )
+
+    def _check_size(self, design: Design) -> None:
+        """Refuse programs that are too long to be drawn."""
+        if design.text is None:
+            return
+        self._bounded(design.text)
+        program = source(design.model, design.data, design.seed, design.text).model.program
+        if len(program.statements) > self.most_statements:
+            raise ProgramError(
+                f"a program of {len(program.statements):,} statements",
+                hint=f"at most {self.most_statements:,} here; the command line takes longer ones",
+            )
 
     def _scheduled(self, text: str) -> Design:
         d = self.design
@@ -358,7 +451,7 @@ class Session(param.Parameterized):
         try:
             built = build(change(), self.built)
         except FuseloomError as reason:
-            return self._refuse(reason, topic)
+            return self.refuse(reason, topic)
         if built.design != self.design:
             self._past = [*self._past, self.design][-UNDO_LIMIT:]
             self._future = []
@@ -367,7 +460,7 @@ class Session(param.Parameterized):
 
     def _travel(self, here: list[Design], there: list[Design], otherwise: str) -> bool:
         if not here:
-            return self._refuse(FuseloomError(otherwise))
+            return self.refuse(FuseloomError(otherwise))
         there.append(self.design)
         self._show(build(here.pop(), self.built))
         return True
@@ -399,11 +492,13 @@ class Session(param.Parameterized):
                 return number
         return 0
 
-    def _refuse(self, reason: FuseloomError, topic: str = "fusion") -> bool:
+    def refuse(self, reason: FuseloomError, topic: str = "fusion") -> bool:
+        """Answer with a reason; nothing changes."""
+        text = str(reason)
         self.param.update(
             ok=False,
             topic=topic,
-            message=str(reason),
+            message=text if len(text) <= LONGEST else f"{text[: LONGEST - 2]} …",
             place=(reason.line or 0, (reason.column or 1) if reason.line else 0),
         )
         self.answers += 1

@@ -1,5 +1,6 @@
 /** The fusion table: sticky headers, movable rows, references that show their target. */
-export function render({ model, el }) {
+export function render({ model: sent, el }) {
+  const model = drawn(sent)
   const heading = h('div', { class: 'heading' })
   const frame = h('div', { class: 'frame' })
   const stepper = h('div', { class: 'stepper' })
@@ -24,6 +25,7 @@ export function render({ model, el }) {
   }
 
   function draw() {
+    if (!there(model)) return
     const { columns, rows, kinds, region, name, fill, accumulators } = model.view
     const [left, top] = [frame.scrollLeft, frame.scrollTop]
     const found = cells()

@@ -1,5 +1,6 @@
 /** Text with line numbers; an error marks its line and puts the caret there. */
-export function render({ model, el }) {
+export function render({ model: sent, el }) {
+  const model = drawn(sent)
   const name = model.view.title
   const numbers = h('div', { class: 'numbers', 'aria-hidden': 'true' })
   const area = h('textarea', { spellcheck: 'false', wrap: 'off', 'aria-label': `${name} text`, 'aria-describedby': 'answer' })

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -32,25 +33,36 @@ class TextEditor(SessionComponent):
     what = param.Selector(default="program", objects=["program", "schedule"])
     answer = param.Dict({}, doc="What the engine said to the last Apply of this editor.")
 
-    def make_view(self) -> dict[str, Any]:
-        session = self.session
-        if self.what == "program":
-            text = session.design.text or str(session.built.program)
-        else:
-            text = str(session.built.schedule).replace("; ", "\n")
-        return {"text": text, "title": self.what, "help": HELP[self.what]}
+    def __init__(self, *args: Any, **params: Any) -> None:
+        self._asked = False
+        super().__init__(*args, **params)
+
+    @property
+    def part(self) -> str:  # type: ignore[override]
+        """The part of the desk that is drawn."""
+        return str(self.what)
+
+    def text(self) -> str:
+        view = self.desk.part(self.what) or {"text": ""}
+        return json.dumps({**view, "title": self.what, "help": HELP[self.what]})
+
+    def refresh(self) -> None:
+        super().refresh()
+        said = self.desk.part("status")
+        if not self._asked or said is None or said["topic"] != "text":
+            return
+        self._asked = False
+        line, column = said["place"]
+        self.answer = {
+            "ok": said["ok"],
+            "message": f"applied: {said['message']}" if said["ok"] else said["message"],
+            "line": line,
+            "column": column,
+            "count": self.desk.turn,
+        }
 
     def handle(self, request: Mapping[str, Any]) -> None:
         text = request.get("text")
-        if request["kind"] != "apply" or not isinstance(text, str):
-            return
-        session = self.session
-        done = session.set_program(text) if self.what == "program" else session.set_schedule(text)
-        line, column = session.place
-        self.answer = {
-            "ok": done,
-            "message": f"applied: {session.message}" if done else session.message,
-            "line": line,
-            "column": column,
-            "count": session.answers,
-        }
+        if request["kind"] == "apply" and isinstance(text, str):
+            self._asked = True
+            self.desk.ask(f"set_{self.what}", text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -19,23 +20,12 @@ from bokeh.models import (
 )
 from bokeh.plotting import figure
 
-from engine.results.record import RegionRecord
 from workbench.assets import style
-from workbench.quantities import count
-from workbench.session import Session
+from workbench.desk import Desk, desk_of
+from workbench.session import ACTIVITIES, Session
 
-ACTIVITIES = {
-    "busy": "busy",
-    "stall_input": "waiting for input",
-    "stall_output": "waiting for space",
-    "stall_memory": "waiting for memory",
-    "idle": "idle after its end",
-}
 ROW = 15
 """Height of a node's row, in pixels."""
-NOTHING = (
-    "<p class='quiet'>No run of this configuration yet. Press Run to see what each node does.</p>"
-)
 _COLUMNS = ("x", "width", "node", "share", "cycles", "from", "to")
 _RAMP = [f"#d9480f{round(255 * t):02x}" for t in np.linspace(0, 1, 64)]
 """From nothing to orange-red, on the ground of either theme."""
@@ -44,9 +34,11 @@ _RAMP = [f"#d9480f{round(255 * t):02x}" for t in np.linspace(0, 1, 64)]
 class Utilisation(pn.viewable.Viewer):
     """A row per node, a column per bin of time; the colour is the share of the bin's cycles."""
 
-    def __init__(self, session: Session | None = None, **params: Any) -> None:
-        self.session = session if session is not None else Session()
+    def __init__(self, session: Session | Desk | None = None, **params: Any) -> None:
+        self.desk = desk_of(session)
         super().__init__(**params)
+        self.desk.want("timeline")
+        self._shown: Any = None
         self.source = ColumnDataSource({name: [] for name in _COLUMNS})
         self._note = pn.pane.HTML(
             "", stylesheets=[style("memory_panel")], sizing_mode="stretch_width", margin=0
@@ -66,8 +58,8 @@ class Utilisation(pn.viewable.Viewer):
         self._layout = pn.Column(
             self._note, self.choice, self._pane, sizing_mode="stretch_width", margin=0
         )
-        self.session.param.watch(lambda *_: self.refresh(), ["answers", "region", "records"])
-        self.choice.param.watch(lambda *_: self.refresh(), "value")
+        self.desk.param.watch(lambda *_: self.refresh(), "turn")
+        self.choice.param.watch(lambda event: self.desk.ask("look_at", event.new), "value")
         self.refresh()
 
     def __panel__(self) -> pn.viewable.Viewable:
@@ -118,50 +110,39 @@ class Utilisation(pn.viewable.Viewer):
         plot.yaxis.major_label_text_font_size = "10px"
         return plot
 
-    @property
-    def region(self) -> RegionRecord | None:
-        """The run of the region shown."""
-        record = self.session.record
-        return record.run.regions[self.session.region] if record else None
-
     def refresh(self) -> None:
         """Show the region's run, if there is one."""
-        region = self.region
-        there = region is not None and region.timeline is not None
-        self._pane.visible = self.choice.visible = there
-        if region is None or region.timeline is None:
-            self._note.object = NOTHING
+        view = self.desk.part("timeline")
+        if view is None or view is self._shown:
             return
-        names, rows = self._rows(region)
-        width = region.timeline["width"]
-        ports = sum(row["owner"] != row["node"] for row in region.rows.values())
-        self._note.object = (
-            f"<p class='quiet'>{count(len(names) - ports, 'nodes')} in the order of the graph"
-            + (f", then {count(ports, 'memory ports')}" if ports else "")
-            + f"; each bin is {width:,} of {count(region.cycles, 'cycles')}.</p>"
-        )
-        self._y.factors = list(reversed(names))
-        self._x.update(start=0, end=max(region.cycles, 1), bounds=(0, max(region.cycles, 1)))
-        self._plot.height = 90 + ROW * len(names)
-        self.source.data = rows
+        self._shown = view
+        there = "names" in view
+        self._pane.visible = self.choice.visible = there
+        self._note.object = view["note"]
+        if not there:
+            return
+        total = max(view["total"], 1)
+        self._y.factors = list(reversed(view["names"]))
+        self._x.update(start=0, end=total, bounds=(0, total))
+        self._plot.height = 90 + ROW * len(view["names"])
+        self.source.data = rectangles(view)
 
-    def _rows(self, region: RegionRecord) -> tuple[list[str], dict[str, Any]]:
-        """Names of the nodes, each once, and one rectangle per node and bin."""
-        cycles = np.asarray(region.timeline["cycles"][self.choice.value], dtype=float)
-        names = [f"{row['label']} · {number}" for number, row in region.rows.items()]
-        width = region.timeline["width"]
-        start = np.arange(cycles.shape[1]) * width
-        stop = np.minimum(start + width, max(region.cycles, 1))
-        start, stop = start[start < stop], stop[start < stop]
-        cycles = cycles[:, : len(start)]
-        number = len(names)
-        rows = {
-            "x": np.tile((start + stop) / 2, number),
-            "width": np.tile(stop - start, number),
-            "node": np.repeat(names, len(start)),
-            "share": (cycles / (stop - start)).ravel(),
-            "cycles": cycles.ravel(),
-            "from": np.tile(start, number),
-            "to": np.tile(stop, number),
-        }
-        return names, rows
+
+def rectangles(view: Mapping[str, Any]) -> dict[str, Any]:
+    """One rectangle per node and bin of time."""
+    cycles = np.asarray(view["cycles"], dtype=float)
+    names, width = view["names"], view["width"]
+    start = np.arange(cycles.shape[1]) * width
+    stop = np.minimum(start + width, max(view["total"], 1))
+    start, stop = start[start < stop], stop[start < stop]
+    cycles = cycles[:, : len(start)]
+    number = len(names)
+    return {
+        "x": np.tile((start + stop) / 2, number),
+        "width": np.tile(stop - start, number),
+        "node": np.repeat(names, len(start)),
+        "share": (cycles / (stop - start)).ravel(),
+        "cycles": cycles.ravel(),
+        "from": np.tile(start, number),
+        "to": np.tile(stop, number),
+    }

@@ -8,7 +8,7 @@ import pytest
 from panel.tests.util import wait_until
 
 from engine.models.datasets import VARIABLE
-from workbench import machines, run_panel
+from workbench import machines
 from workbench.session import Session
 
 from .conftest import PATIENCE, show
@@ -54,7 +54,7 @@ def test_a_machine_with_memory_shows_what_its_memory_did(page, session):
 
 
 def test_explain_lists_the_critical_path_and_outlines_it(page, session, monkeypatch):
-    monkeypatch.setattr(run_panel, "SMALL", 0)  # as if it were too long to be explained at once
+    monkeypatch.setattr(machines, "SMALL", 0)  # as if it were too long to be explained at once
     run(page)
     expect(page.locator("g.node.critical")).to_have_count(0)
     explain = page.locator("[data-action=explain]")
@@ -138,7 +138,7 @@ def test_a_stand_in_says_so_and_long_runs_ask_first(page, session, monkeypatch):
 
 
 def test_progress_moves_inside_a_region(page, session, monkeypatch):
-    monkeypatch.setattr(run_panel, "PATIENCE", float("inf"))
+    monkeypatch.setattr(machines, "PATIENCE", float("inf"))
     assert session.choose("gcn", "cora_ml"), session.message
     assert session.preset("full"), session.message
     expect(page.locator(".region")).to_have_count(1)

@@ -4,25 +4,37 @@ from __future__ import annotations
 
 import os
 import sys
-from pathlib import Path
 
 import pytest
 
 from engine.cli import main
 
-ROOT = Path(__file__).parents[2]
+HERE = ["--address", "127.0.0.1"]
 
 
-@pytest.mark.parametrize(("options", "shown"), [((), ["--show"]), (("--no-browser",), [])])
-def test_serve(options: tuple[str, ...], shown: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    begun: list[list[str]] = []
+@pytest.mark.parametrize(
+    ("options", "given"),
+    [
+        ((), HERE),
+        (("--no-browser",), [*HERE, "--no-browser"]),
+        (
+            ("--address", "0.0.0.0", "--allow-origin", "a:1", "--allow-origin", "b:2"),
+            ["--address", "0.0.0.0", "--allow-origin", "a:1", "--allow-origin", "b:2"],
+        ),
+        (
+            ("--log-json", "--open-to-network", "--token-file", "t", "--max-run-time", "5"),
+            [*HERE, "--token-file", "t", "--open-to-network", "--log-json", "--max-run-time", "5"],
+        ),
+    ],
+)
+def test_serve(options: tuple[str, ...], given: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    became: list[list[str]] = []
 
-    def execv(program: str, arguments: list[str]) -> None:
-        begun.append([program, *arguments])
+    def execv(path: str, arguments: list[str]) -> None:
+        became.append([path, *arguments])
         raise KeyboardInterrupt
 
     monkeypatch.setattr(os, "execv", execv)
     assert main(["serve", "--port", "5010", *options]) == 130
-    app = str(ROOT / "apps" / "explorer.py")
-    panel = ["-m", "panel", "serve", app, "--port", "5010", "--num-threads", "4", *shown]
-    assert begun == [[sys.executable, sys.executable, *panel]]
+    server = ["-m", "workbench.serving", "--port", "5010"]
+    assert became == [[sys.executable, sys.executable, *server, *given]]

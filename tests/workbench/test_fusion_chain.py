@@ -18,11 +18,10 @@ def test_the_chain_shows_regions_with_estimates(session):
 
 
 def test_the_chain_shows_what_a_run_took(explained):
-    regions = FusionChain(explained).make_view()["regions"]
+    regions = FusionChain(explained).view["regions"]
     assert [region["simulated"] for region in regions] == [
         short(region.cycles, "cycles") for region in explained.record.run.regions
     ]
     assert not any(
-        region["simulated"]
-        for region in FusionChain(Session("gcn", "karate")).make_view()["regions"]
+        region["simulated"] for region in FusionChain(Session("gcn", "karate")).view["regions"]
     )

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from engine.errors import FuseloomError
 from workbench.path_panel import PathPanel
+from workbench.views.path import start_text
 
 from .outcomes import outcome
 
@@ -26,8 +28,7 @@ def test_the_path_panel_lists_what_the_cycles_went_on(explained):
 
 
 def test_a_path_known_in_part_says_so(explained):
-    panel = PathPanel(explained)
-    text = panel._start({"start": 900, "cycles": 1000})
+    text = start_text({"start": 900, "cycles": 1000})
     assert "known from 900 cycles on, the last 10.00%" in text
 
 
@@ -44,9 +45,9 @@ def test_what_takes_too_long_to_explain_is_not_started(session, monkeypatch):
     panel = PathPanel(session)
     assert "a log of every wait, less than a second" in panel.view["takes"]
     assert not panel.view["too_long"]
-    monkeypatch.setattr("workbench.run_panel.expected_seconds", lambda *_: 1e4)
-    panel.refresh()
+    monkeypatch.setattr("workbench.machines.expected_seconds", lambda *_: 1e4)
+    session.refuse(FuseloomError("look again"))
     assert "about 167 minutes, more than the limit of about 15 minutes" in panel.view["takes"]
     panel.handle({"kind": "explain"})
-    assert not panel.run.runner.running
-    assert panel.run.runner.status == ""
+    assert not panel.desk.runner.running
+    assert panel.desk.runner.status == ""

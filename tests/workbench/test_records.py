@@ -10,7 +10,7 @@ from .outcomes import outcome
 
 
 def kept(session, **how) -> KeptRun:
-    return KeptRun.of(session.built, "partial", outcome(session=session, **how))
+    return KeptRun.of(session.built, outcome(session=session, **how))
 
 
 def test_a_run_knows_what_it_was_a_run_of(session):
@@ -40,8 +40,8 @@ def test_paths_are_kept_only_from_a_run_of_as_many_cycles(session, explained):
     (known,) = explained.records.values()
     assert known.run.explained
     cycles = known.run.cycles
-    same = KeptRun.of(explained.built, "partial", outcome(cycles, session=explained))
-    other = KeptRun.of(explained.built, "partial", outcome(cycles + 1, session=explained))
+    same = KeptRun.of(explained.built, outcome(cycles, session=explained))
+    other = KeptRun.of(explained.built, outcome(cycles + 1, session=explained))
     assert same.with_paths_of(known).run.explained
     assert same.with_paths_of(known).run.cycles == cycles
     assert other.with_paths_of(known) is other

@@ -33,8 +33,8 @@ def test_the_run_panel_marks_stale_results(session):
 
 
 def test_a_long_run_is_asked_about_first(session, monkeypatch):
+    monkeypatch.setattr("workbench.machines.expected_seconds", lambda *_: 2000.0)
     panel = RunPanel(session)
-    monkeypatch.setattr("workbench.run_panel.expected_seconds", lambda *_: 2000.0)
     panel.handle({"kind": "run"})
     assert not panel.runner.running
     assert panel.view["asking"].startswith("This may take about 33 minutes, more than the limit")

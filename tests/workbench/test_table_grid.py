@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from engine.dataflow.table.cells import CellKind
-from workbench.table_grid import FILLS, FusionTableGrid
+from workbench.table_grid import FusionTableGrid
+from workbench.views.table import FILLS
 
 
 def test_the_steps_end_in_the_finished_table(session):

@@ -1,0 +1,168 @@
+"""Several visitors at once: how long a drag and a run take, and whether every answer is right.
+
+    python benchmarks/sessions.py [--visitors 10] [--minutes 10] [--hostile] [--pause 1.0]
+
+Each visitor drags the boundary of Karate GCN to a place of its own choice, and now and then runs;
+the cycles are compared with those of the same design simulated here.  With ``--hostile`` one more
+visitor sends the worst there is, all the time.  At the end the server is told to end, and nothing
+of it may be left.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import random
+import time
+from dataclasses import dataclass, field
+from functools import cache
+
+from benchmarks.visitors import Server, Visitor
+from engine.dataflow.sim.program_runs import simulate
+from workbench.session import Session
+
+WORST = (
+    ("TextEditor", "A: 12000x12000 csr\nx: 12000 dense\ny[i] = A[i,j] * x[j]"),
+    ("MachinePanel", "a = " + "[" * 30_000),
+    ("TextEditor", "\n".join(f"T{k}[i] = x[i] * x[i]" for k in range(30_000))),
+    ("FusionChain", 1 << 40),
+    ("MachinePanel", "x = '" + "a" * 60_000 + "'"),
+    (
+        "TextEditor",
+        "x: 8 dense\nT0[i] = x[i] + x[i]\n"
+        + "\n".join(f"T{k + 1}[i] = T{k}[i] + x[i]" for k in range(240)),
+    ),
+)
+
+
+@cache
+def cycles(cuts: tuple[int, ...]) -> str:
+    """What a run of Karate GCN under these cuts takes, computed here."""
+    session = Session("gcn", "karate")
+    session.set_cuts(cuts)
+    run = simulate(session.compilation, session.built.data, session.machine)
+    return f"{run.cycles:,} cycles"
+
+
+@dataclass
+class Outcome:
+    """Seconds of drags and runs, and what was wrong."""
+
+    drags: list[float] = field(default_factory=list)
+    runs: list[float] = field(default_factory=list)
+    wrong: list[str] = field(default_factory=list)
+    hostile: int = 0
+
+    def __str__(self) -> str:
+        return "\n".join(
+            [
+                f"drags: {len(self.drags):,}, {quantiles(self.drags)}",
+                f"runs:  {len(self.runs):,}, {quantiles(self.runs)}",
+                f"wrong: {len(self.wrong)} {self.wrong[:3]}",
+                f"hostile requests: {self.hostile}",
+            ]
+        )
+
+
+def quantile(values: list[float], share: float) -> float:
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else 0.0
+
+
+def quantiles(values: list[float]) -> str:
+    p50, p95, most = (quantile(values, share) for share in (0.5, 0.95, 1.0))
+    return f"median {p50:.2f} s, p95 {p95:.2f} s, most {most:.2f} s"
+
+
+async def visit(visitor: Visitor, seed: int, until: float, pause: float, outcome: Outcome) -> None:
+    """What one visitor does until the time is over."""
+    rng = random.Random(seed)
+    wanted = ""
+    try:
+        while time.monotonic() < until:
+            await asyncio.sleep(rng.random() * 2 * pause)
+            (gap,) = visitor.cuts
+            to = rng.choice([g for g in range(1, 8) if g != gap])
+            wanted = f"boundary {gap} to {to}"
+            outcome.drags.append(await visitor.drag(gap, to))
+            wanted = "run"
+            if rng.random() < 0.25:
+                outcome.runs.append(await visitor.run())
+                shown = visitor.view("RunPanel")["result"]["cycles"]
+                if shown != cycles(visitor.cuts):
+                    outcome.wrong.append(f"{visitor.cuts}: {shown}, not {cycles(visitor.cuts)}")
+    except (TimeoutError, AssertionError) as problem:
+        chain, line = visitor.view("FusionChain"), visitor.data("Connection")
+        outcome.wrong.append(
+            f"visitor {seed}: {problem!r} {problem.__cause__!r}, "
+            f"wanted {wanted}, cuts {visitor.cuts}, "
+            f"shown {chain['shown']}, run {visitor.view('RunPanel')['status']}, "
+            f"graph {visitor.view('GraphView').get('name')} "
+            f"busy {visitor.data('GraphView').get('busy')}, working {line.get('working')}, "
+            f"said {visitor.data('FusionChain').get('status')}"
+        )
+    finally:
+        await visitor.close()
+
+
+async def harass(server: Server, until: float, outcome: Outcome) -> None:
+    """One visitor who sends the worst there is."""
+    rng = random.Random(0)
+    visitor = await Visitor(server).open()
+    while time.monotonic() < until:
+        component, content = rng.choice(WORST)
+        request = {"kind": "move", "gap": content, "to": 3}
+        if isinstance(content, str):
+            request = {"kind": "apply", "text": content}
+        await visitor.tell(component, request)
+        outcome.hostile += 1
+        await asyncio.sleep(rng.random() * 3)
+    await visitor.close()
+
+
+async def measure(
+    server: Server, visitors: int, seconds: float, pause: float = 1.0, hostile: bool = False
+) -> Outcome:
+    """Let visitors come, one after another, and then stay so long."""
+    outcome = Outcome()
+    there = [await Visitor(server).open() for _ in range(visitors)]
+    until = time.monotonic() + seconds
+    async with asyncio.TaskGroup() as group:
+        if hostile:
+            group.create_task(harass(server, until, outcome))
+        for seed, visitor in enumerate(there):
+            group.create_task(visit(visitor, seed, until, pause, outcome))
+    return outcome
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--visitors", type=int, default=10)
+    parser.add_argument("--minutes", type=float, default=10.0)
+    parser.add_argument("--pause", type=float, default=1.0, help="mean seconds between actions")
+    parser.add_argument("--hostile", action="store_true")
+    options = parser.parse_args()
+    for gap in range(1, 8):
+        cycles((gap,))
+    with Server() as server:
+        outcome = asyncio.run(
+            measure(server, options.visitors, 60 * options.minutes, options.pause, options.hostile)
+        )
+        print(outcome)
+        print(
+            f"CPU time: server {server.cpu():.0f} s, visitors {time.process_time():.0f} s; "
+            f"load of the machine {os.getloadavg()[0]:.1f}"
+        )
+        print("health:", {k: v for k, v in server.health().items() if k != "limits"})
+        if outcome.wrong:
+            for line in server.log()[-400:]:
+                if line["event"] not in ("run",):
+                    print(line)
+        print("faults in the log:", server.faults() or "none")
+        took, left = server.end()
+        print(f"ended in {took:.2f} s, {len(left)} processes left")
+
+
+if __name__ == "__main__":
+    main()

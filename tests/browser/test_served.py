@@ -1,0 +1,69 @@
+"""The server's own page in a browser: its policy holds, and it notices when the server is gone."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from benchmarks.visitors import Server
+
+from .conftest import PATIENCE
+
+try:
+    from playwright.sync_api import expect
+except ImportError:  # the fixtures say so, and decide whether that is a failure
+    expect = None
+
+pytestmark = pytest.mark.browser
+
+
+def open_page(page, server):
+    page.goto(f"{server.url}/explorer")
+    page.locator("g.node").first.wait_for(timeout=2 * PATIENCE)
+
+
+@pytest.mark.parametrize("viewport", [{"width": w, "height": 900} for w in (1280, 1920)])
+def test_the_served_page_works_under_its_policy(page):
+    with Server() as server:
+        open_page(page, server)
+        page.locator("button.bar[data-gap='4']").focus()
+        page.keyboard.press("ArrowLeft")
+        expect(page.locator("button.bar[data-gap='3']")).to_be_focused()
+        expect(page.locator("table[role=grid]")).to_have_attribute(
+            "aria-label", re.compile("T1..T3")
+        )
+        page.locator("[data-action=run]").click()
+        good = page.locator(".out:not(.stale) .badge.good")
+        expect(good).to_contain_text("matches the dense reference", timeout=2 * PATIENCE)
+        page.get_by_role("tab", name="Utilisation over time").click()
+        expect(page.get_by_text("in the order of the graph")).to_be_visible()
+        page.get_by_role("tab", name="Costs").click()
+        expect(page.locator("tr[data-run='0']")).to_be_visible()
+        for _ in range(2):
+            wide = page.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
+            assert wide[0] <= wide[1]
+            page.locator("header button").last.click()
+        page.goto("about:blank")
+        assert not server.faults()
+
+
+def test_a_page_notices_that_its_server_is_gone_and_goes_on(browser):
+    page = browser.new_context().new_page()  # a lost server makes errors on the console
+    with Server() as server:
+        open_page(page, server)
+        page.locator("button.bar[data-gap='4']").focus()
+        page.keyboard.press("ArrowLeft")
+        expect(page.locator("button.bar[data-gap='3']")).to_be_visible()
+        page.wait_for_timeout(500)
+        port = server.port
+    lost = page.locator(".line.lost")
+    expect(lost).to_contain_text("connection to the server was lost")
+    lost.get_by_role("button", name="Reconnect").click()
+    expect(lost).to_contain_text("not answer")
+    with Server(port=port):
+        expect(lost).to_contain_text("answers again")
+        lost.get_by_role("button", name="Reconnect").click()
+        expect(page.locator("button.bar[data-gap='3']")).to_be_visible(timeout=2 * PATIENCE)
+        expect(page.locator(".line.lost")).to_have_count(0)
+    page.context.close()

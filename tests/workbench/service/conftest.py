@@ -1,0 +1,140 @@
+"""A hub of the tests' own, with small budgets, and pages that only listen."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import psutil
+import pytest
+
+from workbench.service.budgets import Budgets
+from workbench.service.client import Client
+from workbench.service.hub import Hub
+
+PATIENCE = 60.0
+"""Seconds to wait for anything; a loaded machine takes long."""
+BUDGETS = Budgets(workers=3, runs=1, cpu_time=4, wall_time=20, draw_time=4, pending=4)
+SLOW = "fuse T1..Y; parallel i by 512"
+"""A schedule of Karate GCN whose compilation takes many seconds."""
+
+
+class Page:
+    """A page without a browser: what it was told, in order."""
+
+    def __init__(self, hub: Hub) -> None:
+        self.hub = hub
+        self.parts: dict[str, str] = dict(hub.first["parts"])
+        self.news: list[dict[str, Any]] = []
+        self.refusals: list[str] = []
+        self.run: dict[str, Any] = {}
+        self.states: list[str] = []
+        self._changed = threading.Condition()
+        self.client: Client | None = None
+        hub.call(self._open)
+        self.until(lambda: self.client is not None)
+
+    def _open(self) -> None:
+        self.client = Client(self.hub, self._hear, 0)
+
+    def _hear(self, news: dict[str, Any]) -> None:
+        with self._changed:
+            self.news.append(news)
+            self.parts.update(news.get("parts", {}))
+            if "refused" in news:
+                self.refusals.append(news["refused"][1])
+            if "run" in news:
+                self.run = news["run"]
+                self.states.append(news["run"].get("status", ""))
+            self._changed.notify_all()
+
+    def part(self, name: str) -> Any:
+        return json.loads(self.parts[name])
+
+    @property
+    def message(self) -> str:
+        return self.part("status")["message"]
+
+    @property
+    def regions(self) -> list[str]:
+        return [region["name"] for region in self.part("chain")["regions"]]
+
+    def until(self, what: Callable[[], Any], seconds: float = PATIENCE) -> float:
+        started = time.monotonic()
+        with self._changed:
+            while not what():
+                left = started + seconds - time.monotonic()
+                assert left > 0, (self.news[-5:], self.refusals)
+                self._changed.wait(min(left, 0.05))
+        return time.monotonic() - started
+
+    def tell(self, name: str, *arguments: Any, topic: str = "fusion") -> None:
+        """Ask without waiting."""
+        message = {"ask": name, "args": list(arguments)}
+        self.hub.call(lambda: self.client.ask(message, topic))
+
+    def ask(self, name: str, *arguments: Any) -> float:
+        """Ask, and wait until nothing is under way."""
+        before = len(self.news)
+        self.tell(name, *arguments)
+        self.until(lambda: len(self.news) > before)
+        return self.until(self.still)
+
+    def still(self) -> bool:
+        return not self.client.busy and not self.client._line
+
+    def start_run(self, explain: bool = False) -> None:
+        self.run = {}
+        self.hub.call(lambda: self.client.run(explain))
+
+    def simulate(self) -> None:
+        self.start_run()
+        self.until(lambda: self.run.get("running") is False)
+        self.until(self.still)
+
+    def close(self) -> None:
+        self.hub.call(self.client.close)
+
+
+def workers() -> list[psutil.Process]:
+    """Processes below this one that are alive."""
+    found = psutil.Process().children(recursive=True)
+    return [p for p in found if p.status() != psutil.STATUS_ZOMBIE]
+
+
+def zombies() -> list[psutil.Process]:
+    found = psutil.Process().children(recursive=True)
+    return [p for p in found if p.status() == psutil.STATUS_ZOMBIE]
+
+
+@pytest.fixture(scope="session")
+def hub() -> Iterator[Hub]:
+    made = Hub(BUDGETS)
+    ready = threading.Event()
+    made.when_ready(ready.set)
+    assert ready.wait(2 * PATIENCE)
+    yield made
+    made.stop()
+
+
+@pytest.fixture
+def page(hub: Hub) -> Iterator[Page]:
+    opened = Page(hub)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def pages(hub: Hub) -> Iterator[Callable[[], Page]]:
+    opened: list[Page] = []
+
+    def make() -> Page:
+        opened.append(Page(hub))
+        return opened[-1]
+
+    yield make
+    for one in opened:
+        one.close()

@@ -1,0 +1,95 @@
+/** Says when the server is busy, loading or gone; keeps the design, and hands it to the next page. */
+export function render({ model: sent, el, view }) {
+  const model = drawn(sent)
+  const KEY = `fuseloom:${location.pathname}`
+  const LOOK = 10000      // milliseconds between two looks whether the server answers
+  const PATIENT = 700     // milliseconds before a request is called long
+  const text = h('span', {})
+  const button = h('button', { class: 'button primary', 'data-action': 'reconnect', on: { click: reconnect } }, 'Reconnect')
+  const line = h('div', { class: 'line', role: 'status', 'aria-live': 'polite' }, text, button)
+  el.append(line)
+  let lost = ''          // why there is no connection
+  let long = false       // whether the request under way has taken a while
+  let timer = null
+  let closed = false
+  let next = null        // when to look again whether the server answers
+
+  const store = (name, value) => { try { sessionStorage.setItem(name, value) } catch { /* full, or forbidden */ } }
+  const stored = name => { try { return sessionStorage.getItem(name) } catch { return null } }
+
+  function draw() {
+    const said = lost || model.notice || (long && model.working ? 'Working on it… A newer request ends this one.' : '')
+    text.textContent = said
+    line.className = lost ? 'line lost' : 'line'
+    line.hidden = !said
+    button.hidden = !lost
+  }
+
+  async function answers() {
+    const end = new AbortController()
+    const late = setTimeout(() => end.abort(), 8000)
+    try {
+      await fetch(new URL('health', location.href), { cache: 'no-store', signal: end.signal })
+      return true
+    } catch {
+      return false
+    } finally {
+      clearTimeout(late)
+    }
+  }
+
+  function lookIn(milliseconds) {
+    clearTimeout(next)
+    next = setTimeout(look, milliseconds)
+  }
+
+  async function look() {
+    const there = await answers()
+    if (closed) lost = there ? 'The connection to the server was lost; the server answers again. Reconnect goes on with this design; runs are not kept.'
+      : 'The server does not answer. Reconnect goes on with this design when it does; runs are not kept.'
+    else lost = there ? '' : 'The server does not answer. It may be busy, or gone.'
+    draw()
+    lookIn(lost ? 2000 : LOOK)
+  }
+
+  async function reconnect() {
+    button.disabled = true
+    text.textContent = 'Reconnecting…'
+    if (await answers()) {
+      store(`${KEY}:recover`, 'yes')
+      location.reload()
+      return
+    }
+    button.disabled = false
+    lost = 'The server still does not answer.'
+    draw()
+  }
+
+  view?.model?.document?.on_event('connection_lost', () => {
+    closed = true
+    lost = 'The connection to the server was lost. Reconnect goes on with this design; runs are not kept.'
+    draw()
+    lookIn(2000)
+  })
+
+  function keep() {
+    if (there(model)) store(KEY, sent.drawn)
+  }
+
+  if (stored(`${KEY}:recover`) === 'yes') {
+    try {
+      sessionStorage.removeItem(`${KEY}:recover`)
+      model.send_msg({ kind: 'restore', saved: JSON.parse(stored(KEY)) })
+    } catch { /* nothing to recover */ }
+  }
+  model.on('view', keep)
+  model.on('notice', draw)
+  model.on('working', () => {
+    long = false
+    clearTimeout(timer)
+    if (model.working) timer = setTimeout(() => { long = true; draw() }, PATIENT)
+    draw()
+  })
+  lookIn(LOOK)
+  draw()
+}

@@ -1,0 +1,87 @@
+"""A simulation in a process that a seat forks: it has the design as it is then, and waits to start.
+
+It is given away to the nursery, so that it goes on when its seat is ended.  To the server go
+``{"pid": n}``, ``{"progress": [share, text]}`` and at the end ``{"done": run}`` or
+``{"refused": reason}``; ``{"go": true}`` comes from it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+from typing import Any
+
+from engine.errors import FuseloomError
+from engine.results.record import RunRecord
+from workbench import saving
+from workbench.design import Built
+from workbench.records import KeptRun, source_of
+from workbench.service import process
+from workbench.service.budgets import MIB, Budgets
+from workbench.service.wire import Closed, Wire
+from workbench.worker import Job, work
+
+
+def fork_runner(built: Built, explain: bool, budgets: Budgets, nursery: int) -> int:
+    """Fork a runner; the server's end of its socket comes back."""
+    server, its = socket.socketpair()
+    between = os.fork()
+    if between == 0:
+        try:
+            if os.fork() == 0:
+                server.close()
+                _run(Wire(its), built, explain, budgets, nursery)
+        finally:
+            os._exit(0)
+    os.waitpid(between, 0)
+    its.close()
+    return server.detach()
+
+
+def _run(wire: Wire, built: Built, explain: bool, budgets: Budgets, nursery: int) -> None:
+    """Simulate when told to; never returns."""
+    try:
+        while os.getppid() not in (nursery, 1):  # until the process between is gone
+            os.sched_yield()
+        process.end_with(nursery)
+        os.nice(1)  # answers come first
+        process.limit_memory(budgets.run_memory * MIB)
+        wire.send({"pid": os.getpid()})
+        wire.receive()
+        process.limit_cpu(budgets.run_time)
+        wire.send(_outcome(wire, built, explain))
+    except Closed:
+        pass
+    finally:
+        os._exit(0)
+
+
+def _outcome(wire: Wire, built: Built, explain: bool) -> dict[str, Any]:
+    """What comes of a simulation."""
+    end: dict[str, Any] = {}
+
+    def send(message: Any) -> None:
+        match message:
+            case ("progress", share, text):
+                wire.send({"progress": [share, text]})
+            case ("done", record):
+                kept = KeptRun.of(built, RunRecord.from_dict(record))
+                end["done"] = json.dumps(saving.kept_to_dict(kept))
+            case ("refused", text):
+                end["refused"] = text
+
+    job = Job(built.compilation, built.data, built.design.machine, explain, source_of(built))
+    try:
+        work(job, send)
+    except MemoryError:
+        return {"refused": "this run needs more memory than a run may use here"}
+    except RecursionError:
+        return {"refused": "this program is too long to be run here"}
+    except FuseloomError as reason:
+        return {"refused": str(reason)}
+    except Closed:
+        raise
+    except Exception as problem:
+        return {"refused": f"the simulator failed: {type(problem).__name__}: {problem}"}
+    return end

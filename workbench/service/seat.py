@@ -1,0 +1,274 @@
+"""The process that holds one page's session, and computes all that the page shows.
+
+From the server come ``{"ask": n, "name": ..., "args": [...]}``, ``{"open": saved, "kept": [...]}``,
+``{"run": n, "explain": bool}`` and ``{"keep": run}``; to it go ``{"parts": {...}, "saved": text,
+"version": n, "answer": n}`` with the parts that changed, each as JSON text, and ``{"runner": n}``
+with its socket.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import select
+import time
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+from engine.dataflow.orders import RankedOrder
+from engine.dataflow.sim.compiled.warmup import ready
+from engine.dataflow.sim.explain.data import observation
+from engine.dataflow.sim.program_runs import simulate
+from engine.errors import FuseloomError
+from workbench import commands, design, machines, saving
+from workbench.ranking import candidates
+from workbench.service import process
+from workbench.service.budgets import MIB, Budgets
+from workbench.service.later import Later
+from workbench.service.running import fork_runner
+from workbench.service.wire import Closed, Wire
+from workbench.session import Session
+from workbench.views import PARTS, graph, orders
+
+STEP = 0.3
+"""Seconds between two reports of a ranking."""
+REMEMBERED = 100
+"""Rankings and drawings that are kept for a quick return."""
+
+
+class Rendering:
+    """The parts of a page, as JSON text, and what changed since they were last sent."""
+
+    def __init__(self, session: Session, budgets: Budgets) -> None:
+        self.session = session
+        self.budgets = budgets
+        self.sent: dict[str, str] = {}
+        self.pictures: dict[str, tuple[str, str]] = {}
+        self.rankings: dict[str, list[RankedOrder]] = {}
+        self.version = 0
+
+    def changes(self, found: list[RankedOrder] | None = None) -> dict[str, str]:
+        """Parts that differ from what was sent, all of one version.
+
+        ``found`` are the orders of an unfinished ranking.
+        """
+        session = self.session
+        drawn = self.pictures.get(graph.dot(session))
+        ranked = self.rankings.get(orders.key(session))
+        parts = {name: json.dumps(make(session)) for name, make in PARTS.items()}
+        if drawn is not None:
+            parts["graph"] = json.dumps(graph.view(session, *drawn))
+        parts["orders"] = json.dumps(orders.view(session, ranked or found or []))
+        parts["later"] = json.dumps({"graph": drawn is None, "orders": ranked is None})
+        changed = {name: text for name, text in parts.items() if self.sent.get(name) != text}
+        self.sent.update(changed)
+        self.version += 1
+        return changed
+
+    def draw(self) -> Iterator[tuple[str, str]]:
+        """The picture of the region shown, or what is wrong; runs in a child."""
+        import pygraphviz
+
+        nodes, most = len(self.session.current.graph.nodes), self.budgets.graph_nodes
+        if nodes > most:
+            yield "", f"a graph of {nodes:,} nodes; here, graphs up to {most:,} nodes are drawn"
+            return
+        try:
+            drawing = pygraphviz.AGraph(string=graph.dot(self.session))
+            drawing.layout("dot")
+            yield drawing.draw(format="svg").decode(), ""
+        except (OSError, ValueError, RuntimeError) as problem:
+            yield "", f"graph layout failed: {problem}"
+        except MemoryError:
+            yield "", "graph layout needs more memory than there is for it"
+
+    def rank(self) -> Iterator[list[RankedOrder]]:
+        """Orders of the region shown, reported now and then; runs in a child."""
+        found: list[RankedOrder] = []
+        said = time.monotonic()
+        for entry in candidates(self.session.built, self.session.region, orders.LIMIT):
+            found.append(entry)
+            if time.monotonic() > said + STEP:
+                yield found
+                said = time.monotonic()
+        yield found
+
+
+def _kept(known: dict[str, Any], key: str, value: Any) -> None:
+    if len(known) >= REMEMBERED:
+        del known[next(iter(known))]
+    known[key] = value
+
+
+class Template:
+    """What is ready before the first page is opened.
+
+    Attributes
+    ----------
+    compiled : bool
+        Whether the simulator's kernels are in the cache.
+    """
+
+    def __init__(self, budgets: Budgets) -> None:
+        self.budgets = budgets
+        design.keep_programs(budgets.programs)
+        session = Session("gcn", "karate")
+        session.run_limit = budgets.run_time
+        session.most_records = budgets.records
+        session.most_text = budgets.text
+        session.most_statements = budgets.statements
+        self.rendering = Rendering(session, budgets)
+        for picture in self.rendering.draw():
+            self.rendering.pictures[graph.dot(session)] = picture
+        for found in self.rendering.rank():
+            self.rendering.rankings[orders.key(session)] = found
+        self.parts = self.rendering.changes()
+        gc.freeze()  # what is collected in a fork would be copied
+        data, machine = session.built.data, session.machine
+        run = simulate(session.compilation, data, machine, observe=observation(True))
+        run.check()  # kernels and the reference are loaded now
+        self.compiled = ready()
+        self.rehearsal = self._rehearse()
+
+    def _rehearse(self) -> Iterator[None]:
+        """Go through what visitors do first, step by step, so that it is remembered in all forks.
+
+        The nursery does this while it has nothing else to do.
+        """
+        session = Session("gcn", "karate")
+        other = Rendering(session, self.budgets)
+        other.pictures, other.rankings = self.rendering.pictures, self.rendering.rankings
+        cuts = [[gap] for gap in (3, 5, 2, 6, 1, 7)]
+        steps = [*(partial(session.preset, name) for name in session.presets),
+                 *(partial(session.set_cuts, gaps) for gaps in cuts)]  # fmt: skip
+        for step in steps:
+            step()
+            yield
+            for region in range(min(2, len(session.regions))):
+                session.select_region(region)
+                for picture in other.draw():
+                    _kept(other.pictures, graph.dot(session), picture)
+                yield
+                for found in other.rank():
+                    _kept(other.rankings, orders.key(session), found)
+                yield
+        gc.freeze()
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """What a page shows that has asked for nothing yet."""
+        saved = json.dumps(saving.save(self.rendering.session))
+        return {"parts": self.parts, "saved": saved, "compiled": self.compiled}
+
+    def sit(self, wire: Wire, nursery: int) -> None:
+        """Serve a page, inside a fork."""
+        process.limit_memory(self.budgets.memory * MIB)
+        Seat(wire, self.rendering, nursery).serve()
+
+
+class Seat:
+    """Answers one page."""
+
+    def __init__(self, wire: Wire, rendering: Rendering, nursery: int) -> None:
+        self.wire = wire
+        self.rendering = rendering
+        self.session = rendering.session
+        self.budgets = rendering.budgets
+        self._nursery = nursery
+        self._drawing: Later | None = None
+        self._ranking: Later | None = None
+
+    def serve(self) -> None:
+        """Work until the server closes the socket."""
+        while True:
+            if self.wire.waiting:
+                ready: list[Any] = [self.wire]
+            else:
+                works = [w for w in (self._drawing, self._ranking) if w is not None]
+                ready, _, _ = select.select([self.wire, *works], [], [])
+            try:
+                if self.wire in ready:
+                    with process.cpu_limited(self.budgets.cpu_time):
+                        self._obey(self.wire.receive())
+                elif self._drawing in ready:
+                    self._take_picture()
+                elif self._ranking in ready:
+                    self._take_orders()
+            except Closed:
+                return
+
+    def _obey(self, order: dict[str, Any]) -> None:
+        match order:
+            case {"ask": int(number), "name": str(name), "args": list(arguments)}:
+                commands.carry_out(self.session, name, arguments)
+                self._answer(answer=number)
+            case {"open": str(saved), "kept": list(kept), "answer": int(number)}:
+                self._open(saved, kept)
+                self._answer(answer=number)
+            case {"run": int(number), "explain": bool(explain)}:
+                built = self.session.built
+                explain = explain or built.tokens <= machines.SMALL
+                file = fork_runner(built, explain, self.budgets, self._nursery)
+                self.wire.send({"runner": number}, (file,))
+                os.close(file)
+            case {"keep": str(run), "answer": int(number)}:
+                self.session.keep(saving.kept_from_dict(json.loads(run)))
+                self._answer(answer=number)
+
+    def _open(self, saved: str, kept: list[str]) -> None:
+        self.rendering.sent.clear()  # what the page has is not known here
+        try:
+            runs = [saving.kept_from_dict(json.loads(run)) for run in kept]
+            saving.restore(self.session, json.loads(saved), runs)
+        except FuseloomError as reason:
+            self.session.refuse(reason)
+
+    def _answer(self, answer: int = 0, found: list[RankedOrder] | None = None) -> None:
+        """Send what changed, and begin what comes later."""
+        rendering = self.rendering
+        if answer and self._ranking is not None and self._ranking.key == orders.key(self.session):
+            found = self._ranking.result
+        message = {"parts": rendering.changes(found), "version": rendering.version}
+        if answer:
+            message |= {"answer": answer, "saved": json.dumps(saving.save(self.session))}
+        self.wire.send(message)
+        if answer:
+            self._begin()
+
+    def _begin(self) -> None:
+        """Begin to draw and to rank what is shown now; what is out of date ends."""
+        seconds = self.budgets.draw_time
+        dot, order = graph.dot(self.session), orders.key(self.session)
+        if self._drawing is not None and self._drawing.key != dot:
+            self._drawing.end()
+            self._drawing = None
+        if self._ranking is not None and self._ranking.key != order:
+            self._ranking.end()
+            self._ranking = None
+        if self._drawing is None and dot not in self.rendering.pictures:
+            self._drawing = Later(dot, self.rendering.draw, seconds)
+        if self._ranking is None and order not in self.rendering.rankings:
+            self._ranking = Later(order, self.rendering.rank, seconds)
+
+    def _take_picture(self) -> None:
+        work = self._drawing
+        assert work is not None
+        if work.take():
+            return
+        self._drawing = None
+        limit = self.budgets.draw_time
+        late = "", f"drawing this graph took more than {limit} s and was given up"
+        _kept(self.rendering.pictures, work.key, work.result or late)
+        self._answer()
+
+    def _take_orders(self) -> None:
+        work = self._ranking
+        assert work is not None
+        if work.take():
+            self._answer(found=work.result)
+            return
+        self._ranking = None
+        _kept(self.rendering.rankings, work.key, work.result or [])
+        self._answer()

@@ -1,0 +1,193 @@
+"""Frames over a socket: a length in four bytes, then JSON; open files may travel along.
+
+Used blocking inside worker processes (:class:`Wire`), and in the hub's event loop
+(:class:`Line`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+import struct
+from collections.abc import Callable
+from typing import Any
+
+_HEAD = struct.Struct(">I")
+CHUNK = 1 << 18
+LONGEST = 1 << 28
+"""Bytes of the longest frame that is read."""
+
+
+class Closed(ConnectionError):  # noqa: N818 (it is how a conversation ends)
+    """The other end is gone."""
+
+
+def pack(message: Any) -> bytes:
+    """A message as a frame."""
+    body = json.dumps(message, separators=(",", ":")).encode()
+    return _HEAD.pack(len(body)) + body
+
+
+class _Frames:
+    """Cuts a stream of bytes into messages."""
+
+    def __init__(self) -> None:
+        self._bytes = bytearray()
+
+    def add(self, more: bytes) -> list[Any]:
+        self._bytes += more
+        found = []
+        while len(self._bytes) >= _HEAD.size:
+            (length,) = _HEAD.unpack_from(self._bytes)
+            if length > LONGEST:
+                raise Closed(f"a frame of {length:,} bytes")
+            end = _HEAD.size + length
+            if len(self._bytes) < end:
+                break
+            found.append(json.loads(bytes(self._bytes[_HEAD.size : end])))
+            del self._bytes[:end]
+        return found
+
+
+class Wire:
+    """A worker's end: blocking."""
+
+    def __init__(self, end: socket.socket) -> None:
+        self._socket = end
+        end.setblocking(True)
+        self._frames = _Frames()
+        self._ready: list[Any] = []
+        self._files: list[int] = []
+
+    def fileno(self) -> int:
+        return self._socket.fileno()
+
+    @property
+    def waiting(self) -> bool:
+        """Whether a message has been read already, so that the socket need not be readable."""
+        return bool(self._ready)
+
+    def send(self, message: Any, files: tuple[int, ...] = ()) -> None:
+        """Send a message, with copies of open files.
+
+        Raises
+        ------
+        Closed
+            If nobody is there to read it.
+        """
+        frame = pack(message)
+        try:
+            if files:
+                sent = socket.send_fds(self._socket, [frame], list(files))
+                frame = frame[sent:]
+            self._socket.sendall(frame)
+        except OSError:
+            raise Closed from None
+
+    def receive(self) -> Any:
+        """Wait for a message.
+
+        Raises
+        ------
+        Closed
+            If the other end is gone.
+        """
+        while not self._ready:
+            try:
+                data, files, _, _ = socket.recv_fds(self._socket, CHUNK, 8)
+            except OSError:
+                raise Closed from None
+            if not data:
+                raise Closed
+            self._files += files
+            self._ready = self._frames.add(data)
+        return self._ready.pop(0)
+
+    def file(self) -> int:
+        """The next open file that came with a message."""
+        return self._files.pop(0)
+
+    def close(self) -> None:
+        self._socket.close()
+
+
+class Line:
+    """The hub's end: calls back with each message, and once when it ends.
+
+    Parameters
+    ----------
+    on_message : callable
+        Takes the message and the open files that came since the one before.
+    on_end : callable
+        Called without arguments, after the last message.
+    """
+
+    def __init__(
+        self,
+        end: socket.socket,
+        on_message: Callable[[Any, list[int]], None],
+        on_end: Callable[[], None],
+    ) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._socket = end
+        end.setblocking(False)
+        self._frames = _Frames()
+        self._on_message = on_message
+        self._on_end = on_end
+        self._unsent: list[tuple[bytearray, list[int]]] = []
+        self.open = True
+        self._loop.add_reader(end.fileno(), self._read)
+
+    def _read(self) -> None:
+        try:
+            data, files, _, _ = socket.recv_fds(self._socket, CHUNK, 8, socket.MSG_CMSG_CLOEXEC)
+            messages = self._frames.add(data) if data else None
+        except BlockingIOError:
+            return
+        except (OSError, ValueError):
+            data, files, messages = b"", [], None
+        if messages is None:
+            self.close()
+            return
+        for message in messages:
+            self._on_message(message, files)
+            files = []
+
+    def send(self, message: Any, files: tuple[int, ...] = ()) -> None:
+        """Send a message in order; the files may be closed when it has been sent."""
+        if not self.open:
+            return
+        self._unsent.append((bytearray(pack(message)), list(files)))
+        self._write()
+
+    def _write(self) -> None:
+        while self._unsent:
+            data, files = self._unsent[0]
+            try:
+                if files:
+                    sent = socket.send_fds(self._socket, [data], files)
+                    self._unsent[0] = data, []
+                else:
+                    sent = self._socket.send(data[:CHUNK])
+            except BlockingIOError:
+                self._loop.add_writer(self._socket.fileno(), self._write)
+                return
+            except OSError:
+                self.close()
+                return
+            del data[:sent]
+            if not data:
+                self._unsent.pop(0)
+        if self.open:
+            self._loop.remove_writer(self._socket.fileno())
+
+    def close(self) -> None:
+        """End it; harmless when it has ended."""
+        if not self.open:
+            return
+        self.open = False
+        self._loop.remove_reader(self._socket.fileno())
+        self._loop.remove_writer(self._socket.fileno())
+        self._socket.close()
+        self._on_end()

@@ -1,0 +1,63 @@
+"""The last result and what a run may take, as plain data."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import Any
+
+from workbench import machines
+from workbench.quantities import about, count, ratio, scientific, seconds, short, signed
+from workbench.session import Session
+
+
+def view(session: Session) -> dict[str, Any]:
+    """The result shown, whether it is this configuration's, and what a run is expected to take."""
+    record = session.record
+    shown = record or session.latest
+    result: dict[str, Any] = {}
+    if shown is not None:
+        run, base = shown.run, session.baseline_of(shown.problem)
+        error = f"max. rel. error {scientific(shown.max_rel_error)}"
+        check = run.check
+        whole = check is not None and check.ok and not check.rows and not check.unchecked
+        result = {
+            "name": shown.name,
+            "cycles": count(run.cycles, "cycles"),
+            "estimate": count(shown.estimated, "cycles"),
+            "off": signed(shown.estimated / run.cycles - 1) if run.cycles else "",
+            "ok": run.ok,
+            "badge": f"matches the dense reference ({error})" if whole else shown.verdict,
+            "stale": record is None,
+            "took": seconds(run.seconds),
+            "speedup": ratio(base.run.cycles / run.cycles) if base and run.cycles else "",
+            "work": f"{count(run.flops, 'FLOPs')} · {count(run.bytes, 'bytes')}",
+            "note": "the estimate knows no memory" if shown.design.machine.memory else "",
+            "machine": shown.machine,
+            "standin": shown.standin,
+        }
+    return {
+        "configuration": fingerprint(session.configuration),
+        "question": _question(session) if expected(session) > machines.PATIENCE else "",
+        "done": record is not None,
+        "estimate": count(session.estimate.cycles, "cycles"),
+        "result": result,
+    }
+
+
+def fingerprint(text: str) -> str:
+    """A short name for a long text."""
+    return sha256(text.encode()).hexdigest()[:16]
+
+
+def expected(session: Session) -> float:
+    """Seconds that a run of the current configuration may take, very roughly."""
+    tokens = session.built.tokens
+    return machines.expected_seconds(tokens, session.machine, tokens <= machines.SMALL)
+
+
+def _question(session: Session) -> str:
+    takes = about(expected(session))
+    if expected(session) > session.run_limit:
+        takes += f", more than the limit of {about(session.run_limit)} for a run here"
+    tokens = short(session.built.tokens, "tokens")
+    return f"This may take {takes}: the estimate expects {tokens} to simulate."
