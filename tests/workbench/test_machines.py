@@ -17,7 +17,8 @@ def test_every_preset_can_be_chosen_and_undone(session, name):
     built = session.built
     assert session.set_machine(name), session.message
     assert session.machine == Machine.preset(name)
-    assert session.built.compilation is built.compilation  # nothing else has changed
+    if session.machine.has_searchers:  # else no intermediate has dense levels there
+        assert session.built.compilation is built.compilation  # nothing else has changed
     if name != "default":
         assert session.undo()
     assert session.machine == Machine.default()

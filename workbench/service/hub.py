@@ -275,12 +275,19 @@ class Hub:
         self._watchers.clear()
 
     def renew(self) -> None:
-        """Fork from a new nursery from now on."""
+        """Fork from a new nursery as soon as it is ready."""
         if self._nursery is None or self._stopped:
             return
-        old, self._nursery = self._nursery, Nursery(self)
-        self._old.add(old)
-        self._nursery.ready.add_done_callback(lambda _: old.retire())
+        new = Nursery(self)
+        self._old.add(new)
+        new.ready.add_done_callback(lambda ready: ready.exception() or self._replace(new))
+
+    def _replace(self, new: Nursery) -> None:
+        old, self._nursery = self._nursery, new
+        self._old.discard(new)
+        if old is not None:
+            self._old.add(old)
+            old.retire()
 
     def lost(self, nursery: Nursery) -> None:
         """A nursery is gone; start another one, unless that was meant."""

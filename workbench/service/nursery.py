@@ -108,9 +108,11 @@ class Nursery:
         """Work until the server is gone, or until retired and childless."""
         self._wire.send({"warm": self._template.state})
         self._compile()
+        childless = self._bury()
         while True:
             if not self._wire.waiting:
-                idle = None if self._rehearsed else 0
+                # While anybody is served, the next page must not wait for a step of it.
+                idle = None if self._rehearsed or not childless else 0
                 ready = select.select([self._wire, self._woken], [], [], idle)[0]
                 if not ready:
                     self._rehearsed = next(self._template.rehearsal, self) is self
@@ -122,6 +124,7 @@ class Nursery:
                 return
             if self._wire.waiting or select.select([self._wire], [], [], 0)[0]:
                 self._obey(self._wire.receive())
+                childless = False
 
     def _obey(self, order: dict[str, Any]) -> None:
         match order:
