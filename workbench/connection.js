@@ -29,7 +29,9 @@ export function render({ model: sent, el, view }) {
     const end = new AbortController()
     const late = setTimeout(() => end.abort(), 8000)
     try {
-      await fetch(new URL('health', location.href), { cache: 'no-store', signal: end.signal })
+      // a small file that every server of such pages has
+      const file = new URL('static/js/bokeh.min.js', location.href)
+      await fetch(file, { method: 'HEAD', cache: 'no-store', signal: end.signal })
       return true
     } catch {
       return false

@@ -12,6 +12,7 @@ import asyncio
 import json
 import time
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import panel as pn
@@ -144,7 +145,10 @@ class LocalDesk(Desk):
             picture = await asyncio.to_thread(layout.svg, dot), ""
         except ChildError as end:
             picture = "", str(end)
-        self._finish("graph", self._pictures, dot, picture)
+        # scheduled, because what is awaited goes on without the document's lock
+        pn.state.execute(
+            partial(self._finish, "graph", self._pictures, dot, picture), schedule=True
+        )
 
     async def _rank(self) -> None:
         key = self._under_way["orders"]
@@ -160,7 +164,7 @@ class LocalDesk(Desk):
                 if self._under_way.get("orders") != key:
                     return
                 until = time.monotonic() + SLICE
-        self._finish("orders", self._rankings, key, found)
+        pn.state.execute(partial(self._finish, "orders", self._rankings, key, found), schedule=True)
 
     def _finish(self, name: str, known: dict[str, Any], key: str, value: Any) -> None:
         if len(known) >= REMEMBERED:
