@@ -50,8 +50,6 @@ def test_every_model_declares_what_its_function_takes() -> None:
 
 @pytest.mark.parametrize(("model", "data"), PAIRS)
 def test_defaults_given_change_nothing(model: str, data: str) -> None:
-    if data == "digits":
-        pytest.importorskip("sklearn")
     plain = load_labelled(model, data)
     given = {p.name: p.default for p in parameters(model, data) if p.default is not None}
     again = load_labelled(model, data, **given)
@@ -63,8 +61,6 @@ def test_defaults_given_change_nothing(model: str, data: str) -> None:
 
 @pytest.mark.parametrize(("model", "data"), PAIRS)
 def test_each_option_changes_something_and_is_recorded(model: str, data: str) -> None:
-    if data == "digits":
-        pytest.importorskip("sklearn")
     plain = load_labelled(model, data)
     for parameter in parameters(model, data):
         value = {int: plain.options[parameter.name] // 2, float: 0.8}[parameter.kind]
@@ -119,8 +115,6 @@ def test_numbers_of_other_kinds() -> None:
     ],
 )
 def test_errors(model: str, data: str | None, options: dict[str, Any], message: str) -> None:
-    if data == "digits":
-        pytest.importorskip("sklearn")
     with pytest.raises(FuseloomError) as caught:
         load_labelled(model, data, **options)
     assert message in str(caught.value)

@@ -324,7 +324,7 @@ class Hub:
         born = asyncio.get_running_loop().create_future()
         nursery.waiting[self._numbers] = worker, born
         worker.line = Line(ours, worker.on_message, partial(self._broken, worker))
-        nursery.send({"fork": self._numbers}, (its.fileno(),))
+        nursery.send({"bear": self._numbers}, (its.fileno(),))
         try:
             await asyncio.wait_for(born, self.budgets.wall_time)
         except TimeoutError:

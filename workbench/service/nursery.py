@@ -3,7 +3,7 @@
 It does one thing at a time, none of them long: fork a seat, end a process, say who has died.  When
 its socket to the server closes, the server is dead, and everything here dies with it.
 
-From the server come ``{"fork": number}`` with the seat's socket, ``{"kill": pid}`` and
+From the server come ``{"bear": number}`` with the seat's socket, ``{"kill": pid}`` and
 ``{"retire": true}``; to it go ``{"warm": state}``, ``{"born": number, "pid": pid}``,
 ``{"gone": pid, "signal": n, "code": n, "cpu": seconds}`` and ``{"compiled": seconds}``.
 """
@@ -128,7 +128,7 @@ class Nursery:
 
     def _obey(self, order: dict[str, Any]) -> None:
         match order:
-            case {"fork": int(number)}:
+            case {"bear": int(number)}:
                 file = self._wire.file()
                 pid = os.fork()
                 if pid == 0:

@@ -72,8 +72,10 @@ def test_an_annotated_result_and_an_inner_activation() -> None:
     result = agrees(module, (normal(5, 4),), {"relu": "dense", "linear": "dcsc"})
     assert result.program.tensor(result.outputs[0].tensor).format.all_dense
     assert "linear: 5x3 dcsc" in str(result.program)
-    with pytest.raises(ProgramError, match=r"intermediate linear is declared with a dense level"):
-        fl.from_torch(module, normal(5, 4), {"linear": "dense"})
+    agrees(module, (normal(5, 4),), {"linear": "dense"})  # complete: a dense input, or its bias
+    unbiased = nn.Sequential(nn.Linear(4, 3, bias=False), nn.ReLU())
+    with pytest.raises(ProgramError, match=r"linear has a dense level 0 .i., but may lack"):
+        fl.from_torch(unbiased, normal(5, 4).to_sparse_csr(), {"linear": "dense"})
 
 
 def test_blocks_spread_along_the_indices() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator
 
 import pytest
@@ -16,12 +15,3 @@ def server() -> Iterator[Server]:
     with Server() as running:
         yield running
         assert not running.faults()
-
-
-@pytest.fixture(autouse=True)
-def _no_running_loop() -> Iterator[None]:
-    """Playwright's loop counts as running in its thread until the last browser test is over."""
-    running = asyncio._get_running_loop()
-    asyncio._set_running_loop(None)
-    yield
-    asyncio._set_running_loop(running)

@@ -157,8 +157,10 @@ class _Store:
     def load_overload(self, signature: Any, context: Any) -> Any:
         """The machine code, or None."""
         context.refresh()
-        body = self.file.load() if self.kept else None
+        body = self.file.load()
         if body is None:
+            if self.file.there:
+                _say_damaged(self.file.path)
             return None
         try:
             return _rebuilt(context, *pickle.loads(body))
@@ -168,6 +170,7 @@ class _Store:
 
     def save_overload(self, signature: Any, code: Any) -> None:
         """Keep machine code, or say why not."""
+        prune()
         try:
             self.file.save(_dumped(code._reduce()))
         except OSError as problem:
@@ -215,8 +218,6 @@ class Kernel:
     @cached_property
     def compiled(self) -> Any:
         """Its machine code, loaded or made."""
-        if not self.ready:
-            prune()
         code = _callback(self.function, _SIGNATURE, {}, dict(OPTIONS))
         if self._store is None:
             say_unkept("it cannot be written to")
