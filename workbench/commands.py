@@ -44,6 +44,10 @@ def _saved(x: Any) -> bool:
     return isinstance(x, dict)
 
 
+def _values(x: Any) -> bool:
+    return isinstance(x, dict) and len(x) <= LONGEST and all(map(_name, (*x, *x.values())))
+
+
 @dataclass(frozen=True)
 class Command:
     """One thing to ask for.
@@ -99,6 +103,7 @@ def _restore(session: Session, saved: dict[str, Any]) -> None:
 COMMANDS: dict[str, Command] = {
     "choose": Command((_name,), Session.choose),
     "choose_data": Command((_name,), lambda s, data: s.choose(s.design.model, data)),
+    "set_options": Command((_values,), Session.set_options, "sizes"),
     "preset": Command((_name,), Session.preset),
     "set_program": Command((_text,), Session.set_program, "text"),
     "set_schedule": Command((_text,), Session.set_schedule, "text"),

@@ -21,19 +21,23 @@ from engine.errors import ProgramError
 from engine.models import (
     DATASETS,
     MODELS,
+    PARAMETERS,
     Kernel,
     Loaded,
     Model,
     fitting,
     load_labelled,
     load_model,
+    parameters,
     random_data,
 )
 from engine.models.datasets import GRAPHS, VARIABLE
+from engine.models.parameters import check_fit, checked
 from engine.program import Program, Statement, StoredTensor, parse
 from engine.program.printer import statement_text
 
 Orders = Mapping[str, tuple[str, ...]]
+Options = tuple[tuple[str, int | float], ...]
 
 EFFORT = 3e6
 """What ranking orders may take at each change: some tenths of a second."""
@@ -62,6 +66,8 @@ class Design:
         What it is simulated on, and what estimates and orders left open are judged for.
     where_possible : bool
         Whether a region that cannot be built may be cut further, as the schedule asked.
+    options : tuple of (str, int or float)
+        Sizes and densities of the model that differ from its own, by name.
     """
 
     model: str
@@ -74,6 +80,7 @@ class Design:
     settings: tuple[Setting, ...] = ()
     machine: Machine = field(default_factory=Machine.default)
     where_possible: bool = False
+    options: Options = ()
 
     @classmethod
     def scheduled(
@@ -84,6 +91,7 @@ class Design:
         schedule: Schedule,
         text: str | None = None,
         machine: Machine | None = None,
+        options: Options = (),
     ) -> Design:
         """The design that a schedule's text describes.
 
@@ -92,7 +100,7 @@ class Design:
         FuseloomError
             If the schedule does not fit the program.
         """
-        program = source(model, data, seed, text).model.program
+        program = source(model, data, seed, text, options).model.program
         live = program.live
         place = {s.out.tensor: k for k, s in enumerate(live)}
         spans = partition(program, schedule)
@@ -119,7 +127,13 @@ class Design:
             settings,
             machine,
             lenient,
+            options,
         )
+
+    @property
+    def source(self) -> Loaded:
+        """The model with its data, as :func:`source` gives it."""
+        return source(self.model, self.data, self.seed, self.text, self.options)
 
 
 def region_name(first: str, last: str) -> str:
@@ -147,11 +161,11 @@ class Unit:
 
 
 @lru_cache(maxsize=8)
-def _loaded(model: str, data: str, seed: int, folder: str | None) -> Loaded:
-    return load_labelled(model, data, seed, folder)
+def _loaded(model: str, data: str, seed: int, options: Options, folder: str | None) -> Loaded:
+    return load_labelled(model, data, seed, folder, **dict(options))
 
 
-def source(model: str, data: str, seed: int, text: str | None) -> Loaded:
+def source(model: str, data: str, seed: int, text: str | None, options: Options = ()) -> Loaded:
     """A model with its data; an edited program keeps the data of inputs it left alone.
 
     Graphs come from the folder that ``FUSELOOM_DATA_DIR`` names, if they are there; otherwise
@@ -160,9 +174,9 @@ def source(model: str, data: str, seed: int, text: str | None) -> Loaded:
     Raises
     ------
     FuseloomError
-        If the text is no program, or the names are unknown.
+        If the text is no program, the names are unknown, or an option does not fit.
     """
-    return _edited(model, data, seed, text, os.environ.get(VARIABLE) or None)
+    return _edited(model, data, seed, text, options, os.environ.get(VARIABLE) or None)
 
 
 def forget() -> None:
@@ -178,8 +192,10 @@ def keep_programs(number: int) -> None:
 
 
 @lru_cache(maxsize=32)
-def _edited(model: str, data: str, seed: int, text: str | None, folder: str | None) -> Loaded:
-    loaded = _loaded(model, data, seed, folder)
+def _edited(
+    model: str, data: str, seed: int, text: str | None, options: Options, folder: str | None
+) -> Loaded:
+    loaded = _loaded(model, data, seed, options, folder)
     if text is None:
         return loaded
     known, data_set = loaded.model, loaded.data
@@ -327,7 +343,9 @@ class Built:
         """The model's preset that equals this design, or nothing."""
         d = self.design
         for name, text in self.model.presets.items():
-            preset = Design.scheduled(d.model, d.data, d.seed, Schedule.parse(text), d.text)
+            preset = Design.scheduled(
+                d.model, d.data, d.seed, Schedule.parse(text), d.text, options=d.options
+            )
             if schedule_of(self.program, preset) == self.schedule:
                 return name
         return ""
@@ -338,6 +356,7 @@ class Built:
         d = self.design
         machine = f"{d.machine.name} {d.machine.fingerprint}"
         data = f"{d.data} ({self.loaded.label}), seed {d.seed}"
+        data += "".join(f", {name} {value}" for name, value in d.options)
         return f"{d.model}, {data}\n{machine}\n{d.text or ''}"
 
     @property
@@ -389,7 +408,7 @@ def build(design: Design, before: Built | None = None) -> Built:
     if before is not None and replace(design, machine=before.design.machine) == before.design:
         loaded, fused = before.loaded, before.fused
     else:
-        loaded = source(design.model, design.data, design.seed, design.text)
+        loaded = design.source
         program = loaded.model.program
         fused = compile_program(program, schedule_of(program, design))
     machine = design.machine
@@ -413,9 +432,9 @@ def with_program(built: Built, text: str) -> Design:
         If the text is no program.
     """
     d = built.design
-    own = source(d.model, d.data, d.seed, None).model.program
+    own = replace(d, text=None).source.model.program
     edited = None if text.strip() == str(own).strip() else text
-    program = source(d.model, d.data, d.seed, edited).model.program
+    program = replace(d, text=edited).source.model.program
     heads = {built.live[c].out.tensor for c in d.cuts}
     cuts = {k for k, s in enumerate(program.live) if k and s.out.tensor in heads}
     same = program == built.program
@@ -427,6 +446,59 @@ def with_program(built: Built, text: str) -> Design:
         wishes=d.wishes if same else (),
         settings=d.settings if same else (),
     )
+
+
+def chosen_options(model: str, data: str, given: Mapping[str, object]) -> Options:
+    """Options of a model that differ from those it has with a data set, in its own order.
+
+    Raises
+    ------
+    ProgramError
+        If the model has no such option, a value is out of bounds, or the data decide it.
+    """
+    values = checked(model, given)
+    check_fit(model, data, values)
+    own = {p.name: p.default for p in parameters(model, data)}
+    return tuple((n, values[n]) for n in own if n in values and values[n] != own[n])
+
+
+def fitting_options(model: str, data: str, options: Options) -> Options:
+    """Those of the options that can be chosen with a data set."""
+    free = {p.name for p in PARAMETERS[model] if p.goes_with(data)}
+    return chosen_options(model, data, {n: value for n, value in options if n in free})
+
+
+def with_options(built: Built, given: Mapping[str, object]) -> Design:
+    """The design for other sizes; cuts and orders stay where the statements are the same.
+
+    Raises
+    ------
+    ProgramError
+        If they do not fit, or the program was edited, whose text has its sizes.
+    """
+    d = built.design
+    if d.text is not None:
+        raise ProgramError(
+            "the program was edited: its text has its sizes",
+            hint="change them there, or put the model's own text back",
+        )
+    design = replace(d, options=chosen_options(d.model, d.data, given))
+    if _statements(design.source.model.program) == _statements(built.program):
+        return design
+    presets = design.source.model.presets
+    text = presets.get(built.preset_name) or starting_schedule(presets)
+    return Design.scheduled(
+        d.model, d.data, d.seed, Schedule.parse(text), None, d.machine, design.options
+    )
+
+
+def _statements(program: Program) -> list[str]:
+    return [statement_text(statement) for statement in program.live]
+
+
+def starting_schedule(presets: Mapping[str, str]) -> str:
+    """What a model is shown with at first: ``partial``, if it has such a preset."""
+    return presets.get("partial", next(iter(presets.values()), ""))
 
 
 def with_order(design: Design, region: str, order: tuple[str, ...] | None) -> Design:

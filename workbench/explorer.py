@@ -23,6 +23,7 @@ from workbench.orders_panel import OrdersPanel
 from workbench.path_panel import PathPanel
 from workbench.run_panel import RunPanel
 from workbench.session import Session
+from workbench.sizes_panel import SizesPanel
 from workbench.table_grid import FusionTableGrid
 from workbench.text_editor import TextEditor
 from workbench.utilisation import Utilisation
@@ -114,6 +115,7 @@ def explorer(shown: Session | Desk | None = None) -> pmui.Page:
                 _hint(),
                 _toolbar(session, run),
                 DataLabel(session),
+                SizesPanel(session),
                 MachinePanel(session),
                 _card("1  Kernels and fusion", CAPTIONS["chain"], FusionChain(session)),
                 pn.FlexBox(

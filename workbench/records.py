@@ -18,7 +18,9 @@ def standin_text(label: str) -> str:
 
 def source_of(built: Built) -> DataSource:
     """Where the data of a design came from, as a run's record tells it."""
-    return DataSource(built.loaded.label, built.loaded.origin, built.loaded.standin)
+    return DataSource(
+        built.loaded.label, built.loaded.origin, built.loaded.standin, built.loaded.options
+    )
 
 
 def ports_of(region: RegionRecord, node: int) -> list[Mapping[str, Any]]:

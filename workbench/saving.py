@@ -13,7 +13,7 @@ from engine.dataflow.fusion.schedule import Schedule
 from engine.dataflow.sim.machine_text import parse_machine, print_machine
 from engine.errors import FuseloomError
 from engine.results.record import RunRecord
-from workbench.design import Design, known_names
+from workbench.design import Design, chosen_options, known_names
 from workbench.records import KeptRun
 from workbench.session import Session
 
@@ -36,6 +36,7 @@ def design_to_dict(design: Design) -> dict[str, Any]:
         "text": design.text,
         "machine": print_machine(design.machine),
         "where_possible": design.where_possible,
+        "options": dict(design.options),
     }
 
 
@@ -52,7 +53,7 @@ def design_from_dict(data: Any) -> Design:
         cuts = [int(cut) for cut in data["cuts"]]
         orders = {str(k): tuple(map(str, order)) for k, order in data["orders"].items()}
         seed, where_possible = int(data["seed"]), bool(data["where_possible"])
-        schedule, machine = data["schedule"], data["machine"]
+        schedule, machine, options = data["schedule"], data["machine"], dict(data["options"])
         texts = (model, source, schedule, machine, text or "")
         if not all(isinstance(x, str) for x in texts) or not 0 <= seed < 1 << 32:
             raise TypeError
@@ -71,6 +72,7 @@ def design_from_dict(data: Any) -> Design:
         directives.settings,
         parse_machine(machine),
         where_possible,
+        chosen_options(model, source, options),
     )
 
 

@@ -23,8 +23,11 @@ from workbench.design import (
     Design,
     build,
     fitting_data,
+    fitting_options,
     known_names,
     source,
+    starting_schedule,
+    with_options,
     with_order,
     with_program,
 )
@@ -77,7 +80,9 @@ class Session(param.Parameterized):
     ok = param.Boolean(True, doc="Whether the last request was granted.")
     answers = param.Integer(0, doc="Counts answers, so that a refusal is an event too.")
     topic = param.Selector(
-        default="fusion", objects=["fusion", "order", "text", "machine"], doc="What was asked last."
+        default="fusion",
+        objects=["fusion", "order", "text", "machine", "sizes"],
+        doc="What was asked last.",
     )
     place = param.Tuple((0, 0), doc="Line and column of the last refusal; 0 is none.")
     region = param.Integer(0, doc="The region shown, counted from 0.")
@@ -184,14 +189,26 @@ class Session(param.Parameterized):
         def change() -> Design:
             known_names(model, data)
             if model == self.design.model:
+                chosen = data or self.design.data
                 return replace(
                     self.design,
-                    data=data or self.design.data,
+                    data=chosen,
                     seed=self.design.seed if seed is None else seed,
+                    options=fitting_options(model, chosen, self.design.options),
                 )
             return self._start(model, data, seed or 0, None, self.machine)
 
         return self._try(change)
+
+    def set_options(self, given: Mapping[str, Any]) -> bool:
+        """Give the model these sizes and densities, numbers or texts; its own for all others."""
+
+        def change() -> Design:
+            design = with_options(self.built, given)
+            self._check_size(design)
+            return design
+
+        return self._try(change, "sizes")
 
     def preset(self, name: str) -> bool:
         """Take over a schedule of the model by name."""
@@ -418,10 +435,10 @@ class Session(param.Parameterized):
 
     def _check_size(self, design: Design) -> None:
         """Refuse programs that are too long to be drawn."""
-        if design.text is None:
+        if design.text is None and not design.options:
             return
-        self._bounded(design.text)
-        program = source(design.model, design.data, design.seed, design.text).model.program
+        self._bounded(design.text or "")
+        program = design.source.model.program
         if len(program.statements) > self.most_statements:
             raise ProgramError(
                 f"a program of {len(program.statements):,} statements",
@@ -430,7 +447,9 @@ class Session(param.Parameterized):
 
     def _scheduled(self, text: str) -> Design:
         d = self.design
-        return Design.scheduled(d.model, d.data, d.seed, Schedule.parse(text), d.text, d.machine)
+        return Design.scheduled(
+            d.model, d.data, d.seed, Schedule.parse(text), d.text, d.machine, d.options
+        )
 
     def _start(
         self,
@@ -443,8 +462,7 @@ class Session(param.Parameterized):
         if data is None:
             data = fitting_data(model)[0] if model in MODELS else "random"
         if schedule is None:
-            presets = source(model, data, seed, None).model.presets
-            schedule = presets.get("partial", next(iter(presets.values()), ""))
+            schedule = starting_schedule(source(model, data, seed, None).model.presets)
         return Design.scheduled(model, data, seed, Schedule.parse(schedule), machine=machine)
 
     def _try(self, change: Callable[[], Design], topic: str = "fusion") -> bool:
