@@ -31,6 +31,7 @@ _PUBLIC = {
     "Observe": ("engine.dataflow.sim.observe", "Observe"),
     "simulate": ("engine.dataflow.sim.program_runs", "simulate"),
     "estimate": ("engine.dataflow.cost", "estimate"),
+    "autoschedule": ("engine.explore.autoschedule", "autoschedule"),
     "best_orders": ("engine.dataflow.orders", "best_orders"),
     "what_if": ("engine.dataflow.what_if", "what_if"),
     "capacity_pareto": ("engine.dataflow.what_if", "capacity_pareto"),

@@ -44,8 +44,8 @@ ONE = re.compile(r"([A-Za-z_][A-Za-z0-9_']*)=(.*)", re.DOTALL)
 
 
 @dataclass(frozen=True)
-class Inputs:
-    """A compiled program and its data.
+class Given:
+    """Data and a machine.
 
     Attributes
     ----------
@@ -55,10 +55,9 @@ class Inputs:
         The data set, for a model.
     """
 
-    compilation: Compilation
     data: Mapping[str, StoredTensor]
     machine: Machine
-    loaded: Loaded | None = None
+    loaded: Loaded | None
 
     @property
     def source(self) -> DataSource | None:
@@ -79,6 +78,20 @@ class Inputs:
             f"data: {self.loaded.label}: NOT the real graph, one made at random that costs about "
             f"the same; give --data-dir\n"
         )
+
+
+@dataclass(frozen=True)
+class Problem(Given):
+    """A program and its data, not compiled."""
+
+    model: Model
+
+
+@dataclass(frozen=True)
+class Inputs(Given):
+    """A compiled program and its data."""
+
+    compilation: Compilation
 
 
 def program_options(parser: argparse.ArgumentParser) -> None:
@@ -138,8 +151,8 @@ def compilation(options: Any) -> Inputs:
             return replace(inputs(options), data={}, loaded=None)
         _say("the first orders are taken; give --data or --tensors to have the best ones")
     model = _model(options)
-    compiled = compile_program(model.program, _schedule(options, model))
-    return Inputs(sized(options, compiled), {}, machine_for(options))
+    compiled = compile_program(model.program, schedule_of(options, model))
+    return Inputs({}, machine_for(options), None, sized(options, compiled))
 
 
 def inputs(options: Any) -> Inputs:
@@ -150,20 +163,30 @@ def inputs(options: Any) -> Inputs:
     FuseloomError
         Options that contradict each other, or files that do not hold what they should.
     """
+    given = problem(options)
+    compiled = compile_program(given.model.program, schedule_of(options, given.model))
+    if options.orders == "best":
+        exported = bool(getattr(options, "export", ""))
+        compiled = _ordered(compiled, given.data, given.machine, exported=exported)
+    return Inputs(given.data, given.machine, given.loaded, sized(options, compiled))
+
+
+def problem(options: Any) -> Problem:
+    """The program and its data, as the options say; no schedule is looked at.
+
+    Raises
+    ------
+    FuseloomError
+        As :func:`inputs`.
+    """
     machine = machine_for(options)
     model = _model(options)
     if options.model is None:
-        data: Mapping[str, StoredTensor] = _file_data(options, model)
-        loaded = None
-    else:
-        loaded = load_labelled(
-            options.model, options.data, options.seed, options.data_dir, **given_options(options)
-        )
-        model, data = loaded.model, loaded.data
-    compiled = compile_program(model.program, _schedule(options, model))
-    if options.orders == "best":
-        compiled = _ordered(compiled, data, machine, exported=bool(getattr(options, "export", "")))
-    return Inputs(sized(options, compiled), data, machine, loaded)
+        return Problem(_file_data(options, model), machine, None, model)
+    loaded = load_labelled(
+        options.model, options.data, options.seed, options.data_dir, **given_options(options)
+    )
+    return Problem(loaded.data, machine, loaded, loaded.model)
 
 
 def _ordered(
@@ -295,7 +318,14 @@ def _operands(model: Model, arrays: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _schedule(options: Any, model: Model) -> Schedule:
+def schedule_of(options: Any, model: Model) -> Schedule:
+    """The schedule that the options name, by a file or as a preset.
+
+    Raises
+    ------
+    ScheduleError
+        If there is none of that name, or the file holds none.
+    """
     if options.preset is not None and options.schedule is not None:
         raise ScheduleError("give --preset or --schedule, not both")
     if options.schedule is not None:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from engine import __version__
+from engine.cli.autoschedule import AUTOSCHEDULE, WHY
 from engine.cli.command import Command, print_json
 from engine.cli.compile import COMPILE
 from engine.cli.conform import CONFORM
@@ -27,6 +28,8 @@ COMMANDS: tuple[Command, ...] = (
     ESTIMATE,
     SIMULATE,
     EXPLORE,
+    AUTOSCHEDULE,
+    WHY,
     WHAT_IF,
     CONFORM,
     SERVE,

@@ -26,6 +26,8 @@ class Kind(Enum):
     ESTIMATE = "estimate"
     RUN = "run"
     ORDERS = "orders"
+    AUTOSCHEDULE = "autoschedule"
+    WHY = "why"
     WHAT_IF = "what-if"
     MODELS = "models"
     MACHINE = "machine"

@@ -89,6 +89,10 @@ CASES: dict[str, tuple[Kind, int, tuple[str, ...]]] = {
     "graph, infinite": (Kind.RUN, 1, ("simulate", *SAM, "--tensors", "{infinite}")),
     "explore": (Kind.ORDERS, 0, ("explore", "--model", "gcn", "--preset", "full")),
     "explore, --limit": (Kind.ORDERS, 0, ("explore", *GCN, "--limit", "1")),
+    "autoschedule": (Kind.AUTOSCHEDULE, 0, ("autoschedule", "--model", "spmv", "--data", "random")),
+    "why": (
+        Kind.WHY, 0, ("why", "--model", "gcn", "--preset", "unfused", "--time-limit", "500ms")
+    ),
     "models": (Kind.MODELS, 0, ("models",)),
     "models, one": (Kind.MODELS, 0, ("models", "gpt3")),
     "estimate, --with": (
@@ -228,6 +232,8 @@ RICHEST = {
     Kind.ESTIMATE: "estimate, --statistics",
     Kind.RUN: "graph, everything",
     Kind.ORDERS: "explore, --limit",
+    Kind.AUTOSCHEDULE: "autoschedule",
+    Kind.WHY: "why",
     Kind.MODELS: "models, one",
     Kind.MACHINE: "machine hbm2",
     Kind.CONFORMANCE: "conform, failing",
@@ -246,7 +252,8 @@ def objects(part: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 
 
 FREE = {
-    "params", "shares", "statistics", "outputs", "not_implemented", "options", "defaults", "stored"
+    "counts", "params", "shares", "statistics", "outputs", "not_implemented", "options", "defaults",
+    "stored",
 }  # fmt: skip
 """Objects whose names are data."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from engine.dataflow.compiler import compile_region
 from engine.dataflow.fusion.fuse import fuse
@@ -33,8 +34,9 @@ def test_graphsage_equals_a_plain_forward_pass() -> None:
     np.testing.assert_allclose(result.dense(), layer(layer(t["X"], 1), 2), rtol=1e-9, atol=1e-12)
 
 
-def test_the_constrained_orders_of_graphsage_are_one_graph() -> None:
-    """All 1,134 orders in which every product runs as it reads compile to the same graph."""
+@pytest.mark.parametrize("every", [9, pytest.param(1, marks=pytest.mark.fuzz)], ids=["some", "all"])
+def test_the_constrained_orders_of_graphsage_are_one_graph(every: int) -> None:
+    """The 1,134 orders in which every product runs as it reads compile to the same graph."""
     program = graphsage(nodes=6, features=5, hidden=4, classes=3).program
     (region,) = fuse(program, Schedule.parse("fuse S1..Y"))
     roots, extents = build_views(program, program.statements, program.outputs)
@@ -44,5 +46,5 @@ def test_the_constrained_orders_of_graphsage_are_one_graph() -> None:
     orders = list(pog.orders())
     assert len(extents) == 11
     assert len(orders) == 1_134
-    graphs = {str(compile_region(constrained, order).graph) for order in orders}
+    graphs = {str(compile_region(constrained, order).graph) for order in orders[::every]}
     assert len(graphs) == 1

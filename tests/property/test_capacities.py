@@ -44,8 +44,8 @@ def search(first: int, wanted: int) -> Counter[str]:
 
 
 def test_the_smallest_channels_do_not_deadlock() -> None:
-    seen = search(SEED, 60)
-    assert seen["slower"] > 5
+    seen = search(SEED, 30)
+    assert seen["slower"] > 2
 
 
 @pytest.mark.fuzz

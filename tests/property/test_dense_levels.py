@@ -77,10 +77,10 @@ def search(first: int, wanted: int) -> Counter[str]:
     return seen
 
 
-def test_a_thousand_programs() -> None:
-    seen = search(SEED, 1_000)
+def test_four_hundred_programs() -> None:
+    seen = search(SEED, 400)
     for what in ("whole", "inner", "outermost", "nothing"):
-        assert seen[what] >= 200, what
+        assert seen[what] >= 80, what
 
 
 @pytest.mark.fuzz
@@ -137,9 +137,9 @@ def chosen(first: int, wanted: int) -> Counter[str]:
 
 
 def test_what_is_chosen_by_default_is_named_and_never_moves_more() -> None:
-    seen = chosen(SEED, 60)
-    assert seen["dense"] >= 10
-    assert seen["more cycles"] <= 2
+    seen = chosen(SEED, 30)
+    assert seen["dense"] >= 5
+    assert seen["more cycles"] <= 1
 
 
 @pytest.mark.fuzz

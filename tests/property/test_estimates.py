@@ -83,8 +83,8 @@ def search(first: int, wanted: int, wide: bool = False) -> Counter[str]:
     return seen
 
 
-def test_a_hundred_and_fifty_programs() -> None:
-    seen = search(SEED, 150)
+def test_ninety_programs() -> None:
+    seen = search(SEED, 90)
     for what in (
         "search",
         "fork",
@@ -96,9 +96,9 @@ def test_a_hundred_and_fifty_programs() -> None:
         "lanes",
         "dense levels",
     ):
-        assert seen[what] >= 20, what
+        assert seen[what] >= 12, what
     for what in ("spacc2", "tilefold", "shift", "fiber_align", "valdrop", "copies"):
-        assert seen[what] >= 3, what
+        assert seen[what], what
 
 
 def test_dimensions_that_nothing_dense_could_hold() -> None:

@@ -64,8 +64,8 @@ def search(first: int, wanted: int, undefined: bool = False, wide: bool = False)
     return seen
 
 
-def test_five_hundred_cases() -> None:
-    seen = search(SEED, 500)
+def test_two_hundred_and_fifty_cases() -> None:
+    seen = search(SEED, 250)
     for what in (
         "fused",
         "sized",
@@ -76,7 +76,7 @@ def test_five_hundred_cases() -> None:
         "compiled",
         "dense levels",
     ):
-        assert seen[what] >= 40, what
+        assert seen[what] >= 20, what
     for op in (
         "search",
         "spacc1",
@@ -87,17 +87,17 @@ def test_five_hundred_cases() -> None:
         "fork",
         "ordered_join",
     ):
-        assert seen[op] >= 5, op
+        assert seen[op] >= 2, op
 
 
 def test_infinities_and_what_is_no_number() -> None:
-    assert search(SEED + 20_000, 80, undefined=True)["no numbers"] >= 30
+    assert search(SEED + 20_000, 40, undefined=True)["no numbers"] >= 15
 
 
 def test_dimensions_that_nothing_dense_could_hold() -> None:
-    seen = search(SEED + 30_000, 80, wide=True)
+    seen = search(SEED + 30_000, 40, wide=True)
     for what in ("fused", "sized", "lanes", "products", "blocked", "compiled", "not empty"):
-        assert seen[what] >= 6, what
+        assert seen[what] >= 3, what
 
 
 @pytest.mark.fuzz

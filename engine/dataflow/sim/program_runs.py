@@ -192,14 +192,22 @@ def simulate(
     known: dict[str, StoredTensor] = dict(inputs)
     runs: list[RegionRun] = []
     written: dict[str, StoredTensor] = {}
-    _reshape(program, known, written)
+    do_reshapes(program, known, written)
     for number, compiled in enumerate(compilation.regions):
         report = _Reporter(progress, number, len(compilation.regions))
-        run = _run_region(compiled, known, machine, engine, observe, report, limits)
+        run = simulate_region(
+            compiled,
+            known,
+            machine,
+            engine=engine,
+            observe=observe,
+            report=report,
+            limits=limits,
+        )
         runs.append(run)
         for name in compiled.region.outputs:
             known[name] = written[name] = output_tensor(run.result, program.tensor(name))
-        _reshape(program, known, written)
+        do_reshapes(program, known, written)
     if progress is not None:
         progress(1.0, "done")
     return Run(compilation, machine, inputs, tuple(runs), written)
@@ -219,24 +227,39 @@ class _Reporter:
         return self.progress((self.region + share) / self.regions, text)
 
 
-def _run_region(
+def simulate_region(
     compiled: CompiledRegion,
     known: Mapping[str, StoredTensor],
     machine: Machine,
-    engine: str | Engine,
-    observe: Observe | None,
-    report: _Reporter,
-    limits: Limits | None,
+    *,
+    engine: str | Engine = Engine.AUTO,
+    observe: Observe | None = None,
+    report: Progress | None = None,
+    limits: Limits | None = None,
 ) -> RegionRun:
-    """Simulate one region on what is known so far."""
+    """Simulate one region alone.
+
+    Parameters
+    ----------
+    known : mapping
+        At least the tensors that it reads, as the program declares them.
+
+    Raises
+    ------
+    SimulationError
+        As :func:`simulate`.
+    """
+
+    def tell(share: float, text: str) -> bool | None:
+        return None if report is None else report(share, text)
 
     def tick(tokens: int, share: float) -> bool | None:
-        return report(share, f"{compiled.name}: {tokens:,} tokens")
+        return tell(share, f"{compiled.name}: {tokens:,} tokens")
 
     if tick(0, 0.0) is False:
         raise SimulationError("the run was cancelled")
     bound = with_ports(bind(compiled.graph, known), machine)
-    compile_kernels(bound, machine, engine, lambda text: report(0.0, text), observe)
+    compile_kernels(bound, machine, engine, lambda text: tell(0.0, text), observe)
     started = time.perf_counter()
     result = run_diagnosed(bound, machine, engine, observe=observe, progress=tick, limits=limits)
     seconds = time.perf_counter() - started
@@ -249,7 +272,7 @@ def _run_region(
     return RegionRun(compiled, result, work, seconds, path)
 
 
-def _reshape(
+def do_reshapes(
     program: Program, known: dict[str, StoredTensor], written: dict[str, StoredTensor]
 ) -> None:
     """Do the reshapes whose operand is there by now; memory does them, no region."""

@@ -1,0 +1,154 @@
+"""``fuseloom autoschedule`` and ``why``: the best schedule, with a proof; and why not another."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import re
+import sys
+from typing import Any
+
+from engine.cli.command import Command, print_json
+from engine.cli.inputs import Problem, problem, program_options, schedule_of
+from engine.cli.limits import add_limits, limits_of, size
+from engine.errors import ScheduleError
+from engine.explore.autoschedule import GAP, TIME_LIMIT, Autoscheduled, autoschedule
+from engine.results.document import Kind
+
+_SECONDS = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|min|h)?")
+_UNITS = {None: 1.0, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
+
+
+def _declare(parser: argparse.ArgumentParser) -> None:
+    program_options(parser)
+    parser.add_argument(
+        "--budget", type=_budget, default={}, metavar="lanes=N,onchip=SIZE",
+        help="what a region may have: lanes (default: 1), and bytes held on chip, such as 64KiB",
+    )  # fmt: skip
+    parser.add_argument(
+        "--gap", type=_share, default=GAP, metavar="SHARE",
+        help="a better schedule may be missed if it takes fewer cycles by this share only; 0 "
+        "searches until none is left (default: %(default)s)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--time-limit", type=_seconds, default=TIME_LIMIT, metavar="TIME",
+        help="after which the best so far is taken, such as 10s or 5min (default: 10s)",
+    )  # fmt: skip
+    add_limits(parser)
+
+
+def _budget(text: str) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for part in text.split(","):
+        name, equals, value = part.partition("=")
+        if name not in ("lanes", "onchip") or not equals or name in found:
+            raise argparse.ArgumentTypeError(f"{part!r} is neither lanes=N nor onchip=SIZE")
+        if name == "onchip":
+            found[name] = size(value)
+        elif re.fullmatch(r"\d{1,6}", value) and int(value) >= 1:
+            found[name] = int(value)
+        else:
+            raise argparse.ArgumentTypeError(f"{part!r}: lanes are a number of at least 1")
+    return found
+
+
+def _share(text: str) -> float:
+    share = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    if not 0 <= share < 1:
+        raise argparse.ArgumentTypeError("must be a share from 0 to below 1, such as 0.05 or 5%")
+    return share
+
+
+def _seconds(text: str) -> float:
+    match = _SECONDS.fullmatch(text.strip())
+    seconds = float(match[1]) * _UNITS[match[2]] if match else 0.0
+    if not 0 < seconds < math.inf:
+        raise argparse.ArgumentTypeError(f"{text!r} is no time; write for example 10s or 5min")
+    return seconds
+
+
+def _search(options: Any, given: Problem) -> Autoscheduled:
+    """Search, telling how it goes where somebody looks on."""
+    shown = sys.stderr.isatty() and not options.json
+
+    def tell(cycles: float, text: str) -> None:
+        best = "" if math.isinf(cycles) else f"best so far {cycles:,.0f} cycles; "
+        print(f"\r\033[K{best}{text}"[:120], end="", file=sys.stderr, flush=True)
+
+    try:
+        return autoschedule(
+            given.model.program,
+            given.data,
+            machine=given.machine,
+            base=schedule_of(options, given.model) if options.schedule else None,
+            presets=given.model.presets,
+            lanes=options.budget.get("lanes", 1),
+            on_chip=options.budget.get("onchip"),
+            gap=options.gap,
+            time_limit=options.time_limit,
+            limits=limits_of(options),
+            progress=tell if shown else None,
+        )
+    finally:
+        if shown:
+            print("\r\033[K", end="", file=sys.stderr, flush=True)
+
+
+def _run(options: Any) -> int:
+    given = problem(options)
+    if options.preset is not None:
+        raise ScheduleError(
+            "--preset goes with other commands", hint="the presets are looked at anyway"
+        )
+    found = _search(options, given)
+    if options.json:
+        name = given.model.program.name
+        data = None if given.source is None else given.source.to_dict()
+        content = {"name": name, "data": data, **found.to_dict()}
+        print_json(Kind.AUTOSCHEDULE, content)
+        return 0
+    print(given.heading, end="")
+    for directive in found.schedule.split("; "):
+        print(directive)
+    proof = found.certificate
+    print(f"\n{found.cycles:,} cycles, simulated")
+    if proof.gap == 0:
+        print("no schedule of this space takes fewer")
+    else:
+        print(
+            f"no schedule of this space takes fewer than {proof.bound:,.0f} cycles: at most "
+            f"{proof.gap:.1%} fewer"
+        )
+    counts = ", ".join(f"{number:,} {what}" for what, number in sorted(proof.counts.items()))
+    print(f"ways of executing parts of the program: {counts}\n")
+    for reason in found.reasons:
+        print(f"* {reason}")
+    return 0
+
+
+def _why(options: Any) -> int:
+    given = problem(options)
+    if options.preset is None and options.schedule is None:
+        raise ScheduleError(
+            "why not which schedule?", hint="name it by --preset NAME or --schedule FILE"
+        )
+    asked = str(schedule_of(options, given.model))
+    options.schedule = None
+    found = _search(options, given)
+    answer = found.why(asked)
+    if options.json:
+        content = {"schedule": asked, "answer": answer, "best": found.schedule}
+        print_json(Kind.WHY, {**content, "cycles": found.cycles})
+        return 0
+    print(f"{given.heading}{answer}")
+    print(f"the best found, {found.cycles:,} cycles: {found.schedule}")
+    return 0
+
+
+AUTOSCHEDULE = Command(
+    "autoschedule",
+    "Find the schedule with the fewest cycles, and prove how good it is.",
+    _declare,
+    _run,
+)
+WHY = Command("why", "Say why a schedule is not the best one.", _declare, _why)

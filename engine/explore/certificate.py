@@ -1,0 +1,60 @@
+"""How good a schedule is proved to be, and what became of all others."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What is known of the best schedule there is.
+
+    Attributes
+    ----------
+    cycles : float
+        Of the schedule found: simulated, unless ``simulated`` is False.
+    bound : float
+        Cycles that no schedule of the space is below.
+    complete : bool
+        Whether every part of the space that could matter was looked at.
+    counts : mapping of str to int
+        Ways of executing parts of the program, by what became of them.
+    """
+
+    cycles: float
+    bound: float
+    simulated: bool
+    complete: bool
+    counts: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def gap(self) -> float:
+        """By how much, at most, the best is below what was found: a share of the latter."""
+        return max(0.0, 1.0 - self.bound / self.cycles) if self.cycles > 0 else 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {
+            "gap": self.gap,
+            "bound": self.bound,
+            "complete": self.complete,
+            "simulated": self.simulated,
+            "counts": dict(self.counts),
+        }
+
+
+@dataclass
+class Tally:
+    """Counts what becomes of the ways that a search meets."""
+
+    met: int = 0
+    refused: Counter[str] = field(default_factory=Counter)
+    reasons: dict[str, str] = field(default_factory=dict)
+
+    def refuse(self, rule: str, reason: str) -> None:
+        """Count a refusal; the first reason of each rule is kept."""
+        self.refused[rule] += 1
+        self.reasons.setdefault(rule, reason)

@@ -1,0 +1,137 @@
+"""What exploration asks of a method: how a program may be cut, what each part costs, its runs.
+
+A program is a chain of units, executed in order.  A *part* is a run of consecutive units that are
+executed as one, in one way.  A schedule is a sequence of parts that covers the chain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a part, or a sequence of parts, takes.
+
+    Attributes
+    ----------
+    cycles : float
+        Clock cycles, of parts one after another.
+    bytes : float
+        Bytes to and from memory.
+    on_chip : float
+        Bytes held on the chip at once.
+    lanes : int
+        The most copies of a node side by side.
+    """
+
+    cycles: float = 0.0
+    bytes: float = 0.0
+    on_chip: float = 0.0
+    lanes: int = 1
+
+    def then(self, other: Cost) -> Cost:
+        """This, and the other after it: time and traffic add, what is held is shared."""
+        return Cost(
+            self.cycles + other.cycles,
+            self.bytes + other.bytes,
+            max(self.on_chip, other.on_chip),
+            max(self.lanes, other.lanes),
+        )
+
+    def no_worse(self, other: Cost) -> bool:
+        """Whether it takes no more than the other, in every respect."""
+        return (
+            self.cycles <= other.cycles
+            and self.bytes <= other.bytes
+            and self.on_chip <= other.on_chip
+            and self.lanes <= other.lanes
+        )
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What a part may use; None is no limit.
+
+    Attributes
+    ----------
+    lanes : int
+        Lanes side by side.
+    on_chip : float, optional
+        Bytes on the chip, as estimated.
+    """
+
+    lanes: int = 1
+    on_chip: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Consecutive units in one way.
+
+    Attributes
+    ----------
+    begin, end : int
+        Its units are ``begin <= unit < end``.
+    least : float
+        Cycles that no run of it is below.
+    text : str
+        The way, for people.
+    choice : object
+        Whatever the method needs to run it.
+    """
+
+    begin: int
+    end: int
+    expected: Cost
+    least: float
+    text: str = ""
+    choice: Any = field(default=None, repr=False)
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """A way that there is not, and why.
+
+    Attributes
+    ----------
+    rule : str
+        In a word or two, the same for all that fall by it: ``cycle``, ``on-chip``.
+    """
+
+    rule: str
+    reason: str
+
+
+class Method(Protocol):
+    """A method of executing programs, as exploration sees it."""
+
+    @property
+    def units(self) -> Sequence[str]:
+        """Names of the units, in order."""
+
+    def ends(self, begin: int) -> Sequence[int]:
+        """Where a part that begins there may end; at least one."""
+
+    def floor(self, begin: int, end: int) -> float:
+        """Cycles that no part of these units is below, known without looking at any."""
+
+    def ways(self, begin: int, end: int, budget: Budget) -> Iterator[Part | Refusal]:
+        """Every way of executing these units as one, the most promising first."""
+
+    def starts(self) -> Sequence[Sequence[int]]:
+        """Cuts worth looking at first: of each, where its parts end."""
+
+    def measure(self, parts: Sequence[Part]) -> Cost:
+        """What a run of the last of these parts takes, when those before it have been run.
+
+        Raises
+        ------
+        FuseloomError
+            If it cannot be run.
+        """
+
+    def schedule(self, parts: Sequence[Part]) -> str:
+        """The schedule's text, which gives these parts whatever the data."""

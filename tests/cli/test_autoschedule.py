@@ -1,0 +1,67 @@
+"""``fuseloom autoschedule`` and ``why``, for people and with JSON."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.commands import error, output
+
+SPMM = ("--model", "spmm", "--data", "random", "--gap", "0")
+
+
+def test_a_schedule_with_its_proof(capsys: pytest.CaptureFixture[str]) -> None:
+    printed = output(capsys, "autoschedule", *SPMM)
+    assert printed.splitlines()[0].startswith("order T..T: ")
+    assert "no schedule of this space takes fewer\n" in printed
+    told = json.loads(output(capsys, "autoschedule", *SPMM, "--json"))
+    assert f"{told['cycles']:,} cycles, simulated" in printed
+    assert told["certificate"]["gap"] == 0
+    assert told["certificate"]["simulated"]
+
+
+def test_its_text_is_a_schedule(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    told = json.loads(output(capsys, "autoschedule", *SPMM, "--budget", "lanes=2", "--json"))
+    assert "parallel" in told["schedule"]
+    file = tmp_path / "best.sched"
+    file.write_text(told["schedule"], encoding="utf-8")
+    again = json.loads(output(capsys, "simulate", *SPMM[:4], "--schedule", str(file), "--json"))
+    assert again["cycles"] == told["cycles"]
+    assert again["check"]["ok"]
+
+
+def test_why_not(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file = tmp_path / "mine.sched"
+    file.write_text("order T..T: k,i,j", encoding="utf-8")
+    printed = output(capsys, "why", *SPMM, "--schedule", str(file))
+    assert printed.startswith(("removed by its", "not legal"))
+    assert "the best found, " in printed
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("autoschedule", *SPMM, "--preset", "unfused"), "--preset goes with other commands"),
+        (("why", *SPMM), "why not which schedule?"),
+        (
+            ("autoschedule", "--model", "gcn", "--budget", "onchip=1B", "--time-limit", "500ms"),
+            "no schedule was found",
+        ),
+    ],
+)
+def test_errors(
+    arguments: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert message in error(capsys, *arguments)
+
+
+@pytest.mark.parametrize(
+    "option",
+    ["--gap=1", "--gap=x", "--time-limit=0s", "--time-limit=1d", "--budget=lanes=0",
+     "--budget=lanes=2,lanes=3", "--budget=memory=3", "--budget=onchip=much"],
+)  # fmt: skip
+def test_what_is_no_option(option: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        output(capsys, "autoschedule", *SPMM, option)

@@ -1,0 +1,142 @@
+"""The space of schedules: what is found in it is the best there is, by running all of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+
+from benchmarks.spaces import FAMILIES, PROGRAMS, data_of
+from engine.dataflow.compiler import compile_program
+from engine.dataflow.fusion.schedule import Schedule
+from engine.dataflow.method import Dataflow
+from engine.dataflow.sim.machine import Machine
+from engine.dataflow.sim.program_runs import simulate
+from engine.explore.search import Search
+from engine.models import load
+from engine.program import Program, parse
+from engine.results.method import Budget, Part, Refusal
+
+SMALL = 12
+"""Rows of the matrices."""
+
+
+def everything(method: Dataflow, budget: Budget) -> dict[tuple[int, int], list[Part]]:
+    """Every way of every part that there may be."""
+    found: dict[tuple[int, int], list[Part]] = {}
+    for begin in range(len(method.units)):
+        for end in method.ends(begin):
+            ways = list(method.ways(begin, end, budget))
+            found[begin, end] = [way for way in ways if isinstance(way, Part)]
+    return found
+
+
+def paths(method: Dataflow, ways: Mapping[tuple[int, int], list[Part]]) -> list[list[Part]]:
+    """Every schedule."""
+    size = len(method.units)
+
+    def after(begin: int) -> list[list[Part]]:
+        if begin == size:
+            return [[]]
+        return [
+            [part, *rest]
+            for end in method.ends(begin)
+            for part in ways[begin, end]
+            for rest in after(end)
+        ]
+
+    return after(0)
+
+
+def problem(name: str, family: str) -> tuple[Program, dict[str, Any]]:
+    rng = np.random.default_rng(7)
+    matrix = FAMILIES[family](SMALL, rng)
+    program = parse(PROGRAMS[name].format(n=matrix.shape[0], m=matrix.shape[1]))
+    return program, data_of(program, matrix, rng)
+
+
+@pytest.mark.parametrize("family", ["uniform", "power law", "bipartite"])
+@pytest.mark.parametrize("name", ["chain", "masked", "edge"])
+def test_the_search_finds_what_running_everything_finds(name: str, family: str) -> None:
+    program, data = problem(name, family)
+    method, budget = Dataflow(program, data), Budget()
+    schedules = {method.schedule(path) for path in paths(method, everything(method, budget))}
+    assert 2 <= len(schedules) <= 2_000
+    runs = {}
+    for text in schedules:
+        run = simulate(compile_program(program, text), data)
+        runs[text] = run.cycles
+    best = Search(Dataflow(program, data), budget).run()
+    assert best.cost.cycles == min(runs.values())
+    assert runs[best.schedule] == best.cost.cycles
+    assert best.certificate.gap == 0
+    tolerant = Search(Dataflow(program, data), budget, gap=0.05).run()
+    assert tolerant.certificate.bound <= best.cost.cycles
+    assert runs[tolerant.schedule] * 0.95 <= best.cost.cycles
+
+
+def test_a_part_runs_as_its_schedule_does() -> None:
+    """Parts alone add up to what the whole schedule takes, lanes and look-ups included."""
+    model, data = load("gcn", "karate")
+    method = Dataflow(model.program, data, presets=model.presets)
+    best = Search(method, Budget(lanes=2), gap=0.3, time_limit=20).run()
+    run = simulate(compile_program(model.program, best.schedule), data)
+    assert run.cycles == best.cost.cycles
+    assert run.check().ok
+    assert max(part.expected.lanes for part in best.parts) == 2
+
+
+def test_bounds_are_below_runs() -> None:
+    program, data = problem("edge", "clustered")
+    method = Dataflow(program, data)
+    ways = everything(method, Budget(lanes=2))
+    for path in paths(method, ways)[:40]:
+        for number, part in enumerate(path):
+            cost = method.measure(path[: number + 1])
+            assert part.least <= cost.cycles
+            assert method.floor(part.begin, part.end) <= 2 * cost.cycles
+
+
+def test_a_budget_of_memory_refuses_what_holds_more() -> None:
+    program, data = problem("chain", "uniform")
+    method = Dataflow(program, data)
+    all_of_it = everything(method, Budget())
+    most = max(part.expected.on_chip for ways in all_of_it.values() for part in ways)
+    refused = [
+        way
+        for begin, end in all_of_it
+        for way in method.ways(begin, end, Budget(on_chip=most - 1))
+        if isinstance(way, Refusal)
+    ]
+    assert any(way.rule == "on-chip" for way in refused)
+
+
+def test_a_reshape_is_memory_s() -> None:
+    program = parse(
+        "A: 6x4 csr\nB: 4x6 dense\nX: 4x6 csr\nT[i,j] = A[i,k] * X[k,j]\n"
+        "R: 4x9 csr\nR[m,n] = reshape(T[i,j])\nY[m,n] = relu(R[m,n])\noutput Y"
+    )
+    rng = np.random.default_rng(1)
+    data = {name: (rng.random(program.tensor(name).shape) < 0.5) * 1.0 for name in program.inputs}
+    method = Dataflow(program, data)
+    assert [list(method.ends(k)) for k in range(3)] == [[1], [2], [3]]
+    best = Search(method).run()
+    run = simulate(compile_program(program, best.schedule), data)
+    assert run.cycles == best.cost.cycles
+    assert run.check().ok
+
+
+def test_settings_of_the_base_hold() -> None:
+    program, data = problem("chain", "uniform")
+    method = Dataflow(program, data, base=Schedule.parse("block 2; fuse T..Y"))
+    best = Search(method, gap=0.5).run()
+    assert "block 2" in best.schedule.split("; ")
+
+
+def test_a_machine_without_searchers_has_no_look_ups() -> None:
+    program, data = problem("chain", "uniform")
+    machine = Machine.preset("comal-hbm")
+    ways = everything(Dataflow(program, data, machine), Budget())
+    assert not any("looked up" in part.text for found in ways.values() for part in found)
