@@ -142,18 +142,8 @@ class Dataflow:
         if len(made) > 1:
             yield Refusal("cycle", f"constraints of {_name(begin, end, self.units)} form a cycle")
             return
-        built, reasons = False, []
         for found in self._choices(made[0], budget):
-            if isinstance(found, Refusal):
-                reasons.append(found)
-                continue
-            built = True
-            yield self._part(begin, end, found, budget)
-        if not built:
-            apart = self._apart(made[0])
-            if apart is not None:
-                yield self._part(begin, end, apart, budget)
-        yield from reasons
+            yield self._part(begin, end, found, budget) if isinstance(found, Way) else found
 
     def measure(self, parts: Sequence[Part]) -> Cost:
         """Simulate the last of these parts."""
@@ -217,14 +207,22 @@ class Dataflow:
                 estimate_region(compile_region(region), self.known)
 
     def _choices(self, region: FusedRegion, budget: Budget) -> Iterator[Way | Refusal]:
-        seen: set[Graph] = set()
+        """Every way of a region, first the one that the compiler finds by itself."""
+        try:
+            first = compile_region(region)
+        except (OrderError, LoweringError) as reason:
+            apart = self._apart(region)
+            yield Refusal("cannot be built", reason.message) if apart is None else apart
+            return
+        yield Way(first)
+        seen: set[Graph] = {first.graph}
         for locate in (True, False):
             own = replace(region, options=replace(region.options, locate=locate))
             for nests in nest_classes(own):
                 try:
                     compiled = compile_region(own, nests.order)
                 except (OrderError, LoweringError) as reason:
-                    if locate:
+                    if locate:  # the same holds where levels are scanned
                         yield Refusal("cannot be built", reason.message)
                     continue
                 for found in self._variants(compiled, budget):

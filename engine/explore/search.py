@@ -36,8 +36,8 @@ from engine.errors import CancelledError, FuseloomError, SimulationError
 from engine.explore.certificate import Certificate, Tally
 from engine.results.method import Budget, Cost, Method, Part, Refusal
 
-FEW, SOME = 2, 8
-"""Ways of the same units that are looked at in one step, at first and later."""
+SOME = 8
+"""Ways of the same units that are looked at in one step."""
 
 PATIENCE = 3
 """Times the time limit that a search goes on without any schedule at all."""
@@ -153,8 +153,8 @@ class Search:
         for cut in self.method.starts():
             for begin, end in zip((0, *cut), cut, strict=False):
                 span = self._spans.get((begin, end))
-                if span is not None and not span.seen:
-                    self._look(span, FEW)
+                while span is not None and span.open and not span.parts and not self._over():
+                    self._look(span, 1)
         self._take()
         bound = 0.0
         while not self._over():
