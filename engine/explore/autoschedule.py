@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
-from engine.dataflow.compiler import compile_program
+from engine.dataflow.compiler import Compilation, compile_program
+from engine.dataflow.cost.estimate import Known, estimate_region
 from engine.dataflow.fusion.schedule import Schedule
 from engine.dataflow.method import Dataflow
 from engine.dataflow.orders import best_orders
 from engine.dataflow.sim.machine import Machine
 from engine.dataflow.sim.program_runs import Run, simulate
 from engine.dataflow.sim.reports import Limits
+from engine.dataflow.stores import with_dense_levels
 from engine.errors import FuseloomError
 from engine.explore.certificate import Certificate
 from engine.explore.search import Best, Progress, Search
 from engine.program.types import Program
 from engine.results.method import Budget, Part
 
+NEAR = 0.02
+"""Share by which estimates of what is worth a run may be above the best."""
 GAP, TIME_LIMIT = 0.05, 10.0
 """What may be missed, as a share of the cycles, and the seconds a search takes, by default."""
 
@@ -38,7 +42,6 @@ class Autoscheduled:
     reasons : tuple of str
         Why it is as it is, in words.
     run : Run or None
-        Its run, checked against nothing yet.
     """
 
     schedule: str
@@ -89,7 +92,9 @@ def autoschedule(
 
     Cuts, dataflow orders, look-ups and lanes are searched, as
     :class:`engine.dataflow.method.Dataflow` has them; what is found is simulated, and how much
-    better another one could be is proved (:mod:`engine.explore.search`).
+    better another one could be is proved (:mod:`engine.explore.search`).  Then complete levels
+    between regions are stored dense where that takes less, and the presets are compared as every
+    other command takes them; the proof does not cover these.
 
     Parameters
     ----------
@@ -127,11 +132,52 @@ def autoschedule(
     method = Dataflow(program, data, machine, base=base, presets=presets, limits=limits)
     budget = Budget(lanes, on_chip)
     best = Search(method, budget, gap=gap, time_limit=time_limit, progress=progress).run()
-    compiled = compile_program(program, best.schedule)
-    run = simulate(compiled, data, method.machine, limits=limits)
-    return Autoscheduled(
-        best.schedule, run.cycles, best.certificate, tuple(reasons(method, best)), run, best, method
-    )
+    schedule, told, proof = best.schedule, reasons(method, best), best.certificate
+    run = simulate(compile_program(program, schedule), method.data, method.machine, limits=limits)
+    rivals = [] if lanes > 1 or on_chip is not None else [*_outside(method, program, presets or {})]
+    for name, compiled, expected in [*_stored(method, program, schedule), *rivals]:
+        if expected >= run.cycles * (1 + NEAR):
+            continue
+        other = simulate(compiled, method.data, method.machine, limits=limits)
+        if (other.cycles, other.work.bytes) < (run.cycles, run.work.bytes):
+            told.append(
+                f"{name}: {other.cycles:,} cycles and {other.work.bytes:,} bytes instead of "
+                f"{run.cycles:,} and {run.work.bytes:,}"
+            )
+            schedule, run = str(compiled.resolved), other
+    proof = replace(proof, cycles=run.cycles, bound=min(proof.bound, run.cycles))
+    return Autoscheduled(schedule, run.cycles, proof, tuple(told), run, best, method)
+
+
+def _stored(
+    method: Dataflow, program: Program, schedule: str
+) -> Iterator[tuple[str, Compilation, float]]:
+    """The same schedule, with complete levels between regions stored dense where that helps."""
+    if not method.machine.has_searchers:
+        return
+    compiled = compile_program(program, schedule)
+    made = with_dense_levels(compiled, method.known, [r.name for r in compiled.regions])
+    if made is not compiled:
+        names = ", ".join(made.dense_levels)
+        yield f"{names} stored dense", made, _expected(method, made)
+
+
+def _outside(
+    method: Dataflow, program: Program, presets: Mapping[str, str]
+) -> Iterator[tuple[str, Compilation, float]]:
+    """The presets, as every other command takes them."""
+    for name, text in presets.items():
+        try:
+            compiled = compile_program(program, text)
+            made = best_orders(compiled, method.data, machine=method.machine).compilation
+        except FuseloomError:
+            continue
+        yield f"the preset {name}", made, _expected(method, made)
+
+
+def _expected(method: Dataflow, compiled: Compilation) -> float:
+    known = Known.shared(compiled.program, method.data, machine=method.machine)
+    return sum(estimate_region(region, known).cycles for region in compiled.regions)
 
 
 def _check(lanes: int, on_chip: float | None, gap: float, time_limit: float) -> None:

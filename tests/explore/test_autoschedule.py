@@ -10,22 +10,22 @@ from engine.explore.autoschedule import autoschedule
 from engine.models import load
 
 
-@pytest.mark.parametrize(("name", "data"), [("gcn", "karate"), ("autoencoder", "random")])
+@pytest.mark.parametrize(("name", "data"), [("gcn", "karate"), ("gpt3", "random")])
 def test_never_worse_than_a_preset(name: str, data: str) -> None:
     model, tensors = load(name, data)
-    found = autoschedule(model.program, tensors, presets=model.presets, gap=0.5)
+    found = autoschedule(model.program, tensors, presets=model.presets, gap=0.5, time_limit=3)
     assert found.run is not None
     assert found.run.check().ok
     for text in model.presets.values():
         made = fl.best_orders(fl.compile(model.program, text), tensors)
-        assert found.cycles <= fl.simulate(made.compilation, tensors).cycles * 1.001
+        assert found.cycles <= fl.simulate(made.compilation, tensors).cycles
     assert found.cycles == fl.simulate(fl.compile(model.program, found.schedule), tensors).cycles
     assert any("one by one take" in reason for reason in found.reasons)
 
 
 def test_why_not_another() -> None:
     model, tensors = load("gcn", "karate")
-    found = autoschedule(model.program, tensors, presets=model.presets, gap=0.5)
+    found = autoschedule(model.program, tensors, presets=model.presets, gap=0.5, time_limit=2)
     assert "cycles" in found.why(model.presets["unfused"])
     assert found.why(model.presets["unfused"]).startswith("removed by its")
     assert "'fuse Y..T1' runs backwards" in found.why("fuse Y..T1")
