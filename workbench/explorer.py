@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from html import escape
 from typing import Any
 
 import panel as pn
@@ -116,14 +117,7 @@ def explorer(shown: Session | Desk | None = None) -> pmui.Page:
                 DataLabel(session),
                 MachinePanel(session),
                 _card("1  Kernels and fusion", CAPTIONS["chain"], FusionChain(session)),
-                pn.FlexBox(
-                    left,
-                    right,
-                    flex_wrap="wrap",
-                    align_items="flex-start",
-                    gap="12px",
-                    sizing_mode="stretch_width",
-                ),
+                _wrapping(left, right, align="start"),
                 _card("3  Graph, costs and texts", None, tabs),
                 _card("4  Where the cycles went", CAPTIONS["why"], why),
                 Connection(session, height=0, margin=0),
@@ -141,28 +135,30 @@ def explorer(shown: Session | Desk | None = None) -> pmui.Page:
     return page
 
 
-def _card(title: str, caption: str | None, content: Any, flex: str = "none") -> pmui.Paper:
-    heading = pmui.Typography(title, variant="h6", margin=0, sizing_mode="stretch_width")
-    parts = [heading]
-    if caption:
-        parts.append(
-            pmui.Typography(
-                caption,
-                variant="body2",
-                margin=(0, 0, 6, 0),
-                sizing_mode="stretch_width",
-                sx={"color": "text.secondary"},
-            )
-        )
-    return pmui.Paper(
-        *parts,
-        content,
-        elevation=0,
+def _card(title: str, caption: str | None, content: Any, flex: str = "none") -> pn.Column:
+    # plain HTML: a page of Material components takes several times as long to open
+    note = f"<p>{escape(caption)}</p>" if caption else ""
+    heading = pn.pane.HTML(
+        f"<h2>{escape(title)}</h2>{note}",
+        stylesheets=[style("card")],
         sizing_mode="stretch_width",
         margin=0,
-        sx={"p": "10px 14px 12px", "border": "1px solid", "borderColor": "divider"},
+    )
+    return pn.Column(
+        heading,
+        content,
+        sizing_mode="stretch_width",
+        margin=0,
+        stylesheets=[style("frame")],
         styles={"flex": flex, "min-width": "0"},
     )
+
+
+def _wrapping(*parts: Any, align: str) -> pn.Row:
+    """Parts beside each other, or below where there is no room."""
+    for part in parts:
+        part.align = align
+    return pn.Row(*parts, sizing_mode="stretch_width", styles={"flex-wrap": "wrap", "gap": "12px"})
 
 
 def _hint() -> pn.pane.HTML:
@@ -175,7 +171,7 @@ def _button(label: str, icon: str, action: Callable[[], None]) -> pmui.Button:
     )
 
 
-def _toolbar(desk: Desk, run: RunPanel) -> pn.FlexBox:
+def _toolbar(desk: Desk, run: RunPanel) -> pn.Row:
     desk.want("choices")
     start = desk.part("choices") or STARTING
     model = pmui.Select(
@@ -222,14 +218,4 @@ def _toolbar(desk: Desk, run: RunPanel) -> pn.FlexBox:
     desk.param.watch(show, "turn")
     show()
     run.styles = {"flex": "1 1 420px"}
-    return pn.FlexBox(
-        model,
-        data,
-        preset,
-        undo,
-        redo,
-        run,
-        align_items="center",
-        gap="12px",
-        sizing_mode="stretch_width",
-    )
+    return _wrapping(model, data, preset, undo, redo, run, align="center")

@@ -118,6 +118,7 @@ def make_server(options: argparse.Namespace, hub: hubs.Hub, token: str) -> Any:
     from workbench.serving.access import access
     from workbench.serving.gate import guard
     from workbench.serving.health import Health
+    from workbench.serving.opening import InTurn, rehearse, remember_resources
     from workbench.serving.page import served_page
 
     pn.extension()
@@ -146,6 +147,9 @@ def make_server(options: argparse.Namespace, hub: hubs.Hub, token: str) -> Any:
         **more,
     )
     guard(server._tornado)
+    server._tornado.applications[f"/{PATH}"].application.add(InTurn())
+    remember_resources()
+    rehearse()
     return server
 
 
