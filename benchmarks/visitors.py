@@ -233,9 +233,12 @@ class Visitor:
                 if kind and isinstance(inner, dict) and "id" in inner:
                     self.components.setdefault(kind, data["id"])
                     self.parts.setdefault(kind, inner["id"])
-                    label = inner.get("attributes", {}).get("label")
-                    if isinstance(label, str):
+                    inside = inner.get("attributes", {})
+                    if isinstance(label := inside.get("label"), str):
                         self.parts.setdefault(label, inner["id"])
+                    if isinstance(what := inside.get("what"), str):  # one of two alike
+                        self.components.setdefault(what, data["id"])
+                        self.parts.setdefault(what, inner["id"])
             for item in data.values():
                 self._learn(item)
 
