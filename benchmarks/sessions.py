@@ -5,9 +5,9 @@
 
 Each visitor drags the boundary of Karate GCN to a place of its own choice, and now and then runs;
 the cycles are compared with those of the same design simulated here.  With ``--hostile`` one more
-visitor sends the worst there is, all the time.  With ``--visits`` so many visitors come one after
-another, each drags, runs and goes, and the server's memory is told.  At the end the server is told to end, and nothing
-of it may be left.
+visitor sends the worst there is, all the time.  At the end the server is told to end, and nothing
+of it may be left.  With ``--visits`` so many visitors come one after another, each drags, runs and
+goes, and the server's memory is told.
 """
 
 from __future__ import annotations
