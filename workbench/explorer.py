@@ -128,11 +128,21 @@ def explorer(shown: Session | Desk | None = None) -> pmui.Page:
         theme_config=THEME,
         busy_indicator=None,
     )
-    # the page would follow a flag that all sessions of the server share, and change its document
-    # while another session holds the lock
+    _forget_busy(page)
+    return page
+
+
+def _forget_busy(page: pmui.Page) -> None:
+    """Let the page not follow a flag that all sessions of the server share.
+
+    It would change its document while another session holds the lock; and whoever watches the flag
+    is kept in memory by it, with all its session, for ever.
+    """
     with edit_readonly(page):
         page.busy = False
-    return page
+    for watcher in list(pn.state.param.watchers.get("busy", {}).get("value", ())):
+        if getattr(getattr(watcher.fn, "__self__", None), "self", None) is page:
+            pn.state.param.unwatch(watcher)
 
 
 def _card(title: str, caption: str | None, content: Any, flex: str = "none") -> pn.Column:
@@ -171,6 +181,16 @@ def _button(label: str, icon: str, action: Callable[[], None]) -> pmui.Button:
     )
 
 
+def _resend(widget: Any) -> None:
+    """Tell the browser a value that is not new here.
+
+    An older value may have been under way to it while the visitor chose this one, and have
+    replaced it there.
+    """
+    for model, _ in list(widget._models.values()):
+        model.data.trigger("value", model.data.value, model.data.value)
+
+
 def _toolbar(desk: Desk, run: RunPanel) -> pn.Row:
     desk.want("choices")
     start = desk.part("choices") or STARTING
@@ -186,6 +206,7 @@ def _toolbar(desk: Desk, run: RunPanel) -> pn.Row:
     undo = _button("Undo", "undo", lambda: desk.ask("undo"))
     redo = _button("Redo", "redo", lambda: desk.ask("redo"))
     showing = [False]
+    touched: set[Any] = set()
 
     def show(*_: Any) -> None:
         """Bring the widgets in line without taking their change for a request."""
@@ -201,6 +222,10 @@ def _toolbar(desk: Desk, run: RunPanel) -> pn.Row:
             ):
                 if widget.options != now[options] or widget.value != now[value]:
                     widget.param.update(options=now[options], value=now[value])
+                elif widget in touched:
+                    _resend(widget)
+            if not desk.working:
+                touched.clear()
             undo.disabled, redo.disabled = not now["undo"], not now["redo"]
         finally:
             showing[0] = False
@@ -208,6 +233,7 @@ def _toolbar(desk: Desk, run: RunPanel) -> pn.Row:
     def ask(name: str) -> Any:
         def on_change(event: Any) -> None:
             if not showing[0] and event.new and event.new != OWN:
+                touched.add(event.obj)
                 desk.ask(name, event.new)
 
         return on_change

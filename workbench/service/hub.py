@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import atexit
 import contextlib
+import contextvars
 import socket
 import threading
 import time
@@ -55,7 +56,9 @@ class Hub:
     def call(self, what: Callable[[], Any]) -> None:
         """Do something in the loop, soon."""
         with contextlib.suppress(RuntimeError):  # the loop is closed: the server ends
-            self.loop.call_soon_threadsafe(what)
+            # in a context of its own: the caller's holds its page, and timers and readers made in
+            # it would keep that page in memory, even when they are cancelled
+            self.loop.call_soon_threadsafe(what, context=contextvars.Context())
 
     def when_ready(self, what: Callable[[], None]) -> None:
         """Call back, in the loop, when the engine is loaded; now, if it is."""

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import json
 import random
 import re
+import weakref
 from functools import cache
 from unittest.mock import ANY
 
@@ -16,6 +18,8 @@ from benchmarks.sessions import measure, quantile
 from benchmarks.visitors import Server, Visitor
 from engine.dataflow.sim.program_runs import simulate
 from workbench import saving
+from workbench.desk import LocalDesk
+from workbench.explorer import explorer
 from workbench.ranking import candidates
 from workbench.session import Session
 from workbench.views import PARTS, graph, orders
@@ -127,6 +131,14 @@ async def sequences(server: Server, number: int, seed: int) -> None:
 def test_all_parts_show_one_design_after_quick_sequences(server):
     asyncio.run(sequences(server, 10, seed=1))
     assert not server.faults()
+
+
+def test_a_page_that_is_gone_leaves_nothing():
+    """Nothing of the server keeps a page, its desk or its document."""
+    gc.unfreeze()
+    made = [weakref.ref(explorer(LocalDesk(Session("attention")))) for _ in range(3)]
+    gc.collect()
+    assert [page() for page in made] == [None] * 3
 
 
 @pytest.mark.fuzz
