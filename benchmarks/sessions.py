@@ -149,7 +149,7 @@ async def come_and_go(server: Server, visits: int) -> dict[int, float]:
         if number in (1, 10, visits // 2, visits):
             while server.health()["pages"]:
                 await asyncio.sleep(1)
-            await asyncio.sleep(6)  # it collects what is left some seconds after
+            await asyncio.sleep(20)  # it collects what is left some seconds after
             memory[number] = server.health()["memory"] / 1e6
             print(f"after {number} visits: {memory[number]:.1f} MB", flush=True)
     return memory

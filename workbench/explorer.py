@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from html import escape
 from typing import Any
@@ -58,6 +59,8 @@ STARTING = {
     "presets": ["partial"],
 }
 """What the toolbar shows before the engine is loaded."""
+CROSSING = 60.0
+"""Seconds after a choice in which an older message may still have been under way."""
 _DENSE = {"MuiToolbar": {"defaultProps": {"variant": "dense"}}}
 THEME = {
     "light": {
@@ -185,10 +188,13 @@ def _resend(widget: Any) -> None:
     """Tell the browser a value that is not new here.
 
     An older value may have been under way to it while the visitor chose this one, and have
-    replaced it there.
+    replaced it there, or in the model, which takes over a choice some time before the widget does.
     """
     for model, _ in list(widget._models.values()):
-        model.data.trigger("value", model.data.value, model.data.value)
+        if model.data.value != widget.value:
+            model.data.value = widget.value
+        else:
+            model.data.trigger("value", widget.value, widget.value)
 
 
 def _toolbar(desk: Desk, run: RunPanel) -> pn.Row:
@@ -206,7 +212,7 @@ def _toolbar(desk: Desk, run: RunPanel) -> pn.Row:
     undo = _button("Undo", "undo", lambda: desk.ask("undo"))
     redo = _button("Redo", "redo", lambda: desk.ask("redo"))
     showing = [False]
-    touched: set[Any] = set()
+    touched: dict[Any, float] = {}
 
     def show(*_: Any) -> None:
         """Bring the widgets in line without taking their change for a request."""
@@ -222,10 +228,8 @@ def _toolbar(desk: Desk, run: RunPanel) -> pn.Row:
             ):
                 if widget.options != now[options] or widget.value != now[value]:
                     widget.param.update(options=now[options], value=now[value])
-                elif widget in touched:
+                elif time.monotonic() - touched.get(widget, -CROSSING) < CROSSING:
                     _resend(widget)
-            if not desk.working:
-                touched.clear()
             undo.disabled, redo.disabled = not now["undo"], not now["redo"]
         finally:
             showing[0] = False
@@ -233,7 +237,7 @@ def _toolbar(desk: Desk, run: RunPanel) -> pn.Row:
     def ask(name: str) -> Any:
         def on_change(event: Any) -> None:
             if not showing[0] and event.new and event.new != OWN:
-                touched.add(event.obj)
+                touched[event.obj] = time.monotonic()
                 desk.ask(name, event.new)
 
         return on_change

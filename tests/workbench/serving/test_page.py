@@ -76,8 +76,9 @@ def mixed(visitor: Visitor) -> list[str]:
     drawn = set(re.findall(r'<g id="(n\d+)" class="node', picture))
     if drawn != {f"n{node.id}" for node in session.current.graph.nodes}:
         wrong.append("picture")
-    if visitor.data("Preset")["value"] != PARTS["choices"](session)["preset"]:
-        wrong.append("Preset")
+    chosen, preset = visitor.data("Preset")["value"], PARTS["choices"](session)["preset"]
+    if chosen != preset:
+        wrong.append(f"preset {chosen}, not {preset}")
     result = view("RunPanel")["result"]
     if result and not result["stale"]:
         if result["cycles"] != simulated(session.configuration, saved):
