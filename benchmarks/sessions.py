@@ -1,11 +1,13 @@
 """Several visitors at once: how long a drag and a run take, and whether every answer is right.
 
     python benchmarks/sessions.py [--visitors 10] [--minutes 10] [--hostile] [--pause 1.0]
+    python benchmarks/sessions.py --visits 100
 
 Each visitor drags the boundary of Karate GCN to a place of its own choice, and now and then runs;
 the cycles are compared with those of the same design simulated here.  With ``--hostile`` one more
 visitor sends the worst there is, all the time.  At the end the server is told to end, and nothing
-of it may be left.
+of it may be left.  With ``--visits`` so many visitors come one after another, each drags, runs and
+goes, and the server's memory is told.
 """
 
 from __future__ import annotations
@@ -136,13 +138,37 @@ async def measure(
     return outcome
 
 
+async def come_and_go(server: Server, visits: int) -> dict[int, float]:
+    """Memory of the server, in MB, after some of so many visits, when their pages are gone."""
+    memory = {}
+    for number in range(1, visits + 1):
+        visitor = await Visitor(server).open()
+        await visitor.drag(4, 1 + number % 3)
+        await visitor.run()
+        await visitor.close()
+        if number in (1, 10, visits // 2, visits):
+            while server.health()["pages"]:
+                await asyncio.sleep(1)
+            await asyncio.sleep(20)  # it collects what is left some seconds after
+            memory[number] = server.health()["memory"] / 1e6
+            print(f"after {number} visits: {memory[number]:.1f} MB", flush=True)
+    return memory
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--visitors", type=int, default=10)
     parser.add_argument("--minutes", type=float, default=10.0)
     parser.add_argument("--pause", type=float, default=1.0, help="mean seconds between actions")
     parser.add_argument("--hostile", action="store_true")
+    parser.add_argument("--visits", type=int, default=0, help="memory after so many visitors")
     options = parser.parse_args()
+    if options.visits:
+        with Server() as server:
+            memory = asyncio.run(come_and_go(server, options.visits))
+            print(f"{memory[options.visits] / memory[min(10, options.visits)] - 1:+.1%}")
+            print("faults in the log:", server.faults() or "none")
+        return
     for gap in range(1, 8):
         cycles((gap,))
     with Server() as server:

@@ -27,6 +27,8 @@ from tornado.httpclient import HTTPRequest
 from tornado.websocket import WebSocketClientConnection, websocket_connect
 
 ROOT = Path(__file__).resolve().parent.parent
+PATIENCE = 90
+"""Seconds to wait for a page; a loaded machine takes long."""
 TOKEN = re.compile(r'"token":"([^"]+)"')
 
 
@@ -80,7 +82,7 @@ class Server:
         """Status, headers and body of an address."""
         request = urllib.request.Request(f"{self.url}{path}", headers=headers)
         try:
-            with urllib.request.urlopen(request, timeout=30) as answer:
+            with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
                 return answer.status, dict(answer.headers), answer.read()
         except urllib.error.HTTPError as answer:
             return answer.code, dict(answer.headers), answer.read()
@@ -172,6 +174,8 @@ class Visitor:
         request = HTTPRequest(
             f"ws://localhost:{self.server.port}/explorer/ws",
             headers={"Origin": self.server.url},
+            connect_timeout=PATIENCE,
+            request_timeout=PATIENCE,
         )
         self._socket = await websocket_connect(
             request, subprotocols=["bokeh", token], max_message_size=1 << 28
@@ -233,9 +237,12 @@ class Visitor:
                 if kind and isinstance(inner, dict) and "id" in inner:
                     self.components.setdefault(kind, data["id"])
                     self.parts.setdefault(kind, inner["id"])
-                    label = inner.get("attributes", {}).get("label")
-                    if isinstance(label, str):
+                    inside = inner.get("attributes", {})
+                    if isinstance(label := inside.get("label"), str):
                         self.parts.setdefault(label, inner["id"])
+                    if isinstance(what := inside.get("what"), str):  # one of two alike
+                        self.components.setdefault(what, data["id"])
+                        self.parts.setdefault(what, inner["id"])
             for item in data.values():
                 self._learn(item)
 

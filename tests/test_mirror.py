@@ -133,6 +133,7 @@ ACROSS = {
     "conformance/*": "reference vectors, for all primitives",
     "notebooks/*": "the notebooks, cell by cell",
     "property/*": "random inputs, through several rooms",
+    "workbench/serving/test_hostile.py": "hostile addresses and messages, against a whole server",
     "test_docs.py": "what the documents say",
     "test_house.py": "style, types and layers",
     "test_layers.py": "arrows and circles among rooms",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import panel as pn
@@ -35,21 +36,22 @@ class CostPlot(pn.viewable.Viewer):
         super().__init__(**params)
         self.desk.want("costs")
         self._shown: Any = None
-        self._range = Range1d(*_EMPTY_RANGE), Range1d(*_EMPTY_RANGE)
-        self.sources = {name: ColumnDataSource({c: [] for c in _COLUMNS}) for name in OKABE_ITO}
-        self._plot = self._figure()
-        self._layout = pn.Column(
-            pn.pane.Bokeh(self._plot, sizing_mode="stretch_width", height=HEIGHT, max_width=1000),
-            RunsTable(self.desk),
-            sizing_mode="stretch_width",
-        )
+        self._layout = pn.Column(RunsTable(self.desk), sizing_mode="stretch_width")
         self.desk.param.watch(lambda *_: self.refresh(), "turn")
         self.refresh()
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self._layout
 
-    def _figure(self) -> Any:
+    @cached_property
+    def sources(self) -> dict[str, ColumnDataSource]:
+        """The points of each series."""
+        return {name: ColumnDataSource({c: [] for c in _COLUMNS}) for name in OKABE_ITO}
+
+    @cached_property
+    def _plot(self) -> Any:
+        """The plot, made when there is something to show: most of a page's time to open."""
+        self._range = Range1d(*_EMPTY_RANGE), Range1d(*_EMPTY_RANGE)
         x, y = self._range
         plot = figure(
             x_axis_type="log",
@@ -107,6 +109,13 @@ class CostPlot(pn.viewable.Viewer):
         if runs is None or runs is self._shown:
             return
         self._shown = runs
+        if not runs and len(self._layout) == 1:
+            return
+        if len(self._layout) == 1:
+            plot = pn.pane.Bokeh(
+                self._plot, sizing_mode="stretch_width", height=HEIGHT, max_width=1000
+            )
+            self._layout.insert(0, plot)
         rows: dict[str, dict[str, list[Any]]] = {
             name: {c: [] for c in _COLUMNS} for name in OKABE_ITO
         }

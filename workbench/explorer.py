@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
+from html import escape
 from typing import Any
 
 import panel as pn
@@ -58,6 +60,8 @@ STARTING = {
     "presets": ["partial"],
 }
 """What the toolbar shows before the engine is loaded."""
+CROSSING = 60.0
+"""Seconds after a choice in which an older message may still have been under way."""
 _DENSE = {"MuiToolbar": {"defaultProps": {"variant": "dense"}}}
 THEME = {
     "light": {
@@ -118,14 +122,7 @@ def explorer(shown: Session | Desk | None = None) -> pmui.Page:
                 SizesPanel(session),
                 MachinePanel(session),
                 _card("1  Kernels and fusion", CAPTIONS["chain"], FusionChain(session)),
-                pn.FlexBox(
-                    left,
-                    right,
-                    flex_wrap="wrap",
-                    align_items="flex-start",
-                    gap="12px",
-                    sizing_mode="stretch_width",
-                ),
+                _wrapping(left, right, align="start"),
                 _card("3  Graph, costs and texts", None, tabs),
                 _card("4  Where the cycles went", CAPTIONS["why"], why),
                 Connection(session, height=0, margin=0),
@@ -136,35 +133,47 @@ def explorer(shown: Session | Desk | None = None) -> pmui.Page:
         theme_config=THEME,
         busy_indicator=None,
     )
-    # the page would follow a flag that all sessions of the server share, and change its document
-    # while another session holds the lock
-    with edit_readonly(page):
-        page.busy = False
+    _forget_busy(page)
     return page
 
 
-def _card(title: str, caption: str | None, content: Any, flex: str = "none") -> pmui.Paper:
-    heading = pmui.Typography(title, variant="h6", margin=0, sizing_mode="stretch_width")
-    parts = [heading]
-    if caption:
-        parts.append(
-            pmui.Typography(
-                caption,
-                variant="body2",
-                margin=(0, 0, 6, 0),
-                sizing_mode="stretch_width",
-                sx={"color": "text.secondary"},
-            )
-        )
-    return pmui.Paper(
-        *parts,
-        content,
-        elevation=0,
+def _forget_busy(page: pmui.Page) -> None:
+    """Let the page not follow a flag that all sessions of the server share.
+
+    It would change its document while another session holds the lock; and whoever watches the flag
+    is kept in memory by it, with all its session, for ever.
+    """
+    with edit_readonly(page):
+        page.busy = False
+    for watcher in list(pn.state.param.watchers.get("busy", {}).get("value", ())):
+        if getattr(getattr(watcher.fn, "__self__", None), "self", None) is page:
+            pn.state.param.unwatch(watcher)
+
+
+def _card(title: str, caption: str | None, content: Any, flex: str = "none") -> pn.Column:
+    # plain HTML: a page of Material components takes several times as long to open
+    note = f"<p>{escape(caption)}</p>" if caption else ""
+    heading = pn.pane.HTML(
+        f"<h2>{escape(title)}</h2>{note}",
+        stylesheets=[style("card")],
         sizing_mode="stretch_width",
         margin=0,
-        sx={"p": "10px 14px 12px", "border": "1px solid", "borderColor": "divider"},
+    )
+    return pn.Column(
+        heading,
+        content,
+        sizing_mode="stretch_width",
+        margin=0,
+        stylesheets=[style("frame")],
         styles={"flex": flex, "min-width": "0"},
     )
+
+
+def _wrapping(*parts: Any, align: str) -> pn.Row:
+    """Parts beside each other, or below where there is no room."""
+    for part in parts:
+        part.align = align
+    return pn.Row(*parts, sizing_mode="stretch_width", styles={"flex-wrap": "wrap", "gap": "12px"})
 
 
 def _hint() -> pn.pane.HTML:
@@ -177,7 +186,20 @@ def _button(label: str, icon: str, action: Callable[[], None]) -> pmui.Button:
     )
 
 
-def _toolbar(desk: Desk, run: RunPanel) -> pn.FlexBox:
+def _resend(widget: Any) -> None:
+    """Tell the browser a value that is not new here.
+
+    An older value may have been under way to it while the visitor chose this one, and have
+    replaced it there, or in the model, which takes over a choice some time before the widget does.
+    """
+    for model, _ in list(widget._models.values()):
+        if model.data.value != widget.value:
+            model.data.value = widget.value
+        else:
+            model.data.trigger("value", widget.value, widget.value)
+
+
+def _toolbar(desk: Desk, run: RunPanel) -> pn.Row:
     desk.want("choices")
     start = desk.part("choices") or STARTING
     model = pmui.Select(
@@ -192,6 +214,7 @@ def _toolbar(desk: Desk, run: RunPanel) -> pn.FlexBox:
     undo = _button("Undo", "undo", lambda: desk.ask("undo"))
     redo = _button("Redo", "redo", lambda: desk.ask("redo"))
     showing = [False]
+    touched: dict[Any, float] = {}
 
     def show(*_: Any) -> None:
         """Bring the widgets in line without taking their change for a request."""
@@ -207,6 +230,8 @@ def _toolbar(desk: Desk, run: RunPanel) -> pn.FlexBox:
             ):
                 if widget.options != now[options] or widget.value != now[value]:
                     widget.param.update(options=now[options], value=now[value])
+                elif time.monotonic() - touched.get(widget, -CROSSING) < CROSSING:
+                    _resend(widget)
             undo.disabled, redo.disabled = not now["undo"], not now["redo"]
         finally:
             showing[0] = False
@@ -214,6 +239,7 @@ def _toolbar(desk: Desk, run: RunPanel) -> pn.FlexBox:
     def ask(name: str) -> Any:
         def on_change(event: Any) -> None:
             if not showing[0] and event.new and event.new != OWN:
+                touched[event.obj] = time.monotonic()
                 desk.ask(name, event.new)
 
         return on_change
@@ -224,14 +250,4 @@ def _toolbar(desk: Desk, run: RunPanel) -> pn.FlexBox:
     desk.param.watch(show, "turn")
     show()
     run.styles = {"flex": "1 1 420px"}
-    return pn.FlexBox(
-        model,
-        data,
-        preset,
-        undo,
-        redo,
-        run,
-        align_items="center",
-        gap="12px",
-        sizing_mode="stretch_width",
-    )
+    return _wrapping(model, data, preset, undo, redo, run, align="center")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from html import escape
 from typing import Any
 
@@ -42,6 +43,19 @@ class MemoryPanel(pn.viewable.Viewer):
         super().__init__(**params)
         self.desk.want("memory")
         self._shown: Any = None
+        self._text = pn.pane.HTML(
+            "", stylesheets=[style("memory_panel")], sizing_mode="stretch_width", margin=0
+        )
+        self._layout = pn.Column(self._text, sizing_mode="stretch_width", margin=0)
+        self.desk.param.watch(lambda *_: self.refresh(), "turn")
+        self.refresh()
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        return self._layout
+
+    @cached_property
+    def _plots(self) -> pn.Row:
+        """The plots, made when there is something to show: most of a page's time to open."""
         self.latencies = ColumnDataSource({"bin": [], "reads": [], "writes": []})
         self.channels = ColumnDataSource({"channel": [], "rate": [], "share": [], "hits": []})
         self._bins, self._numbers = FactorRange(), FactorRange()
@@ -49,10 +63,7 @@ class MemoryPanel(pn.viewable.Viewer):
         self._peak = Span(
             location=0, dimension="width", line_dash="dashed", line_color="#7b8694", line_width=2
         )
-        self._text = pn.pane.HTML(
-            "", stylesheets=[style("memory_panel")], sizing_mode="stretch_width", margin=0
-        )
-        self._plots = pn.FlexBox(
+        return pn.Row(
             *(
                 pn.Column(
                     pn.pane.Bokeh(plot, height=HEIGHT, sizing_mode="stretch_width"),
@@ -61,15 +72,9 @@ class MemoryPanel(pn.viewable.Viewer):
                 )
                 for plot in (self._latency_plot(), self._rate_plot())
             ),
-            gap="12px",
             sizing_mode="stretch_width",
+            styles={"gap": "12px", "flex-wrap": "wrap"},
         )
-        self._layout = pn.Column(self._text, self._plots, sizing_mode="stretch_width", margin=0)
-        self.desk.param.watch(lambda *_: self.refresh(), "turn")
-        self.refresh()
-
-    def __panel__(self) -> pn.viewable.Viewable:
-        return self._layout
 
     def _latency_plot(self) -> Any:
         plot = figure(
@@ -134,7 +139,10 @@ class MemoryPanel(pn.viewable.Viewer):
             return
         self._shown = view
         memory = view["memory"]
-        self._plots.visible = memory is not None
+        if memory is not None and len(self._layout) == 1:
+            self._layout.append(self._plots)
+        for part in self._layout[1:]:
+            part.visible = memory is not None
         if memory is None:
             self._text.object = NO_RUN if view["there"] else NO_MEMORY
             return

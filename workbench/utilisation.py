@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -39,11 +40,24 @@ class Utilisation(pn.viewable.Viewer):
         super().__init__(**params)
         self.desk.want("timeline")
         self._shown: Any = None
-        self.source = ColumnDataSource({name: [] for name in _COLUMNS})
         self._note = pn.pane.HTML(
             "", stylesheets=[style("memory_panel")], sizing_mode="stretch_width", margin=0
         )
-        self.choice = pmui.RadioButtonGroup(
+        self._layout = pn.Column(self._note, sizing_mode="stretch_width", margin=0)
+        self.desk.param.watch(lambda *_: self.refresh(), "turn")
+        self.refresh()
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        return self._layout
+
+    @cached_property
+    def source(self) -> ColumnDataSource:
+        return ColumnDataSource({name: [] for name in _COLUMNS})
+
+    @cached_property
+    def choice(self) -> pmui.RadioButtonGroup:
+        """What of a node's time is shown."""
+        choice = pmui.RadioButtonGroup(
             label="Activity",
             size="small",
             options={text: key for key, text in ACTIVITIES.items()},
@@ -52,20 +66,17 @@ class Utilisation(pn.viewable.Viewer):
             sizing_mode="stretch_width",
             max_width=900,
         )
+        choice.param.watch(lambda event: self.desk.ask("look_at", event.new), "value")
+        return choice
+
+    @cached_property
+    def _pane(self) -> pn.pane.Bokeh:
+        return pn.pane.Bokeh(self._plot, sizing_mode="stretch_width")
+
+    @cached_property
+    def _plot(self) -> Any:
+        """The plot, made when there is something to show: most of a page's time to open."""
         self._x, self._y = Range1d(0, 1), FactorRange()
-        self._plot = self._figure()
-        self._pane = pn.pane.Bokeh(self._plot, sizing_mode="stretch_width")
-        self._layout = pn.Column(
-            self._note, self.choice, self._pane, sizing_mode="stretch_width", margin=0
-        )
-        self.desk.param.watch(lambda *_: self.refresh(), "turn")
-        self.choice.param.watch(lambda event: self.desk.ask("look_at", event.new), "value")
-        self.refresh()
-
-    def __panel__(self) -> pn.viewable.Viewable:
-        return self._layout
-
-    def _figure(self) -> Any:
         plot = figure(
             x_range=self._x,
             y_range=self._y,
@@ -117,8 +128,11 @@ class Utilisation(pn.viewable.Viewer):
             return
         self._shown = view
         there = "names" in view
-        self._pane.visible = self.choice.visible = there
         self._note.object = view["note"]
+        if there and len(self._layout) == 1:
+            self._layout.extend([self.choice, self._pane])
+        for part in self._layout[1:]:
+            part.visible = there
         if not there:
             return
         total = max(view["total"], 1)

@@ -22,7 +22,7 @@ def test_memory_statistics_carry_units(explained):
 
 def test_without_a_memory_there_are_no_statistics(session):
     panel = MemoryPanel(session)
-    assert not panel._plots.visible
+    assert not any(part.visible for part in panel._layout[1:])
     assert "has no memory" in panel._text.object
     session.set_machine("ideal")
     assert "Press Run" in panel._text.object

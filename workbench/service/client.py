@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from workbench.service.hub import Ended, Hub, Worker
+from workbench.service.hub import Hub
 from workbench.service.journal import note
 from workbench.service.turns import Turn
+from workbench.service.workers import Ended, Worker
 
 PATIENCE = 3.0
 """Seconds that a request has before a newer one ends it."""
@@ -93,9 +95,11 @@ class Client:
             try:
                 await self._carry_out(ask)
             except Ended as end:
-                if not self._closed:
-                    note("request_ended", page=self.number, reason=str(end))
-                    self._refuse(ask, str(end))
+                self._give_up(ask, str(end))
+            except Exception as problem:  # a fault here must not leave the page without an answer
+                note("fault", page=self.number, reason=repr(problem))
+                self._end_seat("fault")
+                self._give_up(ask, "the server failed at this; the design is as before")
             else:
                 took = time.monotonic() - started
                 if "ask" in ask.message:
@@ -111,6 +115,16 @@ class Client:
 
     def _refuse(self, ask: Ask, text: str) -> None:
         self._deliver({"refused": [ask.topic, text]})
+
+    def _give_up(self, ask: Ask, text: str) -> None:
+        if self._closed:
+            return
+        note("request_ended", page=self.number, reason=text)
+        match ask.message:
+            case {"turn": Turn() as turn}:  # Run is asked for where the run is shown
+                turn.fail(text)
+            case _:
+                self._refuse(ask, text)
 
     async def _carry_out(self, ask: Ask) -> None:
         try:
@@ -143,8 +157,17 @@ class Client:
         """The page's seat; a new one is brought to where the page is."""
         if self._seat is not None and not self._seat.ended.done():
             return self._seat
-        await self._room()
-        seat = self._seat = await self.hub.fork(self._hear)
+        limit = self.hub.budgets.wall_time
+        try:
+            async with asyncio.timeout(limit):
+                await self._room()
+                seat = self._seat = await self.hub.fork(self._hear)
+        except TimeoutError:
+            why = "are busy" if self.hub.ready else "are not ready: the engine is being loaded"
+            raise Ended(
+                f"given up: no process was free within {limit} s, those of this server {why}; "
+                "try again later"
+            ) from None
         if self._closed:
             seat.kill()
             raise Ended("the page was closed")
@@ -251,8 +274,12 @@ class Client:
                     answer.set_result(message)
             case {"parts": dict(parts)}:  # what came later
                 self._deliver({"parts": parts})
-            case {"runner": _} if files and self._seat is not None and self._turn is not None:
-                self._turn.attach(self._seat.nursery, files[0])
+            case {"runner": int(number)} if files:
+                turn, seat = self._turn, self._seat
+                if turn is not None and turn.number == number and seat is not None:
+                    turn.attach(seat.nursery, files.pop())
+        for file in files:  # of a run that was cancelled: without it the runner ends
+            os.close(file)
 
     # Runs ---------------------------------------------------------------------------------
 

@@ -24,12 +24,16 @@ from workbench.desk import Desk
 from workbench.service.client import Client
 from workbench.service.hub import Hub
 from workbench.service.journal import note
+from workbench.service.writing import write_every_message
 
 LOADING = "The engine is being loaded; a few seconds."
 ALONE = 5.0
 """Seconds after which a page without a connection needs no process any more."""
 LOOK = 1.5
 """Seconds between two looks at the connection."""
+UNDRAWN = 20.0
+"""Seconds of a connection after which a page is told its news even if it never said it is drawn."""
+FAULT = "A part of this page could not be shown. Reload it; the design is kept."
 _numbers = itertools.count(1)
 
 
@@ -55,6 +59,7 @@ class ServedDesk(Desk):
 
     def __init__(self, hub: Hub, post: Callable[[Callable[[], None]], None] | None = None) -> None:
         super().__init__(ServedRunner(limit=hub.budgets.run_time))
+        write_every_message()
         self.number = next(_numbers)
         self.opened = time.monotonic()
         self._hub = hub
@@ -66,6 +71,7 @@ class ServedDesk(Desk):
         self._loop = asyncio.get_running_loop() if post is None else None
         self._post = post or self._next_tick
         self._alone_since: float | None = None
+        self._seen: float | None = None
         self._drawn = self._document is None or self._document.session_context is None
         if not self._drawn:
             # what changes while a browser draws the page for the first time could be lost
@@ -99,10 +105,14 @@ class ServedDesk(Desk):
         if self._closed or self._client is None:
             return
         session = getattr(self._document.session_context, "session", None)
-        if self._news:  # a tick that was asked for did not come
-            self._post(self._apply)
         connected = session is None or session.connection_count > 0
         now = time.monotonic()
+        if connected and self._seen is None:
+            self._seen = now
+        if not self._drawn and self._seen is not None and now - self._seen > UNDRAWN:
+            self._post(self._begin_to_tell)
+        elif self._news:  # a tick that was asked for did not come
+            self._post(self._apply)
         self._alone_since = None if connected else self._alone_since or now
         if self._alone_since is not None and now - self._alone_since > ALONE:
             self._client.rest()
@@ -136,7 +146,11 @@ class ServedDesk(Desk):
             self._take(news)
             return
         with set_curdoc(self._document), hold(self._document):
-            self._take(news)
+            try:
+                self._take(news)
+            except Exception as problem:  # what comes later must be shown all the same
+                note("fault", page=self.number, reason=f"not shown: {problem!r}")
+                self.notice = FAULT
 
     def _take(self, news: list[dict[str, Any]]) -> None:
         parts: dict[str, str] = {}
@@ -156,7 +170,7 @@ class ServedDesk(Desk):
                     self.notice = text
                 case {"working": bool(working)}:
                     self.working = working
-                    if not working:
+                    if not working and self.notice != FAULT:
                         self.notice = ""
         if parts:
             self._publish(parts)

@@ -9,178 +9,23 @@ from __future__ import annotations
 import asyncio
 import atexit
 import contextlib
-import os
-import signal
+import contextvars
 import socket
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from workbench.service.budgets import Budgets
 from workbench.service.journal import note
 from workbench.service.wire import Line
+from workbench.service.workers import Ended, Nursery, Worker
 
-_BOOT = "import sys; from workbench.service.nursery import start; start(int(sys.argv[1]))"
-_ROOT = str(Path(__file__).resolve().parents[2])
-_SINGLE = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
-"""A process that is to be forked must have one thread."""
-FRESH = 5.0
-"""Seconds of compiling from which new processes are worth it."""
 RESTARTS = 1.0
 """Seconds between two tries to start the nursery."""
-
-
-class Ended(Exception):  # noqa: N818 (it is told, not raised at a user)
-    """A worker process has ended; the text says how."""
-
-
-@dataclass(eq=False)
-class Worker:
-    """A process of the nursery, seen from here."""
-
-    hub: Hub
-    nursery: Nursery
-    pid: int = 0
-    line: Line | None = None
-    on_message: Callable[[Any, list[int]], None] = lambda message, files: None
-    ended: asyncio.Future[str] = field(
-        default_factory=lambda: asyncio.get_running_loop().create_future()
-    )
-    why: str = ""
-    """Why it was killed from here, if it was."""
-
-    def send(self, message: Any) -> None:
-        if self.line is not None:
-            self.line.send(message)
-
-    def kill(self, why: str = "it was ended") -> None:
-        """End it now; harmless when it has ended."""
-        self.why = self.why or why
-        if self.line is not None:
-            self.line.close()
-        if self.pid and not self.ended.done():
-            self.nursery.send({"kill": self.pid})
-
-    def bury(self, text: str) -> None:
-        """It has ended."""
-        if not self.ended.done():
-            self.ended.set_result(self.why or text)
-        if self.line is not None:
-            self.line.close()
-
-
-class Nursery:
-    """One nursery process, seen from here."""
-
-    def __init__(self, hub: Hub) -> None:
-        self.hub = hub
-        self.state: dict[str, Any] = {}
-        self.workers: dict[int, Worker] = {}
-        self.waiting: dict[int, tuple[Worker, asyncio.Future[None]]] = {}
-        self.ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self.failure = ""
-        self.buried: dict[int, str] = {}
-        ours, its = socket.socketpair()
-        path = os.environ.get("PYTHONPATH")
-        environment = {
-            **os.environ,
-            **dict.fromkeys(_SINGLE, "1"),
-            "PYTHONPATH": os.pathsep.join(filter(None, (_ROOT, path))),
-        }
-        self._process = subprocess.Popen(
-            [sys.executable, "-c", _BOOT, str(its.fileno())],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            env=environment,
-            pass_fds=[its.fileno()],
-        )
-        its.close()
-        self.pid = self._process.pid
-        self._line = Line(ours, self._hear, self._lost)
-        self.send({"budgets": hub.budgets.to_dict()})
-
-    def send(self, message: Any, files: tuple[int, ...] = ()) -> None:
-        self._line.send(message, files)
-
-    def _hear(self, message: dict[str, Any], _: list[int]) -> None:
-        match message:
-            case {"warm": dict(state)}:
-                self.state = state
-                note("nursery_ready", pid=self.pid)
-                self.ready.set_result(None)
-                self.hub.renewed(self)
-            case {"born": int(number), "pid": int(pid)}:
-                worker, born = self.waiting.pop(number)
-                self.adopt(worker, pid)
-                if not born.done():
-                    born.set_result(None)
-            case {"gone": int(pid), "signal": int(number), "code": int(code)}:
-                text = _how(number, code)
-                worker = self.workers.pop(pid, None)
-                if worker is None:  # a runner that was given away and has not said its number yet
-                    self.buried[pid] = text
-                    return
-                worker.bury(text)
-            case {"compiled": float(seconds), "ok": bool(ok)}:
-                note("kernels_compiled", seconds=round(seconds, 1), ok=ok)
-                if ok and seconds > FRESH:
-                    self.hub.renew()
-            case {"failed": str(text)}:
-                self.failure = text
-                note("nursery_failed", reason=text)
-
-    def adopt(self, worker: Worker, pid: int) -> None:
-        """From now on this is the process of that number."""
-        worker.pid = pid
-        if pid in self.buried:
-            worker.bury(self.buried.pop(pid))
-            return
-        self.workers[pid] = worker
-        if worker.why:  # it was to be ended before it was born
-            self.send({"kill": pid})
-
-    def _lost(self) -> None:
-        """The process is gone, and with it all its workers."""
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self.pid, signal.SIGKILL)
-        with contextlib.suppress(ProcessLookupError):
-            self._process.kill()
-        self._process.wait()
-        if not self.ready.done():
-            self.ready.set_exception(Ended(self.failure or "the engine could not be loaded"))
-            self.ready.exception()
-        for worker in [*self.workers.values(), *(w for w, _ in self.waiting.values())]:
-            worker.bury("the process that all work is done in was ended")
-        for _, born in self.waiting.values():
-            if not born.done():
-                born.set_exception(Ended("it could not be started"))
-        self.workers.clear()
-        self.waiting.clear()
-        self.hub.lost(self)
-
-    def retire(self) -> None:
-        """Fork nothing more, and end when the last worker has."""
-        self.send({"retire": True})
-
-    def end(self) -> None:
-        """End it and all its workers now."""
-        self._line.close()
-
-
-def _how(number: int, code: int) -> str:
-    if number == signal.SIGXCPU:
-        return "cpu"
-    if number == signal.SIGKILL:
-        return "it was ended"
-    if number:
-        return f"it crashed ({signal.Signals(number).name})"
-    return f"it ended with code {code}"
+HANGS = 10.0
+"""Seconds in which a nursery that works has forked a process, however loaded the machine is."""
 
 
 class Hub:
@@ -197,6 +42,7 @@ class Hub:
         self.in_line: list[Any] = []
         self._numbers = 0
         self._nursery: Nursery | None = None
+        self._next: Nursery | None = None
         self._old: set[Nursery] = set()
         self._stopped = False
         self._tasks: set[asyncio.Future[Any]] = set()
@@ -210,7 +56,9 @@ class Hub:
     def call(self, what: Callable[[], Any]) -> None:
         """Do something in the loop, soon."""
         with contextlib.suppress(RuntimeError):  # the loop is closed: the server ends
-            self.loop.call_soon_threadsafe(what)
+            # in a context of its own: the caller's holds its page, and timers and readers made in
+            # it would keep that page in memory, even when they are cancelled
+            self.loop.call_soon_threadsafe(what, context=contextvars.Context())
 
     def when_ready(self, what: Callable[[], None]) -> None:
         """Call back, in the loop, when the engine is loaded; now, if it is."""
@@ -222,7 +70,7 @@ class Hub:
 
         def end() -> None:
             self._stopped = True
-            for nursery in [self._nursery, *self._old]:
+            for nursery in [self._nursery, self._next, *self._old]:
                 if nursery is not None:
                     nursery.end()
             done.set()
@@ -232,7 +80,7 @@ class Hub:
 
     def counts(self) -> dict[str, int]:
         """What there is, for ``/health``."""
-        nurseries = [n for n in (self._nursery, *self._old) if n is not None]
+        nurseries = [n for n in (self._nursery, self._next, *self._old) if n is not None]
         return {
             "pages": len(self.clients),
             "workers": sum(len(n.workers) for n in nurseries),
@@ -276,47 +124,66 @@ class Hub:
 
     def renew(self) -> None:
         """Fork from a new nursery as soon as it is ready."""
-        if self._nursery is None or self._stopped:
+        if self._nursery is None or self._next is not None or self._stopped:
             return
-        new = Nursery(self)
-        self._old.add(new)
+        new = self._next = Nursery(self)
         new.ready.add_done_callback(lambda ready: ready.exception() or self._replace(new))
 
     def _replace(self, new: Nursery) -> None:
-        old, self._nursery = self._nursery, new
-        self._old.discard(new)
+        old, self._nursery, self._next = self._nursery, new, None
         if old is not None:
             self._old.add(old)
-            old.retire()
+            if old.hangs:
+                old.end()
+            else:
+                old.retire()
+
+    def _hangs(self, nursery: Nursery) -> None:
+        """It did not do what it was told in time: another one takes its place, then it is ended."""
+        if nursery is self._nursery and self._next is None:
+            note("nursery_hangs", pid=nursery.pid)
+            nursery.hangs = True
+            self.renew()
 
     def lost(self, nursery: Nursery) -> None:
         """A nursery is gone; start another one, unless that was meant."""
         self._old.discard(nursery)
+        if nursery is self._next:
+            self._next = None
         if nursery is self._nursery and not self._stopped:
             note("nursery_lost", pid=nursery.pid)
             self._nursery = None
             self.loop.call_later(RESTARTS, self._start)
 
     async def nursery(self) -> Nursery:
-        """The nursery, when it is ready.
+        """The nursery, when it is ready; whoever waits sets a limit.
 
         Raises
         ------
         Ended
             If it cannot be started.
         """
+        failure = Ended("the processes of this server end again and again")
         for _ in range(3):
-            while self._nursery is None:
+            while (nursery := self._nursery) is None:
                 await asyncio.sleep(RESTARTS / 4)
             try:
-                await asyncio.shield(self._nursery.ready)
-                return self._nursery
+                await asyncio.shield(nursery.ready)
             except Ended as end:
                 failure = end
+                continue
+            if nursery is self._nursery:  # it may have been lost, or have retired, meanwhile
+                return nursery
         raise failure
 
     async def fork(self, on_message: Callable[[Any, list[int]], None]) -> Worker:
-        """A new seat."""
+        """A new seat; whoever waits sets a limit.
+
+        Raises
+        ------
+        Ended
+            If it cannot be started.
+        """
         nursery = await self.nursery()
         worker = Worker(self, nursery, on_message=on_message)
         ours, its = socket.socketpair()
@@ -325,11 +192,14 @@ class Hub:
         nursery.waiting[self._numbers] = worker, born
         worker.line = Line(ours, worker.on_message, partial(self._broken, worker))
         nursery.send({"bear": self._numbers}, (its.fileno(),))
+        asked = time.monotonic()
         try:
-            await asyncio.wait_for(born, self.budgets.wall_time)
-        except TimeoutError:
-            worker.kill()
-            raise Ended("no process could be started") from None
+            await born
+        except asyncio.CancelledError:  # this took too long
+            worker.kill()  # at its birth, if that comes
+            if time.monotonic() - asked > min(HANGS, self.budgets.wall_time / 2):
+                self._hangs(nursery)
+            raise
         finally:
             its.close()
         return worker

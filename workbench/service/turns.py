@@ -9,8 +9,9 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from workbench.service.hub import Hub, Nursery, Worker
+from workbench.service.hub import Hub
 from workbench.service.journal import note
+from workbench.service.workers import Nursery, Worker
 
 PLACES = ("next", "second", "third", "fourth", "fifth")
 

@@ -1,4 +1,4 @@
-"""Frames over a socket: a length in four bytes, then JSON; open files may travel along.
+"""Frames over a socket: a length in four bytes, how many open files travel along, then JSON.
 
 Used blocking inside worker processes (:class:`Wire`), and in the hub's event loop
 (:class:`Line`).
@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import socket
 import struct
 from collections.abc import Callable
 from typing import Any
 
-_HEAD = struct.Struct(">I")
+from workbench.service.journal import note
+
+_HEAD = struct.Struct(">IB")
 CHUNK = 1 << 18
 LONGEST = 1 << 28
 """Bytes of the longest frame that is read."""
@@ -23,31 +26,45 @@ class Closed(ConnectionError):  # noqa: N818 (it is how a conversation ends)
     """The other end is gone."""
 
 
-def pack(message: Any) -> bytes:
-    """A message as a frame."""
+def pack(message: Any, files: int = 0) -> bytes:
+    """A message as a frame, with so many open files."""
     body = json.dumps(message, separators=(",", ":")).encode()
-    return _HEAD.pack(len(body)) + body
+    return _HEAD.pack(len(body), files) + body
 
 
 class _Frames:
-    """Cuts a stream of bytes into messages."""
+    """Cuts a stream of bytes, and of open files beside it, into messages with their files.
+
+    A read may end within a message, and bring the files of one together with the end of another.
+    """
 
     def __init__(self) -> None:
         self._bytes = bytearray()
+        self._files: list[int] = []
 
-    def add(self, more: bytes) -> list[Any]:
+    def add(self, more: bytes, files: list[int]) -> list[tuple[Any, list[int]]]:
         self._bytes += more
+        self._files += files
         found = []
         while len(self._bytes) >= _HEAD.size:
-            (length,) = _HEAD.unpack_from(self._bytes)
+            length, number = _HEAD.unpack_from(self._bytes)
             if length > LONGEST:
                 raise Closed(f"a frame of {length:,} bytes")
             end = _HEAD.size + length
             if len(self._bytes) < end:
                 break
-            found.append(json.loads(bytes(self._bytes[_HEAD.size : end])))
-            del self._bytes[:end]
+            if len(self._files) < number:
+                raise Closed("a message without its files")
+            message = json.loads(bytes(self._bytes[_HEAD.size : end]))
+            found.append((message, self._files[:number]))
+            del self._bytes[:end], self._files[:number]
         return found
+
+    def close(self) -> None:
+        """Close what nobody has taken."""
+        for file in self._files:
+            os.close(file)
+        self._files.clear()
 
 
 class Wire:
@@ -57,7 +74,7 @@ class Wire:
         self._socket = end
         end.setblocking(True)
         self._frames = _Frames()
-        self._ready: list[Any] = []
+        self._ready: list[tuple[Any, list[int]]] = []
         self._files: list[int] = []
 
     def fileno(self) -> int:
@@ -76,7 +93,7 @@ class Wire:
         Closed
             If nobody is there to read it.
         """
-        frame = pack(message)
+        frame = pack(message, len(files))
         try:
             if files:
                 sent = socket.send_fds(self._socket, [frame], list(files))
@@ -100,9 +117,10 @@ class Wire:
                 raise Closed from None
             if not data:
                 raise Closed
-            self._files += files
-            self._ready = self._frames.add(data)
-        return self._ready.pop(0)
+            self._ready = self._frames.add(data, files)
+        message, files = self._ready.pop(0)
+        self._files += files
+        return message
 
     def file(self) -> int:
         """The next open file that came with a message."""
@@ -142,23 +160,25 @@ class Line:
     def _read(self) -> None:
         try:
             data, files, _, _ = socket.recv_fds(self._socket, CHUNK, 8, socket.MSG_CMSG_CLOEXEC)
-            messages = self._frames.add(data) if data else None
+            messages = self._frames.add(data, files) if data else None
         except BlockingIOError:
             return
         except (OSError, ValueError):
-            data, files, messages = b"", [], None
+            messages = None
         if messages is None:
             self.close()
             return
-        for message in messages:
-            self._on_message(message, files)
-            files = []
+        for message, its in messages:
+            try:
+                self._on_message(message, its)
+            except Exception as problem:  # the messages after it are not to blame
+                note("fault", reason=f"a message was not understood: {problem!r}")
 
     def send(self, message: Any, files: tuple[int, ...] = ()) -> None:
         """Send a message in order; the files may be closed when it has been sent."""
         if not self.open:
             return
-        self._unsent.append((bytearray(pack(message)), list(files)))
+        self._unsent.append((bytearray(pack(message, len(files))), list(files)))
         self._write()
 
     def _write(self) -> None:
@@ -190,4 +210,5 @@ class Line:
         self._loop.remove_reader(self._socket.fileno())
         self._loop.remove_writer(self._socket.fileno())
         self._socket.close()
+        self._frames.close()
         self._on_end()

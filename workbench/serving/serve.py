@@ -118,6 +118,7 @@ def make_server(options: argparse.Namespace, hub: hubs.Hub, token: str) -> Any:
     from workbench.serving.access import access
     from workbench.serving.gate import guard
     from workbench.serving.health import Health
+    from workbench.serving.opening import InTurn, rehearse, remember_resources
     from workbench.serving.page import served_page
 
     pn.extension()
@@ -146,7 +147,30 @@ def make_server(options: argparse.Namespace, hub: hubs.Hub, token: str) -> Any:
         **more,
     )
     guard(server._tornado)
+    server._tornado.applications[f"/{PATH}"].application.add(InTurn())
+    remember_resources()
+    rehearse()
     return server
+
+
+class Refusals(logging.Filter):
+    """What a browser sent and nobody could read is its fault: one line, no traceback."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        problem = record.exc_info[1] if record.exc_info else None
+        if problem is None or not _raised_by_bokeh(problem):
+            return True
+        journal.note("message_refused", reason=f"{type(problem).__name__}: {problem}"[:200])
+        return False
+
+
+def _raised_by_bokeh(problem: BaseException) -> bool:
+    """Whether it was raised where messages are read, not by what is done with them."""
+    place = problem.__traceback__
+    while place is not None and place.tb_next is not None:
+        place = place.tb_next
+    name = place.tb_frame.f_globals.get("__name__", "") if place is not None else ""
+    return name.partition(".")[0] in ("bokeh", "json")
 
 
 def _ignore(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
@@ -182,6 +206,8 @@ def main(arguments: list[str]) -> int:
     loop = server.io_loop.asyncio_loop
     loop.set_exception_handler(_ignore)
     logging.getLogger("bokeh").setLevel(logging.ERROR)
+    for name in ("views.ws", "protocol_handler"):
+        logging.getLogger(f"bokeh.server.{name}").addFilter(Refusals())
     logging.getLogger("tornado.access").setLevel(logging.CRITICAL)
 
     def end(number: int, *_: Any) -> None:

@@ -7,6 +7,7 @@ import signal
 import time
 
 from engine.dataflow.sim.program_runs import simulate
+from workbench.service.workers import Ended
 from workbench.session import Session
 from workbench.views import LATER, PARTS
 
@@ -161,3 +162,55 @@ def test_a_closed_page_leaves_no_process(pages):
     while pid in {p.pid for p in workers()}:
         assert time.monotonic() < until, before
         time.sleep(0.05)
+
+
+def test_a_fault_in_the_server_leaves_no_page_without_an_answer(page, monkeypatch):
+    def fail(*_, **__):
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(page.client, "_question", fail)
+    page.ask("move_boundary", 4, 3)
+    assert page.refusals == ["the server failed at this; the design is as before"]
+    monkeypatch.undo()
+    page.ask("move_boundary", 4, 2)
+    assert page.regions == ["T1..T2", "T3..Y"]
+
+
+def test_a_run_that_cannot_begin_is_over(page, monkeypatch):
+    async def never(*_):
+        raise Ended("it could not be started")
+
+    monkeypatch.setattr(page.hub, "fork", never)
+    page.start_run()
+    page.until(lambda: page.run.get("running") is False)
+    assert page.run["failed"]
+    assert page.run["status"] == "it could not be started"
+    monkeypatch.undo()
+    page.simulate()
+    assert page.part("run")["result"]["cycles"]
+
+
+def test_a_simulator_for_a_run_that_was_cancelled_serves_no_other(page):
+    """Run, cancel, another design, Run: the first process may come only then."""
+    for to in (3, 2, 5):
+        (gap,) = [k for k in range(1, 8) if page.part("chain")["units"][k]["region"] == 1][:1]
+        page.start_run()
+        page.hub.call(page.client.cancel)
+        page.tell("move_boundary", gap, to)
+        page.start_run()
+        page.until(lambda: page.run.get("running") is False and page.run["status"] == "done")
+        page.until(page.still)
+        assert not page.part("run")["result"]["stale"]
+        assert len(page.part("chain")["regions"]) == 2
+
+
+def test_many_seats_leave_no_open_file(page):
+    page.ask("preset", "full")
+    before = len(os.listdir("/proc/self/fd"))
+    for _ in range(4):
+        page.start_run()
+        page.hub.call(page.client.cancel)
+        page.hub.call(page.client.release)
+        page.ask("undo")
+        page.ask("redo")
+    page.until(lambda: len(os.listdir("/proc/self/fd")) <= before)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import random
 import socket
 
 import pytest
@@ -65,7 +66,71 @@ def test_a_line_reads_what_comes_in_pieces_and_writes_what_is_large():
     asyncio.run(scenario())
 
 
-@pytest.mark.parametrize("bad", [b"\xff\xff\xff\xff", b"\0\0\0\5hello"])
+def test_files_stay_with_their_message_wherever_a_read_ends():
+    """One read may bring the end of a message and the files of the next, or a file too early."""
+    rng = random.Random(5)
+    for chunk in (7, 40, 1 << 18):
+        asyncio.run(_files_stay(rng, chunk))
+
+
+async def _files_stay(rng, chunk):
+    a, b = socket.socketpair()
+    heard = []
+
+    def hear(message, files):
+        marks = [os.read(file, 10).decode() for file in files]
+        for file in files:
+            os.close(file)
+        heard.append((message["n"], marks))
+
+    line = Line(a, hear, lambda: None)
+    wanted = []
+    for n in range(60):
+        ends, marks = [], []
+        for k in range(rng.choice((0, 0, 1, 2))):
+            read, write = os.pipe()
+            marks.append(f"{n}.{k}")
+            os.write(write, marks[-1].encode())
+            os.close(write)
+            ends.append(read)
+        frame = pack({"n": n, "text": "x" * rng.choice((0, 10, 900))}, len(ends))
+        if ends:
+            socket.send_fds(b, [frame[:chunk]], ends)
+            frame = frame[chunk:]
+        for start in range(0, len(frame), chunk):
+            b.sendall(frame[start : start + chunk])
+            if rng.random() < 0.1:
+                await asyncio.sleep(0)
+        for file in ends:
+            os.close(file)
+        wanted.append((n, marks))
+    while len(heard) < len(wanted):
+        await asyncio.sleep(0)
+    line.close()
+    b.close()
+    assert heard == wanted
+
+
+def test_a_message_that_fails_does_not_take_others_with_it():
+    async def scenario():
+        a, b = socket.socketpair()
+        heard = []
+
+        def hear(message, _):
+            heard.append(message["n"])
+            assert message["n"] != 1
+
+        line = Line(a, hear, lambda: None)
+        b.sendall(b"".join(pack({"n": n}) for n in range(3)))
+        while len(heard) < 3:
+            await asyncio.sleep(0)
+        line.close()
+        b.close()
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize("bad", [b"\xff\xff\xff\xff\0", b"\0\0\0\5\0hello", b"\0\0\0\2\1{}"])
 def test_what_is_no_frame_ends_a_line(bad):
     async def scenario():
         a, b = socket.socketpair()

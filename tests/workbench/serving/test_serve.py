@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import signal
+import socket
 import time
 
 import psutil
@@ -14,8 +15,6 @@ from benchmarks.visitors import Server, Visitor, wait_for_end
 from engine.cli import serve as command
 from workbench.serving import serve
 from workbench.serving.__main__ import main as entrance
-
-SLOW = "fuse T1..Y; parallel i by 512"
 
 
 def options(*given):
@@ -93,61 +92,81 @@ def test_it_listens_on_this_machine_only(server):
 # Life and death ---------------------------------------------------------------------------
 
 
-async def _nothing(server):
-    return []
-
-
 async def _page(server):
-    return [await Visitor(server).open()]
+    return await Visitor(server).open()
 
 
-async def _edit(server):
-    visitor = await Visitor(server).open()
-    await visitor.drag(4, 3)
-    return [visitor]
+async def _large(server):
+    """A page with data whose requests and runs take long."""
+    visitor = await _page(server)
+    await visitor.choose("Data", "cora_ml")
+    await visitor.until(lambda: "stand-in" in str(visitor.models), 90)
+    return visitor
+
+
+async def _idle(server):
+    """Nobody is there."""
+
+
+async def _opening(server):
+    """A page is being made, and nobody waits for it any more."""
+    with socket.create_connection(("127.0.0.1", server.port)) as line:
+        line.sendall(b"GET /explorer HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        await asyncio.sleep(0.1)
+
+
+async def _dragging(server):
+    visitor = await _page(server)
+    for to in (3, 5, 2):
+        await visitor.tell("FusionChain", {"kind": "move", "gap": 4, "to": to})
+
+
+async def _loading(server):
+    visitor = await _page(server)
+    await visitor.choose("Data", "cora_ml")
+    await visitor.until(lambda: visitor.data("Connection").get("working"))
+
+
+async def _ranking_and_drawing(server):
+    """Children of a seat are at work."""
+    visitor = await _page(server)
+    text = "fuse T1..Y; parallel i by 24"
+    await visitor.tell("schedule", {"kind": "apply", "text": text})
+    await visitor.until(lambda: visitor.cuts == () and visitor.data("GraphView").get("busy"))
 
 
 async def _compiling(server):
-    visitor = await Visitor(server).open()
-    await visitor.tell("TextEditor", {"kind": "apply", "text": "x"})
+    visitor = await _large(server)
     await visitor.choose("Preset", "full")
-    await visitor.until(lambda: visitor.cuts == ())
-    await visitor.choose("Data", "cora_ml")
-    await asyncio.sleep(0.5)
-    return [visitor]
+    await asyncio.sleep(0.3)
 
 
-async def _running(server):
-    visitor = await Visitor(server).open()
-    await visitor.choose("Data", "cora_ml")
-    await visitor.until(lambda: "stand-in" in str(visitor.models), 90)
-    await visitor.choose("Preset", "full")
-    await visitor.until(lambda: visitor.cuts == () and visitor.settled, 90)
-    await visitor.tell("RunPanel", {"kind": "run", "sure": True})
-    await visitor.until(lambda: visitor.view("RunPanel")["running"])
-    await asyncio.sleep(1)
-    return [visitor]
-
-
-async def _many(server):
-    return [await _edit(server) for _ in range(3)]
+async def _running_and_waiting(server):
+    """One simulation runs, another waits in line."""
+    visitors = [await _large(server), await _page(server)]
+    await visitors[0].choose("Preset", "full")
+    await visitors[0].until(lambda: visitors[0].cuts == () and visitors[0].settled, 90)
+    await visitors[0].tell("RunPanel", {"kind": "run", "sure": True})
+    await visitors[0].until(lambda: server.health()["runs"] == 1)
+    await visitors[1].tell("RunPanel", {"kind": "run"})
+    await visitors[1].until(lambda: "in line" in visitors[1].view("RunPanel")["status"])
 
 
 async def _gone(server):
-    visitor = await Visitor(server).open()
+    visitor = await _page(server)
     await visitor.drag(4, 3)
     await visitor.close()
-    return []
 
 
-STATES = {"idle": _nothing, "page": _page, "edited": _edit, "compiling": _compiling,
-          "running": _running, "many": _many, "tab closed": _gone}  # fmt: skip
+STATES = {"idle": _idle, "opening a page": _opening, "dragging": _dragging, "loading": _loading,
+          "ranking and drawing": _ranking_and_drawing, "compiling": _compiling,
+          "running and waiting": _running_and_waiting, "tab closed": _gone}  # fmt: skip
 
 
 @pytest.mark.parametrize("state", STATES, ids=lambda name: name.replace(" ", "_"))
 def test_a_signal_ends_everything(state):
-    number = signal.SIGINT if state == "page" else signal.SIGTERM
-    with Server() as server:
+    number = signal.SIGINT if state == "dragging" else signal.SIGTERM
+    with Server("--max-runs", "1") as server:
         asyncio.run(STATES[state](server))
         assert len(server.family()) >= 1
         took, left = server.end(number)
@@ -157,7 +176,9 @@ def test_a_signal_ends_everything(state):
 
 
 @pytest.mark.parametrize("wait", [0.0, 0.5, 1.5])
-def test_a_signal_while_it_starts_ends_everything(wait):
+def test_a_signal_while_it_starts_ends_everything(wait, monkeypatch, tmp_path):
+    if wait == 1.5:  # kernels must be compiled first, as on a new machine
+        monkeypatch.setenv("FUSELOOM_CACHE_DIR", str(tmp_path))
     with Server(ready=False) as server:
         time.sleep(wait)
         family = server.family()
@@ -166,12 +187,11 @@ def test_a_signal_while_it_starts_ends_everything(wait):
         assert not wait_for_end(family, 3)
 
 
-@pytest.mark.parametrize("state", ["edited", "running"])
-def test_nothing_outlives_a_server_that_is_killed(state):
-    with Server() as server:
-        asyncio.run(STATES[state](server))
+def test_nothing_outlives_a_server_that_is_killed():
+    with Server("--max-runs", "1") as server:
+        asyncio.run(_running_and_waiting(server))
         family = server.family()
-        assert len(family) >= 2
+        assert len(family) >= 4
         killed = time.monotonic()
         server.process.kill()
         server.process.wait(5)
@@ -181,9 +201,10 @@ def test_nothing_outlives_a_server_that_is_killed(state):
 
 def test_a_closed_tab_leaves_no_process_and_no_zombie(server):
     async def scenario():
-        visitor = await _edit(server)
+        visitor = await _page(server)
+        await visitor.drag(4, 3)
         assert server.health()["workers"] >= 1
-        await visitor[0].close()
+        await visitor.close()
 
     asyncio.run(scenario())
     until = time.monotonic() + 10

@@ -1,0 +1,67 @@
+"""A nursery that hangs, is lost or never gets ready: pages are told in time, and go on."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from dataclasses import replace
+
+import pytest
+
+from workbench.service import workers
+from workbench.service.hub import Hub
+
+from .conftest import BUDGETS, PATIENCE, Page
+
+
+@pytest.fixture
+def own():
+    """A hub that a test may spoil."""
+    made = Hub(replace(BUDGETS, wall_time=3))
+    ready = threading.Event()
+    made.when_ready(ready.set)
+    assert ready.wait(2 * PATIENCE)
+    yield made
+    made.stop()
+
+
+def test_a_nursery_that_hangs_or_dies_is_replaced(own):
+    page = Page(own)
+    hung = own._nursery.pid
+    os.kill(hung, signal.SIGSTOP)
+    assert page.ask("move_boundary", 4, 3) < 20
+    assert page.refusals == [
+        "given up: no process was free within 3 s, those of this server are busy; try again later"
+    ]
+    page.start_run()
+    page.until(lambda: own._nursery is not None and own._nursery.pid != hung)
+    page.until(lambda: page.run.get("running") is False)
+    page.until(page.still)
+    page.ask("move_boundary", 4, 3)
+    assert page.regions == ["T1..T3", "H..Y"]
+    assert not os.path.exists(f"/proc/{hung}")
+
+    os.kill(own._nursery.pid, signal.SIGKILL)
+    page.until(lambda: not own.ready)
+    page.tell("add_boundary", 6)
+    page.until(lambda: len(page.refusals) > 1 or len(page.regions) == 3)
+    page.until(lambda: own.ready)
+    page.ask("add_boundary", 6)
+    assert page.regions[:2] == ["T1..T3", "H..T6"]
+
+
+def test_a_nursery_that_never_gets_ready_is_ended(monkeypatch):
+    monkeypatch.setattr(workers, "LOADING", 0.3)
+    hub = Hub(replace(BUDGETS, wall_time=2))
+    try:
+        failures = []
+        monkeypatch.setattr(
+            workers, "note", lambda event, **more: failures.append((event, more.get("reason")))
+        )
+        ended = threading.Event()
+        monkeypatch.setattr(hub, "lost", lambda nursery: ended.set())
+        assert ended.wait(PATIENCE)
+        assert failures == [("nursery_failed", "the engine was not loaded within 0.3 s")]
+    finally:
+        hub.stop()

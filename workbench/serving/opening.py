@@ -1,0 +1,100 @@
+"""Opening a page costs the server half a second: what is equal for all is done once, and in turn.
+
+While a page is being made nothing else is, so between two of them others are served.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import gc
+import time
+from collections.abc import Callable, Hashable
+from typing import Any
+
+import panel as pn
+import panel.io.server
+from bokeh.application.handlers.handler import Handler
+from bokeh.document import Document
+from bokeh.settings import settings
+from panel.io.state import set_curdoc
+
+from workbench.desk import Desk
+from workbench.explorer import explorer
+
+PAUSE = 0.2
+"""Seconds between two pages in which others are served."""
+REMEMBERED = 20
+
+
+class InTurn(Handler):
+    """Makes pages one after another, with a pause after each."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._lock = asyncio.Lock()
+        self._free = 0.0
+
+    async def on_session_created(self, _: Any) -> None:
+        async with self._lock:  # waiting for a lock is in order of coming
+            while (wait := self._free - time.monotonic()) > 0:
+                await asyncio.sleep(wait)
+            # the page is made before anything else runs; modify_document comes after that
+            self._free = time.monotonic() + PAUSE
+
+    def modify_document(self, _: Document) -> None:
+        self._free = time.monotonic() + PAUSE
+
+
+def remember_resources() -> None:
+    """Find out once, and not for each page, which files a page of its kind needs."""
+    find = panel.io.server.bundle_resources
+    if not hasattr(find, "remembers"):
+        panel.io.server.bundle_resources = remembering(find)
+
+
+def remembering(find: Callable[..., Any]) -> Callable[..., Any]:
+    """The same function; for roots with models of the same kinds, with the same answer."""
+    known: dict[Hashable, Any] = {}
+
+    def found(roots: Any, resources: Any, **more: Any) -> Any:
+        kinds = frozenset(type(model) for root in roots for model in root.references())
+        key = kinds, resources.mode, resources.root_url, pn.state.rel_path, *sorted(more.items())
+        if key not in known:
+            if len(known) >= REMEMBERED:
+                known.clear()
+            known[key] = find(roots, resources, **more)
+        bundle = copy.copy(known[key])
+        for name, value in vars(bundle).items():
+            if isinstance(value, list):  # whoever gets it may add to it
+                setattr(bundle, name, list(value))
+        return bundle
+
+    found.remembers = known  # type: ignore[attr-defined]
+    return found
+
+
+class _NoRun:
+    """What a page is told of its simulation before there is any."""
+
+    running, share, status, failed, limit = False, 0.0, "", False, 0.0
+
+    class param:  # noqa: N801 (as Param has it)
+        @staticmethod
+        def watch(*_: Any) -> None:
+            """Nothing ever changes."""
+
+
+def rehearse() -> None:
+    """Make a page nobody sees: everything is imported then, and the first visitor waits for less.
+
+    What is in memory after it stays; later collections pass over it, and take milliseconds.
+    """
+    settings.perform_document_validation = False  # type: ignore[assignment] # checks for authors
+    document = Document()
+    with set_curdoc(document):
+        explorer(Desk(_NoRun())).server_doc(document)
+    document.to_json()
+    document.clear()
+    gc.collect()
+    gc.freeze()
