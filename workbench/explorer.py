@@ -230,8 +230,10 @@ def _toolbar(desk: Desk, run: RunPanel) -> pn.Row:
             ):
                 if widget.options != now[options] or widget.value != now[value]:
                     widget.param.update(options=now[options], value=now[value])
-                elif time.monotonic() - touched.get(widget, -CROSSING) < CROSSING:
+                elif widget in touched:  # at least once, however long the answer took
                     _resend(widget)
+                    if time.monotonic() - touched[widget] > CROSSING:
+                        del touched[widget]
             undo.disabled, redo.disabled = not now["undo"], not now["redo"]
         finally:
             showing[0] = False
