@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from math import prod
 from pathlib import Path
 from typing import Any
 
 from engine.cli.command import json_option, natural
+from engine.cli.limits import MADE_UP_ELEMENTS
 from engine.cli.machine import machine_for, machine_options, sized
 from engine.cli.models import given_options, with_option
 from engine.dataflow.compiler import Compilation, compile_program
@@ -31,6 +32,7 @@ from engine.models import (
 )
 from engine.models.data import random_tensor
 from engine.models.datasets import VARIABLE
+from engine.models.drawing import check_made_up
 from engine.models.from_file import MlirModel
 from engine.program import StoredTensor, check_data, parse, regular_files
 from engine.program.arrays import operand_shapes, read_npz, store_operand
@@ -255,7 +257,9 @@ def _file_data(options: Any, model: Model) -> dict[str, StoredTensor]:
                 f"data set {options.data} does not fit a program file",
                 hint="give --tensors FILE.npz, or leave it out for random data",
             )
+        _check_made_up(model, model.program.inputs)
         return {**random_data(model, options.seed), **_constants(model)}
+    _check_made_up(model, [name for name, file in _named(options) if file == "random"])
     found: dict[str, Any] = {}
     for given in options.tensors:
         one = ONE.fullmatch(given)
@@ -265,6 +269,18 @@ def _file_data(options: Any, model: Model) -> dict[str, StoredTensor]:
             raise DataError(f"--tensors gives {twice} twice", hint="leave one out")
         found.update(named)
     return check_data(model.program, {**_constants(model), **_operands(model, found)})
+
+
+def _check_made_up(model: Model, names: Iterable[str]) -> None:
+    """That the inputs of these names are small enough to be made up for a program file."""
+    tensors = [model.program.tensor(name) for name in names if name in model.program.inputs]
+    check_made_up(tensors, MADE_UP_ELEMENTS)
+
+
+def _named(options: Any) -> list[tuple[str, str]]:
+    """The tensors that ``--tensors`` gives one by one: their names and files."""
+    found = map(ONE.fullmatch, options.tensors)
+    return [(one[1], one[2]) for one in found if one is not None]
 
 
 def _constants(model: Model) -> Mapping[str, StoredTensor]:

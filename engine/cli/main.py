@@ -44,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = sys.argv[1:] if arguments is None else arguments
     as_json = any(len(word) > 2 and "--json".startswith(word) for word in given)
     try:
-        options = _parser(as_json).parse_args(given)
+        options = _parser().parse_args(given)
         code: int = options.run(options)
     except FuseloomError as problem:
         if as_json:
@@ -60,14 +60,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser that raises what it cannot read."""
+    """A parser that raises what it cannot read: one line, however long the words are."""
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(message, hint=f"{self.prog} --help")
 
 
-def _parser(as_json: bool) -> argparse.ArgumentParser:
-    parser = (_Parser if as_json else argparse.ArgumentParser)(
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(
         prog="fuseloom",
         description="Fuse, order and simulate sparse models on streaming dataflow hardware.",
     )

@@ -286,6 +286,9 @@ class Known:
         self._reshape(name)
         if name in self.expected:
             return self.expected[name].total * prod(self.program.tensor(name).format.tile)
+        made = self.patterns.made(name)
+        if made is not None and name not in self.data:  # maybe full of more than could be listed
+            return elements_in(made) * prod(self.program.tensor(name).format.tile)
         return self._stored(name)[name].nnz
 
     def _stored(self, name: str) -> Mapping[str, StoredTensor]:
