@@ -131,6 +131,7 @@ ELSEWHERE = (
 ACROSS = {
     "browser/*": "whole pages in Chromium",
     "conformance/*": "reference vectors, for all primitives",
+    "hostile/*": "inputs that mean harm, through whole commands",
     "notebooks/*": "the notebooks, cell by cell",
     "property/*": "random inputs, through several rooms",
     "test_docs.py": "what the documents say",

@@ -154,7 +154,7 @@ def matrices(folder: Path) -> list[str]:
     with gzip.open(folder / "zeros.tns.gz", "wb") as file:
         file.write(bytes(100 << 20))
     with gzip.open(folder / "ones.csv.gz", "wb") as file:
-        file.write(b"1,1\n" * (20 << 20))
+        file.write(b"1,1\n" * (2 << 20))
     (folder / "torn.mtx.gz").write_bytes(gzip.compress(SQUARE.encode() * 50)[:40])
     (folder / "twice.mtx.gz").write_bytes(gzip.compress(gzip.compress(SQUARE.encode())))
     return [
