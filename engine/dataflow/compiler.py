@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
 
@@ -22,7 +22,7 @@ from engine.dataflow.fusion.directives import (
     blamed_if_named,
 )
 from engine.dataflow.fusion.fuse import (
-    fuse_prepared,
+    fuse_kinds,
     fuse_statements,
     fused_where_possible,
     less_shared,
@@ -44,6 +44,7 @@ from engine.dataflow.table.table import FusionTable
 from engine.errors import FuseloomError, LoweringError, OrderError, ScheduleError
 from engine.program.dense_levels import written_levels
 from engine.program.formats import Format, LevelFormat
+from engine.program.late_fields import LateFields
 from engine.program.types import Program, Statement
 from engine.results.text_table import Align, Column, text_table
 
@@ -55,7 +56,7 @@ _LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class CompiledRegion:
+class CompiledRegion(LateFields):
     """A region under one order, with its table and graph.
 
     Attributes
@@ -67,7 +68,7 @@ class CompiledRegion:
     region: FusedRegion
     table: FusionTable
     graph: Graph
-    changes: tuple[Change, ...] = ()
+    changes: tuple[Change, ...] = field(default_factory=tuple)
 
     @property
     def name(self) -> str:
@@ -329,9 +330,28 @@ def compile_program(
     elif isinstance(schedule, str):
         schedule = Schedule.parse(schedule)
     prepared, rest = prepare(program, schedule)
-    fused = fuse_prepared(prepared, rest)
-    regions = tuple(r for region in fused for r in _blamed(rest, region, passes))
-    return Compilation(prepared, schedule, regions, program)
+    regions: list[CompiledRegion] = []
+    first: dict[int, CompiledRegion] = {}
+    for number, (region, like) in enumerate(fuse_kinds(prepared, rest)):
+        if like in first:
+            regions.append(_like(first[like], region, passes))
+            continue
+        made = _blamed(rest, region, passes)
+        if len(made) == 1 and made[0].region is region:
+            first[number] = made[0]
+        regions += made
+    return Compilation(prepared, schedule, tuple(regions), program)
+
+
+def _like(
+    other: CompiledRegion, region: FusedRegion, passes: Sequence[str] | None
+) -> CompiledRegion:
+    """A region that is equal to a compiled one but for names, built when somebody looks."""
+
+    def make() -> CompiledRegion:
+        return _built(region, other.own_order, passes)
+
+    return CompiledRegion.late(make, region=region, changes=other.changes)
 
 
 def _compiled(
