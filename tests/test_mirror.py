@@ -81,6 +81,11 @@ ELSEWHERE = (
     ),
     Elsewhere(f"{S}/twins/observing.py", f"{P}/test_observation.py", "compared with the kernels"),
     Elsewhere(
+        "engine/dataflow/fusion/alike.py",
+        "tests/property/test_alike.py",
+        "what is alike compiles to what it does alone",
+    ),
+    Elsewhere(
         "engine/dataflow/table/*.py",
         "tests/dataflow/table/test_build.py",
         "steps of building a table, seen in the worked tables",

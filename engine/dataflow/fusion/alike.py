@@ -1,7 +1,7 @@
 """Regions that are equal but for the names of their tensors, told before any is fused.
 
 Fusing and compiling read of a region: its statements, with the names of their indices; shapes and
-formats of the tensors they name, and which of these others read; the blocks and the broadcast
+formats of the tensors they name, and the levels that are written; the blocks and the broadcast
 addition of the program, which all regions have in common; and what the schedule says of it.  Where
 all that is equal, so are constraints, order, table and graph, but for names.
 """
@@ -22,6 +22,7 @@ from engine.dataflow.fusion.directives import (
 )
 from engine.dataflow.fusion.regions import RegionSpan
 from engine.dataflow.fusion.schedule import Schedule
+from engine.program.dense_levels import written_levels
 from engine.program.types import Program
 
 _LOCAL = (Locate, LocateLevel, Parallel, Permute, Repeat)
@@ -44,6 +45,7 @@ class Kinds:
         self._place = place
         self._soft = [(place[f.first], place[f.last]) for f in schedule.fusions if f.where_possible]
         self._tensors: dict[Hashable, int] = {}
+        self._known: dict[str, int] = {}
 
     def chosen(self, span: RegionSpan) -> tuple[str, ...] | None:
         """The order that the schedule has for a region."""
@@ -51,6 +53,8 @@ class Kinds:
 
     def settings(self, span: RegionSpan) -> tuple[Setting, ...]:
         """What the schedule says of this region, or of a view that it may have."""
+        if not self._settings:
+            return ()
         ends = _ends(span)
         names = {a.tensor for s in span.statements for a in (s.out, *s.operands)}
         return tuple(
@@ -108,9 +112,12 @@ class Kinds:
         )
 
     def _tensor(self, name: str) -> int:
-        tensor = self.program.tensor(name)
-        kind = (tensor.shape, tensor.format, name in self.program.readers)
-        return self._tensors.setdefault(kind, len(self._tensors))
+        if name not in self._known:
+            tensor = self.program.tensor(name)
+            written = name in self.program.producers and written_levels(self.program, name)
+            kind = (tensor.shape, tensor.format, written)
+            self._known[name] = self._tensors.setdefault(kind, len(self._tensors))
+        return self._known[name]
 
 
 def _ends(span: RegionSpan) -> Span:
