@@ -41,6 +41,8 @@ from engine.results.record import DataSource
 MAX_FILE = 64 << 20
 MOST_MADE_UP = 1_000_000
 """Elements of all inputs that are made up only to rank orders on."""
+MOST_RANKED = 400
+"""Regions of a program whose orders are ranked: each takes some hundredths of a second."""
 ONE = re.compile(r"([A-Za-z_][A-Za-z0-9_']*)=(.*)", re.DOTALL)
 """One tensor of ``--tensors``: its name and its file."""
 
@@ -175,6 +177,10 @@ def _ordered(
     from engine.dataflow.look_ups import LookUps
     from engine.dataflow.orders import best_orders
 
+    if len(compiled.regions) > MOST_RANKED:
+        count = f"the program has {len(compiled.regions):,} regions, of more than {MOST_RANKED}"
+        _say(f"{count} the first orders are taken; fuse more, or name orders in the schedule")
+        return compiled
     look_ups = LookUps.NONE if exported else LookUps.OPEN
     found = best_orders(compiled, data, machine=machine, look_ups=look_ups)
     if found.note:

@@ -37,6 +37,7 @@ from engine.dataflow.samml.graph import Graph
 from engine.dataflow.samml.lowering import lower
 from engine.dataflow.samml.passes import PASSES, Change, Pass, Setting, run_passes, selected
 from engine.dataflow.samml.passes.buffers import DEFAULT_CAPACITY, size_buffers
+from engine.dataflow.samml.renaming import Kind
 from engine.dataflow.samml.traits import Arithmetic
 from engine.dataflow.samml.verify import verify
 from engine.dataflow.table.build import build_table
@@ -80,7 +81,9 @@ class CompiledRegion(LateFields):
 
     @property
     def order(self) -> tuple[str, ...]:
-        return self.table.order
+        # Of a region like another one, whose table is not yet there.
+        known: tuple[str, ...] | None = self.__dict__.get("known_order")
+        return self.table.order if known is None else known
 
     @property
     def own_order(self) -> tuple[str, ...]:
@@ -331,27 +334,36 @@ def compile_program(
         schedule = Schedule.parse(schedule)
     prepared, rest = prepare(program, schedule)
     regions: list[CompiledRegion] = []
-    first: dict[int, CompiledRegion] = {}
+    kinds: dict[int, Kind[CompiledRegion]] = {}
     for number, (region, like) in enumerate(fuse_kinds(prepared, rest)):
-        if like in first:
-            regions.append(_like(first[like], region, passes))
+        if like in kinds:
+            regions.append(_like(kinds[like], region, passes))
             continue
         made = _blamed(rest, region, passes)
         if len(made) == 1 and made[0].region is region:
-            first[number] = made[0]
+            kinds[number] = Kind(made[0].graph, region.statements, made[0])
         regions += made
     return Compilation(prepared, schedule, tuple(regions), program)
 
 
 def _like(
-    other: CompiledRegion, region: FusedRegion, passes: Sequence[str] | None
+    kind: Kind[CompiledRegion], region: FusedRegion, passes: Sequence[str] | None
 ) -> CompiledRegion:
-    """A region that is equal to a compiled one but for names, built when somebody looks."""
+    """A region that is equal to a compiled one but for names, built when somebody looks.
+
+    Who looks at its graph alone gets the other's, renamed.
+    """
+    other = kind.compiled
 
     def make() -> CompiledRegion:
         return _built(region, other.own_order, passes)
 
-    return CompiledRegion.late(make, region=region, changes=other.changes)
+    def graph() -> Graph:
+        return kind.graph_of(region.name, region.statements, lambda: make().graph)
+
+    return CompiledRegion.late(
+        make, {"graph": graph}, region=region, changes=other.changes, known_order=other.order
+    )
 
 
 def _compiled(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from threading import RLock
 from typing import Any, Self
@@ -28,20 +28,33 @@ class LateFields:
     """
 
     @classmethod
-    def late(cls, make: Callable[[], Self], **known: Any) -> Self:
-        """A record equal to the one that ``make`` gives, of which some fields are known."""
+    def late(
+        cls,
+        make: Callable[[], Self],
+        apart: Mapping[str, Callable[[], Any]] | None = None,
+        **known: Any,
+    ) -> Self:
+        """A record equal to the one that ``make`` gives, of which some fields are known.
+
+        Parameters
+        ----------
+        apart : mapping, optional
+            Fields that can be made by themselves, with less work.
+        """
         made = object.__new__(cls)
-        made.__dict__.update(known, _make=make)
+        made.__dict__.update(known, _make=make, _apart=dict(apart or {}))
         return made
 
     def __getattr__(self, name: str) -> Any:
         if name in type(self).__dataclass_fields__:  # type: ignore[attr-defined]
             with _LOCK:
-                if name not in self.__dict__ and "_make" in self.__dict__:
+                if name not in self.__dict__ and name in self.__dict__.get("_apart", ()):
+                    self.__dict__[name] = self.__dict__["_apart"][name]()
+                elif name not in self.__dict__ and "_make" in self.__dict__:
                     made = self.__dict__["_make"]()
                     for field in fields(made):
                         self.__dict__.setdefault(field.name, getattr(made, field.name))
-                    self.__dict__.pop("_make", None)
+                    del self.__dict__["_make"], self.__dict__["_apart"]
             if name in self.__dict__:
                 return self.__dict__[name]
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
@@ -50,4 +63,4 @@ class LateFields:
         """All fields, made where they were not."""
         for field in fields(self):  # type: ignore[arg-type]
             getattr(self, field.name)
-        return dict(self.__dict__)
+        return {k: v for k, v in self.__dict__.items() if k not in ("_make", "_apart")}

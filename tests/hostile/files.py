@@ -150,11 +150,11 @@ def matrices(folder: Path) -> list[str]:
     with gzip.open(folder / "body.mtx.gz", "wb") as file:
         file.write(SQUARE.encode() + b"3 3 1000000000\n" + b"\n" * (100 << 20))
     with gzip.open(folder / "comments.csv.gz", "wb") as file:
-        file.write(b"#\n" * (20 << 20))
+        file.write(b"#\n" * (6 << 20))
     with gzip.open(folder / "zeros.tns.gz", "wb") as file:
         file.write(bytes(100 << 20))
     with gzip.open(folder / "ones.csv.gz", "wb") as file:
-        file.write(b"1,1\n" * (2 << 20))
+        file.write(b"1,1\n" * (1 << 19))
     (folder / "torn.mtx.gz").write_bytes(gzip.compress(SQUARE.encode() * 50)[:40])
     (folder / "twice.mtx.gz").write_bytes(gzip.compress(gzip.compress(SQUARE.encode())))
     return [

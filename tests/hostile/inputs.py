@@ -84,7 +84,9 @@ def written(folder: Path, seed: int = 15, mutants: int = 40) -> list[Input]:
             read(name, way)
     for name, text in texts.PROGRAMS.items():
         (folder / f"{name}.loom").write_text(text, encoding="utf-8", newline="")
-        add(f"program {name}", rng.choice(("simulate", "estimate", "compile")), f"{name}.loom")
+        command = rng.choice(("simulate", "estimate", "compile"))
+        words = ["compile", "--orders", "first"] if name in texts.LARGE else [command]
+        add(f"program {name}", *words, f"{name}.loom")
     for name, text in texts.SCHEDULES.items():
         (folder / f"{name}.sched").write_text(text, encoding="utf-8")
         command = rng.choice(("simulate", "estimate", "compile"))

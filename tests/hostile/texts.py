@@ -88,6 +88,9 @@ PROGRAMS: dict[str, str] = {
     "output": f"{CHAIN}output {', '.join(f'q{k}' for k in range(20_000))}\n",
 }  # fmt: skip
 
+LARGE = ("statements-allowed",)
+"""As much as a program may have: it is compiled, and no more is asked."""
+
 SCHEDULES: dict[str, str] = {
     "long": "x" * 800_000,
     "many": "fuse y..z; " * 40_000,
@@ -95,7 +98,7 @@ SCHEDULES: dict[str, str] = {
     "parallel-digits": f"parallel i by {'9' * 10_000}",
     "parallel-none": "parallel i by 0",
     "parallel-minus": "parallel i by -4",
-    "parallel-some": "fuse y..z; parallel i by 512",
+    "parallel-some": "fuse y..z; parallel i by 200",
     "parallel-twice": "; ".join(["parallel i by 64"] * 50),
     "block": "block 1000000000",
     "block-none": "block 0",

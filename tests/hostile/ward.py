@@ -6,6 +6,8 @@ line, and prints what came of each as JSON, one object a line.
 
 from __future__ import annotations
 
+import gc
+import io
 import json
 import os
 import resource
@@ -15,6 +17,7 @@ import sys
 import tempfile
 import traceback
 from collections.abc import Iterable, Iterator
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import NoReturn
@@ -143,18 +146,29 @@ def _outcome(words: list[str]) -> Outcome:
     )
 
 
+WARMING = (
+    ["compile", "--model", "spmv", "--json"],
+    ["simulate", "--model", "spmv", "--json"],
+    ["what-if", "--model", "spmv", "--json"],
+    ["explore", "--model", "gcn", "--json"],
+    ["estimate", "--model", "gcn", "--data", "cora_ml", "--preset", "partial", "--json"],
+    ["compile", str(ROOT / "docs" / "examples" / "gcn.mlir"), "--json"],
+    ["conform", str(ROOT / "tests" / "conformance" / "kernels.json"), "--json"],
+)
+"""Commands that load what commands need."""
+
+
 def _ward() -> None:
     """Load what commands need, then serve."""
-    import engine.cli.export
-    import engine.cli.graphs
-    import engine.cli.programs
-    import engine.dataflow.look_ups
-    import engine.dataflow.orders
-    import engine.dataflow.what_if
+    from engine.cli import main
     from engine.dataflow.sim.compiled.warmup import warmup  # may compile, so not in a child
 
-    assert engine.cli.export is not None
     warmup()
+    with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+        for words in WARMING:
+            main(words)
+    gc.collect()
+    gc.freeze()
     for line in sys.stdin:
         print(json.dumps(asdict(_outcome(json.loads(line)))), flush=True)
 
