@@ -25,7 +25,8 @@ def layers(rng: random.Random) -> tuple[str, str]:
     odd = rng.randrange(number) if rng.random() < 0.7 else -1
     change = rng.choice(("format", "tail", "index", "order", "option", "user", "store", "permute"))
     square = "2" if "block" in fmt else ""
-    declared, lines, schedule = [f"X0: {size}x{size} dense{' block 2' if square else ''}"], [], []
+    first = rng.choice(("dense", "dcsr"))
+    declared, lines, schedule = [f"X0: {size}x{size} {first}{' block 2' if square else ''}"], [], []
     outputs = []
     for n in range(number):
         other = n == odd
