@@ -81,9 +81,14 @@ class CompiledRegion(LateFields):
 
     @property
     def order(self) -> tuple[str, ...]:
-        # Of a region like another one, whose table is not yet there.
-        known: tuple[str, ...] | None = self.__dict__.get("known_order")
-        return self.table.order if known is None else known
+        like: CompiledRegion | None = self.__dict__.get("_like")  # whose table is there
+        return self.table.order if like is None else like.order
+
+    @cached_property
+    def legal_orders(self) -> int:
+        """How many orders it could have."""
+        like: CompiledRegion | None = self.__dict__.get("_like")
+        return self.pog.count() if like is None else like.legal_orders
 
     @property
     def own_order(self) -> tuple[str, ...]:
@@ -108,6 +113,9 @@ class CompiledRegion(LateFields):
         A tensor that is used twice is computed once where both uses need its elements at the same
         time; where they do not, it would have to be kept, and is computed again.
         """
+        like: CompiledRegion | None = self.__dict__.get("_like")
+        if like is not None and not like.recomputed:
+            return {}
         computing = {
             node.origin.partition(".")[0]
             for node in self.graph.nodes
@@ -362,7 +370,7 @@ def _like(
         return kind.graph_of(region.name, region.statements, lambda: make().graph)
 
     return CompiledRegion.late(
-        make, {"graph": graph}, region=region, changes=other.changes, known_order=other.order
+        make, {"graph": graph}, region=region, changes=other.changes, _like=other
     )
 
 

@@ -60,7 +60,7 @@ class LateFields:
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __getstate__(self) -> dict[str, Any]:
-        """All fields, made where they were not."""
+        """All fields, made where they were not; not what they were made by."""
         for field in fields(self):  # type: ignore[arg-type]
             getattr(self, field.name)
-        return {k: v for k, v in self.__dict__.items() if k not in ("_make", "_apart")}
+        return {k: v for k, v in self.__dict__.items() if not k.startswith("_")}
