@@ -80,7 +80,7 @@ def archives(folder: Path) -> list[str]:
         archive.open("A.npy", "w", force_zip64=True) as entry,
     ):
         entry.write(npy(_header("(1073741824,)")))
-        for _ in range(400):
+        for _ in range(280):
             entry.write(zeros)
     lies = {
         "planted": npz(A=held.getvalue(), x=pickle.dumps(_Planted())),
@@ -145,14 +145,14 @@ def matrices(folder: Path) -> list[str]:
     for name, text in texts.items():
         (folder / name).write_text(text)
     with gzip.open(folder / "lines.mtx.gz", "wb") as file:
-        for _ in range(100):
+        for _ in range(24):
             file.write(b"\n" * (1 << 20))
     with gzip.open(folder / "body.mtx.gz", "wb") as file:
-        file.write(SQUARE.encode() + b"3 3 1000000000\n" + b"\n" * (100 << 20))
+        file.write(SQUARE.encode() + b"3 3 1000000000\n" + b"\n" * (24 << 20))
     with gzip.open(folder / "comments.csv.gz", "wb") as file:
         file.write(b"#\n" * (6 << 20))
     with gzip.open(folder / "zeros.tns.gz", "wb") as file:
-        file.write(bytes(100 << 20))
+        file.write(bytes(24 << 20))
     with gzip.open(folder / "ones.csv.gz", "wb") as file:
         file.write(b"1,1\n" * (1 << 19))
     (folder / "torn.mtx.gz").write_bytes(gzip.compress(SQUARE.encode() * 50)[:40])
