@@ -45,7 +45,7 @@ class Kinds:
         self._place = place
         self._soft = [(place[f.first], place[f.last]) for f in schedule.fusions if f.where_possible]
         self._tensors: dict[Hashable, int] = {}
-        self._known: dict[str, int] = {}
+        self._known: dict[tuple[str, bool], int] = {}
 
     def chosen(self, span: RegionSpan) -> tuple[str, ...] | None:
         """The order that the schedule has for a region."""
@@ -88,11 +88,12 @@ class Kinds:
             )
             for s in span.statements
         )
+        mine = {s.out.tensor for s in span.statements}
         first, last = (self._place[s.out.tensor] for s in (span.statements[0], span.statements[-1]))
         return (
             statements,
             tuple(map(known, span.outputs)),
-            tuple(map(self._tensor, number)),
+            tuple(self._tensor(name, name in mine) for name in number),
             any(a <= first and last <= b for a, b in self._soft),
             self.chosen(span),
             tuple(
@@ -111,13 +112,13 @@ class Kinds:
             ),
         )
 
-    def _tensor(self, name: str) -> int:
-        if name not in self._known:
+    def _tensor(self, name: str, written: bool) -> int:
+        if (name, written) not in self._known:
             tensor = self.program.tensor(name)
-            written = name in self.program.producers and written_levels(self.program, name)
-            kind = (tensor.shape, tensor.format, written)
-            self._known[name] = self._tensors.setdefault(kind, len(self._tensors))
-        return self._known[name]
+            levels = written_levels(self.program, name) if written else None
+            kind = (tensor.shape, tensor.format, levels)
+            self._known[name, written] = self._tensors.setdefault(kind, len(self._tensors))
+        return self._known[name, written]
 
 
 def _ends(span: RegionSpan) -> Span:
