@@ -19,6 +19,13 @@ def shortened(text: str, most: int) -> str:
     return f"{text[: most - 1 - tail]}…{text[len(text) - tail :]}"
 
 
+def printable(text: str) -> str:
+    """A text on one line, with an escape for what would end it or steer a terminal."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
 class FuseloomError(Exception):
     """Root of every error that a user can cause.
 
@@ -50,8 +57,8 @@ class FuseloomError(Exception):
         column: int | None = None,
         source: str | None = None,
     ) -> None:
-        self.message = shortened(message, LONGEST * 3 // 5)
-        self.hint = None if hint is None else shortened(hint, LONGEST)
+        self.message = shortened(printable(message), LONGEST * 3 // 5)
+        self.hint = None if hint is None else shortened(printable(hint), LONGEST)
         self.line = line
         self.column = column
         self.source = source
@@ -80,7 +87,7 @@ class FuseloomError(Exception):
         if self.line is not None:
             place = f"line {self.line}, column {self.column or 1}: "
         if self.source:
-            place = f"{shortened(self.source, LONGEST // 5)}: {place}"
+            place = f"{shortened(printable(self.source), LONGEST // 5)}: {place}"
         room = LONGEST - len(place) - len(self.message) - len(" (hint: )")
         hint = f" (hint: {shortened(self.hint, max(room, 1))})" if self.hint else ""
         return f"{place}{self.message}{hint}"

@@ -66,3 +66,9 @@ def test_a_deadlock_is_a_simulation_that_did_not_finish() -> None:
 def test_errors_travel_between_processes_with_their_message() -> None:
     error = pickle.loads(pickle.dumps(ParseError("wrong")))
     assert error.message == "wrong"
+
+
+def test_a_message_is_one_line_that_steers_no_terminal() -> None:
+    error = ParseError("a\x1b[31m\nb", hint="c\r\u202ed", line=1, source="e\x07\udcff.loom")
+    assert str(error) == (r"e\x07\udcff.loom: line 1, column 1: a\x1b[31m\nb (hint: c\r\u202ed)")
+    assert ParseError("μ → é").message == "μ → é"

@@ -81,6 +81,11 @@ ELSEWHERE = (
     ),
     Elsewhere(f"{S}/twins/observing.py", f"{P}/test_observation.py", "compared with the kernels"),
     Elsewhere(
+        "engine/dataflow/fusion/alike.py",
+        "tests/property/test_alike.py",
+        "what is alike compiles to what it does alone",
+    ),
+    Elsewhere(
         "engine/dataflow/table/*.py",
         "tests/dataflow/table/test_build.py",
         "steps of building a table, seen in the worked tables",
@@ -131,6 +136,7 @@ ELSEWHERE = (
 ACROSS = {
     "browser/*": "whole pages in Chromium",
     "conformance/*": "reference vectors, for all primitives",
+    "hostile/*": "inputs that mean harm, through whole commands",
     "notebooks/*": "the notebooks, cell by cell",
     "property/*": "random inputs, through several rooms",
     "workbench/serving/test_hostile.py": "hostile addresses and messages, against a whole server",

@@ -66,8 +66,11 @@ def check_folder(path: Path) -> None:
     Raises
     ------
     DataError
-        If it is not; what the user mistyped is not made.
+        If it is not; what the user mistyped is not made.  If there is a pipe or a device of that
+        name: it would be replaced.
     """
+    if regular_files.is_special(path):
+        raise DataError(f"cannot write {path}: it is no file", hint="name a regular file")
     if not regular_files.is_folder(path.parent):
         raise DataError(f"{path.parent} is no folder", hint="make it first")
 

@@ -112,7 +112,7 @@ def _shown(region: CompiledRegion, what: str) -> str:
     order, nodes = ",".join(region.order), len(region.graph.nodes)
     again = ", ".join(f"{name} {times} times" for name, times in region.recomputed.items())
     return (
-        f"{region.name}: order {order} (of {region.region.pog.count():,}), {nodes} nodes"
+        f"{region.name}: order {order} (of {region.legal_orders:,}), {nodes} nodes"
         f"{f', computes {again}' if again else ''}"
     )
 

@@ -63,7 +63,7 @@ def _ranked(given: Inputs, limit: int) -> list[dict[str, Any]]:
         found.append(
             {
                 "name": region.name,
-                "legal_orders": region.pog.count(),
+                "legal_orders": region.legal_orders,
                 "complete": len(entries) <= limit,
                 "graphs": graphs,
             }

@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from math import prod
 from pathlib import Path
 from typing import Any
 
 from engine.cli.command import json_option, natural
+from engine.cli.limits import MADE_UP_ELEMENTS
 from engine.cli.machine import machine_for, machine_options, sized
 from engine.cli.models import given_options, with_option
 from engine.dataflow.compiler import Compilation, compile_program
@@ -31,6 +32,7 @@ from engine.models import (
 )
 from engine.models.data import random_tensor
 from engine.models.datasets import VARIABLE
+from engine.models.drawing import check_made_up
 from engine.models.from_file import MlirModel
 from engine.program import StoredTensor, check_data, parse, regular_files
 from engine.program.arrays import operand_shapes, read_npz, store_operand
@@ -39,6 +41,8 @@ from engine.results.record import DataSource
 MAX_FILE = 64 << 20
 MOST_MADE_UP = 1_000_000
 """Elements of all inputs that are made up only to rank orders on."""
+MOST_RANKED = 400
+"""Regions of a program whose orders are ranked: each takes some hundredths of a second."""
 ONE = re.compile(r"([A-Za-z_][A-Za-z0-9_']*)=(.*)", re.DOTALL)
 """One tensor of ``--tensors``: its name and its file."""
 
@@ -196,6 +200,10 @@ def _ordered(
     from engine.dataflow.look_ups import LookUps
     from engine.dataflow.orders import best_orders
 
+    if len(compiled.regions) > MOST_RANKED:
+        count = f"the program has {len(compiled.regions):,} regions, of more than {MOST_RANKED}"
+        _say(f"{count} the first orders are taken; fuse more, or name orders in the schedule")
+        return compiled
     look_ups = LookUps.NONE if exported else LookUps.OPEN
     found = best_orders(compiled, data, machine=machine, look_ups=look_ups)
     if found.note:
@@ -278,7 +286,9 @@ def _file_data(options: Any, model: Model) -> dict[str, StoredTensor]:
                 f"data set {options.data} does not fit a program file",
                 hint="give --tensors FILE.npz, or leave it out for random data",
             )
+        _check_made_up(model, model.program.inputs)
         return {**random_data(model, options.seed), **_constants(model)}
+    _check_made_up(model, [name for name, file in _named(options) if file == "random"])
     found: dict[str, Any] = {}
     for given in options.tensors:
         one = ONE.fullmatch(given)
@@ -288,6 +298,18 @@ def _file_data(options: Any, model: Model) -> dict[str, StoredTensor]:
             raise DataError(f"--tensors gives {twice} twice", hint="leave one out")
         found.update(named)
     return check_data(model.program, {**_constants(model), **_operands(model, found)})
+
+
+def _check_made_up(model: Model, names: Iterable[str]) -> None:
+    """That the inputs of these names are small enough to be made up for a program file."""
+    tensors = [model.program.tensor(name) for name in names if name in model.program.inputs]
+    check_made_up(tensors, MADE_UP_ELEMENTS)
+
+
+def _named(options: Any) -> list[tuple[str, str]]:
+    """The tensors that ``--tensors`` gives one by one: their names and files."""
+    found = map(ONE.fullmatch, options.tensors)
+    return [(one[1], one[2]) for one in found if one is not None]
 
 
 def _constants(model: Model) -> Mapping[str, StoredTensor]:

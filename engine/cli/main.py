@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import io
+import os
 import sys
 from collections.abc import Sequence
 from typing import NoReturn
@@ -46,14 +48,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     given = sys.argv[1:] if arguments is None else arguments
     as_json = any(len(word) > 2 and "--json".startswith(word) for word in given)
+    if isinstance(sys.stdout, io.TextIOWrapper):  # an arrow must not end a command
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
-        options = _parser(as_json).parse_args(given)
+        options = _parser().parse_args(given)
         code: int = options.run(options)
+        sys.stdout.flush()
     except FuseloomError as problem:
-        if as_json:
-            print_json(Kind.ERROR, problem.to_dict())
-        print(f"fuseloom: error: {problem}", file=sys.stderr)
-        return 2
+        return _refused(problem, as_json)
+    except MemoryError:
+        return _refused(FuseloomError("there is not enough memory for that"), as_json)
+    except BrokenPipeError:  # whoever reads has enough
+        _close_output()
+        return 1
+    except OSError as problem:  # what is read says itself what is wrong with it
+        _close_output()
+        what = f"the system refuses to write or to start something: {problem.strerror}"
+        return _refused(FuseloomError(what, hint="look at disk and limits"), as_json)
     except KeyboardInterrupt:
         if as_json:
             print_json(Kind.ERROR, CancelledError("cancelled").to_dict())
@@ -62,15 +73,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return code
 
 
+def _refused(problem: FuseloomError, as_json: bool) -> int:
+    if as_json:
+        print_json(Kind.ERROR, problem.to_dict())
+    print(f"fuseloom: error: {problem}", file=sys.stderr)
+    return 2
+
+
+def _close_output() -> None:
+    """Print nowhere from now on: what is not yet written would fail again at the end."""
+    sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 (for the rest)
+
+
 class _Parser(argparse.ArgumentParser):
-    """A parser that raises what it cannot read."""
+    """A parser that raises what it cannot read: one line, however long the words are."""
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(message, hint=f"{self.prog} --help")
 
 
-def _parser(as_json: bool) -> argparse.ArgumentParser:
-    parser = (_Parser if as_json else argparse.ArgumentParser)(
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(
         prog="fuseloom",
         description="Fuse, order and simulate sparse models on streaming dataflow hardware.",
     )

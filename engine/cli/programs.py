@@ -10,11 +10,12 @@ from rich.progress import Progress
 
 from engine.cli.explain import explanation, observation, write_trace
 from engine.cli.inputs import Inputs
-from engine.cli.limits import limits_of
+from engine.cli.limits import MADE_UP_MEMORY, MADE_UP_TOKENS, limits_of
 from engine.cli.tables import memory_table, run_table
 from engine.dataflow.sim.explain.data import Detail
 from engine.dataflow.sim.program_runs import Run, simulate
 from engine.dataflow.sim.records import program_record, traced_regions
+from engine.dataflow.sim.reports import Limits
 from engine.program.formats import LevelFormat, format_text
 from engine.program.types import Program
 from engine.results.record import RunRecord
@@ -22,12 +23,14 @@ from engine.results.record import RunRecord
 
 def simulate_program(options: Any, given: Inputs) -> int:
     """Run a program, check it and print what came of it; 1 if the check fails."""
-    run = _simulated(options, given)
+    made_up = options.model is None and options.tensors is None
+    limits = limits_of(options, MADE_UP_TOKENS, MADE_UP_MEMORY) if made_up else limits_of(options)
+    run = _simulated(options, given, limits)
     write_trace(options, traced_regions(run))
     detail = Detail(nodes=options.trace)
     if not options.json:  # what was simulated is shown whatever comes of the check
         _print(options, given, run, program_record(run, None, detail, given.source))
-    check = None if options.no_check else run.check(memory=options.memory_limit)
+    check = None if options.no_check else run.check(memory=limits.memory)
     if options.json:
         print(program_record(run, check, detail, given.source).to_json())
     else:
@@ -64,7 +67,7 @@ def conversions(program: Program) -> list[str]:
     ]
 
 
-def _simulated(options: Any, given: Inputs) -> Run:
+def _simulated(options: Any, given: Inputs, limits: Limits) -> Run:
     observe = observation(options)
     with Progress(console=Console(stderr=True), transient=True, disable=options.json) as bar:
         task = bar.add_task("simulating", total=1.0)
@@ -79,5 +82,5 @@ def _simulated(options: Any, given: Inputs) -> Run:
             engine=options.engine,
             observe=observe,
             progress=report,
-            limits=limits_of(options),
+            limits=limits,
         )

@@ -11,6 +11,8 @@ from engine.cli.inputs import Inputs, inputs, program_options
 from engine.errors import DataError
 from engine.results.document import Kind
 
+MOST_VALUES = 100
+"""Values that one option may list: each is an estimate."""
 _PAIR = re.compile(r"([A-Za-z_][A-Za-z0-9_']*)=(.+)")
 
 
@@ -44,7 +46,10 @@ def _declare(parser: argparse.ArgumentParser) -> None:
 
 
 def _numbers(text: str) -> tuple[int, ...]:
-    return tuple(positive(part) for part in text.split(","))
+    parts = text.split(",")
+    if len(parts) > MOST_VALUES:
+        raise argparse.ArgumentTypeError(f"{len(parts):,} values, at most {MOST_VALUES}")
+    return tuple(positive(part) for part in parts)
 
 
 def _several(text: str) -> tuple[tuple[str, int], ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
 
@@ -22,7 +22,7 @@ from engine.dataflow.fusion.directives import (
     blamed_if_named,
 )
 from engine.dataflow.fusion.fuse import (
-    fuse_prepared,
+    fuse_kinds,
     fuse_statements,
     fused_where_possible,
     less_shared,
@@ -37,6 +37,7 @@ from engine.dataflow.samml.graph import Graph
 from engine.dataflow.samml.lowering import lower
 from engine.dataflow.samml.passes import PASSES, Change, Pass, Setting, run_passes, selected
 from engine.dataflow.samml.passes.buffers import DEFAULT_CAPACITY, size_buffers
+from engine.dataflow.samml.renaming import Kind
 from engine.dataflow.samml.traits import Arithmetic
 from engine.dataflow.samml.verify import verify
 from engine.dataflow.table.build import build_table
@@ -44,6 +45,7 @@ from engine.dataflow.table.table import FusionTable
 from engine.errors import FuseloomError, LoweringError, OrderError, ScheduleError
 from engine.program.dense_levels import written_levels
 from engine.program.formats import Format, LevelFormat
+from engine.program.late_fields import LateFields
 from engine.program.types import Program, Statement
 from engine.results.text_table import Align, Column, text_table
 
@@ -55,7 +57,7 @@ _LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class CompiledRegion:
+class CompiledRegion(LateFields):
     """A region under one order, with its table and graph.
 
     Attributes
@@ -67,7 +69,7 @@ class CompiledRegion:
     region: FusedRegion
     table: FusionTable
     graph: Graph
-    changes: tuple[Change, ...] = ()
+    changes: tuple[Change, ...] = field(default_factory=tuple)
 
     @property
     def name(self) -> str:
@@ -79,7 +81,14 @@ class CompiledRegion:
 
     @property
     def order(self) -> tuple[str, ...]:
-        return self.table.order
+        like: CompiledRegion | None = self.__dict__.get("_like")  # whose table is there
+        return self.table.order if like is None else like.order
+
+    @cached_property
+    def legal_orders(self) -> int:
+        """How many orders it could have."""
+        like: CompiledRegion | None = self.__dict__.get("_like")
+        return self.pog.count() if like is None else like.legal_orders
 
     @property
     def own_order(self) -> tuple[str, ...]:
@@ -104,6 +113,9 @@ class CompiledRegion:
         A tensor that is used twice is computed once where both uses need its elements at the same
         time; where they do not, it would have to be kept, and is computed again.
         """
+        like: CompiledRegion | None = self.__dict__.get("_like")
+        if like is not None and not like.recomputed:
+            return {}
         computing = {
             node.origin.partition(".")[0]
             for node in self.graph.nodes
@@ -329,9 +341,37 @@ def compile_program(
     elif isinstance(schedule, str):
         schedule = Schedule.parse(schedule)
     prepared, rest = prepare(program, schedule)
-    fused = fuse_prepared(prepared, rest)
-    regions = tuple(r for region in fused for r in _blamed(rest, region, passes))
-    return Compilation(prepared, schedule, regions, program)
+    regions: list[CompiledRegion] = []
+    kinds: dict[int, Kind[CompiledRegion]] = {}
+    for number, (region, like) in enumerate(fuse_kinds(prepared, rest)):
+        if like in kinds:
+            regions.append(_like(kinds[like], region, passes))
+            continue
+        made = _blamed(rest, region, passes)
+        if len(made) == 1 and made[0].region is region:
+            kinds[number] = Kind(made[0].graph, region.statements, made[0])
+        regions += made
+    return Compilation(prepared, schedule, tuple(regions), program)
+
+
+def _like(
+    kind: Kind[CompiledRegion], region: FusedRegion, passes: Sequence[str] | None
+) -> CompiledRegion:
+    """A region that is equal to a compiled one but for names, built when somebody looks.
+
+    Who looks at its graph alone gets the other's, renamed.
+    """
+    other = kind.compiled
+
+    def make() -> CompiledRegion:
+        return _built(region, other.own_order, passes)
+
+    def graph() -> Graph:
+        return kind.graph_of(region.name, region.statements, lambda: make().graph)
+
+    return CompiledRegion.late(
+        make, {"graph": graph}, region=region, changes=other.changes, _like=other
+    )
 
 
 def _compiled(

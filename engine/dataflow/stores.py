@@ -163,9 +163,9 @@ def stored_otherwise(
 
 def _without_searches(compiled: CompiledRegion, options: RegionOptions) -> RegionOptions:
     """A region's options without the look-ups that dense levels have anyway."""
-    cells = compiled.table.cells
-    if not options.locate:
+    if not options.locate or not options.looked_up:
         return options
+    cells = compiled.table.cells
     plain = {
         level
         for level in options.looked_up

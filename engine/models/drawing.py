@@ -22,8 +22,13 @@ MOST_MADE_UP = 2**29
 """Elements of all tensors of a model that are made up, 2 GiB in float32."""
 
 
-def check_made_up(tensors: Iterable[Tensor]) -> None:
+def check_made_up(tensors: Iterable[Tensor], most: int = MOST_MADE_UP) -> None:
     """That so many elements can be made up, before any are.
+
+    Parameters
+    ----------
+    most : int
+        Elements of all of them together.
 
     Raises
     ------
@@ -40,10 +45,9 @@ def check_made_up(tensors: Iterable[Tensor]) -> None:
                 hint="give the tensors' data, or declare smaller dimensions",
             )
         total += elements
-    if total > MOST_MADE_UP:
+    if total > most:
         raise DataError(
-            f"the inputs have {total:,} elements, too many to make up at random "
-            f"(limit {MOST_MADE_UP:,})",
+            f"the inputs have {total:,} elements, too many to make up at random (limit {most:,})",
             hint="give the tensors' data, or declare smaller dimensions",
         )
 

@@ -139,7 +139,7 @@ def complete_levels(tensor: Tensor, presence: Presence) -> tuple[bool, ...]:
     )
 
 
-def check_everywhere(program: Program, number: int, place: Place) -> None:
+def check_everywhere(program: Program, number: int, place: Place, complete: frozenset[str]) -> None:
     """Refuse a constant in front of an operand that may lack elements.
 
     Parameters
@@ -148,13 +148,15 @@ def check_everywhere(program: Program, number: int, place: Place) -> None:
         Of the statement that adds the constant.
     place : Place
         Of the constant.
+    complete : frozenset of str
+        The program's :func:`complete_tensors`.
 
     Raises
     ------
     ProgramError
         Naming the operand, and why elements may be absent.
     """
-    statement, complete = program.statements[number], complete_tensors(program)
+    statement = program.statements[number]
     name = statement.operands[0].tensor
     if name in complete:
         return

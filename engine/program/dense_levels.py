@@ -8,17 +8,18 @@ written.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from engine.program.completeness import (
+    Presence,
     complete_levels,
     complete_tensors,
     presences,
     why_incomplete,
 )
 from engine.program.formats import Format, LevelFormat
-from engine.program.types import Program
+from engine.program.types import Program, Tensor
 
 
 def written_levels(program: Program, name: str) -> tuple[LevelFormat, ...]:
@@ -32,10 +33,20 @@ def written_levels(program: Program, name: str) -> tuple[LevelFormat, ...]:
     return Format.compressed(tensor.rank).levels
 
 
-def dense_problem(program: Program, name: str) -> tuple[str, str] | None:
-    """Why a computed tensor cannot be stored in its format, and the way out; None if it can."""
-    tensor = program.tensor(name)
-    complete = complete_levels(tensor, presences(program)[name])
+def dense_problem(
+    program: Program, tensor: Tensor, found: Mapping[str, Presence]
+) -> tuple[str, str] | None:
+    """Why a computed tensor cannot be stored in its format, and the way out; None if it can.
+
+    Parameters
+    ----------
+    tensor : Tensor
+        In that format, which the program may have otherwise.
+    found : mapping
+        The program's :func:`~engine.program.completeness.presences`.
+    """
+    name = tensor.name
+    complete = complete_levels(tensor, found[name])
     levels, order = tensor.format.levels, tensor.format.mode_order
     if LevelFormat.SINGLETON in levels:
         return (
@@ -57,11 +68,9 @@ def dense_problem(program: Program, name: str) -> tuple[str, str] | None:
     )
 
 
-def with_levels(program: Program, name: str, levels: Sequence[LevelFormat]) -> Program:
-    """The program with a tensor's levels stored in these formats, outermost first."""
-    tensor = program.tensor(name)
-    fmt = replace(tensor.format, levels=tuple(levels))
-    return program.with_tensor(replace(tensor, format=fmt))
+def with_levels(tensor: Tensor, levels: Sequence[LevelFormat]) -> Tensor:
+    """A tensor whose levels are stored in these formats, outermost first."""
+    return replace(tensor, format=replace(tensor.format, levels=tuple(levels)))
 
 
 def densest(program: Program) -> dict[str, tuple[LevelFormat, ...]]:

@@ -13,7 +13,7 @@ from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedTok
 
 from engine.errors import FuseloomError, ParseError
 from engine.program.formats import suggestion
-from engine.program.limits import MAX_DIMENSION, MAX_NESTING, MAX_TEXT_CHARS
+from engine.program.limits import MAX_DIMENSION, MAX_NESTING, MAX_STATEMENTS, MAX_TEXT_CHARS
 from engine.program.syntax import (
     Binary,
     BlockSyntax,
@@ -56,6 +56,7 @@ def parse_syntax(text: str) -> ProgramSyntax:
             hint="data belong in tensors, not in the program text",
             line=1,
         )
+    _check_count(text)
     try:
         tree = _parser().parse(text.removeprefix("\ufeff") + "\n")
     except UnexpectedInput as problem:
@@ -65,6 +66,21 @@ def parse_syntax(text: str) -> ProgramSyntax:
             raise problem.orig_exc from None
         raise
     return cast(ProgramSyntax, tree)
+
+
+def _check_count(text: str) -> None:
+    """Refuse too many statements before trees are made of them."""
+    assign = [
+        number
+        for number, line in enumerate(text.split("\n"), 1)
+        if "=" in line and "=" in line.partition("#")[0].partition("//")[0]
+    ]
+    if len(assign) > MAX_STATEMENTS:
+        raise ParseError(
+            f"the program has {len(assign):,} statements, the limit is {MAX_STATEMENTS:,}",
+            hint="split the program",
+            line=assign[MAX_STATEMENTS],
+        )
 
 
 @cache

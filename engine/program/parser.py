@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from engine.errors import FuseloomError, ParseError, ProgramError
-from engine.program.completeness import check_everywhere
+from engine.program.completeness import check_everywhere, complete_tensors
 from engine.program.formats import MATRIX_FORMATS, Format, level_format, named_format, suggestion
 from engine.program.grammar import parse_syntax
 from engine.program.limits import MAX_STATEMENTS
@@ -110,8 +110,9 @@ def _program(syntax: ProgramSyntax) -> Program:
     broadcast_add = _broadcast_add(syntax)
     checked = Checker(name, tensors, statements, broadcast_add, places).run(names)
     program = Program(name, checked, tuple(statements), names, broadcast_add)
+    complete = complete_tensors(program) if everywhere else frozenset()
     for n, place in everywhere.items():
-        check_everywhere(program, n, place)
+        check_everywhere(program, n, place, complete)
     return program
 
 

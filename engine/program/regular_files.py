@@ -112,6 +112,11 @@ def exists(path: str | Path) -> bool:
     return _mode(path) != 0
 
 
+def is_special(path: str | Path) -> bool:
+    """Whether there is something of that name that is neither a file nor a folder."""
+    return exists(path) and not is_file(path) and not is_folder(path)
+
+
 def _mode(path: str | Path) -> int:
     try:
         return os.stat(path).st_mode

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from engine.errors import ProgramError
 from engine.program.blocking import BlockConflictError, settle
+from engine.program.completeness import Presence, presences
 from engine.program.dense_levels import dense_problem
 from engine.program.formats import Format, LevelFormat, did_you_mean, suggestion
 from engine.program.limits import (
@@ -434,6 +435,8 @@ class Checker:
                 raise self._error(f"output {name} is named twice", "name it once", at)
             seen.add(name)
         readers = {a.tensor: s for s in self.statements for a in s.operands}
+        program = self._program(outputs)
+        found: dict[str, Presence] = {}
         for n, tensor in enumerate(self.declared):
             if tensor.name not in self.producers or tensor.name not in readers:
                 continue
@@ -441,7 +444,8 @@ class Checker:
                 continue  # memory may hold it in any format
             if all(level is LevelFormat.COMPRESSED for level in tensor.format.levels):
                 continue
-            if problem := dense_problem(self._program(outputs), tensor.name):
+            found = found or presences(program)
+            if problem := dense_problem(program, tensor, found):
                 raise self._error(*problem, ("tensor", n, "format"), ("tensor", n, "name"))
 
     def _program(self, outputs: Sequence[str]) -> Program:

@@ -13,7 +13,7 @@ import scipy.sparse
 
 from engine.cli import main
 from tests.cli.commands import INTERPRETER as ENGINE
-from tests.cli.commands import output
+from tests.cli.commands import file, output
 from tests.frontends.files import Citation
 
 PRODUCT = "program p\nA: 9x7 dcsr\nX: 7x4 dense\nT[i,j] = A[i,k] * X[k,j]\n"
@@ -144,3 +144,17 @@ def test_errors(
     assert main(["simulate", *(argument.format(**names) for argument in arguments)]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert message in line
+
+
+def test_orders_of_many_regions_are_not_ranked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = "".join(f"T{k + 1}[i] = relu(T{k}[i])\n" for k in range(401))
+    path = file(tmp_path, "long.loom", f"T0: 4 dense\n{lines}")
+    assert main(["compile", path]) == 0
+    shown = capsys.readouterr()
+    assert shown.err == (
+        "fuseloom: the program has 401 regions, of more than 400 the first orders are taken; "
+        "fuse more, or name orders in the schedule\n"
+    )
+    assert len(shown.out.splitlines()) == 401

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -107,10 +108,10 @@ UNREADABLE = pytest.mark.parametrize(
 
 @UNREADABLE
 def test_usage(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as caught:
-        main(arguments)
-    assert caught.value.code == 2
-    assert message in capsys.readouterr().err.splitlines()[-1]
+    assert main(arguments) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert message in line
+    assert "--help" in line
 
 
 @UNREADABLE
@@ -180,3 +181,43 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
         main(["--version"])
     assert caught.value.code == 0
     assert capsys.readouterr().out == f"fuseloom {__version__}\n"
+
+
+@pytest.mark.parametrize("command", [["machine", "hbm2"], ["machine", "hbm2", "--json"]])
+def test_a_full_disk_is_one_line(command: list[str]) -> None:
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "engine.cli", *command],
+            stdout=full, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+    assert done.returncode == 2
+    (line,) = done.stderr.splitlines()
+    assert "No space left on device" in line
+
+
+def test_a_reader_that_has_enough_ends_a_command_quietly() -> None:
+    read, write = os.pipe()
+    os.close(read)
+    command = [sys.executable, "-m", "engine.cli", "machine", "hbm2"]
+    with os.fdopen(write, "w") as closed:
+        done = subprocess.run(command, stdout=closed, stderr=subprocess.PIPE, text=True)
+    assert (done.returncode, done.stderr) == (1, "")
+
+
+def test_a_terminal_without_arrows_gets_escapes() -> None:
+    command = [sys.executable, "-m", "engine.cli", "explore", "--model", "spmm"]
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0
+    assert r"\u2192" in done.stdout
+
+
+def test_too_little_memory_is_told(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*given: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("engine.cli.machine.machine_of", fail)
+    assert main(["machine"]) == 2
+    assert capsys.readouterr().err.endswith("there is not enough memory for that\n")

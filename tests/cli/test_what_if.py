@@ -56,7 +56,10 @@ def test_what_cannot_be_asked(
 
 @pytest.mark.parametrize("asked", [("--lanes", "i"), ("--set", "a=x"), ("--capacities", "0")])
 def test_what_cannot_be_read(asked: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as stopped:
-        output(capsys, *GCN, *asked)
-    assert stopped.value.code == 2
-    assert asked[0] in capsys.readouterr().err
+    assert asked[0] in error(capsys, *GCN, *asked)
+
+
+def test_so_many_values_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    given = ",".join(["4"] * 101)
+    told = error(capsys, "what-if", "--model", "spmv", "--capacities", given)
+    assert "101 values, at most 100" in told

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.errors import ProgramError
+from engine.program.completeness import presences
 from engine.program.dense_levels import (
     all_compressed,
     dense_problem,
@@ -50,10 +51,11 @@ def test_what_can_be_dense(statements: str, levels: tuple[LevelFormat, ...]) -> 
     shape = ",".join("abc"[: len(levels)])
     program = parse(f"{INPUTS}{statements}\nz[{shape}] = relu(y[{shape}])")
     assert densest(program)["y"] == levels
-    assert dense_problem(with_levels(program, "y", levels), "y") is None
+    found, y = presences(program), program.tensor("y")
+    assert dense_problem(program, with_levels(y, levels), found) is None
     for k, level in enumerate(levels):
-        more = with_levels(program, "y", (*levels[:k], D, *levels[k + 1 :]))
-        assert (dense_problem(more, "y") is None) is (level is D)
+        more = with_levels(y, (*levels[:k], D, *levels[k + 1 :]))
+        assert (dense_problem(program, more, found) is None) is (level is D)
 
 
 def test_a_declared_level_is_dense_and_prints() -> None:

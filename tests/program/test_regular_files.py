@@ -59,3 +59,13 @@ def test_errors_keep_the_beginning_and_the_end_of_what_is_long() -> None:
     assert problem.message.startswith("axx")
     assert problem.message.endswith("xxz")
     assert "line 3" in str(problem)
+
+
+def test_what_is_neither_file_nor_folder(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "file").touch()
+    (tmp_path / "dangling").symlink_to("nowhere")
+    assert regular_files.is_special(tmp_path / "pipe")
+    assert regular_files.is_special("/dev/null")
+    for other in (tmp_path, tmp_path / "file", tmp_path / "dangling", "a\0b", "none"):
+        assert not regular_files.is_special(other)

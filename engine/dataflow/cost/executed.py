@@ -51,9 +51,11 @@ def _keep(known: Known, key: Hashable, found: Found | None) -> None:
     """Keep an execution in place of the oldest ones."""
     if found is None or found.made > MOST_KEPT:
         return
-    known.kept[key] = found
-    while sum(kept.made for kept in known.kept.values()) > MOST_KEPT:
-        known.kept.popitem(last=False)
+    kept = known.kept
+    kept.made += found.made
+    kept[key] = found
+    while kept.made > MOST_KEPT:
+        kept.made -= kept.popitem(last=False)[1].made
 
 
 def _exactly(region: CompiledRegion, known: Known) -> Found | None:

@@ -76,6 +76,12 @@ class Found:
     bounds: dict[Hashable, float] = field(default_factory=dict)
 
 
+class Kept(OrderedDict[Hashable, Found]):
+    """Executions of regions, the oldest first, and how many elements they made together."""
+
+    made = 0.0
+
+
 class Known:
     """Coordinates and statistics by view key.
 
@@ -110,7 +116,7 @@ class Known:
         self.memo = Memo()
         self.measures: dict[Hashable, Floats] = {}
         self.samples: dict[tuple[Hashable, int], Sample] = {}
-        self.kept: OrderedDict[Hashable, Found] = OrderedDict()
+        self.kept = Kept()
         self.done: dict[tuple[Graph, tuple[str, ...]], RegionEstimate] = {}
         self.best: dict[Hashable, tuple[tuple[str, ...] | None, bool]] = {}
         self.look_ups: dict[Hashable, frozenset[tuple[str, str]]] = {}
@@ -286,6 +292,9 @@ class Known:
         self._reshape(name)
         if name in self.expected:
             return self.expected[name].total * prod(self.program.tensor(name).format.tile)
+        made = self.patterns.made(name)
+        if made is not None and name not in self.data:  # maybe full of more than could be listed
+            return elements_in(made) * prod(self.program.tensor(name).format.tile)
         return self._stored(name)[name].nnz
 
     def _stored(self, name: str) -> Mapping[str, StoredTensor]:

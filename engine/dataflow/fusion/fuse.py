@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import replace
 from typing import TypeVar
 
+from engine.dataflow.fusion.alike import Kinds
 from engine.dataflow.fusion.directives import (
     Locate,
     LocateLevel,
@@ -73,6 +74,40 @@ def fuse_prepared(
         regions = [r for span in partition(program, schedule) for r in fuser.regions(span)]
         fuser.check_used(regions)
         return tuple(fuser.ordered(regions))
+
+
+def fuse_kinds(program: Program, schedule: Schedule) -> list[tuple[FusedRegion, int | None]]:
+    """As :func:`fuse_prepared`; of regions equal but for names only the first is fused now.
+
+    Returns
+    -------
+    list of (region, number)
+        The number is that of the region before it that it is like; None where there is none.  Of
+        one that is like another only what the program says is known; the rest is made when
+        somebody looks (:class:`~engine.program.late_fields.LateFields`).
+    """
+    with blamed_if_named((*schedule.fusions, *schedule.orders, *schedule.settings)):
+        fuser = _Fuser(program, schedule, Share.ALL)
+        kinds = Kinds(program, schedule, fuser.user_orders)
+        first: dict[Hashable, tuple[int, tuple[Setting, ...]]] = {}
+        regions: list[FusedRegion] = []
+        like: list[int | None] = []
+        for span in partition(program, schedule):
+            key, settings = kinds.key(span), kinds.settings(span)
+            at, theirs = first.get(key, (None, ()))
+            if at is not None:
+                pairs = zip(settings, theirs, strict=True)
+                fuser.used.update(mine for mine, their in pairs if their in fuser.used)
+                regions.append(fuser.late(span, kinds.chosen(span)))
+                like.append(at)
+                continue
+            made = fuser.regions(span)
+            if len(made) == 1 and fuser.near.keys().isdisjoint(settings):
+                first[key] = len(regions), settings
+            regions += made
+            like += [None] * len(made)
+        fuser.check_used(regions)
+        return list(zip(fuser.ordered(regions), like, strict=True))
 
 
 def less_shared(region: FusedRegion, schedule: Schedule) -> Iterator[FusedRegion]:
@@ -160,6 +195,22 @@ class _Fuser:
             made = self._best(first)
             done.append(replace(made, repairs=(*made.repairs, Repaired(inside, offers, offer))))
         return done
+
+    def late(self, span: RegionSpan, chosen: tuple[str, ...] | None) -> FusedRegion:
+        """The region of a span like which another one has been, fused when somebody looks."""
+
+        def make() -> FusedRegion:
+            (found,) = self.regions(span)
+            return replace(found, chosen=chosen)
+
+        return FusedRegion.late(
+            make,
+            program=self.program,
+            name=span.name,
+            statements=span.statements,
+            outputs=span.outputs,
+            chosen=chosen,
+        )
 
     def _cut(
         self, span: RegionSpan, found: FusedRegion
@@ -296,6 +347,8 @@ class _Fuser:
                     f"'{order}' names no region",
                     hint=f"regions: {', '.join(f'{a}..{b}' for a, b in by_ends)}",
                 )
+            if regions[at].chosen is not None:  # another like it has been seen to be right
+                continue
             regions[at] = replace(regions[at], chosen=order.indices)
             with blamed(order):
                 regions[at].verify()

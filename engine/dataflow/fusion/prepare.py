@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from engine.dataflow.fusion.directives import Block, Global, Store, blamed
@@ -9,9 +10,10 @@ from engine.dataflow.fusion.global_iteration import merge_products
 from engine.dataflow.fusion.schedule import Schedule
 from engine.errors import ScheduleError
 from engine.program import block_program
+from engine.program.completeness import Presence, presences
 from engine.program.dense_levels import dense_problem, densest, intermediates, with_levels
 from engine.program.formats import Format, LevelFormat, suggestion
-from engine.program.types import Program
+from engine.program.types import Program, Tensor
 
 
 def prepare(program: Program, schedule: Schedule) -> tuple[Program, Schedule]:
@@ -28,28 +30,44 @@ def prepare(program: Program, schedule: Schedule) -> tuple[Program, Schedule]:
     for wanted in schedule.of(Global):
         with blamed(wanted):
             program, schedule = merge_products(program, schedule, wanted.region)
-    for store in sorted(schedule.of(Store), key=lambda s: s.tensor is not None):
-        with blamed(store):
-            program = stored(program, store)
+    if stores := schedule.of(Store):
+        program = stored(program, sorted(stores, key=lambda s: s.tensor is not None))
     rest = tuple(s for s in schedule.settings if not isinstance(s, Block | Global))
     return program, replace(schedule, settings=rest)
 
 
-def stored(program: Program, store: Store) -> Program:
-    """The program with the levels that a ``store`` asks for.
+def stored(program: Program, stores: Sequence[Store]) -> Program:
+    """The program with the levels that some ``store`` ask for, one after another.
+
+    What tensors hold does not depend on their levels, so that is found out once.
 
     Raises
     ------
     ScheduleError
         If there is no such tensor to store, or a level cannot be dense.
     """
-    if store.tensor is None:
-        dense = store.levels == (LevelFormat.DENSE,)
-        for name, levels in densest(program).items():
-            plain = Format.compressed(len(levels)).levels
-            program = with_levels(program, name, levels if dense else plain)
-        return program
-    name, possible = store.tensor, intermediates(program)
+    possible, found = dict.fromkeys(intermediates(program)), presences(program)
+    tensors = dict(program.by_name)
+    for store in stores:
+        with blamed(store):
+            if store.tensor is not None:
+                tensors[store.tensor] = _stored(program, store, store.tensor, possible, found)
+                continue
+            dense = store.levels == (LevelFormat.DENSE,)
+            for name, levels in densest(program).items():
+                plain = Format.compressed(len(levels)).levels
+                tensors[name] = with_levels(tensors[name], levels if dense else plain)
+    return replace(program, tensors=tuple(tensors[t.name] for t in program.tensors))
+
+
+def _stored(
+    program: Program,
+    store: Store,
+    name: str,
+    possible: Mapping[str, None],
+    found: Mapping[str, Presence],
+) -> Tensor:
+    """One tensor in the levels that a ``store`` asks for."""
     if name not in possible:
         if name in program.inputs:
             reason, hint = f"{name} is an input", "declare it in that format"
@@ -67,7 +85,7 @@ def stored(program: Program, store: Store) -> Program:
             f"'{store}' names {len(levels)} levels, and {name} has {rank}",
             hint="name each level, outermost first, or one word for all",
         )
-    made = with_levels(program, name, levels)
-    if problem := dense_problem(made, name):
+    made = with_levels(program.tensor(name), levels)
+    if problem := dense_problem(program, made, found):
         raise ScheduleError(f"'{store}': {problem[0]}", hint=problem[1])
     return made

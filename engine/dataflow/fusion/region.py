@@ -11,6 +11,7 @@ from itertools import islice
 from engine.dataflow.fusion.pog import Changes, PartialOrderGraph
 from engine.dataflow.fusion.repair import Repaired
 from engine.dataflow.fusion.views import Instance, Leaf, View, instances, view_names, walk
+from engine.program.late_fields import LateFields
 from engine.program.printer import statement_text
 from engine.program.types import Access, Program, Statement
 
@@ -50,7 +51,7 @@ class RegionOptions:
 
 
 @dataclass(frozen=True)
-class FusedRegion:
+class FusedRegion(LateFields):
     """Consecutive statements fused across kernel boundaries.
 
     Attributes
@@ -76,7 +77,7 @@ class FusedRegion:
     pog: PartialOrderGraph
     chosen: tuple[str, ...] | None = None
     changes: Changes = field(default_factory=Changes)
-    repairs: tuple[Repaired, ...] = ()
+    repairs: tuple[Repaired, ...] = field(default_factory=tuple)
     options: RegionOptions = field(default_factory=RegionOptions)
 
     @property

@@ -237,16 +237,23 @@ class Graph:
                     "not a graph file of version 1", hint="export it again with this version"
                 )
             streams = tuple(
-                Stream(i, StreamKind(kind), depth, label, capacity, tuple(map(str, indices)))
+                Stream(
+                    i,
+                    StreamKind(kind),
+                    _whole(depth, 0),
+                    str(label),
+                    None if capacity is None else _whole(capacity, 1),
+                    tuple(map(str, indices)),
+                )
                 for i, (kind, depth, label, capacity, indices) in enumerate(data["streams"])
             )
             nodes = tuple(
                 Node(
                     i,
                     str(n["op"]),
-                    tuple(_stream_id(s) for s in n["in"]),
-                    tuple(None if s is None else _stream_id(s) for s in n["out"]),
-                    n["params"],
+                    tuple(_whole(s, 0) for s in n["in"]),
+                    tuple(None if s is None else _whole(s, 0) for s in n["out"]),
+                    {name: _parameter(value) for name, value in n["params"].items()},
                     str(n["label"]),
                     str(n["origin"]),
                 )
@@ -258,7 +265,13 @@ class Graph:
             raise GraphError(f"malformed graph JSON: {what}") from None
 
 
-def _stream_id(given: object) -> int:
-    if type(given) is not int:
-        raise TypeError(f"{given!r} is no stream id")
+def _whole(given: object, least: int) -> int:
+    if type(given) is not int or not least <= given < 2**63:
+        raise TypeError(f"{given!r} is no whole number of at least {least}")
+    return given
+
+
+def _parameter(given: Any) -> Scalar:
+    if not isinstance(given, str | int | float) or (type(given) is int and abs(given) >= 2**63):
+        raise TypeError(f"{given!r} is no parameter")
     return given

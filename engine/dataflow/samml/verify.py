@@ -16,13 +16,20 @@ def verify(graph: Graph) -> None:
     GraphError
         Naming the node, the stream and the rule.
     """
-    _check_ends(graph)
+    check_ends(graph)
     for node in graph.nodes:
         _check_node(graph, node)
     graph.topological()
 
 
-def _check_ends(graph: Graph) -> None:
+def check_ends(graph: Graph) -> None:
+    """Check that every stream has one producer and one reader.
+
+    Raises
+    ------
+    GraphError
+        Naming the stream.
+    """
     for what, ends in (
         ("written", [s for n in graph.nodes for s in n.outputs if s is not None]),
         ("read", [s for n in graph.nodes for s in n.inputs]),

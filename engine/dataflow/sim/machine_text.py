@@ -23,6 +23,8 @@ from engine.dataflow.sim.machine import Machine
 from engine.errors import SimulationError
 
 MAX_SIZE = 1 << 16
+MAX_POINTS = 100
+"""Points in a line: a key of many parts takes memory by the square of their number."""
 UNBOUNDED = "unbounded"
 
 
@@ -51,9 +53,11 @@ def parse_machine(text: str) -> Machine:
         raise SimulationError(
             f"a machine of {len(text):,} characters", hint=f"at most {MAX_SIZE:,}"
         )
+    if max(line.count(".") for line in text.split("\n")) > MAX_POINTS:
+        raise SimulationError("machine: a key of too many parts", hint="lines such as memory.a = 1")
     try:
         given = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as problem:
+    except (ValueError, RecursionError) as problem:
         raise SimulationError(f"machine: {problem}", hint="lines such as alu_latency = 2") from None
     base = given.pop("base", "default")
     if not isinstance(base, str):

@@ -41,10 +41,14 @@ class Limits:
     memory : int
         Most bytes held for channels, nodes and outputs, the kernels' copy of the data among
         them; the data themselves come on top.
+    more_tokens, more_memory : str
+        How to have more, for people.
     """
 
     tokens: int | None = None
     memory: int = MEMORY_LIMIT
+    more_tokens: str = "raise the limit"
+    more_memory: str = "raise the limit"
 
     def __post_init__(self) -> None:
         if self.tokens is not None and self.tokens < 1:
@@ -60,7 +64,7 @@ class Limits:
         """Refuse more tokens than the limit."""
         if self.tokens is not None and tokens > self.tokens:
             raise SimulationError(
-                f"more than {self.tokens:,} tokens", hint="raise the limit or use smaller data"
+                f"more than {self.tokens:,} tokens", hint=f"{self.more_tokens}, or use smaller data"
             )
 
     def check_memory(self, used: int, more: int = 0) -> None:
@@ -69,7 +73,7 @@ class Limits:
             raise SimulationError(
                 f"the simulation needs more than {self.memory / _MEBI:,.0f} MiB "
                 f"({(used + more) / _MEBI:,.0f} MiB)",
-                hint="raise the limit, bound the channels or use smaller data",
+                hint=f"{self.more_memory}, bound the channels or use smaller data",
             )
 
 

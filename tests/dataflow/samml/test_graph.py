@@ -144,7 +144,14 @@ def without(entry: str) -> str:
         (
             changed(nodes=[{"op": "root", "in": ["a"], "out": [], "params": {}, "label": "",
                             "origin": ""}]),
-            "'a' is no stream id",
+            "'a' is no whole number",
+        ),
+        (changed(streams=[["crd", "x", "", None, []]]), "'x' is no whole number"),
+        (changed(streams=[["crd", 0, "", [], []]]), "is no whole number of at least 1"),
+        (
+            changed(nodes=[{"op": "root", "in": [], "out": [], "params": {"dim": [1]},
+                            "label": "", "origin": ""}]),
+            "is no parameter",
         ),
         ("[" * 100_000, "malformed graph JSON"),
     ],

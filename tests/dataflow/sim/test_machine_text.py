@@ -98,3 +98,12 @@ def test_no_value_of_any_key_ends_in_a_message_of_python(name: str) -> None:
     for text, message in refused:
         for word in ("__init__", "argument", "object", "supported", "Error"):
             assert word not in message, text
+
+
+@pytest.mark.parametrize(
+    "text", [".".join("a" * 20_000) + " = 1", f"alu_latency = {'9' * 10_000}", "a=" + "[" * 9_000]
+)
+def test_texts_that_would_take_memory_or_have_no_numbers_are_refused(text: str) -> None:
+    with pytest.raises(SimulationError, match="machine: ") as caught:
+        parse_machine(text)
+    assert len(str(caught.value)) <= 500

@@ -57,7 +57,7 @@ def densely_stored(program: Program, rng: random.Random) -> Program:
     """The program with some of the levels that are complete stored dense, each as drawn."""
     for name, levels in densest(program).items():
         drawn = [level if rng.random() < 0.7 else LevelFormat.COMPRESSED for level in levels]
-        program = with_levels(program, name, drawn)
+        program = program.with_tensor(with_levels(program.tensor(name), drawn))
     return program
 
 

@@ -169,7 +169,12 @@ class Patterns:
         return levels is not None and elements_in(levels) == places
 
     def made(self, name: str) -> Levels | None:
-        """The levels of a tensor that a region writes, if they are known or made up."""
+        """The levels of a tensor that a region writes, if they are known or made up.
+
+        A scalar has no levels, and its element is always there.
+        """
+        if self.program.tensor(name).rank == 0:
+            return ()
         return self.written.get(name, self.made_up.get(name))
 
     def elements_of(self, name: str) -> StoredTensor:

@@ -142,8 +142,10 @@ def write_bytes(path: Path, content: bytes) -> None:
     Raises
     ------
     DataError
-        If it cannot be written.
+        If it cannot be written, or there is something else of that name: a pipe, a device.
     """
+    if regular_files.exists(path) and not regular_files.is_file(path):
+        raise DataError(f"cannot write {path}: it is no file", hint="name a regular file")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=".fuseloom-")

@@ -13,6 +13,7 @@ from engine.dataflow.sim.conformance.vectors import (
     Vector,
     bind_vector,
     load_vectors,
+    malformed,
     stream_kind,
     unsupported,
 )
@@ -20,7 +21,7 @@ from engine.dataflow.sim.engines import run_graph
 from engine.dataflow.sim.machine import Machine
 from engine.dataflow.sim.result import EngineResult
 from engine.dataflow.sim.tokens import Token, format_token, is_number, parse_token
-from engine.errors import FuseloomError
+from engine.errors import FuseloomError, SimulationError
 
 TOLERANCE = 1e-5
 """Relative, for values: exp and square roots differ between libraries in the last bits
@@ -37,22 +38,28 @@ def check(vector: Vector, engine: str = "auto") -> list[str]:
     ----------
     engine : str
         See :func:`engine.dataflow.sim.engines.run_graph`.
+
+    Raises
+    ------
+    FuseloomError
+        If it is malformed.
     """
     if missing := unsupported(vector):
         return [f"not implemented: {', '.join(sorted(missing))}"]
     bound, streams = bind_vector(vector)
-    logged = vector["dequeued"] is not None
+    logged = vector.get("dequeued") is not None
     try:
         machine = Machine.comal(memory=bool(vector.get("hbm")))
         result = run_graph(bound, machine, engine, log=logged)
     except FuseloomError as problem:
         return [str(problem)]
-    return [
-        *_clocks(vector, bound, result),
-        *_tokens(vector, streams, result),
-        *_outputs(vector, bound, result),
-        *_elapsed(vector, bound, result),
-    ]
+    with malformed():
+        return [
+            *_clocks(vector, bound, result),
+            *_tokens(vector, streams, result),
+            *_outputs(vector, bound, result),
+            *_elapsed(vector, bound, result),
+        ]
 
 
 def _clocks(vector: Vector, bound: BoundGraph, result: EngineResult) -> Iterable[str]:
@@ -64,7 +71,7 @@ def _clocks(vector: Vector, bound: BoundGraph, result: EngineResult) -> Iterable
 
 
 def _tokens(vector: Vector, streams: dict[str, int], result: EngineResult) -> Iterable[str]:
-    for name, expected in (vector["dequeued"] or {}).items():
+    for name, expected in (vector.get("dequeued") or {}).items():
         got = result.log[streams[name]] if result.log is not None else []
         kind = stream_kind(name)
         wanted = [(parse_token(token, kind), time) for token, time in expected]
@@ -154,8 +161,19 @@ class Replayed:
 
 
 def replay(path: str | Path, engine: str = "auto") -> Iterator[Replayed]:
-    """Replay the vectors of a file, one after another."""
+    """Replay the vectors of a file, one after another.
+
+    Raises
+    ------
+    FuseloomError
+        If the file holds no vectors, or one that is malformed.
+    """
     for number, vector in enumerate(load_vectors(path)):
-        differences = tuple(check(vector, engine))
-        lacking = frozenset(unsupported(vector))
-        yield Replayed(number, vector["kind"], vector["cap"], differences, lacking)
+        try:
+            differences = tuple(check(vector, engine))
+            lacking = frozenset(unsupported(vector))
+        except FuseloomError as problem:
+            raise SimulationError(
+                f"{path}, vector {number}: {problem.message}", hint=problem.hint
+            ) from None
+        yield Replayed(number, str(vector["kind"]), vector["cap"], differences, lacking)

@@ -6,7 +6,8 @@ Format: ``samml.md`` §10.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -16,6 +17,7 @@ import numpy as np
 
 from engine.dataflow.samml.catalogue import primitive
 from engine.dataflow.samml.graph import Graph, Node, Scalar, Stream, StreamKind
+from engine.dataflow.samml.verify import check_ends
 from engine.dataflow.sim.bound import BoundGraph, canonical
 from engine.dataflow.sim.tokens import encode, parse_token
 from engine.errors import SimulationError
@@ -27,6 +29,8 @@ Fields: TypeAlias = Mapping[str, Any]
 
 MAX_FILE = 2**28
 """Bytes of a file of vectors."""
+MOST = 2**24
+"""Coordinates of a vector, and capacities, are below."""
 
 
 def load_vectors(path: str | Path) -> list[Vector]:
@@ -56,18 +60,49 @@ def load_vectors(path: str | Path) -> list[Vector]:
 
 def unsupported(vector: Vector) -> set[str]:
     """Names of what the vector needs and the simulator lacks."""
-    return {node["op"] for node in vector["nodes"]} - OPS.keys()
+    with malformed():
+        return {str(node["op"]) for node in vector["nodes"]} - OPS.keys()
+
+
+@contextmanager
+def malformed() -> Iterator[None]:
+    """Turn what a field of the wrong kind leads to into an error that says so."""
+    try:
+        yield
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as problem:
+        raise SimulationError(
+            f"the vector is malformed: {type(problem).__name__} {problem}",
+            hint="the fields of its nodes are those of the reference's vectors",
+        ) from None
 
 
 def bind_vector(vector: Vector) -> tuple[BoundGraph, dict[str, int]]:
-    """The vector's graph with its arrays, and the stream id of each of its stream names."""
+    """The vector's graph with its arrays, and the stream id of each of its stream names.
+
+    Raises
+    ------
+    SimulationError
+        If it lacks a field, or one holds what it cannot.
+    GraphError
+        If a stream has not one producer and one reader.
+    """
+    with malformed():
+        bound, ids = _bound(vector)
+    check_ends(bound.graph)
+    return bound, ids
+
+
+def _bound(vector: Vector) -> tuple[BoundGraph, dict[str, int]]:
+    capacity = vector["cap"]
+    if capacity is not None and not (type(capacity) is int and 0 < capacity < MOST):
+        raise ValueError(f"cap is {capacity!r}")
     ports = [OPS[fields["op"]].ports(fields) for fields in vector["nodes"]]
     names = dict.fromkeys(
         name for inputs, outputs in ports for name in (*inputs, *outputs) if name is not None
     )
     ids = {name: number for number, name in enumerate(names)}
     streams = tuple(
-        Stream(number, stream_kind(name), 0, name, vector["cap"]) for name, number in ids.items()
+        Stream(number, stream_kind(name), 0, name, capacity) for name, number in ids.items()
     )
     extent = _extent(vector)
     nodes, arrays = [], {}
@@ -97,6 +132,8 @@ def _extent(vector: Vector) -> int:
     for fields in vector["nodes"]:
         numbers = [t for t in fields.get("tokens", ()) if not isinstance(t, str)]
         largest = max([largest, *numbers, *fields.get("crd", ()), fields.get("dim", 0)])
+    if not 0 <= largest < MOST:
+        raise ValueError(f"{largest} is no coordinate")
     return int(largest) + 1
 
 
@@ -159,15 +196,23 @@ def _source_arrays(fields: Fields) -> dict[str, Any]:
     arrays: dict[str, Any] = {"tokens": encode(parse_token(t, kind) for t in fields["tokens"])}
     if "times" in fields:
         arrays["times"] = np.asarray(fields["times"], dtype=np.int64)
+        if arrays["times"].shape != arrays["tokens"].shape:
+            raise ValueError("times and tokens differ in length")
     return arrays
 
 
 def _level(fields: Fields) -> dict[str, Any]:
-    return {"seg": np.asarray(fields["seg"]), "crd": np.asarray(fields["crd"])}
+    seg = np.asarray(fields["seg"], dtype=np.int64)
+    crd = np.asarray(fields["crd"], dtype=np.int64)
+    if not (seg.ndim == crd.ndim == 1 and len(seg) and seg[0] == 0 and seg[-1] == len(crd)):
+        raise ValueError("seg does not lead from 0 to the end of crd")
+    if (np.diff(seg) < 0).any():
+        raise ValueError("seg falls")
+    return {"seg": seg, "crd": crd}
 
 
 def _values(fields: Fields) -> dict[str, Any]:
-    return {"vals": np.asarray(fields["vals"])}
+    return {"vals": np.asarray(fields["vals"], dtype=np.float32)}
 
 
 OPS: Mapping[str, Op] = {

@@ -18,10 +18,9 @@ def _reduce(node: Node, inputs: Inputs, context: Context) -> Executed:
     parent = val.nest.parent
     assert parent is not None
     present: Bools | None = None
-    count = np.arange(val.nest.n + 1)
+    before = val.nest.seg
     if val.here is not None:
-        count = np.concatenate(([0], np.cumsum(val.here)))
-    before = count[val.nest.seg]
+        before = np.concatenate(([0], np.cumsum(val.here)))[before]
     if not node.params.get("empty_is_zero", False):
         there = np.diff(before) > 0
         present = None if there.all() else there
