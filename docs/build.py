@@ -30,6 +30,7 @@ HOLDS = {
     "engine.dataflow.stores": "levels that are better\nstored dense",
     "engine.dataflow.orders": "orders, ranked",
     "engine.dataflow.what_if": "other channels, lanes",
+    "engine.explore": "runs that are kept",
     "engine.cli": "fuseloom …",
     "workbench": "Panel components",
 }

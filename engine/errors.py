@@ -140,6 +140,14 @@ class RecordError(FuseloomError):
     rule = "record"
 
 
+class StoreError(RecordError):
+    """A store of runs that cannot be used: of another program or version, damaged, full, ..."""
+
+
+class LimitError(SimulationError):
+    """A run that would use more than it may: tokens or memory, by its limits."""
+
+
 class DeadlockError(SimulationError):
     """Nodes wait for each other in a circle through full or empty channels.
 

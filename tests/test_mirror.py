@@ -115,6 +115,11 @@ ELSEWHERE = (
         "tests/dataflow/cost/test_numbers.py",
         "a record, no behaviour",
     ),
+    Elsewhere(
+        "engine/explore/store/rows.py",
+        "tests/explore/store/test_store.py",
+        "what the store writes and reads back",
+    ),
     Elsewhere("engine/models/from_file.py", "tests/cli/test_inputs.py", "a record, no behaviour"),
     Elsewhere(
         "workbench/service/*.py",

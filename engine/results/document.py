@@ -25,6 +25,8 @@ class Kind(Enum):
     EXPORT = "export"
     ESTIMATE = "estimate"
     RUN = "run"
+    RUNS = "runs"
+    UPKEEP = "upkeep"
     ORDERS = "orders"
     WHAT_IF = "what-if"
     MODELS = "models"
