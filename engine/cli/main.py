@@ -15,6 +15,7 @@ from engine.cli.estimate import ESTIMATE
 from engine.cli.explore import EXPLORE
 from engine.cli.machine import MACHINE
 from engine.cli.models import MODELS
+from engine.cli.runs import RUNS
 from engine.cli.serve import SERVE
 from engine.cli.simulate import SIMULATE
 from engine.cli.warmup import WARMUP
@@ -28,6 +29,7 @@ COMMANDS: tuple[Command, ...] = (
     SIMULATE,
     EXPLORE,
     WHAT_IF,
+    RUNS,
     CONFORM,
     SERVE,
     MODELS,
