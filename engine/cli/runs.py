@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import sys
 import time
@@ -125,12 +126,16 @@ def _list(options: Any, store: RunStore) -> int:
         if total > len(runs):
             print(f"showing {len(runs):,} of {total:,} runs")
         return 0
-    _print_lines(_lines(reversed(runs)))
-    while True:
-        for run in store.since(change, states):
-            change = run.change
-            _print_lines(_lines([run], header=False))
-        time.sleep(PERIOD)
+    try:
+        _print_lines(_lines(reversed(runs)))
+        while True:
+            for run in store.since(change, states):
+                change = run.change
+                _print_lines(_lines([run], header=False))
+            time.sleep(PERIOD)
+    except BrokenPipeError:  # who reads has had enough, such as head
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
 
 
 def _print_lines(lines: Iterable[str]) -> None:

@@ -32,7 +32,8 @@ GRACE = 0.5
 TRIES = 2
 """Workers that a job may kill."""
 _STILLBORN = 3
-"""Workers that may end one after another before they are ready."""
+_KILLED_EARLY = 20
+"""Workers that may end, or be killed by others, one after another before they are ready."""
 _LOOK = 1.0
 
 
@@ -59,7 +60,7 @@ class LocalProcesses:
         self._answers: deque[Answer] = deque()
         self._cancels: deque[str] = deque()
         self._processes: list[_Worker] = []
-        self._stillborn = 0
+        self._stillborn = self._killed_early = 0
         self._selector = selectors.DefaultSelector()
         self._bell, self._rope = os.pipe()
         self._selector.register(self._bell, selectors.EVENT_READ, None)
@@ -76,8 +77,10 @@ class LocalProcesses:
         Raises
         ------
         DataError
-            If its request is no JSON.
+            If its request is no JSON, or this executor was closed.
         """
+        if self._closed:
+            raise DataError("the executor is closed")
         try:
             json.dumps(job.request, allow_nan=False)
         except (ValueError, TypeError, RecursionError) as problem:
@@ -99,7 +102,7 @@ class LocalProcesses:
         FuseloomError
             If worker processes cannot be started.
         """
-        while not self._answers:
+        while not self._answers and not self._closed:
             self._take_cancels()
             self._assign()
             if self._answers:
@@ -112,7 +115,7 @@ class LocalProcesses:
                 else:
                     self._hear(event.data)
             self._enforce()
-        return self._answers.popleft()
+        return self._answers.popleft() if self._answers else None
 
     def close(self) -> None:
         """End all workers and wait until they have; harmless when that was done."""
@@ -183,19 +186,24 @@ class LocalProcesses:
     def _hear(self, worker: _Worker) -> None:
         """Take what a worker has sent; if it has ended, that."""
         received = worker.receive()
+        reports = []
         for message in worker.messages(received):
             if "ready" in message:
-                worker.ready, self._stillborn = True, 0
+                worker.ready = True
+                self._stillborn = self._killed_early = 0
             elif worker.job is None or message["key"] != worker.job.key:
                 continue
             elif "fate" in message:
                 self._deaths.pop(worker.job.key, None)
                 value = message.get("value")
                 self._answer(worker, Fate(message["fate"]), message["reason"], value)
-            elif self._progress is not None:
-                self._progress(message["key"], message["share"], message["text"])
+            else:
+                reports.append(message)
         if not received:
             self._bury(worker)
+        if self._progress is not None:
+            for message in reports:  # in the end, since it may raise
+                self._progress(message["key"], message["share"], message["text"])
 
     def _answer(self, worker: _Worker, fate: Fate, reason: str, value: Any = None) -> None:
         job = worker.end()
@@ -221,8 +229,10 @@ class LocalProcesses:
         words = worker.last_words()
         worker.shut()
         if not worker.ready:
-            self._stillborn += 1
-            if self._stillborn >= _STILLBORN:
+            killed = code == -signal.SIGKILL
+            self._killed_early += killed
+            self._stillborn += not killed
+            if self._stillborn >= _STILLBORN or self._killed_early >= _KILLED_EARLY:
                 raise FuseloomError(
                     f"worker processes end before they are ready: {words or _ending(code)}",
                     hint="see whether this Python can import engine, and has memory to",

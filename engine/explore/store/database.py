@@ -131,6 +131,8 @@ class Database:
         self._owner = os.getpid()
         self._connection = None
         path = self.path
+        if "\0" in str(path):
+            raise StoreError(f"no file can be called {ascii(path.name)[:80]}", hint="name another")
         there = regular_files.exists(path)
         if there and not regular_files.is_file(path):
             raise StoreError(f"the run store {path} is no file", hint="name a file")

@@ -10,6 +10,7 @@ from functools import cache, cached_property
 from pathlib import Path
 
 import engine
+from engine.errors import RecordError
 from engine.program import StoredTensor
 
 NUMERICS = "float32"
@@ -55,6 +56,11 @@ class RunIdentity:
         Version of what ran it, and the numbers it computed with.
     settings : mapping of str to str
         Whatever else was chosen, such as capacities that were computed.
+
+    Raises
+    ------
+    RecordError
+        If a text holds half a character, which no file can hold.
     """
 
     program: str
@@ -64,6 +70,14 @@ class RunIdentity:
     engine: str = field(default_factory=engine_version)
     numerics: str = NUMERICS
     settings: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for text in (self.program, self.schedule, self.data, self.machine, self.engine,
+                     self.numerics, *self.settings, *self.settings.values()):  # fmt: skip
+            try:
+                text.encode()
+            except UnicodeEncodeError:
+                raise RecordError(f"{ascii(text)[:60]} holds half a character") from None
 
     @cached_property
     def key(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import sqlite3
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 from engine.errors import RecordError
@@ -19,6 +20,15 @@ LISTED = (
 )
 """Columns of a list; the others are large."""
 WHOLE = f"{LISTED}, record, (SELECT text FROM programs WHERE hash = program_hash) AS program"
+_TYPES: Mapping[tuple[type, ...], str] = {
+    (str,): "key state name data machine reason data_hash fingerprint engine numerics settings "
+    "schedule",
+    (int,): "change attempts",
+    (int, float): "created changed",
+    (int, type(None)): "cycles",
+    (int, float, type(None)): "estimated seconds",
+    (str, type(None)): "holder record program",
+}
 _OVERHEAD = 512
 """Bytes of a row besides its texts, about."""
 
@@ -33,11 +43,14 @@ def run_of(row: sqlite3.Row) -> StoredRun:
     """
     names = row.keys()
     try:
+        _check_types(row)
         state = State(row["state"])
         settings = from_text(row["settings"])
-        if not isinstance(settings, dict):
-            raise ValueError("settings are no object")
-    except (ValueError, RecordError) as problem:
+        if not isinstance(settings, dict) or not all(map(_is_text, settings.values())):
+            raise ValueError("its settings are none")
+        for moment in ("created", "changed"):
+            datetime.fromtimestamp(row[moment], UTC)
+    except (ValueError, OverflowError, OSError, RecordError) as problem:
         raise RecordError(
             f"the store's row of run {row['key'][:12]} is damaged: {problem}"
         ) from None
@@ -65,6 +78,18 @@ def run_of(row: sqlite3.Row) -> StoredRun:
         holder_of(row["holder"]),
         row["record"] if "record" in names else None,
     )
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _check_types(row: sqlite3.Row) -> None:
+    """Any cell of SQLite may hold any type, once somebody else has written it."""
+    for kinds, columns in _TYPES.items():
+        for name in columns.split():
+            if name in row.keys() and not isinstance(row[name], kinds):  # noqa: SIM118
+                raise ValueError(f"{name} is {type(row[name]).__name__}")
 
 
 def values_of(run: StoredRun) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from engine.errors import (
 )
 from engine.explore.store.identity import RunIdentity
 from engine.explore.store.lease import Holder
-from engine.results.document import from_text
+from engine.results.document import finite, from_text
 from engine.results.record import RunRecord
 
 LONGEST_REASON = 2_000
@@ -65,6 +65,11 @@ class RunLabel:
     machine: str = ""
     estimated: float | None = None
 
+    def __post_init__(self) -> None:
+        for name in ("name", "data", "machine"):
+            object.__setattr__(self, name, storable(getattr(self, name)))
+        object.__setattr__(self, "estimated", _finite(self.estimated))
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -97,7 +102,9 @@ class Outcome:
             raise RecordError(f"a run that is {self.state.value} has a record, or lacks one")
         if self.record is not None and self.record.cycles > MOST:
             raise RecordError(f"{self.record.cycles:,} cycles are more than 64 bits hold")
-        object.__setattr__(self, "reason", shortened(one_line(self.reason), LONGEST_REASON))
+        told = shortened(one_line(storable(self.reason)), LONGEST_REASON)
+        object.__setattr__(self, "reason", told)
+        object.__setattr__(self, "seconds", _finite(self.seconds))
 
     @classmethod
     def of(cls, record: RunRecord) -> Outcome:
@@ -126,6 +133,15 @@ class Outcome:
 def _called(problem: Exception) -> str:
     name, text = type(problem).__name__, str(problem)
     return f"{name}: {text}" if text else name
+
+
+def storable(text: str) -> str:
+    """The same as UTF-8 can hold it: names of files may be any bytes."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def _finite(value: float | None) -> float | None:
+    return None if value is None else finite(float(value))
 
 
 def one_line(text: str) -> str:

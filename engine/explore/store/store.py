@@ -178,6 +178,7 @@ class RunStore:
         StoreError
             If there is none, or several.
         """
+        start = start.strip().lower()
         if not start or not set(start) <= set("0123456789abcdef"):
             raise StoreError(
                 f"{start[:70]!r} is no key of a run", hint="fuseloom runs list shows them"
@@ -225,7 +226,8 @@ class RunStore:
     def counts(self) -> dict[State, int]:
         """How many runs stand how."""
         rows = self._database.read("SELECT state, count(*) AS n FROM runs GROUP BY state")
-        return {State(row["state"]): row["n"] for row in rows}
+        known = {state.value: state for state in State}
+        return {known[row["state"]]: row["n"] for row in rows if row["state"] in known}
 
     def change(self) -> int:
         """The number of the last change."""

@@ -81,7 +81,7 @@ def test_whoever_ends_it_leaves_no_lease(tmp_path: Path) -> None:
 
 def test_an_ended_call_does_not_disturb_the_next(tmp_path: Path) -> None:
     with RunStore(tmp_path / "runs.sqlite") as store, LocalProcesses(2) as executor:
-        tasks = [task(number, sleep=0.1) for number in range(8)]
+        tasks = [task(number, sleep=0.05) for number in range(8)]
         keep_runs(store, executor, tasks, told=lambda *_: False)
         assert store.counts() == {State.DONE: 1}
         assert keep_runs(store, executor, tasks).states == {State.DONE: 7}
@@ -133,21 +133,23 @@ def many(count: int, poisoned: int) -> list[Task]:
     ]
 
 
-def drive(path: Path, count: int, poisoned: int) -> subprocess.Popen[str]:
+def drive(path: Path, count: int, poisoned: int, workers: int) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-c", DRIVER, str(path), str(count), str(poisoned), "2"],
+        [sys.executable, "-c", DRIVER, str(path), str(count), str(poisoned), str(workers)],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT,
     )  # fmt: skip
 
 
-def kill_again_and_again(path: Path, kills: int, count: int, poisoned: int, seed: int) -> None:
+def kill_again_and_again(
+    path: Path, kills: int, count: int, poisoned: int, workers: int, seed: int
+) -> None:
     """The driver or a worker is killed at random moments; then it is done to the end."""
     rng = random.Random(seed)
     told: set[str] = set()
     done = 0
     processes: set[int] = set()
     while done < kills:
-        driver = drive(path, count, poisoned)
+        driver = drive(path, count, poisoned, workers)
         assert driver.stdout is not None
         assert driver.stdout.readline() == "begun\n"
         while done < kills:
@@ -173,7 +175,7 @@ def kill_again_and_again(path: Path, kills: int, count: int, poisoned: int, seed
         else:
             with RunStore(path) as store:
                 assert told <= {run.key for run in store.runs() if run.finished}
-    driver = drive(path, count, poisoned)
+    driver = drive(path, count, poisoned, workers)
     assert driver.communicate(timeout=1200)[1] == ""
     assert driver.returncode == 0
     with RunStore(path) as store:
@@ -195,9 +197,9 @@ def kill_again_and_again(path: Path, kills: int, count: int, poisoned: int, seed
 
 
 def test_kills_at_random_moments(tmp_path: Path) -> None:
-    kill_again_and_again(tmp_path / "runs.sqlite", 3, 100, 0, seed=5)
+    kill_again_and_again(tmp_path / "runs.sqlite", 2, 60, 0, 1, seed=5)
 
 
 @pytest.mark.fuzz
 def test_a_hundred_kills_among_poisoned_runs(tmp_path: Path) -> None:
-    kill_again_and_again(tmp_path / "runs.sqlite", 100, 1_000, 30, seed=16)
+    kill_again_and_again(tmp_path / "runs.sqlite", 100, 1_000, 30, 2, seed=16)

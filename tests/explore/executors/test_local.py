@@ -22,17 +22,21 @@ ROOT = Path(__file__).parents[3]
 LIMITS = JobLimits(cpu=1, wall=2.5, memory=300 << 20)
 
 
-@pytest.fixture(autouse=True)
-def from_root(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(scope="module", autouse=True)
+def from_root() -> Iterator[None]:
     """Workers find the targets of these tests."""
-    monkeypatch.setenv("PYTHONPATH", f"{ROOT}{os.pathsep}{os.environ.get('PYTHONPATH', '')}")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", f"{ROOT}{os.pathsep}{os.environ.get('PYTHONPATH', '')}")
+        yield
 
 
-@pytest.fixture
-def executor() -> Iterator[LocalProcesses]:
+@pytest.fixture(scope="module")
+def executor(from_root: None) -> Iterator[LocalProcesses]:
+    """One for all: what one test does to it must not disturb the next."""
     with LocalProcesses(2) as made:
         yield made
         pids = made.pids
+    assert pids
     assert not any(psutil.pid_exists(pid) for pid in pids)
 
 
@@ -104,11 +108,11 @@ def test_jobs_that_wait_and_jobs_that_run_can_be_cancelled(executor: LocalProces
     assert fates == {**dict.fromkeys(("a", "b", "c", "deaf"), Fate.CANCELLED), "last": Fate.DONE}
 
 
-def test_progress_is_told() -> None:
-    told = []
-    with LocalProcesses(1, lambda *given: told.append(given)) as executor:
-        executor.submit(job("a", "slow", 0.5))
-        assert answers(executor)["a"].value == "slept"
+def test_progress_is_told(executor: LocalProcesses) -> None:
+    told: list[tuple[str, float, str]] = []
+    executor._progress = lambda *given: told.append(given)
+    executor.submit(job("a", "slow", 0.5))
+    assert answers(executor)["a"].value == "slept"
     assert ("a", 0.5, "sleeping") in told
 
 

@@ -281,3 +281,35 @@ def test_a_read_only_folder_is_told_to_a_process_of_its_own(path: Path) -> None:
         capture_output=True, text=True, check=False, cwd=Path(__file__).parents[3],
     )  # fmt: skip
     assert "StoreError: cannot make the folder /proc/x" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "change",
+    ["state = 'great'", "settings = '[]'", "settings = '{\"a\": 1}'", "created = 'now'",
+     "changed = 1e300", "name = x'ff'", "cycles = 'many'", "settings = '{'", "record = x'00'",
+     "name = CAST(x'ff' AS TEXT)"],
+)  # fmt: skip
+def test_rows_that_nobody_has_written_are_told(path: Path, change: str) -> None:
+    with sqlite3.connect(path) as raw:
+        raw.execute(f"UPDATE runs SET {change}")
+    raw.close()
+    with RunStore(path) as store:
+        with pytest.raises(FuseloomError):
+            list(store.whole())
+        store.counts()
+        assert store.put(identity(9), outcome(0))
+
+
+@pytest.mark.parametrize("name", ["a?b#c%20&mode=ro.sqlite", "caf\udce9.sqlite", "ünï \n.db"])
+def test_files_of_any_name(tmp_path: Path, name: str) -> None:
+    with RunStore(tmp_path / name) as store:
+        assert store.put(identity(1), outcome(1))
+    assert kept(tmp_path / name) == 1
+    assert (tmp_path / name).is_file()
+
+
+@pytest.mark.parametrize("name", ["a\0b", "x" * 300, "a\0b/c"])
+def test_names_that_no_file_can_have(tmp_path: Path, name: str) -> None:
+    with pytest.raises(StoreError):
+        RunStore(tmp_path / name)
+    assert list(tmp_path.iterdir()) == []

@@ -12,7 +12,7 @@ from engine.errors import (
     ScheduleError,
     SimulationError,
 )
-from engine.explore.store import Outcome, RunLabel, State, StoredRun
+from engine.explore.store import Outcome, RunIdentity, RunLabel, State, StoredRun
 from engine.explore.store.runs import LONGEST_REASON, iso
 from tests.explore.store.samples import identity
 
@@ -52,3 +52,11 @@ def test_records_of_other_versions_are_refused_when_they_are_read() -> None:
         _ = run.record
     assert run.when.isoformat() == "1970-01-01T00:00:00+00:00"
     assert iso(0.5) == "1970-01-01T00:00:00.500000+00:00"
+
+
+def test_names_of_any_bytes_and_figures_of_any_kind() -> None:
+    made = RunLabel("caf\udce9", estimated=float("nan"))
+    assert (made.name, made.estimated) == ("caf\\udce9", None)
+    assert Outcome(State.FAILED, None, "\ud800", float("inf")).seconds is None
+    with pytest.raises(RecordError, match="half a character"):
+        RunIdentity("\ud800", "", "", "")
