@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -107,6 +108,27 @@ def test_a_store_that_breaks_ends_it(tmp_path: Path) -> None:
     path = tmp_path / "runs.sqlite"
     with RunStore(path) as store, pytest.raises(StoreError, match="removed or replaced"):
         keep_runs(store, InProcess(), tasks, told=lambda *_: path.unlink() and None)
+
+
+def test_the_example_of_the_documentation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Real simulations: workers and this process give the same records."""
+    text = (ROOT / "docs" / "runs.md").read_text(encoding="utf-8")
+    code = text.partition("```python many\n")[2].partition("```")[0]
+    monkeypatch.setenv("FUSELOOM_RUNS", str(tmp_path / "workers.sqlite"))
+    names: dict[str, Any] = {"folder": str(tmp_path)}
+    exec(compile(code, "docs/runs.md", "exec"), names)
+    assert "Summary(states={<State.DONE: 'done'>: 4}, there=0)" in capsys.readouterr().out
+    with RunStore(tmp_path / "here.sqlite") as here, RunStore() as there:
+        assert keep_runs(here, InProcess(), names["tasks"]).states == {State.DONE: 4}
+        assert keep_runs(there, InProcess(), names["tasks"]).there == 4
+        records = []
+        for store in (here, there):
+            made = {run.key: run.record for run in store.whole()}
+            assert all(record is not None and record.ok for record in made.values())
+            records.append({k: replace(r, seconds=0) for k, r in made.items() if r is not None})
+        assert records[0] == records[1]
 
 
 # Kills -----------------------------------------------------------------------------------------
