@@ -173,16 +173,16 @@ def kill_again_and_again(
     while done < kills:
         driver = drive(path, count, poisoned, workers)
         assert driver.stdout is not None
-        assert driver.stdout.readline() == "begun\n"
+        assert driver.stdout.readline() == "begun\n", driver.communicate()[1]
         while done < kills:
             time.sleep(rng.uniform(0.0, 1.5))
             if driver.poll() is not None:
                 break
             done += 1
-            workers = psutil.Process(driver.pid).children()
-            processes |= {worker.pid for worker in workers}
-            if workers and rng.random() < 0.5:
-                os.kill(rng.choice(workers).pid, signal.SIGKILL)
+            children = psutil.Process(driver.pid).children()
+            processes |= {child.pid for child in children}
+            if children and rng.random() < 0.5:
+                os.kill(rng.choice(children).pid, signal.SIGKILL)
                 continue
             driver.kill()
             break
