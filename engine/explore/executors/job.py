@@ -9,7 +9,7 @@ from enum import Enum
 from types import TracebackType
 from typing import Any, Protocol
 
-from engine.errors import DataError, FuseloomError
+from engine.errors import DataError
 from engine.explore.store.runs import Outcome
 
 Report = Callable[[float, str], bool]
@@ -152,7 +152,3 @@ def fate_of(problem: Exception) -> tuple[Fate, str]:
     """How a job ended that raised this, and why, on one line."""
     outcome = Outcome.of_error(problem)
     return Fate(outcome.state.value), outcome.reason
-
-
-class StoppedError(FuseloomError):
-    """A job that was told to end."""

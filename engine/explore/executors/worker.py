@@ -15,7 +15,8 @@ import threading
 import time
 from typing import Any, TextIO
 
-from engine.explore.executors.job import Fate, JobLimits, StoppedError, fate_of, target_of
+from engine.errors import CancelledError
+from engine.explore.executors.job import Fate, JobLimits, fate_of, target_of
 from engine.explore.executors.limiting import end_with, leave_signals, limited
 
 PERIOD = 0.1
@@ -83,7 +84,7 @@ class _Worker:
             target = target_of(message["target"])
             with limited(JobLimits(cpu=message["cpu"], memory=message["memory"])):
                 if key in self.cancelled:
-                    raise StoppedError("it was cancelled")
+                    raise CancelledError("it was cancelled")
                 value = target(message["request"], report)
         except Exception as problem:
             fate, reason = fate_of(problem)

@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -203,15 +202,16 @@ def kill_again_and_again(
     with RunStore(path) as store:
         runs = {run.key: run for run in store.whole()}
     assert len(runs) == count
-    wrong = Counter()
+    hit = 0
     for number, made in enumerate(many(count, poisoned)):
         run = runs[identity(number).key]
         wanted = FATES.get(made.request.get("poison", ""), "done")
-        assert run.state.value in {wanted, "quarantined"}
-        # two kills from outside can hit one job
-        wrong[run.state.value != wanted] += 1
+        if run.state.value != wanted:  # two kills from outside can hit one job
+            assert run.state is State.QUARANTINED
+            assert "SIGKILL" in run.reason
+            hit += 1
         assert run.record == (record(number) if run.state is State.DONE else None)
-    assert wrong[True] <= 1
+    assert hit <= kills // 15
     end = time.monotonic() + 20
     while any(map(psutil.pid_exists, processes)) and time.monotonic() < end:
         time.sleep(0.05)
