@@ -31,7 +31,7 @@ HOLDS = {
     "engine.dataflow.orders": "orders, ranked",
     "engine.dataflow.what_if": "other channels, lanes",
     "engine.dataflow.method": "schedules, as the\nsearch sees them",
-    "engine.explore": "the best schedule,\nwith a certificate",
+    "engine.explore": "the best schedule,\nwith a certificate;\nruns that are kept",
     "engine.cli": "fuseloom …",
     "workbench": "Panel components",
 }

@@ -147,6 +147,18 @@ class RecordError(FuseloomError):
     rule = "record"
 
 
+class StoreError(FuseloomError):
+    """A store of runs that cannot be used: of another program or version, damaged, full, ..."""
+
+    rule = "store"
+
+
+class LimitError(SimulationError):
+    """A run that would use more than it may: tokens or memory, by its limits."""
+
+    rule = "limit"
+
+
 class DeadlockError(SimulationError):
     """Nodes wait for each other in a circle through full or empty channels.
 

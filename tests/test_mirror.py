@@ -120,6 +120,17 @@ ELSEWHERE = (
         "tests/dataflow/cost/test_numbers.py",
         "a record, no behaviour",
     ),
+    Elsewhere(
+        "engine/explore/store/rows.py",
+        "tests/explore/store/test_store.py",
+        "what the store writes and reads back",
+    ),
+    Elsewhere(
+        "engine/explore/executors/*.py",
+        "tests/explore/executors/test_local.py",
+        "parts of executors, seen in what comes of jobs",
+    ),
+    Elsewhere("engine/cli/keeping.py", "tests/cli/test_runs.py", "runs that simulate keeps"),
     Elsewhere("engine/models/from_file.py", "tests/cli/test_inputs.py", "a record, no behaviour"),
     Elsewhere(
         "workbench/service/*.py",

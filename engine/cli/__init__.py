@@ -7,7 +7,7 @@ try:
 except KeyboardInterrupt:  # the imports take a second, in which users change their minds
     if "--json" in sys.argv:  # what tells documents is perhaps not there yet
         print(
-            '{"fuseloom": "error", "version": 2, "error": "cancelled", "place": null, '
+            '{"fuseloom": "error", "version": 3, "error": "cancelled", "place": null, '
             '"rule": "cancelled", "hint": null}'
         )
     print("fuseloom: cancelled", file=sys.stderr)

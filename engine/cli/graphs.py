@@ -79,6 +79,8 @@ def _check_options(options: Any) -> None:
         )  # fmt: skip
     if options.block and not options.tortilla:
         raise GraphError("--block goes with --tortilla", hint="leave it out")
+    if options.keep:
+        raise GraphError("--keep goes with a program", hint="leave it out")
     for name in ("file", "model", "sizes", "data", "data_dir", "preset", "schedule"):
         if getattr(options, name) is not None:
             option = _CALLED.get(name, "--" + name.replace("_", "-"))

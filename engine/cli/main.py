@@ -18,6 +18,7 @@ from engine.cli.estimate import ESTIMATE
 from engine.cli.explore import EXPLORE
 from engine.cli.machine import MACHINE
 from engine.cli.models import MODELS
+from engine.cli.runs import RUNS
 from engine.cli.serve import SERVE
 from engine.cli.simulate import SIMULATE
 from engine.cli.warmup import WARMUP
@@ -33,6 +34,7 @@ COMMANDS: tuple[Command, ...] = (
     AUTOSCHEDULE,
     WHY,
     WHAT_IF,
+    RUNS,
     CONFORM,
     SERVE,
     MODELS,

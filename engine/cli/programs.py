@@ -10,6 +10,7 @@ from rich.progress import Progress
 
 from engine.cli.explain import explanation, observation, write_trace
 from engine.cli.inputs import Inputs
+from engine.cli.keeping import Keeping
 from engine.cli.limits import MADE_UP_MEMORY, MADE_UP_TOKENS, limits_of
 from engine.cli.tables import memory_table, run_table
 from engine.dataflow.sim.explain.data import Detail
@@ -25,25 +26,36 @@ def simulate_program(options: Any, given: Inputs) -> int:
     """Run a program, check it and print what came of it; 1 if the check fails."""
     made_up = options.model is None and options.tensors is None
     limits = limits_of(options, MADE_UP_TOKENS, MADE_UP_MEMORY) if made_up else limits_of(options)
-    run = _simulated(options, given, limits)
-    write_trace(options, traced_regions(run))
-    detail = Detail(nodes=options.trace)
-    if not options.json:  # what was simulated is shown whatever comes of the check
-        _print(options, given, run, program_record(run, None, detail, given.source))
-    check = None if options.no_check else run.check(memory=limits.memory)
+    with Keeping(options, given) as keeping:
+        if keeping.stored is not None:
+            return _again(options, given, keeping.stored)
+        run = _simulated(options, given, limits)
+        write_trace(options, traced_regions(run))
+        detail = Detail(nodes=options.trace)
+        if not options.json:  # what was simulated is shown whatever comes of the check
+            _print(options, given, run, program_record(run, None, detail, given.source))
+        check = None if options.no_check else run.check(memory=limits.memory)
+        record = program_record(run, check, detail, given.source)
+        keeping.done(record)
     if options.json:
-        print(program_record(run, check, detail, given.source).to_json())
+        print(record.to_json())
     else:
         print(f"{check or 'not checked'}; simulated in {run.seconds:.2f} s")
-    return 0 if check is None or check.ok else 1
+    return 0 if record.ok else 1
+
+
+def _again(options: Any, given: Inputs, record: RunRecord) -> int:
+    """Print what is known of a run that was done before; 1 if its check failed."""
+    if options.json:
+        print(record.to_json())
+    else:
+        _print_tables(given, record)
+        print(f"{record.check or 'not checked'}; kept from a run that took {record.seconds:.2f} s")
+    return 0 if record.ok else 1
 
 
 def _print(options: Any, given: Inputs, run: Run, record: RunRecord) -> None:
-    print(given.heading, end="")
-    for line in [*run_table(record), *memory_table(record.regions)]:
-        print(line)
-    for line in conversions(run.compilation.program):
-        print(line)
+    _print_tables(given, record)
     if options.trace:
         for region in run.regions:
             if region.result.memory is not None:
@@ -53,6 +65,14 @@ def _print(options: Any, given: Inputs, run: Run, record: RunRecord) -> None:
     if options.explain:
         print(f"\n{explanation(record)}\n")
     sys.stdout.flush()
+
+
+def _print_tables(given: Inputs, record: RunRecord) -> None:
+    print(given.heading, end="")
+    for line in [*run_table(record), *memory_table(record.regions)]:
+        print(line)
+    for line in conversions(given.compilation.program):
+        print(line)
 
 
 def conversions(program: Program) -> list[str]:

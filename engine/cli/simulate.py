@@ -8,6 +8,7 @@ from typing import Any
 
 from engine.cli.command import Command, engine_option
 from engine.cli.inputs import inputs, program_options
+from engine.cli.keeping import keep_option
 from engine.cli.limits import add_limits
 
 
@@ -15,6 +16,7 @@ def _declare(parser: argparse.ArgumentParser) -> None:
     program_options(parser)
     engine_option(parser)
     add_limits(parser)
+    keep_option(parser)
     foreign = parser.add_argument_group(
         "graphs from files",
         "Instead of a program, one graph of another tool, or of ours, with its tensors. Faults of "

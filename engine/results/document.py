@@ -25,6 +25,8 @@ class Kind(Enum):
     EXPORT = "export"
     ESTIMATE = "estimate"
     RUN = "run"
+    RUNS = "runs"
+    UPKEEP = "upkeep"
     ORDERS = "orders"
     AUTOSCHEDULE = "autoschedule"
     WHY = "why"
@@ -40,7 +42,7 @@ VERSIONS: Mapping[Kind, int] = MappingProxyType(
     {
         **dict.fromkeys(Kind, 1),
         Kind.COMPILATION: 2,
-        Kind.ERROR: 2,
+        Kind.ERROR: 3,
         Kind.ESTIMATE: 3,
         Kind.ORDERS: 2,
         Kind.RUN: 3,

@@ -63,5 +63,4 @@ def test_errors(
      "--budget=lanes=2,lanes=3", "--budget=memory=3", "--budget=onchip=much"],
 )  # fmt: skip
 def test_what_is_no_option(option: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        output(capsys, "autoschedule", *SPMM, option)
+    assert option.split("=")[0] in error(capsys, "autoschedule", *SPMM, option)

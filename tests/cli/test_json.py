@@ -17,9 +17,12 @@ from engine.cli import main
 from engine.cli.main import COMMANDS
 from engine.dataflow.sim.machine import PRESETS, Machine
 from engine.dataflow.sim.machine_text import print_machine
+from engine.explore.store import RunStore
+from engine.explore.store.table import export_runs
 from engine.results.document import Kind, schema
 from engine.results.record import RunRecord
 from tests.cli.commands import wrong_by
+from tests.explore.store.samples import LABEL, identity, outcome
 
 VECTORS = Path(__file__).parent.parent / "conformance"
 SAM = ("--sam", str(VECTORS / "sam" / "matmul_ikj.gv"))
@@ -100,6 +103,14 @@ CASES: dict[str, tuple[Kind, int, tuple[str, ...]]] = {
     ),
     **{f"machine {name}": (Kind.MACHINE, 0, ("machine", name)) for name in PRESETS},
     "machine, file": (Kind.MACHINE, 0, ("machine", "{machine}")),
+    "simulate, --keep": (Kind.RUN, 0, ("simulate", "{program}", "--keep", *INTERPRETER)),
+    "simulate, kept": (Kind.RUN, 0, ("simulate", "{program}", "--keep", *INTERPRETER)),
+    "runs list": (Kind.RUNS, 0, ("runs", "list")),
+    "runs list, none": (Kind.RUNS, 0, ("runs", "list", "--state", "failed")),
+    "runs show": (Kind.RUNS, 0, ("runs", "show", "{key}")),
+    "runs export": (Kind.UPKEEP, 0, ("runs", "export", "{folder}/runs.json")),
+    "runs import": (Kind.UPKEEP, 0, ("runs", "import", "{folder}/runs.json")),
+    "runs gc": (Kind.UPKEEP, 0, ("runs", "gc", "--older-than", "1d", "--dry-run")),
     "conform": (Kind.CONFORMANCE, 0, ("conform", str(VECTORS / "prims.json"), *INTERPRETER)),
     "conform, failing": (Kind.CONFORMANCE, 1, ("conform", "{vectors}", *INTERPRETER)),
     "error, hint": (Kind.ERROR, 2, ("compile", "--model", "gnc")),
@@ -131,7 +142,9 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         "machine": ("mine.toml", machine),
         "vectors": ("vectors.json", UNKNOWN),
     }
-    made = {"folder": str(folder)}
+    made = {"folder": str(folder), "key": identity(1).key}
+    with RunStore(folder / "runs.sqlite") as store:
+        export_runs(store.whole(), folder / "runs.json")
     for name, (file, text) in texts.items():
         (folder / file).write_text(text)
         made[name] = str(folder / file)
@@ -146,6 +159,17 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         np.savez(folder / f"{name}.npz", **{**given, "expected": array})
         made[name] = str(folder / f"{name}.npz")
     return made
+
+
+@pytest.fixture(scope="module", autouse=True)
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """A store of runs for this module's commands, with one run."""
+    folder = tmp_path_factory.mktemp("runs")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("FUSELOOM_RUNS", str(folder / "runs.sqlite"))
+        with RunStore() as store:
+            store.put(identity(1), outcome(1), LABEL)
+        yield
 
 
 def strictly(text: str) -> Any:
@@ -234,6 +258,8 @@ RICHEST = {
     Kind.ORDERS: "explore, --limit",
     Kind.AUTOSCHEDULE: "autoschedule",
     Kind.WHY: "why",
+    Kind.RUNS: "runs show",
+    Kind.UPKEEP: "runs gc",
     Kind.MODELS: "models, one",
     Kind.MACHINE: "machine hbm2",
     Kind.CONFORMANCE: "conform, failing",
@@ -253,7 +279,7 @@ def objects(part: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 
 FREE = {
     "counts", "params", "shares", "statistics", "outputs", "not_implemented", "options", "defaults",
-    "stored",
+    "stored", "settings",
 }  # fmt: skip
 """Objects whose names are data."""
 
@@ -271,7 +297,7 @@ def test_leaving_out_any_key_fails(
         whole: Any = made
         for place in path:
             whole = whole[place]
-        if path and path[-1] in FREE:
+        if path and (path[-1] in FREE or "record" in path):
             continue
         for name in [*whole, None]:
             changed = copy.deepcopy(made)

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from engine.dataflow.samml.catalogue import primitive
 from engine.dataflow.samml.traits import Stored, Traversal
 from engine.dataflow.sim.bound import BoundGraph
-from engine.errors import SimulationError
+from engine.errors import LimitError, SimulationError
 
 Progress: TypeAlias = Callable[[int, float], bool | None]
 """Called now and then with the number of tokens put so far and the share of the input consumed,
@@ -63,14 +63,14 @@ class Limits:
     def check_tokens(self, tokens: int) -> None:
         """Refuse more tokens than the limit."""
         if self.tokens is not None and tokens > self.tokens:
-            raise SimulationError(
+            raise LimitError(
                 f"more than {self.tokens:,} tokens", hint=f"{self.more_tokens}, or use smaller data"
             )
 
     def check_memory(self, used: int, more: int = 0) -> None:
         """Refuse ``more`` bytes on top of those in use, before they are taken."""
         if used + more > self.memory:
-            raise SimulationError(
+            raise LimitError(
                 f"the simulation needs more than {self.memory / _MEBI:,.0f} MiB "
                 f"({(used + more) / _MEBI:,.0f} MiB)",
                 hint=f"{self.more_memory}, bound the channels or use smaller data",

@@ -1,0 +1,30 @@
+"""The run store: every run that was kept, once, in one file that several processes may use.
+
+::
+
+    store = RunStore()
+    lease = store.claim(identity, label)   # None: it is there, or somebody is at it
+    store.finish(lease, Outcome.of(record))
+    store.frame()                          # what is there, for pandas
+"""
+
+from engine.explore.store.identity import RunIdentity, data_hash, engine_version
+from engine.explore.store.lease import Holder
+from engine.explore.store.location import default_path
+from engine.explore.store.runs import Lease, Outcome, RunLabel, State, StoredRun
+from engine.explore.store.store import Collected, RunStore
+
+__all__ = [
+    "Collected",
+    "Holder",
+    "Lease",
+    "Outcome",
+    "RunIdentity",
+    "RunLabel",
+    "RunStore",
+    "State",
+    "StoredRun",
+    "data_hash",
+    "default_path",
+    "engine_version",
+]

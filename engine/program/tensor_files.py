@@ -1,0 +1,71 @@
+"""Stored tensors in a file as they are, level by level, for other processes of this program."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from engine.errors import DataError
+from engine.program.arrays import read_npz
+from engine.program.levels import arrays_of
+from engine.program.storage import StoredTensor
+from engine.program.types import Program
+
+
+def write_tensors(path: Path, data: Mapping[str, StoredTensor]) -> None:
+    """Write tensors to a ``.npz`` file that :func:`read_tensors` reads back.
+
+    Arrays are called by the tensor's place among the sorted names, the level and the array's
+    place there.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be written.
+    """
+    arrays: dict[str, Any] = {}
+    for number, name in enumerate(sorted(data)):
+        stored = data[name]
+        for depth, level in enumerate(stored.levels):
+            for k, array in enumerate(arrays_of(level)):
+                arrays[f"{number}.{depth}.{k}"] = array
+        arrays[f"{number}"] = stored.values
+    try:
+        np.savez(path, **arrays)
+    except OSError as problem:
+        raise DataError(f"cannot write {path}: {problem.strerror}") from None
+
+
+def read_tensors(path: Path, program: Program) -> dict[str, StoredTensor]:
+    """A program's inputs from a file of :func:`write_tensors`.
+
+    Raises
+    ------
+    DataError
+        If it is no such file, or holds other tensors than the program has.
+    """
+    arrays = read_npz(path)
+    found = {}
+    try:
+        for number, name in enumerate(sorted(program.inputs)):
+            tensor = program.tensor(name)
+            levels: list[Any] = []
+            for depth in range(tensor.rank):
+                parts = [
+                    arrays[f"{number}.{depth}.{k}"] for k in range(_count(arrays, number, depth))
+                ]
+                levels.append(None if not parts else parts[0] if len(parts) == 1 else tuple(parts))
+            found[name] = StoredTensor.from_levels(tensor, levels, arrays[f"{number}"])
+    except KeyError as problem:
+        raise DataError(
+            f"{path} holds other tensors than the program has: no array {problem}",
+            hint=f"inputs: {', '.join(program.inputs)}",
+        ) from None
+    return found
+
+
+def _count(arrays: Mapping[str, Any], number: int, depth: int) -> int:
+    return sum(f"{number}.{depth}.{k}" in arrays for k in (0, 1))
