@@ -230,7 +230,7 @@ def _toolbar(desk: Desk, run: RunPanel) -> pn.Row:
             ):
                 if widget.options != now[options] or widget.value != now[value]:
                     widget.param.update(options=now[options], value=now[value])
-                elif widget in touched:  # at least once, however long the answer took
+                if widget in touched:  # at least once, however long the answer took
                     _resend(widget)
                     if time.monotonic() - touched[widget] > CROSSING:
                         del touched[widget]

@@ -33,15 +33,7 @@ def runs(tmp_path: Path) -> list[StoredRun]:
         return [replace(run, change=0) for run in store.whole()]
 
 
-def endings() -> list[str]:
-    try:
-        import pyarrow  # noqa: F401
-    except ImportError:
-        return [".csv", ".json"]
-    return [".csv", ".json", ".parquet"]
-
-
-@pytest.mark.parametrize("ending", endings())
+@pytest.mark.parametrize("ending", [".csv", ".json", ".parquet"])
 def test_files_read_back(ending: str, runs: list[StoredRun], tmp_path: Path) -> None:
     path = tmp_path / f"out{ending}"
     assert export_runs(runs, path) == 8
