@@ -33,7 +33,10 @@ def runs(tmp_path: Path) -> list[StoredRun]:
         return [replace(run, change=0) for run in store.whole()]
 
 
-@pytest.mark.parametrize("ending", [".csv", ".json", ".parquet"])
+ENDINGS = (".csv", ".json", ".parquet")
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
 def test_files_read_back(ending: str, runs: list[StoredRun], tmp_path: Path) -> None:
     path = tmp_path / f"out{ending}"
     assert export_runs(runs, path) == 8
@@ -168,7 +171,7 @@ def test_columns_of_tables_are_checked(runs: list[StoredRun], tmp_path: Path) ->
         read_runs(path)
 
 
-@pytest.mark.parametrize("ending", endings())
+@pytest.mark.parametrize("ending", ENDINGS)
 def test_damaged_files_give_runs_or_are_refused(
     ending: str, runs: list[StoredRun], tmp_path: Path
 ) -> None:
