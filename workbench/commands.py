@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine.errors import FuseloomError
-from workbench import design, saving
+from workbench import saving, sources
 from workbench.session import Session
 
 _log = logging.getLogger(__name__)
@@ -149,10 +149,10 @@ def carry_out(session: Session, name: str, arguments: Sequence[Any]) -> None:
         try:
             command.do(session, *arguments)
         except MemoryError:
-            design.forget()
+            sources.forget()
             command.do(session, *arguments)
     except MemoryError:
-        design.forget()
+        sources.forget()
         session.refuse(
             FuseloomError(
                 "this needs more memory than a session may use here",

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import pairwise
 
 from engine.dataflow.compiler import Compilation, CompiledRegion, compile_program
@@ -19,30 +18,18 @@ from engine.dataflow.samml.graph import Graph
 from engine.dataflow.sim.machine import Machine
 from engine.errors import ProgramError
 from engine.models import (
-    DATASETS,
-    MODELS,
-    PARAMETERS,
     Kernel,
     Loaded,
     Model,
-    fitting,
-    load_labelled,
-    load_model,
-    parameters,
-    random_data,
 )
-from engine.models.datasets import GRAPHS, VARIABLE
-from engine.models.parameters import check_fit, checked
-from engine.program import Program, Statement, StoredTensor, parse
+from engine.program import Program, Statement, StoredTensor
 from engine.program.printer import statement_text
+from workbench.sources import Options, chosen_options, source
 
 Orders = Mapping[str, tuple[str, ...]]
-Options = tuple[tuple[str, int | float], ...]
 
 EFFORT = 3e6
 """What ranking orders may take at each change: some tenths of a second."""
-LARGEST = 20_000
-"""Nodes of the largest graph offered; larger ones take longer than a page should wait."""
 
 
 @dataclass(frozen=True)
@@ -158,86 +145,6 @@ class Unit:
     statements: tuple[str, ...]
     texts: tuple[str, ...]
     memory: bool = False
-
-
-@lru_cache(maxsize=8)
-def _loaded(model: str, data: str, seed: int, options: Options, folder: str | None) -> Loaded:
-    return load_labelled(model, data, seed, folder, **dict(options))
-
-
-def source(model: str, data: str, seed: int, text: str | None, options: Options = ()) -> Loaded:
-    """A model with its data; an edited program keeps the data of inputs it left alone.
-
-    Graphs come from the folder that ``FUSELOOM_DATA_DIR`` names, if they are there; otherwise
-    they are stand-ins, and labelled so.
-
-    Raises
-    ------
-    FuseloomError
-        If the text is no program, the names are unknown, or an option does not fit.
-    """
-    return _edited(model, data, seed, text, options, os.environ.get(VARIABLE) or None)
-
-
-def forget() -> None:
-    """Let go of data sets and edited programs that were kept for a quick return."""
-    _edited.cache_clear()
-    _loaded.cache_clear()
-
-
-def keep_programs(number: int) -> None:
-    """How many edited programs with their data are kept for a quick return."""
-    global _edited
-    _edited = lru_cache(maxsize=number)(_edited.__wrapped__)
-
-
-@lru_cache(maxsize=32)
-def _edited(
-    model: str, data: str, seed: int, text: str | None, options: Options, folder: str | None
-) -> Loaded:
-    loaded = _loaded(model, data, seed, options, folder)
-    if text is None:
-        return loaded
-    known, data_set = loaded.model, loaded.data
-    program = parse(text)
-    edited = Model(program, known.kernels, {}, known.masks & set(program.inputs))
-    fresh = random_data(edited, seed)
-    kept = {
-        name: data_set[name]
-        for name in program.inputs
-        if name in data_set and known.program.tensor(name) == program.tensor(name)
-    }
-    return replace(loaded, model=edited, data={**fresh, **kept})
-
-
-def known_names(model: str, data: str | None) -> None:
-    """Refuse what is no name of a model or data set: a page opens no files.
-
-    Raises
-    ------
-    ProgramError
-        If the model is unknown, or no data set has that name.
-    """
-    load_model(model)
-    if data is not None and data not in DATASETS:
-        raise ProgramError(
-            f"no data set is called {data[:60]!r}", hint=f"for {model}: {', '.join(fitting(model))}"
-        )
-    if data in GRAPHS and GRAPHS[data].nodes > LARGEST:
-        raise ProgramError(
-            f"data set {data} has {GRAPHS[data].nodes:,} nodes, more than the {LARGEST:,} "
-            "that the workbench loads",
-            hint="use the command line",
-        )
-
-
-def fitting_data(model: str) -> tuple[str, ...]:
-    """Names of the data sets that fit a model, the largest graphs left out."""
-    return tuple(n for n in fitting(model) if n not in GRAPHS or GRAPHS[n].nodes <= LARGEST)
-
-
-def model_names() -> tuple[str, ...]:
-    return tuple(MODELS)
 
 
 @dataclass(frozen=True)
@@ -446,26 +353,6 @@ def with_program(built: Built, text: str) -> Design:
         wishes=d.wishes if same else (),
         settings=d.settings if same else (),
     )
-
-
-def chosen_options(model: str, data: str, given: Mapping[str, object]) -> Options:
-    """Options of a model that differ from those it has with a data set, in its own order.
-
-    Raises
-    ------
-    ProgramError
-        If the model has no such option, a value is out of bounds, or the data decide it.
-    """
-    values = checked(model, given)
-    check_fit(model, data, values)
-    own = {p.name: p.default for p in parameters(model, data)}
-    return tuple((n, values[n]) for n in own if n in values and values[n] != own[n])
-
-
-def fitting_options(model: str, data: str, options: Options) -> Options:
-    """Those of the options that can be chosen with a data set."""
-    free = {p.name for p in PARAMETERS[model] if p.goes_with(data)}
-    return chosen_options(model, data, {n: value for n, value in options if n in free})
 
 
 def with_options(built: Built, given: Mapping[str, object]) -> Design:

@@ -13,9 +13,10 @@ from engine.dataflow.fusion.schedule import Schedule
 from engine.dataflow.sim.machine_text import parse_machine, print_machine
 from engine.errors import FuseloomError
 from engine.results.record import RunRecord
-from workbench.design import Design, chosen_options, known_names
+from workbench.design import Design
 from workbench.records import KeptRun
 from workbench.session import Session
+from workbench.sources import chosen_options, known_names
 
 VERSION = 1
 STEPS = 50

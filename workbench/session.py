@@ -22,10 +22,6 @@ from workbench.design import (
     Built,
     Design,
     build,
-    fitting_data,
-    fitting_options,
-    known_names,
-    source,
     starting_schedule,
     with_options,
     with_order,
@@ -34,6 +30,7 @@ from workbench.design import (
 from workbench.machines import RUN_LIMIT, tokens_of
 from workbench.quantities import count
 from workbench.records import KeptRun
+from workbench.sources import fitting_data, fitting_options, known_names, source
 
 UNDO_LIMIT = 200
 LONGEST = 500

@@ -10,8 +10,9 @@ from engine.dataflow.orders import ranked
 from engine.dataflow.sim.machine import Machine
 from engine.models import load_model
 from engine.models.datasets import GRAPHS, VARIABLE
-from workbench.design import Design, build, fitting_data, schedule_of, source, with_order
+from workbench.design import Design, build, schedule_of, with_order
 from workbench.ranking import candidates
+from workbench.sources import fitting_data, source
 
 PRESET = load_model("attention").presets["full"]
 

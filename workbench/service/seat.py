@@ -22,7 +22,7 @@ from engine.dataflow.sim.compiled.warmup import ready
 from engine.dataflow.sim.explain.data import observation
 from engine.dataflow.sim.program_runs import simulate
 from engine.errors import FuseloomError
-from workbench import commands, design, machines, saving
+from workbench import commands, machines, saving, sources
 from workbench.ranking import candidates
 from workbench.service import process
 from workbench.service.budgets import MIB, Budgets
@@ -113,7 +113,7 @@ class Template:
 
     def __init__(self, budgets: Budgets) -> None:
         self.budgets = budgets
-        design.keep_programs(budgets.programs)
+        sources.keep_programs(budgets.programs)
         session = Session("gcn", "karate")
         session.run_limit = budgets.run_time
         session.most_records = budgets.records

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from workbench.design import fitting_data, model_names
 from workbench.session import Session
+from workbench.sources import fitting_data, model_names
 
 OWN = "yours"
 """What the choice of presets shows for a design that is none."""
