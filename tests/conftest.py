@@ -2,7 +2,50 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+
 import pytest
+
+TESTS = Path(__file__).parent
+BROWSER = TESTS / "browser"
+WAITING = (
+    BROWSER,
+    TESTS / "hostile",
+    TESTS / "workbench" / "serving",
+    TESTS / "workbench" / "service",
+)
+"""Folders of tests that mostly wait: for a page, a server, another process."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Spread the files of tests that wait among those of tests that compute.
+
+    Files are handed to the workers in this order (``--no-loadscope-reorder``), so that one computes
+    while another waits, and none is left with the longest files at the end.
+    """
+    files: dict[Path, list[pytest.Item]] = {}
+    for item in items:
+        files.setdefault(item.path, []).append(item)
+    waiting = [path for path in files if not set(WAITING).isdisjoint(path.parents)]
+    order = [path for path in files if path not in set(waiting)]
+    step = max(1, int(0.8 * len(order) / max(1, len(waiting))))
+    for number, path in enumerate(waiting):
+        order.insert(number * (step + 1), path)
+    items[:] = [item for path in order for item in files[path]]
+
+
+@pytest.fixture(autouse=True)
+def _no_running_loop(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Playwright's loop counts as running in its thread until the last browser test is over."""
+    running = asyncio._get_running_loop()
+    if BROWSER in request.path.parents:
+        yield
+        return
+    asyncio._set_running_loop(None)
+    yield
+    asyncio._set_running_loop(running)
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:

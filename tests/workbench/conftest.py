@@ -1,9 +1,6 @@
-"""Components without a browser: no event loop runs, whatever tests ran before."""
+"""Components without a browser."""
 
 from __future__ import annotations
-
-import asyncio
-from collections.abc import Iterator
 
 import pytest
 
@@ -13,15 +10,6 @@ from engine.dataflow.sim.program_runs import simulate
 from engine.dataflow.sim.records import program_record
 from workbench.records import source_of
 from workbench.session import Session
-
-
-@pytest.fixture(autouse=True)
-def _no_running_loop() -> Iterator[None]:
-    """Playwright's loop counts as running in its thread until the last browser test is over."""
-    running = asyncio._get_running_loop()
-    asyncio._set_running_loop(None)
-    yield
-    asyncio._set_running_loop(running)
 
 
 @pytest.fixture

@@ -15,13 +15,11 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
+from workbench.service.budgets import Budgets
 from workbench.service.journal import note
 from workbench.service.wire import Line
-
-if TYPE_CHECKING:
-    from workbench.service.hub import Hub
 
 _BOOT = "import sys; from workbench.service.nursery import start; start(int(sys.argv[1]))"
 _ROOT = str(Path(__file__).resolve().parents[2])
@@ -31,6 +29,22 @@ FRESH = 5.0
 """Seconds of compiling from which new processes are worth it."""
 LOADING = 300.0
 """Seconds after which a nursery that is still loading is taken for dead."""
+
+
+class Hub(Protocol):
+    """Who is told what becomes of a nursery."""
+
+    budgets: Budgets
+    loop: asyncio.AbstractEventLoop
+
+    def renew(self) -> None:
+        """What was compiled is worth a new nursery."""
+
+    def renewed(self, nursery: Nursery) -> None:
+        """A nursery has loaded the engine."""
+
+    def lost(self, nursery: Nursery) -> None:
+        """A nursery is gone, with all its workers."""
 
 
 class Ended(Exception):  # noqa: N818 (it is told, not raised at a user)
