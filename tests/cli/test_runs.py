@@ -145,6 +145,8 @@ def test_following(store: RunStore, path: Path) -> None:
         stderr=subprocess.PIPE,
         text=True,
         cwd=Path(__file__).parents[2],
+        # what runs the tests may ignore Ctrl+C, and what it starts would, too
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     assert follower.stdout is not None
     assert follower.stdout.readline().startswith("run ")

@@ -62,7 +62,7 @@ def check_logs(twin: StreamLog, kernel: StreamLog) -> None:
 def test_both_engines_observe_the_same() -> None:
     print(f"seeds from {SEED}")
     kinds: Counter[str] = Counter()
-    for seed in range(SEED, SEED + 80):
+    for seed in range(SEED, SEED + 40):
         bound = random_graph(seed, searching=seed % 2 == 1)
         for capacity in CAPACITIES:
             on = machines(seed, capacity)
@@ -91,7 +91,7 @@ def test_both_engines_observe_the_same() -> None:
             assert peaks is not None, where
             assert np.array_equal(a.residence, peaks.residence), where
             assert np.array_equal(a.occupancy_max, peaks.occupancy_max), where
-    assert kinds["EngineResult"] > 250
+    assert kinds["EngineResult"] > 120
     assert kinds["DeadlockError"]
 
 
@@ -132,7 +132,7 @@ def test_stamps_that_are_not_as_late_as_others(seed: int) -> None:
 def test_paced_streams_bring_at_most_one_token_a_cycle() -> None:
     """Of broadcasts that are so at times: unless a token comes or leaves late."""
     streams = nodes = 0
-    for seed in range(SEED, SEED + 250):
+    for seed in range(SEED, SEED + 125):
         bound = random_graph(seed)
         on = machines(seed, CAPACITIES[seed % len(CAPACITIES)])
         engine = interpreter.Interpreter(bound, on, observe=LOGGED)
@@ -152,14 +152,14 @@ def test_paced_streams_bring_at_most_one_token_a_cycle() -> None:
             assert seen is not None
             assert (np.diff(seen.puts) > 0).all(), f"graph {seed}, stream {stream}"
             streams += len(seen.puts) > 1
-    assert streams > 500
-    assert nodes > 20
+    assert streams > 250
+    assert nodes > 10
 
 
 def test_latencies_are_those_of_the_run() -> None:
     """Where no put waits, a token is stamped one cycle or the result's latency after it."""
     late = 0
-    for seed in range(SEED, SEED + 200):
+    for seed in range(SEED, SEED + 100):
         bound = random_graph(seed)
         on = (SLOW, replace(Machine.comal(), alu_latency=3))[seed % 2]
         engine = interpreter.Interpreter(bound, on, observe=LOGGED)
@@ -170,4 +170,4 @@ def test_latencies_are_those_of_the_run() -> None:
             delays = np.subtract(channel.watch.stamps, channel.watch.puts)
             assert set(delays.tolist()) <= {1, latency}, f"graph {seed}, stream {channel.id}"
             late += latency > 1
-    assert late > 100
+    assert late > 50

@@ -57,9 +57,9 @@ def test_nonsense_is_ignored(session, request_):
 
 def test_another_program_starts_with_the_same_preset():
     session = Session("gpt3", "random")
-    session.preset("full")
+    session.preset("unfused")
     assert session.set_options({"layers": 3})
-    assert session.built.preset_name == "full"
+    assert session.built.preset_name == "unfused"
     before = len(session.built.live)
     assert session.set_options({"layers": "2"})
     assert len(session.built.live) < before

@@ -99,7 +99,7 @@ def test_the_search_is_bounded() -> None:
 def test_random_deadlocks_have_least_remedies() -> None:
     print(f"seeds from {SEED}")
     resolved = 0
-    for seed in range(SEED, SEED + 500):
+    for seed in range(SEED, SEED + 250):
         bound = random_graph(seed)
         for machine in (Machine.default(1), Machine.default(2)):
             try:
@@ -118,4 +118,4 @@ def test_random_deadlocks_have_least_remedies() -> None:
                 fewer = widened(bound, machine, replace(found, widenings=others))
                 with pytest.raises(DeadlockError):
                     run_graph(fewer, machine, "interpreter")
-    assert resolved > 10
+    assert resolved > 4
