@@ -79,7 +79,7 @@ def test_a_seat_that_gave_way_is_replaced(page):
     assert priority(first) == BEHIND
     page.ask("select_region", 0)  # the same design: compiling it anew would take long again
     assert page.client._seat.pid == first
-    page.ask("preset", "full")
+    page.ask("set_program", "x: 8 dense\ny[i] = x[i] + x[i]")
     page.ask("select_region", 0)
     assert page.client._seat.pid != first
     assert priority(page.client._seat.pid) < BEHIND
