@@ -10,7 +10,7 @@ import socket
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from workbench.service import process
+from workbench.service import priority, process
 from workbench.service.wire import Closed, Wire
 
 
@@ -28,6 +28,7 @@ class Later:
     def __init__(self, key: str, work: Callable[[], Iterator[Any]], seconds: float) -> None:
         self.key = key
         self.result: Any = None
+        self._behind = False
         mine, its = socket.socketpair()
         parent = os.getpid()
         self._pid = os.fork()
@@ -59,6 +60,11 @@ class Later:
             self.end()
             return False
         return True
+
+    def give_way(self) -> None:
+        """Let others come first, if this takes long."""
+        if not self._behind and priority.cpu_seconds(self._pid) > priority.LONG:
+            self._behind = priority.give_way(self._pid)
 
     def end(self) -> None:
         """End the child, and bury it."""

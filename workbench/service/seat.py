@@ -27,6 +27,7 @@ from workbench.ranking import candidates
 from workbench.service import process
 from workbench.service.budgets import MIB, Budgets
 from workbench.service.later import Later
+from workbench.service.priority import LOOK
 from workbench.service.running import fork_runner
 from workbench.service.wire import Closed, Wire
 from workbench.session import Session
@@ -187,7 +188,9 @@ class Seat:
                 ready: list[Any] = [self.wire]
             else:
                 works = [w for w in (self._drawing, self._ranking) if w is not None]
-                ready, _, _ = select.select([self.wire, *works], [], [])
+                ready, _, _ = select.select([self.wire, *works], [], [], LOOK if works else None)
+                for work in works:
+                    work.give_way()
             try:
                 if self.wire in ready:
                     with process.cpu_limited(self.budgets.cpu_time):
