@@ -17,12 +17,14 @@ from typing import Any
 
 from workbench.service.hub import Hub
 from workbench.service.journal import note
-from workbench.service.priority import Watch
+from workbench.service.priority import LOOK, Watch
 from workbench.service.turns import Turn
 from workbench.service.workers import Ended, Worker
 
 PATIENCE = 3.0
-"""Seconds that a request has before a newer one ends it."""
+"""Seconds that a request has before a newer one ends it, if it is to blame for them."""
+TO_BLAME = 1.0
+"""Seconds of CPU time from which it is."""
 AT_ONCE = 0.1
 """Seconds within which a seat that ends had been dead before it was asked."""
 Deliver = Callable[[dict[str, Any]], None]
@@ -225,20 +227,26 @@ class Client:
         Ended
             If there was none; the seat has ended then.
         """
-        watch = Watch(self.hub.loop, lambda: seat.pid)
+        watch = Watch(self.hub.loop, lambda: seat.pid, self._others)
         try:
-            await self._answered(seat, message, patient, news)
+            await self._answered(seat, message, watch, patient, news)
         finally:
             watch.end()
         if watch.gave_way and "ask" in message:
             self._slow = self.saved
 
     async def _answered(
-        self, seat: Worker, message: dict[str, Any], patient: bool, news: dict[str, Any] | None
+        self,
+        seat: Worker,
+        message: dict[str, Any],
+        watch: Watch,
+        patient: bool,
+        news: dict[str, Any] | None,
     ) -> None:
         self._answers += 1
         number = self._answers
-        message = {**message, ("ask" if "ask" in message else "answer"): number}
+        kind = "ask" if "ask" in message else "answer"
+        message = {**message, kind: number, "others": self._others()}
         answer = self._answer = asyncio.get_running_loop().create_future()
         seat.send(message)
         started = time.monotonic()
@@ -247,7 +255,7 @@ class Client:
             left = started + limit - time.monotonic()
             hurried = bool(self._line) and not patient
             if hurried:
-                left = min(left, started + PATIENCE - time.monotonic())
+                left = min(left, max(LOOK, started + PATIENCE - time.monotonic()))
             self._changed.clear()
             waits = [answer, seat.ended]
             if not hurried:
@@ -268,13 +276,17 @@ class Client:
             if time.monotonic() - started > limit:
                 self._end_seat("late")
                 raise Ended(f"given up: this took more than {limit} s; the design is as before")
-            if self._line and not patient and time.monotonic() - started > PATIENCE:
+            late = self._line and not patient and time.monotonic() - started > PATIENCE
+            if late and watch.used > TO_BLAME:
                 self._end_seat("newer")
                 raise Ended("given up for a newer request; the design is as before")
         self._answer = None
         found = answer.result()
         self.saved = found["saved"]
         self._deliver({"parts": {**found["parts"], "saved": self.saved}, **(news or {})})
+
+    def _others(self) -> bool:
+        return self.hub.others(self)
 
     def _why(self, text: str) -> str:
         if text == "cpu":
@@ -303,7 +315,7 @@ class Client:
         """Simulate the design as it will be after the requests before this one."""
         if self._turn is not None and not self._turn.over:
             return
-        turn = self._turn = Turn(self.hub, self._hear_run, self.number)
+        turn = self._turn = Turn(self.hub, self._hear_run, self.number, self._others)
         self._line.append(Ask({"run": explain, "turn": turn}))
         self.used = time.monotonic()
         self._changed.set()

@@ -26,6 +26,8 @@ RESTARTS = 1.0
 """Seconds between two tries to start the nursery."""
 HANGS = 10.0
 """Seconds in which a nursery that works has forked a process, however loaded the machine is."""
+RECENT = 10.0
+"""Seconds after a request in which a page may well make another one."""
 
 
 class Hub:
@@ -102,6 +104,11 @@ class Hub:
     def _start(self) -> None:
         if not self._stopped:
             self._nursery = Nursery(self)
+
+    def others(self, client: Any) -> bool:
+        """Whether other pages than this one were used just now."""
+        now = time.monotonic()
+        return any(c is not client and now - c.used < RECENT for c in self.clients)
 
     def spawn(self, work: Coroutine[Any, Any, Any]) -> asyncio.Future[Any]:
         """Run a coroutine in the loop, and do not lose it."""

@@ -56,17 +56,30 @@ class Watch:
     ----------
     pid : callable
         Its number; 0 while it is not known.
+    others : callable
+        Whether there is anybody to give way to.
     """
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, pid: Callable[[], int]) -> None:
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        pid: Callable[[], int],
+        others: Callable[[], bool],
+    ) -> None:
         self._loop = loop
+        self._others = others
         self._pid = pid
         self._before = cpu_seconds(pid()) if pid() else 0.0
         self.gave_way = False
         self._timer = loop.call_later(LOOK, self._look)
 
+    @property
+    def used(self) -> float:
+        """Seconds of CPU time since this began."""
+        return cpu_seconds(self._pid()) - self._before if self._pid() else 0.0
+
     def _look(self) -> None:
-        if self._pid() and cpu_seconds(self._pid()) - self._before > LONG:
+        if self._others() and self.used > LONG:
             self.gave_way = give_way(self._pid())
         else:
             self._timer = self._loop.call_later(LOOK, self._look)

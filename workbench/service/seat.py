@@ -1,9 +1,9 @@
 """The process that holds one page's session, and computes all that the page shows.
 
 From the server come ``{"ask": n, "name": ..., "args": [...]}``, ``{"open": saved, "kept": [...]}``,
-``{"run": n, "explain": bool}`` and ``{"keep": run}``; to it go ``{"parts": {...}, "saved": text,
-"version": n, "answer": n}`` with the parts that changed, each as JSON text, and ``{"runner": n}``
-with its socket.
+``{"run": n, "explain": bool}`` and ``{"keep": run}``, some with ``others``, whether other pages are
+in use; to it go ``{"parts": {...}, "saved": text, "version": n, "answer": n}`` with the parts that
+changed, each as JSON text, and ``{"runner": n}`` with its socket.
 """
 
 from __future__ import annotations
@@ -178,6 +178,7 @@ class Seat:
         self.session = rendering.session
         self.budgets = rendering.budgets
         self._nursery = nursery
+        self._others = False  # whether there are pages to give way to
         self._drawing: Later | None = None
         self._ranking: Later | None = None
 
@@ -189,7 +190,7 @@ class Seat:
             else:
                 works = [w for w in (self._drawing, self._ranking) if w is not None]
                 ready, _, _ = select.select([self.wire, *works], [], [], LOOK if works else None)
-                for work in works:
+                for work in works if self._others else ():
                     work.give_way()
             try:
                 if self.wire in ready:
@@ -203,6 +204,7 @@ class Seat:
                 return
 
     def _obey(self, order: dict[str, Any]) -> None:
+        self._others = order.get("others", self._others)
         match order:
             case {"ask": int(number), "name": str(name), "args": list(arguments)}:
                 commands.carry_out(self.session, name, arguments)

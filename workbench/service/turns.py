@@ -25,11 +25,19 @@ class Turn:
     tell : callable
         Takes the state of the run: ``running``, ``share``, ``status``, ``failed`` and, at the
         end, ``done`` with the run as text.
+    others : callable
+        Whether there are pages that it may have to give way to.
     """
 
     _last = 0
 
-    def __init__(self, hub: Hub, tell: Callable[[dict[str, Any]], None], page: int) -> None:
+    def __init__(
+        self,
+        hub: Hub,
+        tell: Callable[[dict[str, Any]], None],
+        page: int,
+        others: Callable[[], bool],
+    ) -> None:
         Turn._last += 1
         self.number = Turn._last
         self.over = False
@@ -37,6 +45,7 @@ class Turn:
         self._hub = hub
         self._tell = tell
         self._page = page
+        self._others = others
         self._worker: Worker | None = None
         self._started = 0.0
         self._alarm: asyncio.TimerHandle | None = None
@@ -74,7 +83,7 @@ class Turn:
         self._alarm = self._hub.loop.call_later(limit, self._late)
         worker = self._worker
         if worker is not None:
-            self._watch = Watch(self._hub.loop, lambda: worker.pid)
+            self._watch = Watch(self._hub.loop, lambda: worker.pid, self._others)
             worker.send({"go": True})
 
     def _late(self) -> None:

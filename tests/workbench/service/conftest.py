@@ -15,9 +15,9 @@ from workbench.service.budgets import Budgets
 from workbench.service.client import Client
 from workbench.service.hub import Hub
 
-PATIENCE = 60.0
+PATIENCE = 90.0
 """Seconds to wait for anything; a loaded machine takes long."""
-BUDGETS = Budgets(workers=3, runs=1, cpu_time=4, wall_time=20, draw_time=4, pending=4)
+BUDGETS = Budgets(workers=3, runs=1, cpu_time=6, wall_time=50, draw_time=4, pending=4)
 SLOW = "fuse T1..Y; parallel i by 512"
 """A schedule of Karate GCN whose compilation takes many seconds."""
 

@@ -70,8 +70,8 @@ def test_what_takes_too_long_is_ended_and_the_design_stays(page):
     started = time.monotonic()
     page.tell("set_schedule", SLOW, topic="text")
     page.until(lambda: page.refusals)
-    assert "takes more than 4 s of CPU time; the design is as before" in page.refusals[0]
-    assert time.monotonic() - started < 40
+    assert "takes more than 6 s of CPU time; the design is as before" in page.refusals[0]
+    assert time.monotonic() - started < 60
     assert page.parts["chain"] == before
     page.ask("add_boundary", 6)
     assert len(page.regions) == 4

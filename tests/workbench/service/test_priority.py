@@ -29,8 +29,8 @@ def priority(pid: int) -> int:
     return os.getpriority(os.PRIO_PROCESS, pid)
 
 
-async def watched(pid: int, seconds: float) -> Watch:
-    watch = Watch(asyncio.get_running_loop(), lambda: pid)
+async def watched(pid: int, seconds: float, others: bool = True) -> Watch:
+    watch = Watch(asyncio.get_running_loop(), lambda: pid, lambda: others)
     until = time.monotonic() + seconds
     while time.monotonic() < until and not watch.gave_way:
         await asyncio.sleep(0.05)
@@ -70,7 +70,14 @@ def test_a_process_that_is_gone_does_no_harm():
     assert not asyncio.run(watched(pid, 0.6)).gave_way
 
 
-def test_a_seat_that_gave_way_is_replaced(page):
+def test_nobody_gives_way_to_nobody():
+    with child(BUSY) as pid:
+        assert not asyncio.run(watched(pid, 3 * LONG, others=False)).gave_way
+
+
+def test_a_seat_that_gave_way_is_replaced(pages):
+    page, other = pages(), pages()
+    other.tell("undo")
     page.ask("preset", "partial")
     first = page.client._seat.pid
     page.ask("set_schedule", "fuse T1..Y\nparallel i by 16")
