@@ -96,7 +96,7 @@ def test_places_that_cannot_be_written(runs: list[StoredRun], tmp_path: Path) ->
         with pytest.raises(FuseloomError):
             export_runs(runs, tmp_path / name)
     (tmp_path / "folder.csv").mkdir()
-    with pytest.raises(FuseloomError, match="no regular file"):
+    with pytest.raises(FuseloomError, match="it is no file"):
         export_runs(runs, tmp_path / "folder.csv")
 
 
