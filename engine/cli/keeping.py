@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from types import TracebackType
 from typing import Any
 
 from engine.cli.inputs import Inputs
@@ -83,12 +82,7 @@ class Keeping:
     def __enter__(self) -> Keeping:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, value: BaseException | None, trace: object) -> None:
         if self._store is None:
             return
         if self._lease is not None:

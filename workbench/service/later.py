@@ -10,7 +10,7 @@ import socket
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from workbench.service import process
+from engine.explore import limiting
 from workbench.service.wire import Closed, Wire
 
 
@@ -33,8 +33,8 @@ class Later:
         self._pid = os.fork()
         if self._pid == 0:
             try:
-                process.end_with(parent)
-                process.limit_cpu(seconds)
+                limiting.end_with(parent)
+                limiting.limit_cpu(seconds)
                 mine.close()
                 wire = Wire(its)
                 for result in work():

@@ -13,11 +13,11 @@ import socket
 from typing import Any
 
 from engine.errors import FuseloomError
+from engine.explore import limiting
 from engine.results.record import RunRecord
 from workbench import saving
 from workbench.design import Built
 from workbench.records import KeptRun, source_of
-from workbench.service import process
 from workbench.service.budgets import MIB, Budgets
 from workbench.service.wire import Closed, Wire
 from workbench.worker import Job, work
@@ -44,12 +44,12 @@ def _run(wire: Wire, built: Built, explain: bool, budgets: Budgets, nursery: int
     try:
         while os.getppid() not in (nursery, 1):  # until the process between is gone
             os.sched_yield()
-        process.end_with(nursery)
+        limiting.end_with(nursery)
         os.nice(1)  # answers come first
-        process.limit_memory(budgets.run_memory * MIB)
+        limiting.limit_memory(budgets.run_memory * MIB)
         wire.send({"pid": os.getpid()})
         wire.receive()
-        process.limit_cpu(budgets.run_time)
+        limiting.limit_cpu(budgets.run_time)
         wire.send(_outcome(wire, built, explain))
     except Closed:
         pass

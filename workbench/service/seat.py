@@ -22,9 +22,9 @@ from engine.dataflow.sim.compiled.warmup import ready
 from engine.dataflow.sim.explain.data import observation
 from engine.dataflow.sim.program_runs import simulate
 from engine.errors import FuseloomError
+from engine.explore import limiting
 from workbench import commands, machines, saving, sources
 from workbench.ranking import candidates
-from workbench.service import process
 from workbench.service.budgets import MIB, Budgets
 from workbench.service.later import Later
 from workbench.service.running import fork_runner
@@ -164,7 +164,7 @@ class Template:
 
     def sit(self, wire: Wire, nursery: int) -> None:
         """Serve a page, inside a fork."""
-        process.limit_memory(self.budgets.memory * MIB)
+        limiting.limit_memory(self.budgets.memory * MIB)
         Seat(wire, self.rendering, nursery).serve()
 
 
@@ -190,7 +190,7 @@ class Seat:
                 ready, _, _ = select.select([self.wire, *works], [], [])
             try:
                 if self.wire in ready:
-                    with process.cpu_limited(self.budgets.cpu_time):
+                    with limiting.limited(cpu=self.budgets.cpu_time):
                         self._obey(self.wire.receive())
                 elif self._drawing in ready:
                     self._take_picture()

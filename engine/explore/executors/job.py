@@ -6,7 +6,6 @@ import importlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
-from types import TracebackType
 from typing import Any, Protocol
 
 from engine.errors import DataError
@@ -123,12 +122,7 @@ class Executor(Protocol):
 
     def __enter__(self) -> Executor: ...
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None: ...
+    def __exit__(self, *_: object) -> None: ...
 
 
 def target_of(name: str) -> Target:

@@ -8,7 +8,6 @@ import time
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING
 
 from engine.errors import StoreError
@@ -75,10 +74,7 @@ class RunStore:
     def __enter__(self) -> RunStore:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:  # fmt: skip
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     # Doing runs ---------------------------------------------------------------------------------
