@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from engine.cli import main
-from engine.cli.command import age
+from engine.cli.command import age, seconds
 from engine.explore.store import RunLabel, RunStore, State
 from tests.cli.commands import INTERPRETER, error, output
 from tests.explore.store.samples import LABEL, identity, outcome
