@@ -46,6 +46,7 @@ VERSIONS: Mapping[Kind, int] = MappingProxyType(
         Kind.ESTIMATE: 3,
         Kind.ORDERS: 2,
         Kind.RUN: 3,
+        Kind.RUNS: 2,
         Kind.WHAT_IF: 2,
     }
 )

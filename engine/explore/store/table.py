@@ -290,6 +290,8 @@ def _run(row: Any, where: str) -> StoredRun:
         given.text("machine"),
         given.optional("estimated", lambda name: _float(given, name)),
     )
+    if state is State.ESTIMATED and label.estimated is None:
+        raise RecordError(f"{where}.estimated is missing: that is all that is known of it")
     for name in ("name", "data", "machine", "schedule", "program", "reason"):
         _storable(given.data[name], f"{where}.{name}")
     return StoredRun(
