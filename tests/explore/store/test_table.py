@@ -221,9 +221,9 @@ def test_damaged_files_give_runs_or_are_refused(
 def test_other_files_are_refused(tmp_path: Path) -> None:
     for name, content in (
         ("a.json", b"{}"), ("b.json", b"[1]"), ("c.csv", b""), ("d.csv", b"\xff\xfe"),
-        ("e.json", b'{"fuseloom": "runs", "version": 2, "total": 0, "runs": []}'),
-        ("f.json", b'{"fuseloom": "runs", "version": 1, "total": 5, "runs": []}'),
-        ("g.json", b'{"fuseloom": "runs", "version": 1, "total": 1, "runs": [3]}'),
+        ("e.json", b'{"fuseloom": "runs", "version": 3, "total": 0, "runs": []}'),
+        ("f.json", b'{"fuseloom": "runs", "version": 2, "total": 5, "runs": []}'),
+        ("g.json", b'{"fuseloom": "runs", "version": 2, "total": 1, "runs": [3]}'),
         ("h.txt", b""),
     ):  # fmt: skip
         (tmp_path / name).write_bytes(content)
