@@ -28,6 +28,7 @@ class Kind(Enum):
     RUNS = "runs"
     UPKEEP = "upkeep"
     ORDERS = "orders"
+    SWEEP = "sweep"
     AUTOSCHEDULE = "autoschedule"
     WHY = "why"
     WHAT_IF = "what-if"

@@ -100,7 +100,7 @@ class Explored:
     complete : bool
         Whether these are all configurations of the space, and each has what was asked for.
     new : mapping of str to int
-        Runs that were done now, by how they came out; the others were there.
+        Runs that were estimated or done now, by how they stand; the others were there.
     store : Path
         Where the runs are.
     """

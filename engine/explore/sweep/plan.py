@@ -65,6 +65,8 @@ class Plan:
         The point of the space; of ``cuts`` and ``order`` what ``all`` became.
     refused : Outcome or None
         Why it cannot be compiled.
+    asked : str or None
+        Text of its schedule before the compiler's choices; None if it has none.
     """
 
     values: Mapping[str, str]
@@ -72,13 +74,13 @@ class Plan:
     subject: Subject | None = field(default=None, repr=False)
     compiled: Compilation | None = field(default=None, repr=False)
     machine: Machine = field(default_factory=Machine.default)
-    asked: str = ""
+    asked: str | None = None
     sized: bool = False
 
     @cached_property
     def identity(self) -> RunIdentity | None:
-        """What its run rests on; None where there is no program."""
-        if self.subject is None:
+        """What its run rests on; None where there is no program, or no schedule."""
+        if self.subject is None or self.asked is None:
             return None
         program, schedule = self.subject.given.program, self.asked
         if self.compiled is not None:
@@ -166,7 +168,7 @@ class Planner:
             tuple(sorted(sizes.items())),
         )
         machine, sized = self._machine(point)
-        plan = Plan(point, None, subject, None, machine, "", sized)
+        plan = Plan(point, None, subject, None, machine, None, sized)
         try:
             asked = self._schedule(point, subject.given)
             for values, schedule in self._cut(point, asked, subject.given):
@@ -261,6 +263,7 @@ class Planner:
         """The plan, compiled, with every choice of orders that it asks for."""
         order = plan.values.get("order", self._space.base.order)
         assert plan.subject is not None
+        assert plan.asked is not None
         machine = plan.machine if order == "best" else Machine.default()
         try:
             compiled = self._compiled(plan.subject, plan.asked, order, machine)

@@ -176,7 +176,7 @@ class _Sweep:
         self._rows: list[Row] = []
         self._best_planned: dict[str, tuple[Row, Plan]] = {}
         self._by_key: dict[str, list[Row]] = {}
-        self._new: Counter[str] = Counter()
+        self._new: set[str] = set()
         self._done, self._total = 0, min(space.size, wishes.limit) if space.counted else None
         self._best: float | None = None
         self._executor: Executor | None = None
@@ -208,7 +208,7 @@ class _Sweep:
         row.state = State.ESTIMATED
         label = plan.label(row.estimated)
         if self._store.put(plan.identity, Outcome(State.ESTIMATED), label):
-            self._new[State.ESTIMATED.value] += 1
+            self._new.add(plan.identity.key)
 
     def _taken(self) -> Iterator[tuple[Row, Plan]]:
         """The configurations, each with a row that has what is known of it."""
@@ -244,9 +244,9 @@ class _Sweep:
     def _refuse(self, row: Row, plan: Plan, outcome: Outcome) -> None:
         if row.state is None or row.state is State.ESTIMATED:
             row.take(outcome)
-            if plan.identity is not None:
-                kept = self._store.put(plan.identity, outcome, plan.label(None))
-                self._new[outcome.state.value] += kept
+            identity = plan.identity
+            if identity is not None and self._store.put(identity, outcome, plan.label(None)):
+                self._new.add(identity.key)
 
     # Simulations --------------------------------------------------------------------------------
 
@@ -284,7 +284,7 @@ class _Sweep:
             return None
 
     def _told(self, key: str, outcome: Outcome) -> bool:
-        self._new[outcome.state.value] += 1
+        self._new.add(key)
         for row in self._by_key.get(key, ()):
             row.take(outcome)
             self._count(row, "simulating")
@@ -321,4 +321,9 @@ class _Sweep:
             raise DataError(f"no configuration of this space can be: {made[0].reason}")
         undone = any(row.state in (None, State.LEASED) for row in made)
         complete = not (self._truncated or self.ended or undone)
-        return Explored(self._space.axes, made, complete, dict(self._new), self._store.path)
+        new = Counter(
+            rows[0].state.value
+            for key, rows in self._by_key.items()
+            if key in self._new and rows[0].state is not None
+        )
+        return Explored(self._space.axes, made, complete, dict(new), self._store.path)
