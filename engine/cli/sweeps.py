@@ -92,9 +92,10 @@ def sweep(options: Any) -> int:
         raise UsageError("--no-estimate goes with --simulate", hint="simulate all of them")
     memory = options.memory_limit
     space = _space(options)
+    console = Console(stderr=True)
     with Progress(
         TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
-        console=Console(stderr=True), transient=True, disable=options.json,
+        console=console, transient=True, disable=options.json or not console.is_terminal,
     ) as bar:  # fmt: skip
         line = bar.add_task("planning", total=space.size if space.counted else None)
 
