@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import logging
 import queue
 import threading
 import time
@@ -327,10 +328,15 @@ def _close(client: Any) -> None:
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """Large requests are meant."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
+    """Large requests are meant; that a scheduler is gone is told by an error."""
+    logger = logging.getLogger("distributed.client")
+    before, logger.disabled = logger.disabled, True
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logger.disabled = before
 
 
 def _short(problem: object) -> str:
