@@ -83,6 +83,16 @@ def test_what_makes_no_sense(capsys: pytest.CaptureFixture[str]) -> None:
         assert told in error(capsys, *SPMV, *wrong), wrong
 
 
+def test_dask_is_an_extra(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    for name in ("dask", "dask_worker"):
+        monkeypatch.delitem(sys.modules, f"engine.explore.executors.{name}", raising=False)
+    told = error(capsys, *SPMV, "--simulate", "--scheduler", "tcp://127.0.0.1:1")
+    assert "pip install 'fuseloom[dask]'" in told
+
+
 def test_limits_are_results(capsys: pytest.CaptureFixture[str]) -> None:
     made = output(capsys, *SPMV, "--simulate", "--jobs", "0", "--token-limit", "5", "--json")
     assert [c["state"] for c in json.loads(made)["configurations"]] == ["limit"]

@@ -15,39 +15,31 @@ import contextlib
 import hashlib
 import logging
 import queue
-import threading
 import time
 import uuid
 import warnings
-from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from engine.errors import DataError, FuseloomError
+
 try:
-    from distributed import Client, Future, Reschedule, WorkerPlugin, get_worker
+    from distributed import Client, Future
     from distributed.scheduler import KilledWorker
 except ImportError:
-    from engine.errors import DataError as _DataError
-
-    raise _DataError(
+    raise DataError(
         "dask.distributed is not installed", hint="pip install 'fuseloom[dask]'"
     ) from None
 
-from engine.errors import DataError, FuseloomError
-from engine.explore.executors.job import Answer, Fate, Job, JobLimits, Progress
-from engine.explore.executors.local import TRIES, LocalProcesses
+from engine.explore.executors.dask_worker import LOOK, Processes, carry_out, given
+from engine.explore.executors.job import Answer, Fate, Job, Progress
+from engine.explore.executors.local import TRIES
 from engine.explore.store.identity import engine_version
 from engine.program import regular_files
 
 PATIENCE = 30.0
 """Seconds for which a scheduler that is lost may come back."""
 _CONNECT = 10.0
-_LOOK = 0.25
-"""Seconds between two looks whether a job is still wanted, or a scheduler still there."""
-_TELL = 0.5
-"""Seconds between two reports of a job."""
-_IDLE = 30.0
-"""Seconds after which a process without a job ends."""
 _COUNT = 2.0
 """Seconds between two looks how many workers there are."""
 
@@ -144,7 +136,7 @@ class DaskWorkers:
             if self._lost or any(found.lost for found in self._open.values()):
                 self._reconnect()
             try:
-                key = self._done.get(timeout=_LOOK)
+                key = self._done.get(timeout=LOOK)
             except queue.Empty:
                 self._tell_waiting()
                 # one whose result was lost with a worker is done a second time, and not told
@@ -186,7 +178,7 @@ class DaskWorkers:
         try:
             with _quiet():
                 client = Client(self._address, timeout=_CONNECT, set_as_default=False)
-                client.register_plugin(_Processes(), name=self._name)
+                client.register_plugin(Processes(), name=self._name)
                 if self._progress is not None:
                     client.subscribe_topic(self._name, self._hear)
         except Exception as problem:  # Dask raises errors of many kinds
@@ -219,7 +211,7 @@ class DaskWorkers:
                         f"the Dask scheduler at {self._address} is lost",
                         hint="start it again, then this command; what was finished is kept",
                     ) from problem
-            time.sleep(_LOOK)
+            time.sleep(LOOK)
         for found in list(self._open.values()):
             self._hand_over(found)
 
@@ -244,7 +236,7 @@ class DaskWorkers:
         """A file's content among the scheduler's tasks, once: it is made anew where it is lost."""
         name = f"{self._name}-{hashlib.sha256(content).hexdigest()}"
         if name not in self._files:
-            self._files[name] = self._client.submit(_given, content, key=name, pure=True)
+            self._files[name] = self._client.submit(given, content, key=name, pure=True)
         return self._files[name]
 
     def _taken(self, key: str) -> Answer | None:
@@ -341,163 +333,3 @@ def _quiet() -> Iterator[None]:
 
 def _short(problem: object) -> str:
     return f"{type(problem).__name__}: {' '.join(str(problem).split())[:200]}"
-
-
-# On the workers -----------------------------------------------------------------------------------
-
-
-def _given(content: bytes) -> bytes:
-    return content
-
-
-class _Processes(WorkerPlugin):  # type: ignore[misc]
-    """The processes of a Dask worker that do jobs: one per thread, while there is work."""
-
-    def setup(self, worker: Any) -> None:
-        self._idle: list[_Process] = []
-        self._busy: set[_Process] = set()
-        self._lock = threading.Lock()
-        self._over = False
-
-    def teardown(self, worker: Any) -> None:
-        """The worker closes, or the driver has left."""
-        with self._lock:
-            self._over = True
-            idle, self._idle = self._idle, []
-            busy = list(self._busy)
-        for process in idle:
-            process.end()
-        for process in busy:
-            process.stop()
-
-    @contextlib.contextmanager
-    def process(self) -> Iterator[_Process]:
-        """A process for one job."""
-        with self._lock:
-            process = self._idle.pop() if self._idle else _Process()
-            self._busy.add(process)
-        try:
-            yield process
-        finally:
-            with self._lock:
-                self._busy.discard(process)
-                self._idle.append(process)
-            timer = threading.Timer(_IDLE, self._end_idle, (process, process.jobs))
-            timer.daemon = True
-            timer.start()
-            if self._over:
-                self._end_idle(process, process.jobs)
-
-    def _end_idle(self, process: _Process, jobs: int) -> None:
-        """End a process that has had no job since."""
-        with self._lock:
-            if process not in self._idle or process.jobs != jobs:
-                return
-            self._idle.remove(process)
-        process.end()
-
-
-class _Process:
-    """A worker process, used by one thread at a time."""
-
-    def __init__(self) -> None:
-        self.jobs = 0
-        self._report: Progress | None = None
-        self._key = ""
-        self._executor = LocalProcesses(1, self._hear)
-
-    def do(self, job: Job, report: Progress, unwanted: Callable[[], bool]) -> Answer:
-        """Do a job; it is cancelled when it turns out that nobody wants it any more."""
-        self.jobs += 1
-        self._report, self._key = report, job.key
-        over = threading.Event()
-
-        def watch() -> None:
-            while not over.wait(_LOOK):
-                if unwanted():
-                    self.stop()
-
-        threading.Thread(target=watch, daemon=True).start()
-        try:
-            self._executor.submit(job)
-            while (answer := self._executor.next()) is not None:
-                if answer.key == job.key:
-                    return answer
-            raise AssertionError("a job without an answer")
-        finally:
-            self._key = ""
-            over.set()
-
-    def stop(self) -> None:
-        """Cancel what is done; may be called by any thread."""
-        if self._key:
-            self._executor.cancel(self._key)
-
-    def end(self) -> None:
-        """End the process, which has nothing to do."""
-        self._executor.close()
-
-    def _hear(self, key: str, share: float, text: str) -> None:
-        if self._report is not None:
-            self._report(key, share, text)
-
-
-def carry_out(payload: Mapping[str, Any], files: Mapping[str, bytes]) -> dict[str, Any]:
-    """Do a job on this Dask worker: its answer as plain data.
-
-    Raises
-    ------
-    FuseloomError
-        If this worker has another version of Fuseloom than the driver.
-    """
-    if payload["engine"] != engine_version():
-        raise FuseloomError(f"a worker has version {engine_version()}, not {payload['engine']}")
-    worker = get_worker()
-    task = worker.get_current_task()
-    last = 0.0
-
-    def report(key: str, share: float, text: str) -> None:
-        nonlocal last
-        if time.monotonic() - last > _TELL:
-            last = time.monotonic()
-            worker.log_event(payload["plugin"], {"key": key, "share": share, "text": text})
-
-    def unwanted() -> bool:
-        known = worker.state.tasks.get(task)
-        return known is None or known.state in ("cancelled", "released", "forgotten")
-
-    request = _with_files(payload["request"], _stored(files, Path(worker.local_directory)))
-    limits = JobLimits(payload["cpu"], payload["wall"], payload["memory"])
-    with worker.plugins[payload["plugin"]].process() as process:
-        job = Job(payload["key"], payload["target"], request, limits)
-        answer = process.do(job, report, unwanted)
-    if answer.fate is Fate.CANCELLED:  # nobody wants it, or this worker closes
-        raise Reschedule
-    return {
-        "fate": answer.fate.value, "value": answer.value, "reason": answer.reason,
-        "seconds": answer.seconds,
-    }  # fmt: skip
-
-
-def _stored(files: Mapping[str, bytes], folder: Path) -> dict[str, str]:
-    """Copies of files on this worker, by what they were called."""
-    found = {}
-    for name, content in files.items():
-        digest = hashlib.sha256(content).hexdigest()
-        path = folder / "fuseloom-files" / f"{digest}{Path(name).suffix}"
-        if not path.exists():
-            regular_files.write_bytes(path, content)
-        found[name] = str(path)
-    return found
-
-
-def _with_files(value: Any, places: Mapping[str, str]) -> Any:
-    """Plain data with other paths in place of those that were given."""
-    match value:
-        case str():
-            return places.get(value, value)
-        case Mapping():
-            return {name: _with_files(inner, places) for name, inner in value.items()}
-        case list() | tuple():
-            return [_with_files(inner, places) for inner in value]
-    return value
