@@ -5,9 +5,9 @@
 
 Each visitor drags the boundary of Karate GCN to a place of its own choice, and now and then runs;
 the cycles are compared with those of the same design simulated here.  With ``--hostile`` one more
-visitor sends the worst there is, all the time.  At the end the server is told to end, and nothing
-of it may be left.  With ``--visits`` so many visitors come one after another, each drags, runs and
-goes, and the server's memory is told.
+visitor sends the worst there is, all the time (:mod:`benchmarks.hostile`).  At the end the server
+is told to end, and nothing of it may be left.  With ``--visits`` so many visitors come one after
+another, each drags, runs and goes, and the server's memory is told.
 """
 
 from __future__ import annotations
@@ -17,25 +17,14 @@ import asyncio
 import os
 import random
 import time
+from collections import Counter
 from dataclasses import dataclass, field
 from functools import cache
 
+from benchmarks.hostile import harass
 from benchmarks.visitors import Server, Visitor
 from engine.dataflow.sim.program_runs import simulate
 from workbench.session import Session
-
-WORST = (
-    ("TextEditor", "A: 12000x12000 csr\nx: 12000 dense\ny[i] = A[i,j] * x[j]"),
-    ("MachinePanel", "a = " + "[" * 30_000),
-    ("TextEditor", "\n".join(f"T{k}[i] = x[i] * x[i]" for k in range(30_000))),
-    ("FusionChain", 1 << 40),
-    ("MachinePanel", "x = '" + "a" * 60_000 + "'"),
-    (
-        "TextEditor",
-        "x: 8 dense\nT0[i] = x[i] + x[i]\n"
-        + "\n".join(f"T{k + 1}[i] = T{k}[i] + x[i]" for k in range(240)),
-    ),
-)
 
 
 @cache
@@ -54,7 +43,8 @@ class Outcome:
     drags: list[float] = field(default_factory=list)
     runs: list[float] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
-    hostile: int = 0
+    hostile: Counter[str] = field(default_factory=Counter)
+    """Of each kind how many requests the hostile visitor sent."""
 
     def __str__(self) -> str:
         return "\n".join(
@@ -62,7 +52,7 @@ class Outcome:
                 f"drags: {len(self.drags):,}, {quantiles(self.drags)}",
                 f"runs:  {len(self.runs):,}, {quantiles(self.runs)}",
                 f"wrong: {len(self.wrong)} {self.wrong[:3]}",
-                f"hostile requests: {self.hostile}",
+                f"hostile: {dict(self.hostile) or 'nobody'}",
             ]
         )
 
@@ -108,21 +98,6 @@ async def visit(visitor: Visitor, seed: int, until: float, pause: float, outcome
         await visitor.close()
 
 
-async def harass(server: Server, until: float, outcome: Outcome) -> None:
-    """One visitor who sends the worst there is."""
-    rng = random.Random(0)
-    visitor = await Visitor(server).open()
-    while time.monotonic() < until:
-        component, content = rng.choice(WORST)
-        request = {"kind": "move", "gap": content, "to": 3}
-        if isinstance(content, str):
-            request = {"kind": "apply", "text": content}
-        await visitor.tell(component, request)
-        outcome.hostile += 1
-        await asyncio.sleep(rng.random() * 3)
-    await visitor.close()
-
-
 async def measure(
     server: Server, visitors: int, seconds: float, pause: float = 1.0, hostile: bool = False
 ) -> Outcome:
@@ -131,10 +106,11 @@ async def measure(
     there = [await Visitor(server).open() for _ in range(visitors)]
     until = time.monotonic() + seconds
     async with asyncio.TaskGroup() as group:
-        if hostile:
-            group.create_task(harass(server, until, outcome))
+        worst = group.create_task(harass(server, until)) if hostile else None
         for seed, visitor in enumerate(there):
             group.create_task(visit(visitor, seed, until, pause, outcome))
+    if worst is not None:
+        outcome.hostile = worst.result()
     return outcome
 
 

@@ -18,7 +18,7 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -161,6 +161,8 @@ class Visitor:
         self._socket: WebSocketClientConnection
         self._views: dict[str, tuple[str, Any]] = {}
         self._changed = asyncio.Event()
+        self._hears = asyncio.Event()
+        self._hears.set()
         self._numbers = 0
         self._reading: asyncio.Task[None]
         self.lost = False
@@ -196,10 +198,20 @@ class Visitor:
         with contextlib.suppress(asyncio.CancelledError):
             await self._reading
 
+    @contextlib.contextmanager
+    def deaf(self) -> Iterator[None]:
+        """Read nothing meanwhile: what the server sends fills the line."""
+        self._hears.clear()
+        try:
+            yield
+        finally:
+            self._hears.set()
+
     # What it sees -------------------------------------------------------------------------
 
     async def _read(self, greeted: asyncio.Future[None], pulled: asyncio.Future[None]) -> None:
         while True:
+            await self._hears.wait()
             header = await self._socket.read_message()
             if header is None:
                 self.lost = True
@@ -327,7 +339,7 @@ class Visitor:
 
     async def run(self) -> float:
         """Simulate; seconds until the cycles are there."""
-        before = self.view("RunPanel")
+        before = self.view("RunPanel")["finished"]
         await self.tell("RunPanel", {"kind": "run"})
         started = time.monotonic()
 
@@ -335,7 +347,7 @@ class Visitor:
             # a short run may begin and end between two messages
             view = self.view("RunPanel")
             over = not view["running"] and not self.data("Connection").get("working")
-            return over and view["result"] != before["result"]
+            return over and view["finished"] != before
 
         await self.until(shown)
         view = self.view("RunPanel")

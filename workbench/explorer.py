@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from html import escape
 from typing import Any
@@ -60,8 +59,6 @@ STARTING = {
     "presets": ["partial"],
 }
 """What the toolbar shows before the engine is loaded."""
-CROSSING = 60.0
-"""Seconds after a choice in which an older message may still have been under way."""
 _DENSE = {"MuiToolbar": {"defaultProps": {"variant": "dense"}}}
 THEME = {
     "light": {
@@ -214,7 +211,7 @@ def _toolbar(desk: Desk, run: RunPanel) -> pn.Row:
     undo = _button("Undo", "undo", lambda: desk.ask("undo"))
     redo = _button("Redo", "redo", lambda: desk.ask("redo"))
     showing = [False]
-    touched: dict[Any, float] = {}
+    touched: set[Any] = set()
 
     def show(*_: Any) -> None:
         """Bring the widgets in line without taking their change for a request."""
@@ -230,10 +227,8 @@ def _toolbar(desk: Desk, run: RunPanel) -> pn.Row:
             ):
                 if widget.options != now[options] or widget.value != now[value]:
                     widget.param.update(options=now[options], value=now[value])
-                if widget in touched:  # at least once, however long the answer took
+                if widget in touched:
                     _resend(widget)
-                    if time.monotonic() - touched[widget] > CROSSING:
-                        del touched[widget]
             undo.disabled, redo.disabled = not now["undo"], not now["redo"]
         finally:
             showing[0] = False
@@ -241,7 +236,7 @@ def _toolbar(desk: Desk, run: RunPanel) -> pn.Row:
     def ask(name: str) -> Any:
         def on_change(event: Any) -> None:
             if not showing[0] and event.new and event.new != OWN:
-                touched[event.obj] = time.monotonic()
+                touched.add(event.obj)
                 desk.ask(name, event.new)
 
         return on_change

@@ -15,16 +15,16 @@ from engine.dataflow.samml.catalogue import primitive
 from engine.dataflow.samml.primitive import Family
 from engine.dataflow.sim.machine import Machine
 from engine.dataflow.sim.machine_text import read_machine
-from engine.errors import FuseloomError, OrderError, ProgramError, ScheduleError
+from engine.errors import FuseloomError, ProgramError, ScheduleError
 from engine.models import MODELS
 from engine.results.record import RunRecord
+from workbench import edits
 from workbench.design import (
     Built,
     Design,
     build,
     starting_schedule,
     with_options,
-    with_order,
     with_program,
 )
 from workbench.machines import RUN_LIMIT, tokens_of
@@ -87,6 +87,7 @@ class Session(param.Parameterized):
     node = param.Integer(-1, doc="The selected graph node's id; -1 is none.")
     records = param.Dict({}, doc="Configuration to its KeptRun, oldest first.")
     latest = param.ClassSelector(class_=KeptRun, doc="The record shown last.")
+    finished = param.Integer(0, doc="Counts runs, also those of a configuration run before.")
     clusters = param.Boolean(False, doc="Whether the drawing frames nodes of one table column.")
     direction = param.Selector(default="LR", objects=["LR", "TB"], doc="Of the drawing.")
     activity = param.Selector(default="busy", objects=list(ACTIVITIES), doc="On the timeline.")
@@ -265,37 +266,11 @@ class Session(param.Parameterized):
 
     def set_cuts(self, gaps: Iterable[int]) -> bool:
         """Cut exactly at these gaps between boxes."""
-        wanted = sorted(set(gaps))
-        units = self.built.units
-        for gap in wanted:
-            if not 0 < gap < len(units):
-                return self.refuse(
-                    ScheduleError(
-                        f"there is no gap {gap} to cut",
-                        hint=f"a boundary stands between two kernels: 1 to {len(units) - 1}",
-                    )
-                )
-        cuts = frozenset(units[gap].start for gap in wanted)
-        return self._try(lambda: replace(self.design, cuts=cuts))
+        return self._try(lambda: edits.with_cuts(self.built, gaps))
 
     def move_boundary(self, gap: int, to: int) -> bool:
         """Move the boundary at one gap to another, past no other boundary."""
-        cuts = set(self.cuts)
-        if gap not in cuts:
-            return self.refuse(ScheduleError(f"there is no boundary at gap {gap} to move"))
-        if to == gap:
-            return True
-        between = range(min(gap, to), max(gap, to) + 1)
-        met = next((c for c in self.cuts if c != gap and c in between), None)
-        if met is not None:
-            left, right = self.built.units[met - 1].name, self.built.units[met].name
-            return self.refuse(
-                ScheduleError(
-                    f"a boundary stands already between {left} and {right}",
-                    hint="remove one of them to fuse the regions",
-                )
-            )
-        return self.set_cuts((cuts - {gap}) | {to})
+        return self._try(lambda: edits.with_boundary_moved(self.built, gap, to))
 
     def add_boundary(self, gap: int) -> bool:
         """Cut a region in two."""
@@ -307,34 +282,11 @@ class Session(param.Parameterized):
 
     def set_order(self, region: int, order: Sequence[str]) -> bool:
         """Choose a region's dataflow order, outermost index first."""
-
-        def change() -> Design:
-            compiled = self.regions[region]
-            wanted = tuple(order)
-            compiled.pog.check(wanted)
-            free = with_order(self.design, compiled.name, None)
-            usual = build(free, self.built).region_order(region)
-            return free if wanted == usual else with_order(free, compiled.name, wanted)
-
-        return self._try(change, "order")
+        return self._try(lambda: edits.with_region_order(self.built, region, order), "order")
 
     def move_row(self, row: str, to: int) -> bool:
         """Move an index of the region shown to another place of the table's rows."""
-        rows = list(self.current.order)
-        if row not in self.current.region.indices:
-            return self.refuse(
-                OrderError(
-                    f"row {row} cannot be moved by itself: the compiler added it",
-                    hint="it follows the index it is named after",
-                ),
-                "order",
-            )
-        if not 0 <= to < len(rows):
-            edge = "outermost" if to < 0 else "innermost"
-            return self.refuse(OrderError(f"{row} is the {edge} index already"), "order")
-        rows.insert(to, rows.pop(rows.index(row)))
-        own = set(self.current.region.indices)
-        return self.set_order(self.region, [x for x in rows if x in own])
+        return self._try(lambda: edits.with_row_moved(self.built, self.region, row, to), "order")
 
     def undo(self) -> bool:
         """Back to the design before the last change."""
@@ -413,7 +365,7 @@ class Session(param.Parameterized):
         records = {**self.records, record.configuration: record}
         for oldest in list(records)[: max(0, len(records) - self.most_records)]:
             del records[oldest]
-        self.param.update(records=records, latest=record)
+        self.param.update(records=records, latest=record, finished=self.finished + 1)
         return record
 
     # Drawing ------------------------------------------------------------------------------

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import fields
+from dataclasses import Field, fields
 from threading import RLock
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 _LOCK = RLock()
 
@@ -27,6 +27,8 @@ class LateFields:
     (1, False, 2, True)
     """
 
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+
     @classmethod
     def late(
         cls,
@@ -46,7 +48,7 @@ class LateFields:
         return made
 
     def __getattr__(self, name: str) -> Any:
-        if name in type(self).__dataclass_fields__:  # type: ignore[attr-defined]
+        if name in type(self).__dataclass_fields__:
             with _LOCK:
                 if name not in self.__dict__ and name in self.__dict__.get("_apart", ()):
                     self.__dict__[name] = self.__dict__["_apart"][name]()
@@ -61,6 +63,6 @@ class LateFields:
 
     def __getstate__(self) -> dict[str, Any]:
         """All fields, made where they were not; not what they were made by."""
-        for field in fields(self):  # type: ignore[arg-type]
+        for field in fields(self):
             getattr(self, field.name)
         return {k: v for k, v in self.__dict__.items() if not k.startswith("_")}

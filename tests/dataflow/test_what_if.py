@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -103,10 +105,10 @@ def test_channels_for_these_data_are_smaller_than_for_any() -> None:
     ],
 )
 def test_what_cannot_be_asked(
-    partial: fl.Compilation, given: dict[str, object], error: type[Exception], text: str
+    partial: fl.Compilation, given: dict[str, Any], error: type[Exception], text: str
 ) -> None:
     with pytest.raises(error, match=text):
-        fl.what_if(partial, KARATE, **given)  # type: ignore[arg-type]
+        fl.what_if(partial, KARATE, **given)
 
 
 def test_statistics_alone_know_nothing_of_the_chip(partial: fl.Compilation) -> None:

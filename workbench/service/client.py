@@ -17,6 +17,7 @@ from typing import Any
 
 from workbench.service.hub import Hub
 from workbench.service.journal import note
+from workbench.service.priority import Watch
 from workbench.service.turns import Turn
 from workbench.service.workers import Ended, Worker
 
@@ -61,6 +62,7 @@ class Client:
         self._line: list[Ask] = []
         self._changed = asyncio.Event()
         self._seat: Worker | None = None
+        self._slow: str | None = None  # the design with which the seat gave way to others
         self._answers = 0
         self._answer: asyncio.Future[dict[str, Any]] | None = None
         self._turn: Turn | None = None
@@ -156,6 +158,8 @@ class Client:
 
     async def _ready_seat(self) -> Worker:
         """The page's seat; a new one is brought to where the page is."""
+        if self._slow is not None and self._slow != self.saved:
+            self._end_seat("it gave way to others, and stays behind them")
         if self._seat is not None and not self._seat.ended.done():
             return self._seat
         limit = self.hub.budgets.wall_time
@@ -204,6 +208,7 @@ class Client:
 
     def _end_seat(self, why: str) -> None:
         seat, self._seat = self._seat, None
+        self._slow = None
         if seat is not None:
             seat.kill(why)
 
@@ -221,6 +226,17 @@ class Client:
         Ended
             If there was none; the seat has ended then.
         """
+        watch = Watch(self.hub.loop, lambda: seat.pid)
+        try:
+            await self._answered(seat, message, patient, news)
+        finally:
+            watch.end()
+        if watch.gave_way and "ask" in message:
+            self._slow = self.saved
+
+    async def _answered(
+        self, seat: Worker, message: dict[str, Any], patient: bool, news: dict[str, Any] | None
+    ) -> None:
         self._answers += 1
         number = self._answers
         message = {**message, ("ask" if "ask" in message else "answer"): number}

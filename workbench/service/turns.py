@@ -11,6 +11,7 @@ from typing import Any
 
 from workbench.service.hub import Hub
 from workbench.service.journal import note
+from workbench.service.priority import Watch
 from workbench.service.workers import Nursery, Worker
 
 PLACES = ("next", "second", "third", "fourth", "fifth")
@@ -39,6 +40,7 @@ class Turn:
         self._worker: Worker | None = None
         self._started = 0.0
         self._alarm: asyncio.TimerHandle | None = None
+        self._watch: Watch | None = None
         self._going = False
         self._say(status="starting the simulator", share=0.0)
 
@@ -70,8 +72,10 @@ class Turn:
         self._say(status="starting the simulator", share=0.0)
         limit = self._hub.budgets.run_time
         self._alarm = self._hub.loop.call_later(limit, self._late)
-        if self._worker is not None:
-            self._worker.send({"go": True})
+        worker = self._worker
+        if worker is not None:
+            self._watch = Watch(self._hub.loop, lambda: worker.pid)
+            worker.send({"go": True})
 
     def _late(self) -> None:
         limit = self._hub.budgets.run_time
@@ -112,6 +116,8 @@ class Turn:
         self.over = True
         if self._alarm is not None:
             self._alarm.cancel()
+        if self._watch is not None:
+            self._watch.end()
         if self._worker is not None:
             self._worker.kill()
         if not self.attached.done():

@@ -17,7 +17,7 @@ from panel.io import document
 def write_every_message() -> None:
     """Let no message wait for the next one; done once, however often it is called."""
     dispatch = document._dispatch_msgs
-    if getattr(dispatch, "writes_all", False):
+    if dispatch.__module__ == __name__:
         return
 
     async def dispatch_all(doc: Any) -> None:
@@ -25,5 +25,4 @@ def write_every_message() -> None:
             document._WRITE_BLOCK[doc] = True
         await dispatch(doc)
 
-    dispatch_all.writes_all = True  # type: ignore[attr-defined]
     document._dispatch_msgs = dispatch_all

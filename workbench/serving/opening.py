@@ -14,6 +14,7 @@ from typing import Any
 
 import panel as pn
 import panel.io.server
+import param
 from bokeh.application.handlers.handler import Handler
 from bokeh.document import Document
 from bokeh.settings import settings
@@ -49,7 +50,7 @@ class InTurn(Handler):
 def remember_resources() -> None:
     """Find out once, and not for each page, which files a page of its kind needs."""
     find = panel.io.server.bundle_resources
-    if not hasattr(find, "remembers"):
+    if find.__module__ != __name__:
         panel.io.server.bundle_resources = remembering(find)
 
 
@@ -70,19 +71,17 @@ def remembering(find: Callable[..., Any]) -> Callable[..., Any]:
                 setattr(bundle, name, list(value))
         return bundle
 
-    found.remembers = known  # type: ignore[attr-defined]
     return found
 
 
-class _NoRun:
+class _NoRun(param.Parameterized):
     """What a page is told of its simulation before there is any."""
 
-    running, share, status, failed, limit = False, 0.0, "", False, 0.0
-
-    class param:  # noqa: N801 (as Param has it)
-        @staticmethod
-        def watch(*_: Any) -> None:
-            """Nothing ever changes."""
+    running = param.Boolean(False)
+    share = param.Number(0.0)
+    status = param.String("")
+    failed = param.Boolean(False)
+    limit = param.Number(0.0)
 
 
 def rehearse() -> None:
@@ -90,7 +89,7 @@ def rehearse() -> None:
 
     What is in memory after it stays; later collections pass over it, and take milliseconds.
     """
-    settings.perform_document_validation = False  # type: ignore[assignment] # checks for authors
+    settings.perform_document_validation.set_value(False)  # it tells authors of their faults
     document = Document()
     with set_curdoc(document):
         explorer(Desk(_NoRun())).server_doc(document)

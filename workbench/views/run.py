@@ -39,6 +39,7 @@ def view(session: Session) -> dict[str, Any]:
         "configuration": fingerprint(session.configuration),
         "question": _question(session) if expected(session) > machines.PATIENCE else "",
         "done": record is not None,
+        "finished": session.finished,
         "estimate": count(session.estimate.cycles, "cycles"),
         "result": result,
     }

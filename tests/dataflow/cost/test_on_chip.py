@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -14,9 +16,9 @@ A, B = (RNG.random((30, 30)) * (RNG.random((30, 30)) < 0.15) for _ in "AB")
 PRODUCT = "A: 30x30 csr\nB: 30x30 csr\nT[i,j] = A[i,k] * B[k,j]"
 
 
-def on_chip(text: str, schedule: str, data: dict[str, object], **options: object) -> OnChip:
+def on_chip(text: str, schedule: str, data: dict[str, object], **options: Any) -> OnChip:
     compiled = fl.compile(fl.parse(text), schedule)
-    (region,) = fl.estimate(compiled, data, **options).regions  # type: ignore[arg-type]
+    (region,) = fl.estimate(compiled, data, **options).regions
     return region.on_chip
 
 

@@ -11,55 +11,14 @@ import contextlib
 import json
 import random
 import socket
-import string
 
 import pytest
 
+from benchmarks.hostile import request
 from benchmarks.visitors import Server, Visitor
 
 ADDRESSES, MESSAGES = 90, 60
 LONGEST = 500
-COMPONENTS = ("FusionChain", "OrdersPanel", "FusionTableGrid", "GraphView", "RunPanel",
-              "MachinePanel", "TextEditor", "schedule", "Connection", "PathPanel")  # fmt: skip
-KINDS = ("move", "add", "remove", "show", "choose", "select", "apply", "clusters", "direction",
-         "restore", "recall", "cell", "capacity", "row", "look", "nothing", "")  # fmt: skip
-FIELDS = ("gap", "to", "region", "order", "node", "text", "on", "saved", "number", "column", "row",
-          "name", "value", "machine", "tokens")  # fmt: skip
-
-
-def junk(rng: random.Random, depth: int = 3) -> object:
-    """Something that JSON can say."""
-    match rng.randrange(12 if depth else 9):
-        case 0:
-            return rng.choice([0, -1, 1 << 31, -(1 << 63), 10**30, 1e308, True, None])
-        case 1 | 2:
-            return rng.randrange(-3, 12)
-        case 3:
-            return "x" * rng.choice([0, 1, 300, 50_000])
-        case 4:
-            return rng.choice(["../../etc/passwd", "/dev/zero", "file:///etc/passwd", "'; rm -rf",
-                               "<script>alert(1)</script>", "\0", "\ud800", "{{7*7}}",
-                               "%s%n", "__class__", "gcn", "cora", "T1..Y"])  # fmt: skip
-        case 5:
-            return "".join(rng.choices(string.printable, k=rng.randrange(40)))
-        case 6:
-            return "fuse T1..Y; parallel i by 4096; block i by 7; order T1: " + "i," * 99
-        case 7:
-            return "A: 99999x99999 dense\nB[i,j] = A[i,k] * A[k,j]\n" * rng.choice([1, 40])
-        case 8:
-            return rng.choice(["[", "{'a':", "a = [" * 500, "(" * 3000, "x[i" * 200])
-        case 9 | 10:
-            return [junk(rng, depth - 1) for _ in range(rng.randrange(6))]
-        case _:
-            return {rng.choice(FIELDS): junk(rng, depth - 1) for _ in range(4)}
-
-
-def request(rng: random.Random) -> tuple[str, object]:
-    """A component and what is sent to it."""
-    if rng.random() < 0.1:
-        return rng.choice(COMPONENTS), junk(rng)
-    fields = rng.sample(FIELDS, rng.randrange(5))
-    return rng.choice(COMPONENTS), {"kind": rng.choice(KINDS), **{f: junk(rng) for f in fields}}
 
 
 def address(rng: random.Random) -> bytes:

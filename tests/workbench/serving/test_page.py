@@ -62,7 +62,7 @@ def mixed(visitor: Visitor) -> list[str]:
         "schedule": PARTS["schedule"](session),
         "OrdersPanel": orders.view(session, ranked),
         "GraphView": graph.view(session, picture),
-        "RunPanel": {**PARTS["run"](session), "done": ANY, "result": ANY},
+        "RunPanel": {**PARTS["run"](session), "done": ANY, "finished": ANY, "result": ANY},
         "PathPanel": {"region": session.current.name},
     }
     for region in wanted["FusionChain"]["regions"]:
