@@ -25,7 +25,6 @@ from workbench.child import ChildError
 from workbench.design import Built
 from workbench.ranking import candidates
 from workbench.records import source_of
-from workbench.search import Search
 from workbench.session import Session
 from workbench.views import PARTS, graph, orders
 from workbench.worker import Job, Runner, warm_up
@@ -205,7 +204,7 @@ class LocalDesk(Desk):
 
     async def _search(self) -> None:
         built = self.session.built
-        record = await self.runner.run(Search(built), "workbench.search:answer")
+        record = await self.runner.run(built.design, "workbench.search:answer")
         warm_up()
         if record is not None and self.runner.found is not None:
             pn.state.execute(partial(self._take, built, *self.runner.found, record), schedule=True)

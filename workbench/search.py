@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from engine.dataflow.fusion.directives import Parallel
@@ -23,31 +22,17 @@ SECONDS = 10.0
 Send = Callable[[Any], None]
 
 
-@dataclass(frozen=True)
-class Search:
-    """What a worker needs to know.
-
-    Attributes
-    ----------
-    explain : bool
-        Whether the run of what is found is explained even if it is large.
-    """
-
-    built: Built
-    explain: bool = False
-
-
-def answer(search: Search, send: Send) -> None:
-    """Find a better schedule and simulate it; runs inside a worker.
+def answer(design: Design, send: Send) -> None:
+    """Find a better schedule for a design and simulate it; runs inside a worker.
 
     Sends what :func:`workbench.worker.work` does, and before its end ``("found", schedule, told)``.
     """
     try:
-        built = found(search.built, send)
+        built = found(build(design), send)
     except FuseloomError as reason:
         send(("refused", str(reason)))
         return
-    explain = search.explain or built.tokens <= machines.SMALL
+    explain = built.tokens <= machines.SMALL
     work(Job(built.compilation, built.data, built.design.machine, explain, source_of(built)), send)
 
 

@@ -171,7 +171,7 @@ class Runner(param.Parameterized):
         Parameters
         ----------
         job : Job
-            Or what another target takes that answers alike.
+            Or what another ``module:function`` takes that answers alike.
         """
         if self.running:
             return None
