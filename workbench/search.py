@@ -70,10 +70,10 @@ def found(built: Built, send: Send) -> Built:
     else:
         told = f"A schedule of {count(best.cycles, 'cycles')} was found; Undo goes back"
     if proof.gap > 0:
-        told += f". No other one is proved to take fewer than {count(proof.bound, 'cycles')}"
-        told += f": at most {proof.gap:.0%} fewer."
+        fewest = count(proof.bound, "cycles")
+        told += f". None takes fewer than {fewest}, that is proved: at most {proof.gap:.0%} fewer."
     else:
-        told += ". No other one of those searched takes fewer."
+        told += ". None of those searched takes fewer, that is proved."
     send(("found", best.schedule, told))
     return better
 

@@ -35,7 +35,7 @@ def test_what_is_found_is_better_and_simulated():
     shares = [message[1] for message in sent if message[0] == "progress"]
     assert all(0 <= share <= 1 for share in shares)
     (_, schedule, told) = next(message for message in sent if message[0] == "found")
-    assert "Undo goes back. No other one" in told
+    assert "Undo goes back. None" in told
     before = session.estimate.cycles
     assert session.take(session.built.problem, schedule, told)
     assert session.message == told

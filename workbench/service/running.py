@@ -21,6 +21,7 @@ from workbench.design import Built
 from workbench.records import KeptRun, source_of
 from workbench.search import found
 from workbench.service.budgets import MIB, Budgets
+from workbench.service.keeping import keep
 from workbench.service.wire import Closed, Wire
 from workbench.worker import Job, work
 
@@ -62,14 +63,16 @@ def _run(
         wire.send({"pid": os.getpid()})
         wire.receive()
         limiting.limit_cpu(budgets.run_time)
-        wire.send(_outcome(wire, built, explain, search))
+        wire.send(_outcome(wire, built, explain, budgets, search))
     except Closed:
         pass
     finally:
         os._exit(0)
 
 
-def _outcome(wire: Wire, built: Built, explain: bool, search: bool = False) -> dict[str, Any]:
+def _outcome(
+    wire: Wire, built: Built, explain: bool, budgets: Budgets, search: bool = False
+) -> dict[str, Any]:
     """What comes of a simulation, or of a search and the simulation of what it found."""
     end: dict[str, Any] = {}
 
@@ -80,8 +83,9 @@ def _outcome(wire: Wire, built: Built, explain: bool, search: bool = False) -> d
             case ("found", schedule, told):
                 end["found"] = [schedule, told]
             case ("done", record):
-                kept = KeptRun.of(built, RunRecord.from_dict(record))
-                end["done"] = json.dumps(saving.kept_to_dict(kept))
+                run = RunRecord.from_dict(record)
+                end["done"] = json.dumps(saving.kept_to_dict(KeptRun.of(built, run)))
+                end["unkept"] = keep(built, run, budgets.kept * MIB)
             case ("refused", text):
                 end["refused"] = text
 

@@ -91,6 +91,8 @@ class Turn:
             case {"progress": [share, str(text)]} if not self.over:
                 self._say(status=text, share=min(float(share), 1.0))
             case {"done": str(run)}:
+                if message.get("unkept"):
+                    note("run_not_kept", page=self._page, reason=message["unkept"])
                 found = {"found": message["found"]} if "found" in message else {}
                 self._end({"done": run, **found, "status": "done", "share": 1.0, "failed": False})
             case {"refused": str(text)}:
