@@ -95,16 +95,17 @@ def test_a_better_schedule_is_found_and_loaded(page, session):
     search.focus()
     page.keyboard.press("Enter")
     expect(page.locator("[data-action=cancel]")).to_be_focused()
-    expect(page.locator(".said")).to_contain_text("searching")
+    expect(page.locator("span.said")).to_contain_text("searching")
     page.keyboard.press("Enter")
-    expect(page.locator(".said")).to_contain_text("cancelled")
+    expect(page.locator("span.said")).to_contain_text("cancelled")
     expect(page.locator(".region")).to_have_count(8)
 
     search.click()
     wait_until(lambda: session.record is not None, page, timeout=2 * PATIENCE)
     assert session.record.run.cycles < unfused
     expect(page.locator(".badge.good").first).to_contain_text("matches the dense reference")
-    expect(page.locator(".status").first).to_contain_text("was found; Undo goes back")
+    told = page.locator(".status", has_text="was found; Undo goes back")
+    expect(told).to_have_count(1)
     page.get_by_role("button", name="Undo").click()
     expect(page.locator(".region")).to_have_count(8)
 
