@@ -37,8 +37,9 @@ MOST_VALUES = 10_000
 """Values of an axis."""
 _NUMBER = re.compile(r"\d{1,12}")
 _INDEX = re.compile(r"[A-Za-z_][A-Za-z0-9_']*")
-_FREE = ("model", "data", "seed", "with.NAME", "preset", "schedule", "cuts", "order", "block",
-         "lanes.INDEX", "machine", "capacity")  # fmt: skip
+FREE = ("model", "data", "seed", "with.NAME", "preset", "schedule", "cuts", "order", "block",
+        "lanes.INDEX", "machine", "capacity")  # fmt: skip
+"""Axes, beside the sizes of a machine."""
 SIZES = tuple(
     f.name
     for f in fields(Machine)
@@ -216,7 +217,7 @@ class Space:
             return lambda value: _check_number(name, value, 1)
         if name in SIZES:
             return lambda value: _check_number(name, value, 0)
-        known = [*_FREE, *SIZES]
+        known = [*FREE, *SIZES]
         raise DataError(f"there is no axis {name[:40]!r}",
                         hint=suggestion(name, known) or ", ".join(known))  # fmt: skip
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -107,6 +108,31 @@ def test_a_store_that_breaks_ends_it(tmp_path: Path) -> None:
     path = tmp_path / "runs.sqlite"
     with RunStore(path) as store, pytest.raises(StoreError, match="removed or replaced"):
         keep_runs(store, InProcess(), tasks, told=lambda *_: path.unlink() and None)
+
+
+def test_a_full_disk_ends_it_and_it_goes_on_when_there_is_room(tmp_path: Path) -> None:
+    """On a tmpfs of one mebibyte, where mounting is allowed."""
+    folder = tmp_path / "small"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(folder)]
+    if shutil.which("mount") is None or subprocess.run(mount, capture_output=True).returncode:
+        pytest.skip("mounting is not allowed here")
+    path = folder / "runs.sqlite"
+    tasks = [task(number) for number in range(1_000)]
+    try:
+        told: list[str] = []
+        with RunStore(path) as store, LocalProcesses(1) as executor:
+            with pytest.raises(StoreError, match="is full"):
+                keep_runs(store, executor, tasks, told=lambda key, _: told.append(key))
+            assert 5 < len(told) < 1_000
+            assert {run.key for run in store.runs() if run.finished} == set(told)
+            subprocess.run(["mount", "-o", "remount,size=16m", str(folder)], check=True)
+            made = keep_runs(store, executor, tasks)
+            assert made.states == {State.DONE: 1_000 - len(told)}
+            assert store.counts() == {State.DONE: 1_000}
+            assert all(run.record is not None for run in store.whole())
+    finally:
+        subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
 def test_the_example_of_the_documentation(

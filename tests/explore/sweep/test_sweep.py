@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -20,6 +21,7 @@ from engine.errors import DataError, StoreError
 from engine.explore.executors import InProcess
 from engine.explore.store import RunStore, State
 from engine.explore.sweep import Base, Explored, Space, Status, explore
+from engine.explore.sweep.space import FREE
 
 ROOT = Path(__file__).parents[3]
 SPACE = Space(Base("spmv", "random"), {"capacity": [2, 8, "sized", "none"], "seed": [0, 1]})
@@ -210,3 +212,18 @@ def test_a_mapping_will_do(tmp_path: Path) -> None:
     given: dict[str, Any] = {"model": ["spmv"], "capacity": [4]}
     found = explore(given, store=tmp_path / "runs.sqlite")
     assert [dict(row.values) for row in found] == [{"model": "spmv", "capacity": "4"}]
+
+
+def test_the_example_of_the_documentation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("FUSELOOM_RUNS", str(tmp_path / "runs.sqlite"))
+    text = (ROOT / "docs" / "sweeps.md").read_text(encoding="utf-8")
+    code = text.partition("```python\n")[2].partition("```")[0]
+    names: dict[str, Any] = {}
+    exec(compile(code, "docs/sweeps.md", "exec"), names)
+    assert capsys.readouterr().out.count(" done") == 4
+    assert len(names["found"].frame) == 4
+    axes = re.findall(r"^\| (`[a-zA-Z.`, ]+`) \|", text, re.MULTILINE)
+    told = {name for cell in axes for name in re.findall(r"`([a-zA-Z.]+)`", cell)}
+    assert told == {*FREE}
