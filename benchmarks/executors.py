@@ -5,7 +5,9 @@
 Each executor does the same sweep into a store of its own, one after another in one run, so that
 their ratio means something on a machine that has other work, too; the load average is printed
 beside.  Times are wall time from the first configuration to the last, starting workers included;
-what Dask's own processes take to start is not.  The runs are compared: whoever does them, they are
+what Dask's own processes take to start is not.  CPU time is that of this process and of the workers that
+it starts, so not that on Dask: half of it, on two cores, is what a sweep would take on a machine
+without other work, and the ratio that is printed of it is the gain to expect there.  The runs are compared: whoever does them, they are
 the same but for their seconds.  Target: 1.7 times as fast on two cores.
 """
 
@@ -14,6 +16,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -42,13 +45,19 @@ def space(runs: int) -> Space:
     return Space(base, axes)
 
 
-def swept(runs: int, path: Path, **executor: Any) -> float:
-    """Seconds of a sweep."""
-    began = time.perf_counter()
+def used() -> float:
+    """Seconds of CPU time of this process and of those that it has ended."""
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + children.ru_utime + children.ru_stime
+
+
+def swept(runs: int, path: Path, **executor: Any) -> tuple[float, float]:
+    """Seconds of a sweep, by the clock and of CPU time."""
+    began, before = time.perf_counter(), used()
     found = explore(space(runs), store=path, simulate=True, estimated=False, **executor)
     assert found.ok
     assert set(found.new) == {"done"}, found.new
-    return time.perf_counter() - began
+    return time.perf_counter() - began, used() - before
 
 
 def records(path: Path) -> dict[str, RunRecord]:
@@ -93,14 +102,16 @@ def main() -> None:
             folder = Path(name)
             explore(space(4), store=folder / "warm.sqlite", simulate=True, jobs=0)
             print(f"load average {os.getloadavg()[0]:.2f}", flush=True)
-            alone = swept(given.runs, folder / "alone.sqlite", jobs=0)
+            alone, cpu = swept(given.runs, folder / "alone.sqlite", jobs=0)
             _print("in this process", alone, alone)
-            several = swept(given.runs, folder / "several.sqlite", jobs=given.workers)
+            several, shared = swept(given.runs, folder / "several.sqlite", jobs=given.workers)
             _print(f"{given.workers} processes", several, alone)
+            print(f"CPU time {cpu:.1f} s and {shared:.1f} s: {given.workers * cpu / shared:.2f}x "
+                  f"on {given.workers} cores without other work", flush=True)  # fmt: skip
             kept = [records(folder / f"{file}.sqlite") for file in ("alone", "several")]
             if given.dask:
                 with dask(folder, given.workers) as address:
-                    there = swept(given.runs, folder / "dask.sqlite", scheduler=address)
+                    there, _ = swept(given.runs, folder / "dask.sqlite", scheduler=address)
                 _print(f"{given.workers} Dask workers", there, alone)
                 kept.append(records(folder / "dask.sqlite"))
             same = all(other == kept[0] for other in kept)

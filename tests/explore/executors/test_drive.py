@@ -118,19 +118,19 @@ def test_a_full_disk_ends_it_and_it_goes_on_when_there_is_room(tmp_path: Path) -
     if shutil.which("mount") is None or subprocess.run(mount, capture_output=True).returncode:
         pytest.skip("mounting is not allowed here")
     path = folder / "runs.sqlite"
-    tasks = [task(number) for number in range(1_000)]
     try:
-        told: list[str] = []
-        with RunStore(path) as store, LocalProcesses(1) as executor:
-            with pytest.raises(StoreError, match="is full"):
-                keep_runs(store, executor, tasks, told=lambda key, _: told.append(key))
-            assert 5 < len(told) < 1_000
-            assert {run.key for run in store.runs() if run.finished} == set(told)
-            subprocess.run(["mount", "-o", "remount,size=16m", str(folder)], check=True)
-            made = keep_runs(store, executor, tasks)
-            assert made.states == {State.DONE: 1_000 - len(told)}
-            assert store.counts() == {State.DONE: 1_000}
-            assert all(run.record is not None for run in store.whole())
+        driver = drive(path, 200, 0, 1)
+        output, errors = driver.communicate(timeout=120)
+        assert "is full" in errors
+        told = {line for line in output.split("\n") if len(line) == 64}
+        assert 5 < len(told) < 200
+        with RunStore(path) as store:
+            assert {run.key for run in store.runs() if run.finished} == told
+        subprocess.run(["mount", "-o", "remount,size=16m", str(folder)], check=True)
+        assert drive(path, 200, 0, 2).communicate(timeout=300)[1] == ""
+        with RunStore(path) as store:
+            assert store.counts() == {State.DONE: 199, State.FAILED: 1}  # one is poisoned
+            assert len(list(store.whole())) == 200
     finally:
         subprocess.run(["umount", "-l", str(folder)], check=True)
 
