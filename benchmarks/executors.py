@@ -5,10 +5,11 @@
 Each executor does the same sweep into a store of its own, one after another in one run, so that
 their ratio means something on a machine that has other work, too; the load average is printed
 beside.  Times are wall time from the first configuration to the last, starting workers included;
-what Dask's own processes take to start is not.  CPU time is that of this process and of the workers that
-it starts, so not that on Dask: half of it, on two cores, is what a sweep would take on a machine
-without other work, and the ratio that is printed of it is the gain to expect there.  The runs are compared: whoever does them, they are
-the same but for their seconds.  Target: 1.7 times as fast on two cores.
+what Dask's own processes take to start is not.  CPU time is that of this process and of the
+workers that it starts, so not that on Dask: half of it, on two cores, is what a sweep would take
+on a machine without other work, and the ratio printed of it is the gain to expect there.  The runs
+are compared: whoever does them, they are the same but for their seconds.  Target: 1.7 times as
+fast on two cores.
 """
 
 from __future__ import annotations
