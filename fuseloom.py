@@ -21,6 +21,8 @@ from engine import __all__ as __all__
 
 def __getattr__(name: str) -> Any:
     try:
+        if name in __all__ and name != "__version__":
+            return engine.__getattr__(name)  # also where a room has the name, once it is loaded
         return getattr(engine, name)
     except AttributeError:
         raise AttributeError(f"module 'fuseloom' has no attribute {name!r}") from None

@@ -19,8 +19,10 @@ import panel as pn
 import param
 
 from engine.dataflow.orders import RankedOrder
+from engine.results.record import RunRecord
 from workbench import commands, layout, machines
 from workbench.child import ChildError
+from workbench.design import Built
 from workbench.ranking import candidates
 from workbench.records import source_of
 from workbench.session import Session
@@ -74,8 +76,12 @@ class Desk(param.Parameterized):
         """Simulate the design; small ones are explained in any case."""
         raise NotImplementedError
 
+    def search(self) -> None:
+        """Look for a better schedule, and simulate it; the design takes it over."""
+        raise NotImplementedError
+
     def cancel(self) -> None:
-        """End the simulation."""
+        """End the simulation, or the search."""
         raise NotImplementedError
 
     def close(self) -> None:
@@ -192,6 +198,20 @@ class LocalDesk(Desk):
         if record is not None:
             # scheduled, because a run is awaited without the document's lock
             pn.state.execute(lambda: self.session.finish(built, record) and None, schedule=True)
+
+    def search(self) -> None:
+        pn.state.execute(self._search)
+
+    async def _search(self) -> None:
+        built = self.session.built
+        record = await self.runner.run(built.design, "workbench.search:answer")
+        warm_up()
+        if record is not None and self.runner.found is not None:
+            pn.state.execute(partial(self._take, built, *self.runner.found, record), schedule=True)
+
+    def _take(self, searched: Built, schedule: str, told: str, record: RunRecord) -> None:
+        if self.session.take(searched.problem, schedule, told):
+            self.session.finish(self.session.built, record)
 
     def cancel(self) -> None:
         self.runner.cancel()

@@ -2,13 +2,14 @@
 export function render({ model: sent, el }) {
   const model = drawn(sent)
   const run = h('button', { class: 'button primary', 'data-action': 'run', on: { click: () => model.send_msg({ kind: 'run' }) } }, '▶ Run')
+  const search = h('button', { class: 'button', 'data-action': 'search', title: 'Search cuts, orders and look-ups for about ten seconds, simulate the best schedule found, and show it', on: { click: () => model.send_msg({ kind: 'search' }) } }, 'Find a better schedule')
   const anyway = h('button', { class: 'button primary', 'data-action': 'anyway', on: { click: () => model.send_msg({ kind: 'run', sure: true }) } }, '▶ Run anyway')
   const leave = h('button', { class: 'button', 'data-action': 'leave', on: { click: () => model.send_msg({ kind: 'leave' }) } }, 'Not now')
   const cancel = h('button', { class: 'button', 'data-action': 'cancel', on: { click: () => model.send_msg({ kind: 'cancel' }) } }, 'Cancel')
   const bar = h('progress', { max: 1, 'aria-label': 'Simulation progress' })
   const said = h('span', { class: 'said' })
   const out = h('div', { class: 'out', role: 'status', 'aria-live': 'polite' })
-  el.append(h('div', { class: 'panel' }, h('div', { class: 'keys' }, run, anyway, cancel, leave),
+  el.append(h('div', { class: 'panel' }, h('div', { class: 'keys' }, run, anyway, search, cancel, leave),
     h('div', { class: 'text' }, h('div', { class: 'row' }, bar, said), out)))
 
   function draw() {
@@ -19,6 +20,7 @@ export function render({ model: sent, el }) {
     run.textContent = v.done ? '▶ Run again' : '▶ Run'
     cancel.hidden = bar.hidden = !v.running
     run.hidden = !!v.asking && !v.running
+    search.hidden = v.running || run.hidden
     anyway.hidden = leave.hidden = !run.hidden
     if (v.share > 0) bar.value = v.share
     else bar.removeAttribute('value')
@@ -34,7 +36,7 @@ export function render({ model: sent, el }) {
       r.stale ? h('span', { class: 'badge old', title: 'The configuration has changed since; press Run to simulate it' }, 'stale: another configuration')
         : h('span', { class: r.ok ? 'badge good' : 'badge wrong' }, (r.ok ? '✓ ' : '✕ ') + r.badge),
       h('div', { class: 'quiet' }, [r.speedup && `${r.speedup} the speed of unfused`, r.work, r.note, `simulated in ${r.took}`].filter(Boolean).join(' · '))].filter(Boolean))
-    if (mine === run && run.disabled) cancel.focus()
+    if ((mine === run && run.disabled) || (mine === search && search.hidden)) cancel.focus()
     if ((mine === cancel && cancel.hidden) || ((mine === anyway || mine === leave) && anyway.hidden)) (v.running ? cancel : run).focus()
     if (mine === run && run.hidden) anyway.focus()
   }

@@ -13,7 +13,7 @@ from workbench.session import Session
 
 
 class RunPanel(SessionComponent):
-    """A Run button with progress, and the result with its check against the dense reference.
+    """Run, and a search for a better schedule, with progress; the result with its check.
 
     What is expected to take long is asked about first.
     """
@@ -60,6 +60,9 @@ class RunPanel(SessionComponent):
             case "run":
                 self._asked = ""
                 self.desk.run()
+            case "search":
+                self._asked = ""
+                self.desk.search()
             case "leave":
                 self._asked = ""
                 self.refresh()

@@ -225,6 +225,19 @@ class Session(param.Parameterized):
 
         return self._try(change, "text")
 
+    def take(self, problem: str, schedule: str, told: str) -> bool:
+        """Take over a schedule that was found for a problem, and say so.
+
+        Refused if the program, its data or the machine are others by now.
+        """
+        if problem != self.built.problem:
+            return self.refuse(
+                ScheduleError(
+                    "a schedule was found for what is not shown any more", hint="search again"
+                )
+            )
+        return self._try(lambda: self._scheduled(schedule), told=told)
+
     def set_program(self, text: str) -> bool:
         """Take over program text; cuts and orders stay where the statements are the same."""
 
@@ -414,7 +427,7 @@ class Session(param.Parameterized):
             schedule = starting_schedule(source(model, data, seed, None).model.presets)
         return Design.scheduled(model, data, seed, Schedule.parse(schedule), machine=machine)
 
-    def _try(self, change: Callable[[], Design], topic: str = "fusion") -> bool:
+    def _try(self, change: Callable[[], Design], topic: str = "fusion", told: str = "") -> bool:
         try:
             built = build(change(), self.built)
         except FuseloomError as reason:
@@ -422,7 +435,7 @@ class Session(param.Parameterized):
         if built.design != self.design:
             self._past = [*self._past, self.design][-UNDO_LIMIT:]
             self._future = []
-        self._show(built, topic)
+        self._show(built, topic, told)
         return True
 
     def _travel(self, here: list[Design], there: list[Design], otherwise: str) -> bool:
@@ -432,7 +445,7 @@ class Session(param.Parameterized):
         self._show(build(here.pop(), self.built))
         return True
 
-    def _show(self, built: Built, topic: str = "fusion") -> None:
+    def _show(self, built: Built, topic: str = "fusion", told: str = "") -> None:
         number = self._region_after(built)
         same = self.built is not None and built.compilation is self.built.compilation
         self.param.update(
@@ -444,7 +457,7 @@ class Session(param.Parameterized):
             topic=topic,
             place=(0, 0),
         )
-        self.message = self.summary
+        self.message = told or self.summary
         if self.record is not None:
             self.latest = self.record
         self.answers += 1

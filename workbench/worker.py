@@ -161,18 +161,25 @@ class Runner(param.Parameterized):
 
     def __init__(self, **params: Any) -> None:
         super().__init__(**params)
+        self.found: tuple[str, str] | None = None  # by a search: a schedule, and what to say
         self._child: Child | None = None
         self._cancelled = False
 
-    async def run(self, job: Job) -> RunRecord | None:
-        """Simulate, and return the record, or None when cancelled or failed."""
+    async def run(self, job: Any, target: str = "") -> RunRecord | None:
+        """Simulate, and return the record, or None when cancelled or failed.
+
+        Parameters
+        ----------
+        job : Job
+            Or what another ``module:function`` takes that answers alike.
+        """
         if self.running:
             return None
-        self._cancelled = False
+        self._cancelled, self.found = False, None
         self.param.update(running=True, failed=False, share=0.0, status="starting the simulator")
         try:
             async with asyncio.timeout(self.limit):
-                return await self._converse(job)
+                return await self._converse(job, target or self.target)
         except TimeoutError:
             self.param.update(
                 failed=True,
@@ -190,9 +197,9 @@ class Runner(param.Parameterized):
             self._drop()
             self.running = False
 
-    async def _converse(self, job: Job) -> RunRecord | None:
+    async def _converse(self, job: Any, target: str) -> RunRecord | None:
         loop = asyncio.get_running_loop()
-        child = self._child = await loop.run_in_executor(None, _spare.take, self.target)
+        child = self._child = await loop.run_in_executor(None, _spare.take, target)
         if self._cancelled:
             raise ChildError("cancelled")
         answers: asyncio.Queue[Any] = asyncio.Queue()
@@ -208,7 +215,7 @@ class Runner(param.Parameterized):
                     loop.call_soon_threadsafe(answers.put_nowait, message)
                 except RuntimeError:  # the loop is closed: nobody listens any more
                     return
-                if isinstance(message, ChildError) or message[0] != "progress":
+                if isinstance(message, ChildError) or message[0] not in ("progress", "found"):
                     return
 
         threading.Thread(target=listen, daemon=True).start()
@@ -219,6 +226,8 @@ class Runner(param.Parameterized):
                     raise end
                 case ["progress", share, text]:
                     self.param.update(share=min(share, 1.0), status=text)
+                case ["found", str(schedule), str(told)]:
+                    self.found = schedule, told
                 case ["refused", text]:
                     self.param.update(failed=True, status=text)
                     return None

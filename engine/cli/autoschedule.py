@@ -8,15 +8,12 @@ import re
 import sys
 from typing import Any
 
-from engine.cli.command import Command, print_json
+from engine.cli.command import Command, print_json, seconds
 from engine.cli.inputs import Problem, problem, program_options, schedule_of
 from engine.cli.limits import add_limits, limits_of, size
 from engine.errors import ScheduleError
 from engine.explore.autoschedule import GAP, TIME_LIMIT, Autoscheduled, autoschedule
 from engine.results.document import Kind
-
-_SECONDS = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|min|h)?")
-_UNITS = {None: 1.0, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
 
 
 def _declare(parser: argparse.ArgumentParser) -> None:
@@ -31,7 +28,7 @@ def _declare(parser: argparse.ArgumentParser) -> None:
         "searches until none is left (default: %(default)s)",
     )  # fmt: skip
     parser.add_argument(
-        "--time-limit", type=_seconds, default=TIME_LIMIT, metavar="TIME",
+        "--time-limit", type=seconds, default=TIME_LIMIT, metavar="TIME",
         help="after which the best so far is taken, such as 10s or 5min (default: 10s)",
     )  # fmt: skip
     add_limits(parser)
@@ -57,14 +54,6 @@ def _share(text: str) -> float:
     if not 0 <= share < 1:
         raise argparse.ArgumentTypeError("must be a share from 0 to below 1, such as 0.05 or 5%")
     return share
-
-
-def _seconds(text: str) -> float:
-    match = _SECONDS.fullmatch(text.strip())
-    seconds = float(match[1]) * _UNITS[match[2]] if match else 0.0
-    if not 0 < seconds < math.inf:
-        raise argparse.ArgumentTypeError(f"{text!r} is no time; write for example 10s or 5min")
-    return seconds
 
 
 def _search(options: Any, given: Problem) -> Autoscheduled:

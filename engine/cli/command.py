@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import os
+import re
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +14,17 @@ from typing import Any
 from engine.errors import DataError
 from engine.program import regular_files
 from engine.results.document import Kind, document, plain, to_text
+
+_DURATION = re.compile(r"(\d{1,9}(?:\.\d{1,6})?)\s*(ms|s|min|m|h|d|w)?")
+_SECONDS = {
+    "ms": 1e-3,
+    "s": 1.0,
+    "min": 60.0,
+    "m": 60.0,
+    "h": 3600.0,
+    "d": 86_400.0,
+    "w": 604_800.0,
+}
 
 
 @dataclass(frozen=True)
@@ -43,6 +57,40 @@ def positive(text: str) -> int:
     if value < 1:
         raise argparse.ArgumentTypeError("must be at least 1")
     return value
+
+
+def age(text: str) -> float:
+    """Seconds, from a number with a unit, such as ``30d``; 0 is the present.
+
+    Raises
+    ------
+    argparse.ArgumentTypeError
+        If it is none.
+    """
+    return _duration(text, "", "12h, 30d or 4w")
+
+
+def seconds(text: str) -> float:
+    """Seconds, from a number with or without a unit, such as ``5min``.
+
+    Raises
+    ------
+    argparse.ArgumentTypeError
+        If it is none, or no time at all.
+    """
+    found = _duration(text, "s", "10s or 5min")
+    if found <= 0:
+        raise argparse.ArgumentTypeError("must be more than 0")
+    return found
+
+
+def _duration(text: str, unit: str, example: str) -> float:
+    """Seconds; ``unit`` is what a number without one has, if it may lack one."""
+    match = _DURATION.fullmatch(text.strip().lower())
+    given = match and (match[2] or unit)
+    if not (match and given):
+        raise argparse.ArgumentTypeError(f"{text!r} is no time; write for example {example}")
+    return float(match[1]) * _SECONDS[given]
 
 
 def json_option(parser: argparse.ArgumentParser) -> None:
@@ -78,3 +126,8 @@ def check_folder(path: Path) -> None:
 def print_json(kind: Kind, content: Mapping[str, Any]) -> None:
     """Print a document of that kind."""
     print(to_text(document(kind, plain(content))))
+
+
+def print_nowhere() -> None:
+    """Print nowhere from now on: what is not yet written would fail again at the end."""
+    sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 (for the rest)

@@ -7,9 +7,9 @@ from typing import Any
 
 from engine.cli.command import check_folder
 from engine.cli.tables import channel_table, summary_table
-from engine.dataflow.samml.exchange.tensor_folder import write_bytes
 from engine.dataflow.sim.explain.perfetto import TracedRegion, trace_json
 from engine.dataflow.sim.observe import Observe
+from engine.program import regular_files
 from engine.results.record import RegionRecord, RunRecord
 
 SHOWN = 8
@@ -32,7 +32,7 @@ def observation(options: Any) -> Observe | None:
 def write_trace(options: Any, regions: Sequence[TracedRegion]) -> None:
     """Write the trace, whole or not at all, if it was asked for."""
     if options.trace_out is not None:
-        write_bytes(options.trace_out, trace_json(regions).encode())
+        regular_files.write_bytes(options.trace_out, trace_json(regions).encode())
 
 
 def explanation(record: RunRecord) -> str:

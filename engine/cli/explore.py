@@ -1,4 +1,7 @@
-"""``fuseloom explore``: the dataflow orders of every region, by estimated cycles."""
+"""``fuseloom explore``: the dataflow orders of every region, by estimated cycles; or a sweep.
+
+Where an option asks for a sweep, :mod:`engine.cli.sweeps` does it.
+"""
 
 from __future__ import annotations
 
@@ -7,23 +10,32 @@ from typing import Any
 
 from engine.cli.command import Command, positive, print_json
 from engine.cli.inputs import Inputs, inputs, program_options
+from engine.cli.sweeps import is_sweep, sweep, sweep_options
 from engine.cli.tables import orders_table
+from engine.explore.sweep.sweep import LIMIT
 from engine.results.document import Kind
+
+GRAPHS = 40
+"""Distinct graphs of a region, unless told otherwise."""
 
 
 def _declare(parser: argparse.ArgumentParser) -> None:
     program_options(parser)
     parser.add_argument(
-        "--limit", type=positive, default=40,
-        help="distinct graphs to estimate per region (default: %(default)s)",
+        "--limit", type=positive, metavar="N",
+        help=f"distinct graphs to estimate per region (default: {GRAPHS}); configurations of a "
+        f"sweep to look at, the first ones (default: {LIMIT:,})",
     )  # fmt: skip
+    sweep_options(parser)
 
 
 def _run(options: Any) -> int:
+    if is_sweep(options):
+        return sweep(options)
     given = inputs(options)
     if not options.json:
         print(given.heading, end="")
-    found = _ranked(given, options.limit)
+    found = _ranked(given, options.limit or GRAPHS)
     if options.json:
         source = None if given.source is None else given.source.to_dict()
         content = {"name": given.compilation.program.name, "data": source, "regions": found}
@@ -71,4 +83,6 @@ def _ranked(given: Inputs, limit: int) -> list[dict[str, Any]]:
     return found
 
 
-EXPLORE = Command("explore", "Rank the dataflow orders of every region.", _declare, _run)
+EXPLORE = Command(
+    "explore", "Rank the dataflow orders of every region, or sweep over a space.", _declare, _run
+)

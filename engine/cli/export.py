@@ -10,8 +10,8 @@ from typing import Any
 from engine.cli.command import check_folder, print_json
 from engine.dataflow.compiler import Compilation
 from engine.dataflow.samml.exchange import export_sam, export_tortilla, graph_to_json
-from engine.dataflow.samml.exchange.tensor_folder import write_bytes
 from engine.errors import GraphError
+from engine.program import regular_files
 from engine.program.storage import StoredTensor
 from engine.results.document import Kind
 
@@ -73,4 +73,6 @@ def _exported(
             return _Written(region.name, path, texts, lambda: made.save(path, data))
         case _:
             content, notes = graph_to_json(region.graph, tensors).encode(), ()
-    return _Written(region.name, path, tuple(map(str, notes)), lambda: write_bytes(path, content))
+    return _Written(
+        region.name, path, tuple(map(str, notes)), lambda: regular_files.write_bytes(path, content)
+    )

@@ -149,12 +149,12 @@ def compilation(options: Any) -> Inputs:
         Options that contradict each other, or files that do not hold what they should.
     """
     if options.orders == "best":
-        model = _model(options)
+        model = model_of(options)
         shapes = (model.program.tensor(name).shape for name in model.program.inputs)
         if options.model is not None or sum(map(prod, shapes)) <= MOST_MADE_UP:
             return replace(inputs(options), data={}, loaded=None)
         _say("the first orders are taken; give --data or --tensors to have the best ones")
-    model = _model(options)
+    model = model_of(options)
     compiled = compile_program(model.program, schedule_of(options, model))
     return Inputs({}, machine_for(options), None, sized(options, compiled))
 
@@ -184,7 +184,7 @@ def problem(options: Any) -> Problem:
         As :func:`inputs`.
     """
     machine = machine_for(options)
-    model = _model(options)
+    model = model_of(options)
     if options.model is None:
         return Problem(_file_data(options, model), machine, None, model)
     loaded = load_labelled(
@@ -233,8 +233,14 @@ def _read(path: Path, what: str) -> str:
     return regular_files.text(path, MAX_FILE, what=what, error=ProgramError)
 
 
-def _model(options: Any) -> Model:
-    """The model or program file that the options name."""
+def model_of(options: Any) -> Model:
+    """The model or program file that the options name.
+
+    Raises
+    ------
+    FuseloomError
+        If they contradict each other, or the file holds no program.
+    """
     if (options.file is None) == (options.model is None):
         raise ProgramError(
             "name a program file or a model, one of them",

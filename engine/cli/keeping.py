@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 import sys
-from types import TracebackType
 from typing import Any
 
 from engine.cli.inputs import Inputs
 from engine.errors import FuseloomError
 from engine.explore.store import Lease, Outcome, RunIdentity, RunLabel, RunStore, data_hash
 from engine.explore.store.runs import FINISHED
+from engine.explore.sweep.plan import run_identity
 from engine.results.record import RunRecord
 
 
@@ -26,13 +26,9 @@ def keep_option(parser: argparse.ArgumentParser) -> None:
 def identity_of(given: Inputs, options: Any) -> RunIdentity:
     """What the result of a program's run depends on."""
     compilation = given.compilation
-    return RunIdentity(
-        str(compilation.source or compilation.program),
-        str(compilation.resolved),
-        data_hash(given.data),
-        given.machine.fingerprint,
-        settings={"capacity": "sized"} if options.capacity == "sized" else {},
-    )
+    program = compilation.source or compilation.program
+    schedule, sized = str(compilation.resolved), options.capacity == "sized"
+    return run_identity(program, schedule, data_hash(given.data), given.machine, sized=sized)
 
 
 class Keeping:
@@ -83,12 +79,7 @@ class Keeping:
     def __enter__(self) -> Keeping:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, value: BaseException | None, trace: object) -> None:
         if self._store is None:
             return
         if self._lease is not None:

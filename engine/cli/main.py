@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import argparse
 import io
-import os
 import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
 from engine import __version__
 from engine.cli.autoschedule import AUTOSCHEDULE, WHY
-from engine.cli.command import Command, print_json
+from engine.cli.command import Command, print_json, print_nowhere
 from engine.cli.compile import COMPILE
 from engine.cli.conform import CONFORM
 from engine.cli.estimate import ESTIMATE
@@ -61,10 +60,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except MemoryError:
         return _refused(FuseloomError("there is not enough memory for that"), as_json)
     except BrokenPipeError:  # whoever reads has enough
-        _close_output()
+        print_nowhere()
         return 1
     except OSError as problem:  # what is read says itself what is wrong with it
-        _close_output()
+        print_nowhere()
         what = f"the system refuses to write or to start something: {problem.strerror}"
         return _refused(FuseloomError(what, hint="look at disk and limits"), as_json)
     except KeyboardInterrupt:
@@ -80,11 +79,6 @@ def _refused(problem: FuseloomError, as_json: bool) -> int:
         print_json(Kind.ERROR, problem.to_dict())
     print(f"fuseloom: error: {problem}", file=sys.stderr)
     return 2
-
-
-def _close_output() -> None:
-    """Print nowhere from now on: what is not yet written would fail again at the end."""
-    sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 (for the rest)
 
 
 class _Parser(argparse.ArgumentParser):

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import os
-import re
 import sys
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from engine.cli.command import Command, json_option, natural, print_json
+from engine.cli.command import Command, age, json_option, natural, print_json, print_nowhere
 from engine.cli.limits import size
 from engine.cli.tables import memory_table, run_table
 from engine.errors import RecordError, UsageError
@@ -25,8 +23,6 @@ SHOWN = 20
 """Runs of a list, unless told otherwise."""
 PERIOD = 0.3
 """Seconds between two looks of ``--follow``."""
-_AGE = re.compile(r"(\d{1,9}(?:\.\d{1,6})?)\s*([smhdw])")
-_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 _COLUMNS = (
     Column("run", 12, Align.LEFT),
     Column("when", 16, Align.LEFT),
@@ -39,20 +35,6 @@ _COLUMNS = (
     Column("seconds", 8),
     Column("schedule, or the reason", 0, Align.LEFT),
 )
-
-
-def age(text: str) -> float:
-    """Seconds, from a number with a unit.
-
-    Raises
-    ------
-    argparse.ArgumentTypeError
-        If it is none.
-    """
-    match = _AGE.fullmatch(text.strip().lower())
-    if match is None:
-        raise argparse.ArgumentTypeError(f"{text!r} is no age; write for example 12h, 30d or 4w")
-    return float(match[1]) * _SECONDS[match[2]]
 
 
 def _declare(parser: argparse.ArgumentParser) -> None:
@@ -134,7 +116,7 @@ def _list(options: Any, store: RunStore) -> int:
                 _print_lines(_lines([run], header=False))
             time.sleep(PERIOD)
     except BrokenPipeError:  # who reads has had enough, such as head
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        print_nowhere()
         return 0
 
 

@@ -23,6 +23,7 @@ BUDGETS = {
     "run-time": "seconds of a simulation",
     "programs": "edited programs a page keeps for a quick return",
     "records": "runs a page keeps",
+    "kept": "MiB of the run store from which --keep-runs keeps no more",
     "statements": "statements of an edited program",
     "text": "characters of a program or schedule",
     "graph-nodes": "nodes of a graph that is drawn",
@@ -49,6 +50,10 @@ def _declare(parser: argparse.ArgumentParser) -> None:
         "--open-to-network", action="store_true",
         help="listen beyond this machine although nobody is asked for a token",
     )  # fmt: skip
+    parser.add_argument(
+        "--keep-runs", action="store_true",
+        help="keep the runs of all visitors in the run store (see the command 'runs')",
+    )  # fmt: skip
     parser.add_argument("--log-json", action="store_true", help="one JSON object per line")
     parser.add_argument("--no-browser", action="store_true", help="do not open a browser")
     for name, text in BUDGETS.items():
@@ -62,7 +67,7 @@ def arguments_of(options: Any) -> list[str]:
         given += ["--allow-origin", origin]
     if options.token_file:
         given += ["--token-file", options.token_file]
-    for flag in ("open_to_network", "log_json", "no_browser"):
+    for flag in ("open_to_network", "keep_runs", "log_json", "no_browser"):
         if getattr(options, flag):
             given.append(f"--{flag.replace('_', '-')}")
     for name in BUDGETS:

@@ -145,7 +145,7 @@ def what_if(
     base = of("as it is", compilation, machine)
     variants = [of(f"channels of {n:,}", compilation.sized(n), machine) for n in capacities]
     for name, value in settings:
-        variants.append(of(f"{name} {value:,}", compilation, _changed(machine, name, value)))
+        variants.append(of(f"{name} {value:,}", compilation, with_size(machine, name, value)))
     for index, factor in lanes:
         change = f"{index} by {factor} lanes"
         try:
@@ -225,7 +225,16 @@ def _no_more_than_pass(region: CompiledRegion, known: Known) -> CompiledRegion:
     return replace(region, graph=replace(region.graph, streams=tuple(streams)))
 
 
-def _changed(machine: Machine, name: str, value: int) -> Machine:
+def with_size(machine: Machine, name: str, value: int) -> Machine:
+    """The machine with another value of a size, such as ``load_latency``.
+
+    Raises
+    ------
+    DataError
+        If it has no such size.
+    SimulationError
+        If it has not that value.
+    """
     sizes = [f.name for f in fields(machine) if isinstance(getattr(machine, f.name), int)]
     if name not in sizes:
         raise DataError(

@@ -1,12 +1,13 @@
 """Files as users name them: regular ones only, and no more of them than is asked for.
 
 A pipe would wait for a writer, a device never ends, and neither has a size that could be checked
-before it is read.
+before it is read.  What is written is there whole or not at all.
 """
 
 from __future__ import annotations
 
 import os
+import secrets
 import stat
 from pathlib import Path
 from typing import IO
@@ -95,6 +96,31 @@ def text(
     except UnicodeDecodeError:
         called = f"the {what} {path}" if what else str(path)
         raise error(f"{called} is not UTF-8 text", hint="save it as UTF-8") from None
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """Write a file, whole or not at all; its folder is made where there is none.
+
+    Raises
+    ------
+    DataError
+        If it cannot be written, or there is something else of that name: a pipe, a device.
+    """
+    if exists(path) and not is_file(path):
+        raise DataError(f"cannot write {path}: it is no file", hint="name a regular file")
+    beside = path.with_name(f".fuseloom-{secrets.token_hex(8)}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with open(beside, "xb") as file:
+                file.write(content)
+            os.replace(beside, path)
+        except BaseException:
+            beside.unlink(missing_ok=True)
+            raise
+    except (OSError, ValueError) as problem:
+        reason = problem.strerror if isinstance(problem, OSError) else problem
+        raise DataError(f"cannot write {path}: {reason}") from None
 
 
 def is_folder(path: str | Path) -> bool:

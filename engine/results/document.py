@@ -28,6 +28,7 @@ class Kind(Enum):
     RUNS = "runs"
     UPKEEP = "upkeep"
     ORDERS = "orders"
+    SWEEP = "sweep"
     AUTOSCHEDULE = "autoschedule"
     WHY = "why"
     WHAT_IF = "what-if"
@@ -46,6 +47,7 @@ VERSIONS: Mapping[Kind, int] = MappingProxyType(
         Kind.ESTIMATE: 3,
         Kind.ORDERS: 2,
         Kind.RUN: 3,
+        Kind.RUNS: 2,
         Kind.WHAT_IF: 2,
     }
 )

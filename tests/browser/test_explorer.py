@@ -86,6 +86,30 @@ def test_drag_a_boundary_run_and_be_refused(page, session):
     expect(page.locator(".badge.old")).to_contain_text("stale")
 
 
+def test_a_better_schedule_is_found_and_loaded(page, session):
+    page.get_by_role("button", name="unfused", exact=False).first.click()
+    expect(page.locator(".region")).to_have_count(8)
+    unfused = session.estimate.cycles
+    search = page.locator("[data-action=search]")
+    expect(search).to_have_text("Find a better schedule")
+    search.focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("[data-action=cancel]")).to_be_focused()
+    expect(page.locator("span.said")).to_contain_text("searching")
+    page.keyboard.press("Enter")
+    expect(page.locator("span.said")).to_contain_text("cancelled")
+    expect(page.locator(".region")).to_have_count(8)
+
+    search.click()
+    wait_until(lambda: session.record is not None, page, timeout=2 * PATIENCE)
+    assert session.record.run.cycles < unfused
+    expect(page.locator(".badge.good").first).to_contain_text("matches the dense reference")
+    told = page.locator(".status", has_text="was found; Undo goes back")
+    expect(told).to_have_count(1)
+    page.get_by_role("button", name="Undo").click()
+    expect(page.locator(".region")).to_have_count(8)
+
+
 def test_the_keyboard_can_do_the_same(page, session):
     page.locator("button.bar[data-gap='4']").focus()
     page.keyboard.press("ArrowLeft")

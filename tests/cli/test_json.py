@@ -92,6 +92,16 @@ CASES: dict[str, tuple[Kind, int, tuple[str, ...]]] = {
     "graph, infinite": (Kind.RUN, 1, ("simulate", *SAM, "--tensors", "{infinite}")),
     "explore": (Kind.ORDERS, 0, ("explore", "--model", "gcn", "--preset", "full")),
     "explore, --limit": (Kind.ORDERS, 0, ("explore", *GCN, "--limit", "1")),
+    "explore, --vary": (
+        Kind.SWEEP, 0,
+        ("explore", *SMALL, "--vary", "capacity=2,none", "--vary", "order=all", "--simulate",
+         "--jobs", "0", "--store", "{folder}/sweep.sqlite"),
+    ),
+    "explore, estimates": (
+        Kind.SWEEP, 0,
+        ("explore", "{program}", "--vary", "lanes.i=1,2,3", "--store", "{folder}/sweep.sqlite"),
+    ),
+    "error, axis": (Kind.ERROR, 2, ("explore", *SMALL, "--vary", "frob=2")),
     "autoschedule": (Kind.AUTOSCHEDULE, 0, ("autoschedule", "--model", "spmv", "--data", "random")),
     "why": (
         Kind.WHY, 0, ("why", "--model", "gcn", "--preset", "unfused", "--time-limit", "500ms")

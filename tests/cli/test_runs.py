@@ -8,12 +8,13 @@ import signal
 import subprocess
 import sys
 import time
+from argparse import ArgumentTypeError
 from pathlib import Path
 
 import pytest
 
 from engine.cli import main
-from engine.cli.runs import age
+from engine.cli.command import age, seconds
 from engine.explore.store import RunLabel, RunStore, State
 from tests.cli.commands import INTERPRETER, error, output
 from tests.explore.store.samples import LABEL, identity, outcome
@@ -127,7 +128,12 @@ def test_ages(capsys: pytest.CaptureFixture[str]) -> None:
     assert [age(t) for t in ("10s", "2m", "1.5h", "30d", "1 w")] == [
         10, 120, 5400, 30 * 86400, 7 * 86400
     ]  # fmt: skip
-    assert "--older-than" in error(capsys, "runs", "gc", "--older-than", "soon")
+    assert [seconds(t) for t in ("10", "250ms", "5min", "5 M", "2h")] == [10, 0.25, 300, 300, 7200]
+    for text in ("soon", "30", "-1d", "1e3s", "9" * 12 + "s"):
+        assert "--older-than" in error(capsys, "runs", "gc", "--older-than", text)
+    for text in ("0", "0ms", "s", "1 y"):
+        with pytest.raises(ArgumentTypeError):
+            seconds(text)
 
 
 def test_faults_are_told(path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import resource
+import signal
 import socket
 from pathlib import Path
 
@@ -69,3 +71,44 @@ def test_what_is_neither_file_nor_folder(tmp_path: Path) -> None:
     assert regular_files.is_special("/dev/null")
     for other in (tmp_path, tmp_path / "file", tmp_path / "dangling", "a\0b", "none"):
         assert not regular_files.is_special(other)
+
+
+def test_only_files_are_replaced(tmp_path: Path) -> None:
+    """A pipe or a device would be gone after it."""
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", tmp_path):
+        with pytest.raises(DataError, match="it is no file"):
+            regular_files.write_bytes(path, b"x")
+    assert (tmp_path / "pipe").is_fifo()
+    regular_files.write_bytes(tmp_path / "file", b"x")
+    regular_files.write_bytes(tmp_path / "file", b"y")
+    assert (tmp_path / "file").read_bytes() == b"y"
+    assert [entry.name for entry in tmp_path.iterdir() if entry.name.startswith(".")] == []
+
+
+def test_a_file_has_the_rights_that_its_maker_gives_files(tmp_path: Path) -> None:
+    before = os.umask(0o077)
+    try:
+        regular_files.write_bytes(tmp_path / "made" / "file", b"x")
+    finally:
+        os.umask(before)
+    assert (tmp_path / "made" / "file").stat().st_mode & 0o777 == 0o600
+
+
+def test_what_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"before")
+    (tmp_path / "folder").touch()
+    for path in (tmp_path / "folder" / "file", tmp_path / ("x" * 300), tmp_path / "a\0b"):
+        with pytest.raises(DataError, match="cannot write"):
+            regular_files.write_bytes(path, b"x")
+    limit = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, limit[1]))
+    try:
+        with pytest.raises(DataError, match="cannot write"):
+            regular_files.write_bytes(tmp_path / "file", b"x" * 1000)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limit)
+        signal.signal(signal.SIGXFSZ, handler)
+    assert (tmp_path / "file").read_bytes() == b"before"
+    assert len(list(tmp_path.iterdir())) == 2

@@ -11,6 +11,9 @@ MIB = 1 << 20
 VARIABLE = "FUSELOOM_BUDGETS"
 """Environment variable by which ``fuseloom serve`` tells the page's script; JSON."""
 
+KEEP_RUNS = "FUSELOOM_KEEP_RUNS"
+"""Environment variable with the file that ``fuseloom serve --keep-runs`` keeps runs in."""
+
 
 def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -59,6 +62,7 @@ class Budgets:
     run_time: int = _budget(900, "seconds of a simulation")
     programs: int = _budget(8, "edited programs a page keeps for a quick return")
     records: int = _budget(100, "runs a page keeps")
+    kept: int = _budget(1024, "MiB of the run store from which --keep-runs keeps no more")
     statements: int = _budget(250, "statements of an edited program")
     text: int = _budget(100_000, "characters of a program or schedule")
     graph_nodes: int = _budget(1500, "nodes of a graph that is drawn")

@@ -142,15 +142,16 @@ class Client:
     async def _carry_out_once(self, ask: Ask) -> None:
         seat = await self._ready_seat()
         match ask.message:
-            case {"run": bool(explain), "turn": Turn() as turn}:
+            case {"run": bool(explain), "search": bool(search), "turn": Turn() as turn}:
                 self._turn = turn
-                await self._begin_run(seat, turn, explain)
+                await self._begin_run(seat, turn, explain, search)
             case {"ask": str(name), "args": list(arguments)}:
                 await self._question(seat, {"ask": 0, "name": name, "args": arguments})
             case {"keep": str(run), "state": dict(state)}:
                 self.kept = [*self.kept, run][-self.hub.budgets.records :]
                 try:
-                    await self._question(seat, {"keep": run}, news={"run": state})
+                    kept = {"keep": run, "found": ask.message.get("found")}
+                    await self._question(seat, kept, news={"run": state})
                 except Ended:  # it is kept here: the next seat shows it
                     self._deliver({"run": state})
                     raise
@@ -311,19 +312,25 @@ class Client:
 
     # Runs ---------------------------------------------------------------------------------
 
-    def run(self, explain: bool) -> None:
-        """Simulate the design as it will be after the requests before this one."""
+    def run(self, explain: bool, search: bool = False) -> None:
+        """Simulate the design as it will be after the requests before this one.
+
+        Parameters
+        ----------
+        search : bool
+            Whether to look for a better schedule first, and simulate that.
+        """
         if self._turn is not None and not self._turn.over:
             return
         turn = self._turn = Turn(self.hub, self._hear_run, self.number, self._others)
-        self._line.append(Ask({"run": explain, "turn": turn}))
+        self._line.append(Ask({"run": explain, "search": search, "turn": turn}))
         self.used = time.monotonic()
         self._changed.set()
 
-    async def _begin_run(self, seat: Worker, turn: Turn, explain: bool) -> None:
+    async def _begin_run(self, seat: Worker, turn: Turn, explain: bool, search: bool) -> None:
         if turn.over:
             return
-        seat.send({"run": turn.number, "explain": explain})
+        seat.send({"run": turn.number, "explain": explain, "search": search})
         waits: list[asyncio.Future[Any]] = [turn.attached, seat.ended]
         await asyncio.wait(
             waits, timeout=self.hub.budgets.wall_time, return_when=asyncio.FIRST_COMPLETED
@@ -334,7 +341,8 @@ class Client:
 
     def _hear_run(self, state: dict[str, Any]) -> None:
         if "done" in state:  # the run ends, for the page, when its result is shown
-            self.ask({"keep": state.pop("done"), "state": state}, "run")
+            kept = {"keep": state.pop("done"), "found": state.pop("found", None)}
+            self.ask({**kept, "state": state}, "run")
         else:
             self._deliver({"run": state})
 

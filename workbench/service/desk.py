@@ -202,6 +202,9 @@ class ServedDesk(Desk):
     def run(self, explain: bool = False) -> None:
         self._tell(lambda client: client.run(explain))
 
+    def search(self) -> None:
+        self._tell(lambda client: client.run(explain=False, search=True))
+
     def cancel(self) -> None:
         self._tell(lambda client: client.cancel())
 

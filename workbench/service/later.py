@@ -10,7 +10,8 @@ import socket
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from workbench.service import priority, process
+from engine.explore import limiting
+from workbench.service import priority
 from workbench.service.wire import Closed, Wire
 
 
@@ -34,9 +35,9 @@ class Later:
         self._pid = os.fork()
         if self._pid == 0:
             try:
-                process.end_with(parent)
+                limiting.end_with(parent)
                 os.nice(3)  # answers come first
-                process.limit_cpu(seconds)
+                limiting.limit_cpu(seconds)
                 mine.close()
                 wire = Wire(its)
                 for result in work():

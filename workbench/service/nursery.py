@@ -22,6 +22,7 @@ import time
 import traceback
 from typing import Any
 
+from engine.explore import limiting
 from workbench.service import process
 from workbench.service.budgets import Budgets
 from workbench.service.wire import Closed, Wire
@@ -32,8 +33,8 @@ def start(file: int) -> None:
     os.setpgid(0, 0)
     process.default_signals()
     signal.signal(signal.SIGTERM, _end_all)
-    process.end_with(os.getppid(), signal.SIGTERM)
-    process.no_core_dumps()
+    limiting.end_with(os.getppid(), signal.SIGTERM)
+    limiting.no_core_dumps()
     end = socket.socket(fileno=file)
     hello = Wire(end)
     budgets = Budgets.of(hello.receive()["budgets"])
@@ -148,7 +149,7 @@ class Nursery:
         try:
             parent = os.getppid()
             process.default_signals()
-            process.end_with(parent)
+            limiting.end_with(parent)
             self._wire.close()
             for other in (self._woken, self._waker):
                 os.close(other)
@@ -187,7 +188,7 @@ class Nursery:
         if pid == 0:
             try:
                 process.default_signals()
-                process.end_with(parent)
+                limiting.end_with(parent)
                 _quiet()
                 os.execvp(command[0], command)
             finally:

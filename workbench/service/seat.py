@@ -1,9 +1,10 @@
 """The process that holds one page's session, and computes all that the page shows.
 
 From the server come ``{"ask": n, "name": ..., "args": [...]}``, ``{"open": saved, "kept": [...]}``,
-``{"run": n, "explain": bool}`` and ``{"keep": run}``, some with ``others``, whether other pages are
-in use; to it go ``{"parts": {...}, "saved": text, "version": n, "answer": n}`` with the parts that
-changed, each as JSON text, and ``{"runner": n}`` with its socket.
+``{"run": n, "explain": bool, "search": bool}`` and ``{"keep": run}``, of a search with ``"found":
+[schedule, told]``, some with ``others``, whether other pages are in use; to it go ``{"parts":
+{...}, "saved": text, "version": n, "answer": n}`` with the parts that changed, each as JSON text,
+and ``{"runner": n}`` with its socket.
 """
 
 from __future__ import annotations
@@ -22,9 +23,10 @@ from engine.dataflow.sim.compiled.warmup import ready
 from engine.dataflow.sim.explain.data import observation
 from engine.dataflow.sim.program_runs import simulate
 from engine.errors import FuseloomError
+from engine.explore import limiting
 from workbench import commands, machines, saving, sources
 from workbench.ranking import candidates
-from workbench.service import process
+from workbench.records import KeptRun
 from workbench.service.budgets import MIB, Budgets
 from workbench.service.later import Later
 from workbench.service.priority import LOOK
@@ -165,7 +167,7 @@ class Template:
 
     def sit(self, wire: Wire, nursery: int) -> None:
         """Serve a page, inside a fork."""
-        process.limit_memory(self.budgets.memory * MIB)
+        limiting.limit_memory(self.budgets.memory * MIB)
         Seat(wire, self.rendering, nursery).serve()
 
 
@@ -194,7 +196,7 @@ class Seat:
                     work.give_way()
             try:
                 if self.wire in ready:
-                    with process.cpu_limited(self.budgets.cpu_time):
+                    with limiting.limited(cpu=self.budgets.cpu_time):
                         self._obey(self.wire.receive())
                 elif self._drawing in ready:
                     self._take_picture()
@@ -212,15 +214,21 @@ class Seat:
             case {"open": str(saved), "kept": list(kept), "answer": int(number)}:
                 self._open(saved, kept)
                 self._answer(answer=number)
-            case {"run": int(number), "explain": bool(explain)}:
+            case {"run": int(number), "explain": bool(explain), "search": bool(search)}:
                 built = self.session.built
-                explain = explain or built.tokens <= machines.SMALL
-                file = fork_runner(built, explain, self.budgets, self._nursery)
+                explain = explain or (built.tokens <= machines.SMALL and not search)
+                file = fork_runner(built, explain, self.budgets, self._nursery, search=search)
                 self.wire.send({"runner": number}, (file,))
                 os.close(file)
             case {"keep": str(run), "answer": int(number)}:
-                self.session.keep(saving.kept_from_dict(json.loads(run)))
+                self._keep(saving.kept_from_dict(json.loads(run)), order.get("found"))
                 self._answer(answer=number)
+
+    def _keep(self, kept: KeptRun, found: Any) -> None:
+        match found:
+            case [str(schedule), str(told)]:
+                self.session.take(kept.problem, schedule, told)
+        self.session.keep(kept)
 
     def _open(self, saved: str, kept: list[str]) -> None:
         self.rendering.sent.clear()  # what the page has is not known here

@@ -24,7 +24,7 @@ class Turn:
     ----------
     tell : callable
         Takes the state of the run: ``running``, ``share``, ``status``, ``failed`` and, at the
-        end, ``done`` with the run as text.
+        end, ``done`` with the run as text, and ``found`` of a search.
     others : callable
         Whether there are pages that it may have to give way to.
     """
@@ -100,7 +100,10 @@ class Turn:
             case {"progress": [share, str(text)]} if not self.over:
                 self._say(status=text, share=min(float(share), 1.0))
             case {"done": str(run)}:
-                self._end({"done": run, "status": "done", "share": 1.0, "failed": False})
+                if message.get("unkept"):
+                    note("run_not_kept", page=self._page, reason=message["unkept"])
+                found = {"found": message["found"]} if "found" in message else {}
+                self._end({"done": run, **found, "status": "done", "share": 1.0, "failed": False})
             case {"refused": str(text)}:
                 self._end({"status": text, "failed": True})
 

@@ -15,9 +15,10 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+from engine.errors import FuseloomError
 from workbench.service import hub as hubs
 from workbench.service import journal
-from workbench.service.budgets import MIB, Budgets
+from workbench.service.budgets import KEEP_RUNS, MIB, Budgets
 
 PATH = "explorer"
 TOKEN = "FUSELOOM_TOKEN"
@@ -36,6 +37,7 @@ def parser() -> argparse.ArgumentParser:
     known.add_argument("--allow-origin", action="append", default=[], metavar="HOST:PORT")
     known.add_argument("--token-file", metavar="FILE")
     known.add_argument("--open-to-network", action="store_true")
+    known.add_argument("--keep-runs", action="store_true")
     known.add_argument("--log-json", action="store_true")
     known.add_argument("--no-browser", action="store_true")
     for budget in fields(Budgets):
@@ -82,6 +84,25 @@ def token_of(options: argparse.Namespace) -> str:
     if (token or options.token_file) and len(token) < 12:
         raise ValueError("the token is shorter than 12 characters; fuseloom makes none that short")
     return token
+
+
+def keep_runs(options: argparse.Namespace) -> None:
+    """Have the processes that simulate keep their runs, if that is asked for.
+
+    Raises
+    ------
+    StoreError
+        If the store cannot be used.
+    """
+    os.environ.pop(KEEP_RUNS, None)
+    if not options.keep_runs:
+        return
+    from engine.explore.store import RunStore, default_path
+
+    path = default_path().absolute()
+    with RunStore(path):
+        os.environ[KEEP_RUNS] = str(path)
+    journal.note("keeping_runs", store=str(path))
 
 
 def check_network(options: argparse.Namespace, token: str) -> None:
@@ -191,6 +212,11 @@ def main(arguments: list[str]) -> int:
         check_network(options, token)
     except ValueError as reason:
         print(f"fuseloom: {reason}", file=sys.stderr)
+        return 2
+    try:
+        keep_runs(options)
+    except FuseloomError as problem:
+        print(f"fuseloom: {problem}", file=sys.stderr)
         return 2
     hub = hubs.hub(budgets)  # the engine is loaded while the server is made
     try:

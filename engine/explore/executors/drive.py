@@ -31,6 +31,8 @@ class Task:
         (``RunRecord.to_dict``).
     request : plain JSON data
         What that function is given.
+    files : tuple of str
+        See :class:`Job`.
     """
 
     identity: RunIdentity
@@ -38,6 +40,7 @@ class Task:
     request: Any = field(repr=False)
     label: RunLabel = field(default_factory=RunLabel)
     limits: JobLimits = field(default_factory=JobLimits)
+    files: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -89,7 +92,7 @@ def keep_runs(
                 task, lease = found
                 name = f"{lease.key}/{lease.token}"
                 leases[name] = lease
-                executor.submit(Job(name, task.target, task.request, task.limits))
+                executor.submit(Job(name, task.target, task.request, task.limits, task.files))
             answer = executor.next()
             if answer is None:
                 return Summary(states, coming.there)

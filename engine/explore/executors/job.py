@@ -6,8 +6,7 @@ import importlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
-from types import TracebackType
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 from engine.errors import DataError
 from engine.explore.store.runs import Outcome
@@ -69,12 +68,16 @@ class Job:
         ``module:function`` of a :data:`Target`.
     request : plain JSON data
         What the target is given.
+    files : tuple of str
+        Files whose paths are texts in the request: workers that may be on other machines get
+        copies, and the request says where these are.
     """
 
     key: str
     target: str
     request: Any = field(repr=False)
     limits: JobLimits = field(default_factory=JobLimits)
+    files: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -99,15 +102,11 @@ class Answer:
 
 
 class Executor(Protocol):
-    """Carries out jobs; used by one thread.
+    """Carries out jobs; used by one thread."""
 
-    Attributes
-    ----------
-    wanted : int
-        Jobs it should have at a time, so that nobody waits.
-    """
-
-    wanted: int
+    @property
+    def wanted(self) -> int:
+        """Jobs it should have at a time, so that nobody waits."""
 
     def submit(self, job: Job) -> None:
         """Take a job."""
@@ -121,14 +120,9 @@ class Executor(Protocol):
     def close(self) -> None:
         """End everything; jobs that have not ended are given up."""
 
-    def __enter__(self) -> Executor: ...
+    def __enter__(self) -> Self: ...
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None: ...
+    def __exit__(self, *_: object) -> None: ...
 
 
 def target_of(name: str) -> Target:

@@ -19,7 +19,6 @@ import tempfile
 import time
 from collections import deque
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from engine.errors import DataError, FuseloomError
@@ -137,12 +136,7 @@ class LocalProcesses:
     def __enter__(self) -> LocalProcesses:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     # Inside -------------------------------------------------------------------------------------

@@ -16,8 +16,8 @@ import time
 from typing import Any, TextIO
 
 from engine.errors import CancelledError
-from engine.explore.executors.job import Fate, JobLimits, fate_of, target_of
-from engine.explore.executors.limiting import end_with, leave_signals, limited
+from engine.explore.executors.job import Fate, fate_of, target_of
+from engine.explore.limiting import end_with, leave_signals, limited
 
 PERIOD = 0.1
 """Seconds between two reports of progress, at least."""
@@ -82,7 +82,7 @@ class _Worker:
         value, fate, reason = None, Fate.DONE, ""
         try:
             target = target_of(message["target"])
-            with limited(JobLimits(cpu=message["cpu"], memory=message["memory"])):
+            with limited(message["cpu"], message["memory"]):
                 if key in self.cancelled:
                     raise CancelledError("it was cancelled")
                 value = target(message["request"], report)

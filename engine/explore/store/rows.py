@@ -43,7 +43,7 @@ def run_of(row: sqlite3.Row) -> StoredRun:
     """
     names = row.keys()
     try:
-        _check_types(row)
+        _check_types(row, names)
         state = State(row["state"])
         settings = from_text(row["settings"])
         if not isinstance(settings, dict) or not all(map(_is_text, settings.values())):
@@ -84,11 +84,11 @@ def _is_text(value: Any) -> bool:
     return isinstance(value, str)
 
 
-def _check_types(row: sqlite3.Row) -> None:
+def _check_types(row: sqlite3.Row, names: Sequence[str]) -> None:
     """Any cell of SQLite may hold any type, once somebody else has written it."""
     for kinds, columns in _TYPES.items():
         for name in columns.split():
-            if name in row.keys() and not isinstance(row[name], kinds):  # noqa: SIM118
+            if name in names and not isinstance(row[name], kinds):
                 raise ValueError(f"{name} is {type(row[name]).__name__}")
 
 

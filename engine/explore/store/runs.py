@@ -31,6 +31,8 @@ class State(Enum):
 
     LEASED = "leased"
     """A process is at it; if that process is gone, nobody is."""
+    ESTIMATED = "estimated"
+    """Its cycles were estimated, in its label; whoever claims it may do it."""
     DONE = "done"
     """It has a record; the record says whether its results were right."""
     REFUSED = "refused"
@@ -44,6 +46,8 @@ class State(Enum):
 
 
 FINISHED = frozenset(State) - {State.LEASED}
+OPEN = (None, State.ESTIMATED.value)
+"""What a run was, as text, that nobody has done yet."""
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ import time
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING
 
 from engine.errors import StoreError
@@ -27,7 +26,7 @@ from engine.explore.store.rows import (
     run_of,
     values_of,
 )
-from engine.explore.store.runs import Lease, Outcome, RunLabel, State, StoredRun
+from engine.explore.store.runs import OPEN, Lease, Outcome, RunLabel, State, StoredRun
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -75,10 +74,7 @@ class RunStore:
     def __enter__(self) -> RunStore:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:  # fmt: skip
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     # Doing runs ---------------------------------------------------------------------------------
@@ -106,16 +102,18 @@ class RunStore:
                 )  # fmt: skip
                 _store(database, run, holder=holder, token=token)
                 return Lease(run.key, token, 1)
-            if not (_free(row) or State(row["state"]) in again):
+            before = State(row["state"])
+            if not (before is State.ESTIMATED or before in again or _free(row)):
                 return None
+            attempts = row["attempts"] + (before is not State.ESTIMATED)
             # what an earlier time gave stays until this time gives something
             database.execute(
                 "UPDATE runs SET earlier = CASE state WHEN 'leased' THEN earlier ELSE state END, "
-                "state = 'leased', holder = ?, token = ?, attempts = attempts + 1, changed = ?, "
+                "state = 'leased', holder = ?, token = ?, attempts = ?, changed = ?, "
                 "change = ? WHERE key = ?",
-                (holder, token, now, next_change(database), identity.key),
+                (holder, token, attempts, now, next_change(database), identity.key),
             )
-            return Lease(identity.key, token, row["attempts"] + 1)
+            return Lease(identity.key, token, attempts)
 
     def finish(self, lease: Lease, outcome: Outcome) -> bool:
         """Keep how a run came out, and end its lease; False if it is no longer leased so."""
@@ -149,6 +147,8 @@ class RunStore:
     def put_all(self, runs: Iterable[StoredRun]) -> int:
         """Keep runs of another store, all or none; those that are there stay as they are.
 
+        Only what was merely estimated gives way to what was done.
+
         Returns
         -------
         int
@@ -158,8 +158,8 @@ class RunStore:
         with self._database.write() as database:
             for run in runs:
                 row = _row(database, run.key)
-                if row is None or (_free(row) and row["earlier"] is None):
-                    _store(database, run)
+                if row is None or _gives_way(row, run):
+                    _store(database, run if row is None else _with_estimate(run, row))
                     added += 1
         return added
 
@@ -308,7 +308,7 @@ def _elsewhere(text: str | None) -> bool:
 
 
 def _row(database: sqlite3.Connection, key: str) -> sqlite3.Row | None:
-    sql = "SELECT state, earlier, holder, attempts FROM runs WHERE key = ?"
+    sql = "SELECT state, earlier, holder, attempts, estimated FROM runs WHERE key = ?"
     row: sqlite3.Row | None = database.execute(sql, (key,)).fetchone()
     return row
 
@@ -325,6 +325,20 @@ def _free(row: sqlite3.Row) -> bool:
         return False
     holder = holder_of(row["holder"])
     return holder is None or holder.gone
+
+
+def _gives_way(row: sqlite3.Row, run: StoredRun) -> bool:
+    """Whether nobody has done, or is at, what is there."""
+    if run.state is State.ESTIMATED:
+        return _free(row) and row["earlier"] is None
+    return row["state"] in OPEN or (_free(row) and row["earlier"] in OPEN)
+
+
+def _with_estimate(run: StoredRun, row: sqlite3.Row) -> StoredRun:
+    """A run with the estimate that was there, if it has none."""
+    if run.label.estimated is not None or not isinstance(row["estimated"], int | float):
+        return run
+    return replace(run, label=replace(run.label, estimated=row["estimated"]))
 
 
 def _holds(database: sqlite3.Connection, lease: Lease) -> bool:

@@ -100,8 +100,6 @@ def export_runs(runs: Iterable[StoredRun], path: Path) -> int:
     ending = _ending(path)
     if not regular_files.is_folder(path.parent):
         raise DataError(f"{path.parent} is no folder", hint="make it first")
-    if regular_files.exists(path) and not regular_files.is_file(path):
-        raise DataError(f"{path} is no regular file", hint="name another file")
     rows = [run.to_dict() for run in runs]
     match ending:
         case ".json":
@@ -110,13 +108,7 @@ def export_runs(runs: Iterable[StoredRun], path: Path) -> int:
             content = _flat(rows).to_csv(index=False).encode()
         case _:
             content = _parquet(rows)
-    beside = path.with_name(f".{path.name}.part")
-    try:
-        beside.write_bytes(content)
-        beside.replace(path)
-    except OSError as problem:
-        beside.unlink(missing_ok=True)
-        raise DataError(f"cannot write {path}: {problem.strerror}") from None
+    regular_files.write_bytes(path, content)
     return len(rows)
 
 
@@ -298,6 +290,8 @@ def _run(row: Any, where: str) -> StoredRun:
         given.text("machine"),
         given.optional("estimated", lambda name: _float(given, name)),
     )
+    if state is State.ESTIMATED and label.estimated is None:
+        raise RecordError(f"{where}.estimated is missing: that is all that is known of it")
     for name in ("name", "data", "machine", "schedule", "program", "reason"):
         _storable(given.data[name], f"{where}.{name}")
     return StoredRun(

@@ -146,3 +146,9 @@ def fork(request: Any, report: Report) -> int:
         time.sleep(5)
         os._exit(0)
     os._exit(1)
+
+
+def read(request: dict[str, Any], report: Report) -> list[str]:
+    """The content of the first file, and the paths that there are."""
+    first, *others = request["paths"]
+    return [Path(first).read_text(), first, *others]

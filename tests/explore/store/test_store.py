@@ -65,6 +65,32 @@ def test_refusals_and_wrong_results_are_results(store: RunStore) -> None:
         Outcome(State.LEASED)
 
 
+def test_what_was_estimated_is_still_to_be_done(store: RunStore) -> None:
+    estimated = Outcome(State.ESTIMATED)
+    assert store.put(identity(1), estimated, LABEL)
+    assert not store.put(identity(1), estimated, LABEL)
+    (run,) = store.runs()
+    assert (run.state, run.cycles, run.label.estimated) == (State.ESTIMATED, None, 90.0)
+    lease = store.claim(identity(1))
+    assert lease is not None
+    assert lease.attempts == 1
+    assert store.claim(identity(1)) is None
+    assert not store.put(identity(1), estimated)
+    assert store.release(lease)
+    assert store.counts() == {State.ESTIMATED: 1}
+    lease = store.claim(identity(1))
+    assert lease is not None
+    assert store.finish(lease, outcome(1))
+    assert not store.put(identity(1), estimated)
+    (run,) = store.runs()
+    assert (run.state, run.label.estimated, run.attempts) == (State.DONE, 90.0, 1)
+    # what others did takes its place, with the estimate
+    store.put(identity(2), estimated, LABEL)
+    assert store.put(identity(2), outcome(2))
+    (run,) = store.runs(limit=1)
+    assert (run.state, run.label.estimated) == (State.DONE, 90.0)
+
+
 def test_a_lease_can_be_given_back(store: RunStore) -> None:
     lease = store.claim(identity(1))
     assert lease is not None

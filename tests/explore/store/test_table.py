@@ -17,7 +17,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from engine.errors import FuseloomError
-from engine.explore.store import RunLabel, RunStore, StoredRun
+from engine.explore.store import Outcome, RunLabel, RunStore, State, StoredRun
 from engine.explore.store.table import COLUMNS, export_runs, frame_of, read_runs
 from engine.results.document import Kind, schema
 from tests.explore.store.samples import LABEL, identity, outcome
@@ -55,6 +55,25 @@ def test_files_read_back(ending: str, runs: list[StoredRun], tmp_path: Path) -> 
     assert read_runs(again) == found
     assert export_runs([], path) == 0
     assert read_runs(path) == []
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_estimates_read_back_and_give_way(ending: str, tmp_path: Path) -> None:
+    path = tmp_path / f"out{ending}"
+    with RunStore(tmp_path / "runs.sqlite") as store:
+        store.put(identity(1), Outcome(State.ESTIMATED), LABEL)
+        export_runs(store.whole(), path)
+        made = read_runs(path)
+        assert [(run.state, run.label.estimated) for run in made] == [(State.ESTIMATED, 90.0)]
+        if ending == ".json":
+            Draft202012Validator(schema(Kind.RUNS)).validate(json.loads(path.read_text()))
+            path.write_text(path.read_text().replace("90.0", "null"))
+            with pytest.raises(FuseloomError, match="estimated is missing"):
+                read_runs(path)
+    with RunStore(tmp_path / "other.sqlite") as other:
+        other.put(identity(1), outcome(1))
+        assert other.put_all(made) == 0
+        assert other.counts() == {State.DONE: 1}
 
 
 def test_json_follows_its_schema(runs: list[StoredRun], tmp_path: Path) -> None:
@@ -96,7 +115,7 @@ def test_places_that_cannot_be_written(runs: list[StoredRun], tmp_path: Path) ->
         with pytest.raises(FuseloomError):
             export_runs(runs, tmp_path / name)
     (tmp_path / "folder.csv").mkdir()
-    with pytest.raises(FuseloomError, match="no regular file"):
+    with pytest.raises(FuseloomError, match="it is no file"):
         export_runs(runs, tmp_path / "folder.csv")
 
 
@@ -202,9 +221,9 @@ def test_damaged_files_give_runs_or_are_refused(
 def test_other_files_are_refused(tmp_path: Path) -> None:
     for name, content in (
         ("a.json", b"{}"), ("b.json", b"[1]"), ("c.csv", b""), ("d.csv", b"\xff\xfe"),
-        ("e.json", b'{"fuseloom": "runs", "version": 2, "total": 0, "runs": []}'),
-        ("f.json", b'{"fuseloom": "runs", "version": 1, "total": 5, "runs": []}'),
-        ("g.json", b'{"fuseloom": "runs", "version": 1, "total": 1, "runs": [3]}'),
+        ("e.json", b'{"fuseloom": "runs", "version": 3, "total": 0, "runs": []}'),
+        ("f.json", b'{"fuseloom": "runs", "version": 2, "total": 5, "runs": []}'),
+        ("g.json", b'{"fuseloom": "runs", "version": 2, "total": 1, "runs": [3]}'),
         ("h.txt", b""),
     ):  # fmt: skip
         (tmp_path / name).write_bytes(content)

@@ -214,3 +214,32 @@ def test_many_seats_leave_no_open_file(page):
         page.ask("undo")
         page.ask("redo")
     page.until(lambda: len(os.listdir("/proc/self/fd")) <= before)
+
+
+def test_a_better_schedule_is_found_shown_and_can_be_undone(page):
+    page.ask("choose", "spmm")
+    page.ask("set_schedule", "order T: i,j,k")
+    page.run = {}
+    page.hub.call(lambda: page.client.run(explain=False, search=True))
+    page.until(lambda: page.run.get("running") is False and page.still())
+    assert not page.run["failed"], page.run
+    assert "was found; Undo goes back" in page.message
+    assert any("searching" in state for state in page.states)
+    result = page.part("run")["result"]
+    assert not result["stale"]
+    found = page.part("schedule")["text"]
+    page.ask("undo")
+    assert page.part("schedule")["text"] != found
+    assert page.part("run")["result"]["stale"]
+
+
+def test_a_search_can_be_cancelled(page):
+    page.run = {}
+    page.hub.call(lambda: page.client.run(explain=False, search=True))
+    page.until(lambda: "searching" in page.run.get("status", ""))
+    before = page.parts["schedule"]
+    page.hub.call(page.client.cancel)
+    page.until(lambda: page.run.get("running") is False)
+    assert page.run["status"] == "cancelled"
+    page.ask("select_region", 0)
+    assert page.parts["schedule"] == before

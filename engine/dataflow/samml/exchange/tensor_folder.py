@@ -6,8 +6,6 @@ One number per line: ``tensor_<T>_mode_<m>_seg`` and ``_crd`` per compressed lev
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -133,32 +131,7 @@ def save_tensor(folder: Path, name: str, stored: StoredTensor) -> None:
 
 def write_lines(path: Path, items: Iterable[object]) -> None:
     """Write a text file, whole or not at all."""
-    write_bytes(path, "".join(f"{item}\n" for item in items).encode())
-
-
-def write_bytes(path: Path, content: bytes) -> None:
-    """Write a file, whole or not at all.
-
-    Raises
-    ------
-    DataError
-        If it cannot be written, or there is something else of that name: a pipe, a device.
-    """
-    if regular_files.exists(path) and not regular_files.is_file(path):
-        raise DataError(f"cannot write {path}: it is no file", hint="name a regular file")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=".fuseloom-")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(content)
-            os.chmod(name, 0o644)
-            os.replace(name, path)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
-    except OSError as problem:
-        raise DataError(f"cannot write {path}: {problem.strerror}") from None
+    regular_files.write_bytes(path, "".join(f"{item}\n" for item in items).encode())
 
 
 def format_of(levels: Mapping[int, tuple[int, bool]], rank: int) -> Format:

@@ -10,7 +10,7 @@ from engine.dataflow.samml.exchange.legalise import Legaliser
 from engine.dataflow.samml.exchange.levels import dense_levels, index_names, tensors_of
 from engine.dataflow.samml.exchange.record import ExportNote, Severity
 from engine.dataflow.samml.exchange.schema import pb
-from engine.dataflow.samml.exchange.tensor_folder import save_shape, save_tensor, write_bytes
+from engine.dataflow.samml.exchange.tensor_folder import save_shape, save_tensor
 from engine.dataflow.samml.exchange.tortilla_ops import (
     BINARY_CODES,
     KEEPS_EMPTY,
@@ -19,6 +19,7 @@ from engine.dataflow.samml.exchange.tortilla_ops import (
 )
 from engine.dataflow.samml.graph import Graph, Node, StreamKind
 from engine.errors import GraphError
+from engine.program import regular_files
 from engine.program.formats import Format
 from engine.program.storage import StoredTensor
 from engine.program.stored_views import resolve_view
@@ -56,7 +57,7 @@ class TortillaExport:
 
     def save(self, folder: Path, data: Mapping[str, StoredTensor] | None = None) -> None:
         """Write ``op.bin`` and the tensors' files; without data, their shapes alone."""
-        write_bytes(folder / GRAPH_FILE, self.data)
+        regular_files.write_bytes(folder / GRAPH_FILE, self.data)
         for key, tensor in self.tensors.items():
             if data is None or tensor.name not in data:
                 save_shape(folder, key, tensor.shape)

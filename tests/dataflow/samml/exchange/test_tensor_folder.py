@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
 
-from engine.dataflow.samml.exchange.tensor_folder import write_bytes
-from engine.errors import DataError, FuseloomError
+from engine.errors import FuseloomError
 from tests.dataflow.samml.exchange.protobuf import two_lanes
 
 
@@ -41,15 +39,3 @@ def test_names_cannot_leave_the_folder(tmp_path: Path) -> None:
             getattr(operation, operation.WhichOneof("op")).tensor = "../secret"
     with pytest.raises(FuseloomError, match="cannot name a tensor's files"):
         b.run(tmp_path)
-
-
-def test_only_files_are_replaced(tmp_path: Path) -> None:
-    """A pipe or a device would be gone after it."""
-    os.mkfifo(tmp_path / "pipe")
-    for path in (tmp_path / "pipe", tmp_path):
-        with pytest.raises(DataError, match="it is no file"):
-            write_bytes(path, b"x")
-    assert (tmp_path / "pipe").is_fifo()
-    write_bytes(tmp_path / "file", b"x")
-    write_bytes(tmp_path / "file", b"y")
-    assert (tmp_path / "file").read_bytes() == b"y"

@@ -1,0 +1,109 @@
+"""A better schedule for a design: found in a worker, taken over by the session."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from engine.errors import FuseloomError
+from tests.workbench.jobs import alone
+from workbench import search
+from workbench.design import build
+from workbench.run_panel import RunPanel
+from workbench.session import Session
+
+
+@pytest.fixture(autouse=True)
+def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "SECONDS", 1.0)
+
+
+def answers(session: Session) -> list[tuple]:
+    sent: list[tuple] = []
+    search.answer(session.design, sent.append)
+    return sent
+
+
+def test_what_is_found_is_better_and_simulated():
+    session = Session("spmm", "random", schedule="order T: i,j,k")
+    sent = answers(session)
+    kinds = [message[0] for message in sent]
+    assert kinds[0] == "progress"
+    assert kinds[-1] == "done"
+    assert kinds.count("found") == 1
+    shares = [message[1] for message in sent if message[0] == "progress"]
+    assert all(0 <= share <= 1 for share in shares)
+    (_, schedule, told) = next(message for message in sent if message[0] == "found")
+    assert "Undo goes back. None" in told
+    before = session.estimate.cycles
+    assert session.take(session.built.problem, schedule, told)
+    assert session.message == told
+    record = sent[-1][1]
+    assert record["cycles"] < before
+    session.undo()
+    assert session.estimate.cycles == before
+
+
+def test_the_best_stays():
+    session = Session("spmm", "random", schedule="order T: i,j,k")
+    for expected in ("was found; Undo", "This schedule is the best"):
+        found = next(message for message in answers(session) if message[0] == "found")
+        assert expected in found[2]
+        session.take(session.built.problem, *found[1:])
+    assert session.travels == (True, False)
+
+
+def test_blocks_lanes_edits_and_machines_stay():
+    session = Session("gcn", "karate", schedule="parallel i by 2; strict on")
+    session.set_machine("hbm2")
+    assert search.lanes_of(session.design) == 2
+    made = search.designed(session.design, "fuse T1..H; parallel T1..H: i by 2; strict on")
+    assert made.machine == session.machine
+    assert search.lanes_of(made) == 2
+    assert build(made).configuration != session.configuration
+
+
+def test_an_answer_to_what_is_not_shown_any_more_is_refused():
+    session = Session("spmv", "random")
+    problem = session.built.problem
+    session.choose("spmm")
+    before = session.design
+    assert not session.take(problem, "order y: i,j", "better")
+    assert "not shown any more" in session.message
+    assert session.design == before
+
+
+def test_a_search_that_is_refused_says_why(monkeypatch):
+    def refuse(*given, **more):
+        raise FuseloomError("no schedule fits", hint="more lanes")
+
+    monkeypatch.setattr(search, "autoschedule", refuse)
+    assert answers(Session("spmv", "random"))[-1] == (
+        "refused",
+        "no schedule fits (hint: more lanes)",
+    )
+
+
+def test_the_panel_searches_and_can_be_cancelled():
+    session = Session("spmv", "random", schedule="locate off")
+    panel = RunPanel(session)
+    before = session.answers
+    alone(lambda: panel.handle({"kind": "search"}))
+    assert session.record is not None, panel.runner.status
+    assert session.record.run.ok
+    assert session.answers > before
+    assert panel.runner.found is not None
+
+    async def scenario():
+        panel.runner.found = None
+        running = asyncio.create_task(panel.desk._search())
+        while "searching" not in panel.runner.status:
+            assert not running.done(), panel.runner.status
+            await asyncio.sleep(0.01)
+        panel.handle({"kind": "cancel"})
+        await running
+
+    alone(scenario())
+    assert panel.runner.status == "cancelled"
+    assert panel.runner.found is None

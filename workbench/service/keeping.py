@@ -1,0 +1,57 @@
+"""Runs of pages that go into the run store, where the server was told to keep them.
+
+They are written by the process that has simulated; no page reads them, as visitors do not see each
+other's programs.  A run that is there stays as it is, and a store that has grown too large gets no
+more: nobody who only visits can fill the disk, or throw runs away.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+from engine.errors import FuseloomError
+from engine.explore.store import Outcome, RunLabel, RunStore, data_hash
+from engine.explore.sweep.plan import run_identity
+from engine.results.record import RegionRecord, RunRecord
+from workbench.design import Built
+from workbench.service.budgets import KEEP_RUNS
+
+
+def keep(built: Built, run: RunRecord, most: int) -> str:
+    """Keep a run, if the server was told so.
+
+    Parameters
+    ----------
+    most : int
+        Bytes of the store from which nothing is kept any more.
+
+    Returns
+    -------
+    str
+        Why it is not kept; empty if nothing is wrong.
+    """
+    path = os.environ.get(KEEP_RUNS)
+    if not path:
+        return ""
+    if Path(path).exists() and Path(path).stat().st_size >= most:
+        return f"the run store has more than {most >> 20:,} MiB"
+    compiled, design = built.compilation, built.design
+    identity = run_identity(
+        compiled.source or compiled.program, built.resolved, data_hash(built.data), design.machine
+    )
+    name = design.model if design.text is None else f"{design.model}, edited"
+    label = RunLabel(name, built.loaded.label, design.machine.name, float(built.estimate.cycles))
+    slim = replace(run, regions=tuple(map(_slim, run.regions)))
+    try:
+        with RunStore(path) as store:
+            store.put(identity, Outcome.of(slim), label)
+    except FuseloomError as problem:
+        return str(problem)
+    return ""
+
+
+def _slim(region: RegionRecord) -> RegionRecord:
+    """A region as commands keep it: what pages draw takes a hundred times as much."""
+    return replace(region, nodes=None, timeline=None, path=None, channels=None)
