@@ -26,6 +26,7 @@ from types import MappingProxyType
 from typing import Any
 
 from engine.dataflow.sim.machine import PRESETS, Machine
+from engine.dataflow.what_if import with_size
 from engine.errors import DataError
 from engine.models import DATASETS, MODELS
 from engine.program import Program, StoredTensor, regular_files
@@ -111,7 +112,7 @@ class Base:
 
     def __post_init__(self) -> None:
         if self.capacity is not None:
-            _check_number("capacity", self.capacity, 1, "sized", "none")
+            _check_capacity(self.capacity)
         _check_word("order", self.order, ORDERS)
         if self.preset is not None and self.schedule is not None:
             raise DataError("a preset and a schedule are given", hint="leave one of them out")
@@ -133,7 +134,7 @@ class Space:
 
     Raises
     ------
-    DataError
+    DataError, SimulationError
         If there is no such axis, or a value can be none of its.
     """
 
@@ -210,13 +211,13 @@ class Space:
             case "block":
                 return lambda value: _check_number(name, value, 1, "none")
             case "capacity":
-                return lambda value: _check_number(name, value, 1, "sized", "none")
+                return _check_capacity
         if head == "with" and tail:
             return lambda value: None  # the model says what it takes
         if head == "lanes" and dot and _INDEX.fullmatch(tail):
             return lambda value: _check_number(name, value, 1)
         if name in SIZES:
-            return lambda value: _check_number(name, value, 0)
+            return lambda value: _check_size(name, value)
         known = [*FREE, *SIZES]
         raise DataError(f"there is no axis {name[:40]!r}",
                         hint=suggestion(name, known) or ", ".join(known))  # fmt: skip
@@ -251,3 +252,14 @@ def _check_number(name: str, value: str, least: int, *words: str) -> None:
     others = "".join(f", or {word}" for word in words)
     raise DataError(f"{value[:40]!r} is no value of {name}",
                     hint=f"a whole number of at least {least}{others}")  # fmt: skip
+
+
+def _check_capacity(value: str) -> None:
+    _check_number("capacity", value, 1, "sized", "none")
+    if value.isdecimal():
+        Machine.default(int(value))
+
+
+def _check_size(name: str, value: str) -> None:
+    _check_number(name, value, 0)
+    with_size(Machine.default(), name, int(value))

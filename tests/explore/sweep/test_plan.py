@@ -101,5 +101,3 @@ def test_what_cannot_be_has_a_reason(tmp_path: Path) -> None:
     assert preset.refused is not None
     assert "presets: unfused" in preset.refused.reason
     assert preset.identity is None
-    (size,) = plans(tmp_path, base, {"outstanding": [10**9]})
-    assert size.refused is not None

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import fuseloom as fl
-from engine.errors import DataError
+from engine.errors import DataError, FuseloomError
 from engine.explore.sweep import Base, Given, Space
 from engine.explore.sweep.space import SIZES
 
@@ -65,10 +65,13 @@ def test_what_all_stands_for_is_not_counted() -> None:
         ({"seed": range(20_000)}, "20,000 values"),
         ({"preset": ["full"], "schedule": ["a"]}, "both"),
         ({"": [1]}, "no axis"),
+        ({"load_latency": [0]}, "load_latency is 0"),
+        ({"outstanding": [10**9]}, "from 1 to 4,096"),
+        ({"capacity": [10**13]}, "no value of capacity"),
     ],
 )
 def test_what_is_no_space_is_refused(axes: dict[str, Any], told: str) -> None:
-    with pytest.raises(DataError) as caught:
+    with pytest.raises(FuseloomError) as caught:
         Space(Base("gcn"), axes, {"a": ""})
     assert told in str(caught.value)
 
