@@ -91,9 +91,7 @@ class Published:
             return False
         if self.within is not None:
             return expected is not None and abs(got - expected) <= self.within * abs(expected)
-        return (self.least is None or got >= self.least) and (
-            self.most is None or got <= self.most
-        )
+        return (self.least is None or got >= self.least) and (self.most is None or got <= self.most)
 
 
 @dataclass(frozen=True)
@@ -214,20 +212,22 @@ def read_published(text: str) -> dict[str, Published]:
         wrong = sorted(set(made) - _KEYS)
         if wrong:
             raise DataError(f"claim {id_} has an unknown key {wrong[0]!r}")
-        numbers = {
-            k: float(made[k]) for k in ("expected", "within", "least", "most") if k in made
-        }
-        lists = {k: tuple(made[k]) for k in ("sizes", "modes") if k in made}
-        one = Published(
-            id_, made.get("text", ""), made.get("source", ""), why=made.get("why", ""),
-            **numbers, **lists,
-        )  # fmt: skip
+        one = Published(id_, **{"text": "", "source": "", **_typed(made)})
         if not one.text or not one.source:
             raise DataError(f"claim {id_} has no text, or no source")
         if one.within is None and one.least is None and one.most is None:
             raise DataError(f"claim {id_} has no tolerance")
         found[id_] = one
     return found
+
+
+def _typed(made: Mapping[str, Any]) -> dict[str, Any]:
+    """What TOML has, as a claim has it: any number as a float, lists as tuples."""
+    lists, texts = ("sizes", "modes"), ("text", "source", "why")
+    return {
+        key: tuple(value) if key in lists else value if key in texts else float(value)
+        for key, value in made.items()
+    }
 
 
 def _leaves(

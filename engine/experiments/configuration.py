@@ -12,6 +12,8 @@ from typing import Any
 from engine.errors import RecordError
 
 Number = int | float
+_COMMON = ("locate off", "repeat references", "fuse x..Y")
+"""Directives that a title leaves out."""
 
 
 class How(Enum):
@@ -82,6 +84,8 @@ class Configuration:
         parts = [f"{self.workload}{where}"]
         parts += [self.preset] if self.preset else []
         parts += [f"{name}={value:g}" for name, value in self.options]
+        own = [x.strip() for x in self.settings.split(";")]
+        parts += [x for x in own if x and x not in _COMMON]
         parts += ["estimated"] if self.how is How.ESTIMATED else []
         return ", ".join(parts)
 

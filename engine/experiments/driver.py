@@ -90,7 +90,8 @@ class Laboratory:
 
     def run(self, configurations: Sequence[Configuration]) -> None:
         """Simulate what is not in the store; of a run whose note is lost, once more."""
-        new, lost = [], []
+        new: list[Task] = []
+        lost: list[Task] = []
         for configuration in configurations:
             identity = self.identity(configuration)
             self._names[identity.key] = configuration.title

@@ -149,7 +149,9 @@ def words(run: RegionRun) -> float:
     made = 0
     for node in run.result.graph.nodes:
         if primitive(node.op).role is Role.DENSE_LEVEL:
-            made += max((int(run.result.values[s]) for s in node.outputs if s is not None), default=0)
+            made += max(
+                (int(run.result.values[s]) for s in node.outputs if s is not None), default=0
+            )
     return run.work.bytes / WORD + made
 
 

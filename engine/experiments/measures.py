@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -43,8 +44,8 @@ def describe(request: Mapping[str, Any], report: Report) -> dict[str, Any]:
 def roofline(request: Mapping[str, Any], report: Report) -> dict[str, float]:
     """Rates of a three-layer GCN on a graph, and the peaks of the core that it runs on.
 
-    Times are CPU time of this process, the least of some tries, so that other work on the machine
-    counts little.  Bytes are those that products must move at least: every operand once.
+    Times are CPU time of this process, the least of some tries, so that other work counts little.
+    Bytes are those that products must move: every operand once.
 
     Returns
     -------
@@ -58,10 +59,7 @@ def roofline(request: Mapping[str, Any], report: Report) -> dict[str, float]:
     adjacency = graph.adjacency.tocsr().astype(np.float32)
     features: Floats = np.asarray(graph.features, dtype=np.float32)
     widths = [features.shape[1], *[int(request["hidden"])] * 2, max(graph.classes, 2)]
-    weights = [
-        rng.standard_normal(pair).astype(np.float32)
-        for pair in zip(widths, widths[1:], strict=False)
-    ]
+    weights = [rng.standard_normal(pair).astype(np.float32) for pair in pairwise(widths)]
     peak, bandwidth = _peak(int(request["edge"]), report), _bandwidth(int(request["elements"]))
     total = _Tally()
     report(0.6, "the model")
@@ -121,7 +119,7 @@ def _forward(adjacency: Any, features: Floats, weights: list[Floats]) -> dict[st
 
 
 def _peak(edge: int, report: Report) -> float:
-    """FLOP/s of a product of dense matrices, by CPU time: of one core, whatever threads there are."""
+    """FLOP/s of a product of dense matrices, by CPU time: of one core."""
     report(0.2, "peak of the arithmetic")
     left = np.random.default_rng(0).standard_normal((edge, edge)).astype(np.float32)
     least = min(_timed(lambda: left @ left) for _ in range(_TRIES))

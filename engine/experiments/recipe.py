@@ -155,6 +155,14 @@ class Results:
         """The same, or None."""
         return self[label] if label in self._found else None
 
+    def number(self, label: str, what: str) -> float:
+        """One number of a result, such as its ``cycles``."""
+        return float(getattr(self[label], what))
+
+    def speed_up(self, base: str, label: str) -> float:
+        """Cycles of one by those of another."""
+        return self[base].cycles / self[label].cycles
+
     def items(self) -> Any:
         """All of them with their labels."""
         return self._found.items()
@@ -235,9 +243,7 @@ class Recipe:
     configurations: Callable[[Size, Mode], Mapping[str, Configuration]]
     values: Callable[[Size, Mode], Mapping[str, Value]]
     panels: Callable[[Results, Size, Mode], tuple[Panel, ...]]
-    measures: Callable[[Size, Mode], Mapping[str, Measure]] = field(
-        default=lambda size, mode: {}
-    )
+    measures: Callable[[Size, Mode], Mapping[str, Measure]] = field(default=lambda size, mode: {})
     heavy: Callable[[Size, Mode], frozenset[str]] = field(default=lambda size, mode: frozenset())
 
 
@@ -246,10 +252,10 @@ def nothing(size: Size, mode: Mode) -> dict[str, Any]:
     return {}
 
 
-def attempt(value: Callable[[], float]) -> float | None:
+def attempt(value: Callable[..., float], *arguments: Any) -> float | None:
     """A number for a plot; None where what it needs did not come out."""
     try:
-        return value()
+        return value(*arguments)
     except MissingError:
         return None
 

@@ -21,8 +21,8 @@ RECIPES: Mapping[str, Recipe] = MappingProxyType(
     {
         recipe.id: recipe
         for recipe in (
-            TABLE_1, TABLE_2, HEURISTIC, COUNTS, ROOFLINE, REWRITES, SPACES, TABLE, FUSION, HARDWARE,
-            WORK, SPARSITY, LANES_SWEEP, LANES_PLACED, BLOCKED, ORDERS,
+            TABLE_1, TABLE_2, HEURISTIC, COUNTS, ROOFLINE, REWRITES, SPACES, TABLE, FUSION,
+            HARDWARE, WORK, SPARSITY, LANES_SWEEP, LANES_PLACED, BLOCKED, ORDERS,
         )
     }
 )  # fmt: skip

@@ -112,8 +112,7 @@ def _heads(data: str, options: Options, seed: int, data_dir: Path | None) -> Loa
 def _images(data: str, options: Options, seed: int, data_dir: Path | None) -> Loaded:
     """The autoencoder on normal numbers, none of them 0, as the published evaluation has it."""
     chosen = {"batch": 32, "inputs": 64, "hidden": 16, "density": 0.5, **options}
-    sizes = (int(chosen[name]) for name in ("batch", "inputs", "hidden"))
-    model = autoencoder(*sizes)
+    model = autoencoder(int(chosen["batch"]), int(chosen["inputs"]), int(chosen["hidden"]))
     shape = model.program.tensor("X").shape
     images = normal(shape, np.random.default_rng([seed, 1]))
     tensors = filled(model, {"X": images}, seed, float(chosen["density"]))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from itertools import pairwise
 
-from engine.experiments.accounting import SCANS
+from engine.experiments.accounting import ATTENTION
 from engine.experiments.claims import Got
 from engine.experiments.configuration import Configuration
 from engine.experiments.recipe import (
@@ -33,8 +34,7 @@ _SHAPES = {
 
 def attention(size: Size, mode: Mode, block: int, settings: str = "") -> Configuration:
     """Fused attention with BigBird's mask in blocks."""
-    own = SCANS if mode is Mode.PAPER else "order S..O: h,i,l,e,v"
-    chosen = "; ".join(x for x in (own, settings) if x)
+    chosen = "; ".join(x for x in (ATTENTION[mode], settings) if x)
     return Configuration("heads", "", (*_SHAPES[size], ("block", block)), "full", chosen)
 
 
@@ -60,7 +60,7 @@ def _places(size: Size, mode: Mode) -> Mapping[str, Configuration]:
 
 
 def _speed_up(label: str, ideal: float = 1.0) -> Value:
-    return lambda results: Got(results["1"].cycles / results[label].cycles / ideal)
+    return lambda results: Got(results.speed_up("1", label) / ideal)
 
 
 def _lane_values(size: Size, mode: Mode) -> Mapping[str, Value]:
@@ -73,7 +73,7 @@ def _place_values(size: Size, mode: Mode) -> Mapping[str, Value]:
 
 def _lane_panels(results: Results, size: Size, mode: Mode) -> tuple[Panel, ...]:
     lanes = LANES[size]
-    ours = tuple(attempt(lambda n=n: _speed_up(str(n))(results).value) for n in lanes)
+    ours = tuple(attempt(results.speed_up, "1", str(n)) for n in lanes)
     ideal = tuple(float(n) for n in lanes)
     series = (Series("ours", lanes, ours, "ours", tuple(map(str, lanes))),
               Series("ideal, as the paper's nearly are", lanes, ideal, "paper"))  # fmt: skip
@@ -82,7 +82,7 @@ def _lane_panels(results: Results, size: Size, mode: Mode) -> tuple[Panel, ...]:
 
 def _place_panels(results: Results, size: Size, mode: Mode) -> tuple[Panel, ...]:
     names = tuple(PLACES)
-    ours = tuple(attempt(lambda x=x: _speed_up(x)(results).value) for x in names)
+    ours = tuple(attempt(results.speed_up, "1", name) for name in names)
     told = tuple(expected_of(f"16b.{name}", size) for name in names)
     series = (Series("ours", names, ours, "ours", names), Series("paper", names, told, "paper"))
     return (Panel("Where lanes are", "bars", series, "", "speed-up", ""),)
@@ -100,9 +100,7 @@ def _blocks(size: Size, mode: Mode) -> Mapping[str, Configuration]:
 
 
 def _gain(block: int) -> Value:
-    return lambda results: Got(
-        results[f"scalar.{block}"].cycles / results[f"blocked.{block}"].cycles
-    )
+    return lambda results: Got(results.speed_up(f"scalar.{block}", f"blocked.{block}"))
 
 
 def _block_values(size: Size, mode: Mode) -> Mapping[str, Value]:
@@ -114,8 +112,7 @@ def _block_values(size: Size, mode: Mode) -> Mapping[str, Value]:
 def _rises(size: Size) -> Value:
     def least(results: Results) -> Got:
         gains = [_gain(block)(results).value for block in BLOCKS[size]]
-        pairs = zip(gains, gains[1:], strict=False)
-        return Got(min(after / before for before, after in pairs))
+        return Got(min(after / before for before, after in pairwise(gains)))
 
     return least
 
@@ -123,7 +120,7 @@ def _rises(size: Size) -> Value:
 def _block_panels(results: Results, size: Size, mode: Mode) -> tuple[Panel, ...]:
     blocks = BLOCKS[size]
     names = tuple(str(block) for block in blocks)
-    ours = tuple(attempt(lambda b=b: _gain(b)(results).value) for b in blocks)
+    ours = tuple(attempt(results.speed_up, f"scalar.{b}", f"blocked.{b}") for b in blocks)
     told = tuple(expected_of(f"17.block.{block}", size) for block in blocks)
     labels = tuple(f"blocked.{block}" for block in blocks)
     series = (Series("ours", names, ours, "ours", labels), Series("N²", names, told, "paper"))
@@ -156,9 +153,9 @@ LANES_SWEEP = _recipe(
 LANES_PLACED = _recipe(
     "16b",
     "Where lanes are",
-    "Lanes for heads, for rows of queries, and four of both. Speed-ups multiply: four by four gives "
-    "sixteen, less what fills the pipelines. Ours has one level of forks and joins more for nested "
-    "lanes, which costs some cycles for each row.",
+    "Lanes for heads, for rows of queries, and four of both. Speed-ups multiply: four by four "
+    "gives sixteen, less what fills the pipelines. Ours has one level of forks and joins more for "
+    "nested lanes, which costs some cycles for each row.",
     _places,
     _place_values,
     _place_panels,

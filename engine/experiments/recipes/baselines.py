@@ -33,7 +33,7 @@ RUN = ("bias", "bias")
 
 def merges() -> tuple[tuple[str, str], ...]:
     """All hand merges of the two layers, but for none at all."""
-    return tuple(pair for pair in product(MERGES, repeat=2) if pair != ("", ""))
+    return tuple((one, two) for one, two in product(MERGES, MERGES) if one or two)
 
 
 def merged(pair: tuple[str, str]) -> str:
@@ -76,10 +76,7 @@ def _values(size: Size, mode: Mode) -> Mapping[str, Value]:
 
 def _panels(results: Results, size: Size, mode: Mode) -> tuple[Panel, ...]:
     names = tuple(_name(pair) for pair in merges())
-    speed = tuple(
-        attempt(lambda x=x: results["unfused"].cycles / results[x].cycles)
-        for x in (*names, "partial")
-    )
+    speed = tuple(attempt(results.speed_up, "unfused", x) for x in (*names, "partial"))
     told = (*(None for _ in names), expected_of("4b.total", size))
     series = (Series("ours", (*names, "partial"), speed, "ours", (*names, "partial")),
               Series("paper", (*names, "partial"), told, "paper"))  # fmt: skip
@@ -91,10 +88,10 @@ REWRITES = Recipe(
     "4b",
     "Fusion against hand-merged expressions",
     "A GCN on Collab: unfused, with every hand merge that a compiler for one expression at a time "
-    "allows, and fused across expressions. The list of published rewrites is not known, so the best "
-    "of all legal ones counts, which is our definition. Merging both products into one iteration "
-    "space costs nnz·F·w cycles, more than the unfused 2·nnz·F + N·F·w, so that the published 1.97 "
-    "cannot come from it.",
+    "allows, and fused across expressions. The list of published rewrites is not known, so the "
+    "best of all legal ones counts, which is our definition. Merging both products into one "
+    "iteration space costs nnz·F·w cycles, more than the unfused 2·nnz·F + N·F·w, so that the "
+    "published 1.97 cannot come from it.",
     _configurations,
     _values,
     _panels,
@@ -138,12 +135,10 @@ def graphs_of_spaces() -> dict[str, str]:
 
 def _space_panels(results: Results, size: Size, mode: Mode) -> tuple[Panel, ...]:
     names = ("factored", "global")
-    series = (
-        Series("cycles", names, tuple(attempt(lambda x=x: results[x].cycles) for x in names),
-               "ours", names),
-        Series("FLOPs", names, tuple(attempt(lambda x=x: results[x].flops) for x in names),
-               "ours", names),
-    )  # fmt: skip
+    series = tuple(
+        Series(what, names, tuple(attempt(results.number, x, what) for x in names), "ours", names)
+        for what in ("cycles", "flops")
+    )
     drawn = graphs_of_spaces()
     return (
         Panel("Two iteration spaces", "bars", series, "", "", "y"),
@@ -156,8 +151,8 @@ SPACES = Recipe(
     "5",
     "Global and factored iteration (Figs. 5, 11, 21)",
     "The product of three sparse matrices in one space of four indices, and in two of three. The "
-    "global space visits every coordinate of the last matrix for every product of the first two; the "
-    "factored one folds those first. The graphs show where reductions stand: at the end, or in "
+    "global space visits every coordinate of the last matrix for every product of the first two; "
+    "the factored one folds those first. The graphs show where reductions stand: at the end, or in "
     "between.",
     _spaces,
     _space_values,

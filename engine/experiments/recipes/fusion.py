@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from engine.experiments.accounting import LOOK_UPS, SCANS, graphs, on_graph, width
+from engine.experiments.accounting import ATTENTION, LOOK_UPS, SCANS, graphs, on_graph, width
 from engine.experiments.claims import Got, published
 from engine.experiments.configuration import Configuration
 from engine.experiments.recipe import (
@@ -84,9 +84,7 @@ def _decoders(size: Size, settings: str, mode: Mode) -> dict[str, Configuration]
             ("features", shape["width"] // shape["heads"]),
             ("block", block),
         )
-        push = "" if mode is Mode.PAPER else "order S..O: h,i,l,e,v"
-        for level in ("unfused", "full"):
-            chosen = "; ".join(x for x in (settings, push if level == "full" else "") if x)
+        for level, chosen in (("unfused", settings), ("full", ATTENTION[mode])):
             found[f"heads.{block}.{level}"] = Configuration("heads", "", options, level, chosen)
     return found
 
@@ -207,7 +205,7 @@ def _panel(results: Results, title: str, start: str, size: Size) -> Panel:
     names = tuple(bar.removeprefix(start) for bar in mine)
     series = []
     for level in LEVELS[1:]:
-        ours = tuple(attempt(lambda b=bar, x=level: _ratio(results, b, x, size)) for bar in mine)
+        ours = tuple(attempt(_ratio, results, bar, level, size) for bar in mine)
         labels = tuple(f"{bar}.{level}" for bar in mine)
         series.append(Series(f"{level}, ours", names, ours, "ours", labels))
         told = tuple(expected_of(f"12.{bar}.{level}_ratio", size) for bar in mine)

@@ -91,11 +91,11 @@ def _panels(results: Results, size: Size, mode: Mode) -> tuple[Panel, ...]:
 ROOFLINE = Recipe(
     "1",
     "How much of a processor a GCN uses",
-    "The share of a processor's peak arithmetic that a three-layer GCN reaches. The paper measures a "
-    "GPU with PyTorch Geometric; here it is one core of the CPU that this runs on, with SciPy, against "
-    "the rates that a dense product and a triad reach on it. The sparse products stay at a few per "
-    "cent; whole models come nearer to the peak on graphs with wide dense features, which a core "
-    "multiplies at full speed.",
+    "The share of a processor's peak arithmetic that a three-layer GCN reaches. The paper measures "
+    "a GPU with PyTorch Geometric; here it is one core of the CPU that this runs on, with SciPy, "
+    "against the rates that a dense product and a triad reach on it. The sparse products stay at a "
+    "few per cent; whole models come nearer to the peak on graphs with wide dense features, which "
+    "a core multiplies at full speed.",
     nothing,
     _values,
     _panels,

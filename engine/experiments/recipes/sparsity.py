@@ -22,7 +22,7 @@ _SIZES = {
     Size.SMOKE: (("nodes", 40), ("features", 16)),
 }
 SIMULATED = 0.8
-"""Full fusion is simulated from this sparsity on; below, it takes thousands of millions of cycles."""
+"""Full fusion is simulated from this sparsity on; below, it takes some 10⁹ cycles."""
 
 
 def _label(pattern: str, sparsity: float, level: str) -> str:
@@ -95,10 +95,7 @@ def _panels(results: Results, size: Size, mode: Mode) -> tuple[Panel, ...]:
     for level in LEVELS[1:]:
         series = []
         for pattern in _patterns(size):
-            y = tuple(
-                attempt(lambda p=pattern, s=s, v=level: _speed_up(results, p, s, v))
-                for s in SPARSITIES[size]
-            )
+            y = tuple(attempt(_speed_up, results, pattern, s, level) for s in SPARSITIES[size])
             labels = tuple(_label(pattern, s, level) for s in SPARSITIES[size])
             series.append(Series(pattern, x, y, "ours", labels))
         made.append(Panel(f"{level} fusion", "lines", tuple(series), "sparsity, %",
@@ -110,9 +107,9 @@ SPARSITY = Recipe(
     "15",
     "Sparsity and its pattern",
     "A GCN on synthetic graphs of 500 nodes, from half empty to 95 % empty, in three patterns. "
-    "Partial fusion gains more the sparser the graph is, and full fusion loses everywhere. The paper "
-    "has structured patterns ahead of uniform ones by their locality and prints no numbers; the "
-    "machine has no cache, every row costs its own tokens, and ours are equal to three digits.",
+    "Partial fusion gains more the sparser the graph is, and full fusion loses everywhere. The "
+    "paper has structured patterns ahead of uniform ones by their locality and prints no numbers; "
+    "the machine has no cache, every row costs its own tokens, and ours are equal to three digits.",
     _configurations,
     _values,
     _panels,

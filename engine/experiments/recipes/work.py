@@ -56,8 +56,7 @@ def _configurations(size: Size, mode: Mode) -> Mapping[str, Configuration]:
 
 
 def _share(results: Results, data: str, level: str, what: str) -> float:
-    mine, unfused = results[f"{data}.{level}"], results[f"{data}.unfused"]
-    return float(getattr(mine, what) / getattr(unfused, what))
+    return results.number(f"{data}.{level}", what) / results.number(f"{data}.unfused", what)
 
 
 def _values(size: Size, mode: Mode) -> Mapping[str, Value]:
@@ -96,13 +95,12 @@ def _panels(results: Results, size: Size, mode: Mode) -> tuple[Panel, ...]:
             points = []
             for level in names:
                 name = level.replace(" ", "")
-                told = [expected_of(f"14.{data}.{name}_{w}_share", size) for w in ("words", "flops")]
+                told = [
+                    expected_of(f"14.{data}.{name}_{w}_share", size) for w in ("words", "flops")
+                ]
                 if level == "unfused" and size is Size.FULL:
                     told = [1.0, 1.0]
-                mine = [
-                    attempt(lambda w=w, x=level, d=data: _share(results, d, x, w))
-                    for w in ("words", "flops")
-                ]
+                mine = [attempt(_share, results, data, level, w) for w in ("words", "flops")]
                 points.append(mine if whose == "ours" else told)
             labels = tuple(f"{data}.{level}" for level in names) if whose == "ours" else names
             x, y = zip(*points, strict=True)
@@ -119,11 +117,11 @@ def _heavy(size: Size, mode: Mode) -> frozenset[str]:
 WORK = Recipe(
     "14",
     "Operations and words of a GCN",
-    "FLOPs and words moved, by those of the unfused kernels, with one layer fused, the other, both, "
-    "or all. Fusing the first layer saves words and so raises the operations per word; full fusion "
-    "computes the first layer again for every edge. Words are counted as there, with coordinates "
-    "that scans of dense levels make; the published unfused and second-layer counts of Cora_ML have "
-    "six operations more for each feature, which no other graph shows.",
+    "FLOPs and words moved, by those of the unfused kernels, with one layer fused, the other, "
+    "both, or all. Fusing the first layer saves words and so raises the operations per word; full "
+    "fusion computes the first layer again for every edge. Words are counted as there, with "
+    "coordinates that scans of dense levels make; the published unfused and second-layer counts of "
+    "Cora_ML have six operations more for each feature, which no other graph shows.",
     _configurations,
     _values,
     _panels,
@@ -161,8 +159,8 @@ def _error(results: Results, size: Size, model: str, what: str) -> float:
     """Mean relative error of the estimate over a model's levels of fusion, in per cent."""
     errors = []
     for level in _pairs(size)[model]:
-        mine = getattr(results[f"{model}.{level}.estimated"], what)
-        errors.append(abs(mine / getattr(results[f"{model}.{level}"], what) - 1.0))
+        mine = results.number(f"{model}.{level}.estimated", what)
+        errors.append(abs(mine / results.number(f"{model}.{level}", what) - 1.0))
     return 100.0 * sum(errors) / len(errors)
 
 
@@ -181,8 +179,7 @@ def _error_panels(results: Results, size: Size, mode: Mode) -> tuple[Panel, ...]
     lines = [f"{'model':12}{'FLOPs':>12}{'bytes':>12}{'cycles':>12}"]
     for model in _pairs(size):
         found = [
-            attempt(lambda m=model, w=what: _error(results, size, m, w))
-            for what in ("flops", "bytes", "cycles")
+            attempt(_error, results, size, model, what) for what in ("flops", "bytes", "cycles")
         ]
         cells = "".join(f"{'–':>12}" if x is None else f"{x:>10.4f} %" for x in found)
         lines.append(f"{model:12}{cells}")
@@ -192,9 +189,9 @@ def _error_panels(results: Results, size: Size, mode: Mode) -> tuple[Panel, ...]
 HEURISTIC = Recipe(
     "table3",
     "How well the estimate tells FLOPs and bytes",
-    "The mean error of the estimate of FLOPs and bytes against the simulator's counts, over levels of "
-    "fusion, on Collab and on attention in blocks of 16. Both count the same graphs here, and the "
-    "estimate executes them on coordinates, so that its counts are nearly exact. The published "
+    "The mean error of the estimate of FLOPs and bytes against the simulator's counts, over levels "
+    "of fusion, on Collab and on attention in blocks of 16. Both count the same graphs here, and "
+    "the estimate executes them on coordinates, so that its counts are nearly exact. The published "
     "heuristic knows sizes and averages alone.",
     _estimates,
     _errors,
