@@ -130,6 +130,21 @@ ELSEWHERE = (
         "tests/explore/executors/test_local.py",
         "parts of executors, seen in what comes of jobs",
     ),
+    Elsewhere(
+        "engine/experiments/accounting.py",
+        "tests/experiments/recipes/test_fusion.py",
+        "what the models on graphs are run with",
+    ),
+    Elsewhere(
+        "engine/experiments/recipe.py",
+        "tests/experiments/test_driver.py",
+        "what recipes are made of, seen in what comes of them",
+    ),
+    Elsewhere(
+        "engine/experiments/recipes/*.py",
+        "tests/experiments/test_registry.py",
+        "recipes, each at its smallest size",
+    ),
     Elsewhere("engine/cli/keeping.py", "tests/cli/test_runs.py", "runs that simulate keeps"),
     Elsewhere("engine/models/from_file.py", "tests/cli/test_inputs.py", "a record, no behaviour"),
     Elsewhere(

@@ -5,7 +5,8 @@ matplotlib is optional: ``pip install 'fuseloom[figures]'``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
@@ -60,12 +61,13 @@ def _write(panels: Sequence[Panel], title: str, stem: Path, formats: Sequence[st
     if plots:
         pyplot = _pyplot()
         drawn = draw(plots, title)
-        for kind in formats:
-            path = stem.with_name(f"{stem.name}.{kind}")
-            # without dates, so that equal numbers give equal files
-            plain = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
-            drawn.savefig(path, metadata=plain.get(kind))
-            written.append(path)
+        with _style(pyplot):
+            for kind in formats:
+                path = stem.with_name(f"{stem.name}.{kind}")
+                # without dates, so that equal numbers give equal files
+                plain = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
+                drawn.savefig(path, metadata=plain.get(kind))
+                written.append(path)
         pyplot.close(drawn)
     return written
 
@@ -79,8 +81,7 @@ def draw(panels: Sequence[Panel], title: str = "") -> Any:
         If matplotlib is not installed.
     """
     pyplot = _pyplot()
-    style = files("engine.experiments").joinpath("figures.mplstyle")
-    with as_file(style) as path, pyplot.style.context(path):
+    with _style(pyplot):
         size = (_WIDTH * len(panels), _HEIGHT)
         figure, axes = pyplot.subplots(1, len(panels), figsize=size, squeeze=False)
         for panel, axis in zip(panels, axes[0], strict=True):
@@ -88,6 +89,14 @@ def draw(panels: Sequence[Panel], title: str = "") -> Any:
         figure.suptitle(title)
         figure.tight_layout()
     return figure
+
+
+@contextmanager
+def _style(pyplot: Any) -> Iterator[None]:
+    """The one style of all figures, while they are drawn and written."""
+    style = files("engine.experiments").joinpath("figures.mplstyle")
+    with as_file(style) as path, pyplot.style.context(path):
+        yield
 
 
 def _pyplot() -> Any:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.dataflow.sim.machine import Machine
-from engine.errors import FuseloomError
+from engine.errors import DataError, FuseloomError
 from engine.experiments import jobs
 from engine.experiments.claims import Claim, judged, published
 from engine.experiments.configuration import Configuration, How
@@ -27,6 +27,7 @@ from engine.explore.executors import Executor, Fate, Job, Task, keep_runs
 from engine.explore.store import Outcome, RunIdentity, RunLabel, RunStore, State
 from engine.explore.store.identity import engine_version
 from engine.models.datasets import VARIABLE
+from engine.program import regular_files
 
 Told = Callable[[str, str, float], None]
 """Called with what happened (``begun``, ``done``, ``there``, or why it failed), of what, and the
@@ -270,9 +271,18 @@ def measure_key(target: str, request: Mapping[str, Any]) -> str:
 
 
 def data_folder(given: Path | None) -> Path | None:
-    """The folder of real data sets: as given, or as the environment names it."""
+    """The folder of real data sets: as given, or as the environment names it.
+
+    Raises
+    ------
+    DataError
+        If there is no such folder.
+    """
     named = os.environ.get(VARIABLE)
-    return given or (Path(named) if named else None)
+    folder = given or (Path(named) if named else None)
+    if folder is not None and not regular_files.is_folder(folder):
+        raise DataError(f"there is no folder {folder}", hint="name a folder with data sets")
+    return folder
 
 
 def notes_beside(store: RunStore) -> Notes:

@@ -42,7 +42,7 @@ def describe(request: Mapping[str, Any], report: Report) -> dict[str, Any]:
 
 
 def roofline(request: Mapping[str, Any], report: Report) -> dict[str, float]:
-    """Rates of a three-layer GCN on a graph, and the peaks of the core that it runs on.
+    """Rates of a three-layer GCN on a graph, and the peaks of the core it runs on.
 
     Times are CPU time of this process, the least of some tries, so that other work counts little.
     Bytes are those that products must move: every operand once.
@@ -50,9 +50,9 @@ def roofline(request: Mapping[str, Any], report: Report) -> dict[str, float]:
     Returns
     -------
     dict
-        ``seconds``, ``rate`` and ``peak`` (FLOP/s), ``bandwidth`` (bytes/s), ``intensity`` (FLOP per
-        byte), and shares: ``arithmetic_share`` and ``sparse_share`` of the peak, ``memory_share``
-        of the bandwidth, ``roof_share`` of what the roofline allows.
+        ``seconds``, ``rate`` and ``peak`` (FLOP/s), ``bandwidth`` (bytes/s), ``intensity``
+        (FLOP per byte), and shares: ``arithmetic_share`` and ``sparse_share`` of the peak,
+        ``memory_share`` of the bandwidth, ``roof_share`` of what the roofline allows.
     """
     graph = load_graph(request["graph"])
     rng = np.random.default_rng(0)

@@ -10,6 +10,7 @@ from engine.experiments.recipe import Recipe
 from engine.experiments.recipes.attention import BLOCKED, LANES_PLACED, LANES_SWEEP
 from engine.experiments.recipes.baselines import REWRITES, SPACES
 from engine.experiments.recipes.fusion import FUSION
+from engine.experiments.recipes.gains import GAINS
 from engine.experiments.recipes.orders import COUNTS, ORDERS
 from engine.experiments.recipes.roofline import ROOFLINE
 from engine.experiments.recipes.sparsity import SPARSITY
@@ -22,7 +23,7 @@ RECIPES: Mapping[str, Recipe] = MappingProxyType(
         recipe.id: recipe
         for recipe in (
             TABLE_1, TABLE_2, HEURISTIC, COUNTS, ROOFLINE, REWRITES, SPACES, TABLE, FUSION,
-            HARDWARE, WORK, SPARSITY, LANES_SWEEP, LANES_PLACED, BLOCKED, ORDERS,
+            HARDWARE, WORK, SPARSITY, LANES_SWEEP, LANES_PLACED, BLOCKED, ORDERS, GAINS,
         )
     }
 )  # fmt: skip

@@ -42,6 +42,11 @@ def merged(pair: tuple[str, str]) -> str:
     return "; ".join(["fuse x..Y", *(part for part in parts if part)])
 
 
+def _tried(size: Size) -> tuple[tuple[str, str], ...]:
+    """The hand merges of a size: of the smallest one the extremes."""
+    return (RUN, ("product", "product")) if size is Size.SMOKE else merges()
+
+
 def _name(pair: tuple[str, str]) -> str:
     return "+".join(kind or "none" for kind in pair)
 
@@ -54,7 +59,7 @@ def _configurations(size: Size, mode: Mode) -> Mapping[str, Configuration]:
     data = _data(size)
     found = {x: on_graph("gcn", data, x, size, mode) for x in ("unfused", "partial")}
     base = on_graph("gcn", data, "", size, mode)
-    for pair in merges():
+    for pair in _tried(size):
         settings = f"{merged(pair)}; {base.settings}" if base.settings else merged(pair)
         made = base.scheduled("", settings)
         found[_name(pair)] = made if pair == RUN else made.estimated()
@@ -75,7 +80,7 @@ def _values(size: Size, mode: Mode) -> Mapping[str, Value]:
 
 
 def _panels(results: Results, size: Size, mode: Mode) -> tuple[Panel, ...]:
-    names = tuple(_name(pair) for pair in merges())
+    names = tuple(_name(pair) for pair in _tried(size))
     speed = tuple(attempt(results.speed_up, "unfused", x) for x in (*names, "partial"))
     told = (*(None for _ in names), expected_of("4b.total", size))
     series = (Series("ours", (*names, "partial"), speed, "ours", (*names, "partial")),

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from engine.experiments.accounting import ATTENTION, LOOK_UPS, SCANS, graphs, on_graph, width
 from engine.experiments.claims import Got, published
-from engine.experiments.configuration import Configuration
+from engine.experiments.configuration import Configuration, Orders
 from engine.experiments.recipe import (
     Mode,
     Panel,
@@ -68,14 +68,15 @@ def _decoders(size: Size, settings: str, mode: Mode) -> dict[str, Configuration]
     """Two decoders fused, one unfused; attention alone for each size of blocks."""
     sizes = tuple(_DECODER[size].items())
     widest = BLOCKS[size][-1]
+    # ranking a decoder's orders takes seconds, whatever its size
+    orders = Orders.FIRST if size is Size.SMOKE else Orders.BEST
     found = {
-        "gpt3.full": Configuration(
-            "gpt3", "bigbird", (*sizes, ("layers", 2), ("block", widest)), "full", settings
-        ),
-        "gpt3.unfused": Configuration(
-            "gpt3", "bigbird", (*sizes, ("layers", 1), ("block", widest)), "unfused", settings
-        ),
-    }
+        f"gpt3.{level}": Configuration(
+            "gpt3", "bigbird", (*sizes, ("layers", layers), ("block", widest)), level, settings,
+            orders=orders,
+        )
+        for level, layers in (("full", 2), ("unfused", 1))
+    }  # fmt: skip
     shape = _DECODER[size]
     for block in BLOCKS[size]:
         options = (

@@ -1,0 +1,36 @@
+"""A laboratory of its own for each module, and every recipe at its smallest, run once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from engine.experiments.driver import Figure, Laboratory, notes_beside
+from engine.experiments.recipe import Mode, Size
+from engine.experiments.registry import RECIPES
+from engine.explore.executors import InProcess
+from engine.explore.store import RunStore
+
+
+@pytest.fixture
+def laboratory(tmp_path) -> Iterator[Laboratory]:
+    with RunStore(tmp_path / "runs.sqlite") as store, notes_beside(store) as notes:
+        yield Laboratory(store, notes, InProcess())
+
+
+@pytest.fixture(scope="session")
+def shop(tmp_path_factory) -> Path:
+    """The file of a store in which every recipe was done at its smallest."""
+    return tmp_path_factory.mktemp("figures") / "runs.sqlite"
+
+
+@pytest.fixture(scope="session")
+def smoke(shop) -> dict[str, Figure]:
+    """Every recipe at its smallest size, as the paper counts."""
+    with RunStore(shop) as store, notes_beside(store) as notes, InProcess() as executor:
+        made = Laboratory(store, notes, executor).figures(
+            [*RECIPES.values()], Size.SMOKE, Mode.PAPER
+        )
+    return {figure.recipe.id: figure for figure in made}
