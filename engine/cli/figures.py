@@ -66,7 +66,12 @@ def _run(options: Any) -> int:
     with RunStore(options.store) as store, notes_beside(store) as notes:
         with _progress(options) as shown, _executor(options.jobs, shown) as executor:
             laboratory = Laboratory(
-                store, notes, executor, data_folder(options.data_dir), options.heavy, shown.told
+                store,
+                notes,
+                executor,
+                data_folder(options.data_dir),
+                options.heavy,
+                told=shown.told,
             )
             figures = laboratory.figures(recipes, size, mode)
         seconds = time.monotonic() - started

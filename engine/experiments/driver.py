@@ -23,7 +23,7 @@ from engine.experiments.configuration import Configuration, How
 from engine.experiments.notes import Notes, notes_path
 from engine.experiments.recipe import Mode, Recipe, Region, Result, Results, Size
 from engine.experiments.workloads import data_version
-from engine.explore.executors import Executor, Fate, Job, Task, keep_runs
+from engine.explore.executors import Executor, Fate, Job, JobLimits, Task, keep_runs
 from engine.explore.store import Outcome, RunIdentity, RunLabel, RunStore, State
 from engine.explore.store.identity import engine_version
 from engine.models.datasets import VARIABLE
@@ -58,6 +58,8 @@ class Laboratory:
     ----------
     heavy : bool
         Whether what is run on request only is run.
+    limits : JobLimits
+        What a run or an estimate may use.
     told : callable
         See :data:`Told`.
     """
@@ -67,6 +69,7 @@ class Laboratory:
     executor: Executor
     data_dir: Path | None = None
     heavy: bool = False
+    limits: JobLimits = field(default_factory=JobLimits)
     told: Told = lambda event, what, seconds: None
     reasons: dict[str, str] = field(default_factory=dict)
     _names: dict[str, str] = field(default_factory=dict, repr=False)
@@ -84,7 +87,7 @@ class Laboratory:
                 measures[key] = Job(key, measure.target, dict(measure.request))
         self.run([c for c in wanted if c.how is How.SIMULATED])
         estimated = [c for c in wanted if c.how is How.ESTIMATED]
-        self.measure([*measures.values(), *map(self._estimate, estimated)])
+        self.measure([*measures.values(), *map(self.estimate_job, estimated)])
         return [self._figure(recipe, size, mode) for recipe in recipes]
 
     # Doing --------------------------------------------------------------------------------------
@@ -156,13 +159,14 @@ class Laboratory:
     def _task(self, configuration: Configuration, identity: RunIdentity) -> Task:
         request = jobs.request_of(configuration, self.data_dir, self.notes.path, identity.key)
         label = RunLabel(configuration.workload, configuration.data, configuration.machine)
-        return Task(identity, jobs.RUN, request, label)
+        return Task(identity, jobs.RUN, request, label, self.limits)
 
-    def _estimate(self, configuration: Configuration) -> Job:
+    def estimate_job(self, configuration: Configuration) -> Job:
+        """The job of an estimate, for :meth:`measure`."""
         key = self.estimate_key(configuration)
         self._names[key] = configuration.title
         request = jobs.request_of(configuration, self.data_dir, self.notes.path, key)
-        return Job(key, jobs.ESTIMATE, request)
+        return Job(key, jobs.ESTIMATE, request, self.limits)
 
     def _chosen(self, recipe: Recipe, size: Size, mode: Mode) -> dict[str, Configuration]:
         """What is done for a recipe: what is simulated on request only is estimated."""
@@ -201,12 +205,24 @@ class Laboratory:
             key=key,
         )
 
-    def _figure(self, recipe: Recipe, size: Size, mode: Mode) -> Figure:
+    def look(self, recipe: Recipe, size: Size, mode: Mode) -> Figure:
+        """What is there of a recipe, runs or else estimates; nothing is done."""
+        return self._figure(recipe, size, mode, instead=True)
+
+    def estimates(self, recipe: Recipe, size: Size, mode: Mode) -> None:
+        """Estimate those configurations of a recipe of which there is no run."""
+        every = recipe.configurations(size, mode).values()
+        missing = dict.fromkeys(c.estimated() for c in every if self.result(c) is None)
+        self.measure(map(self.estimate_job, missing))
+
+    def _figure(self, recipe: Recipe, size: Size, mode: Mode, *, instead: bool = False) -> Figure:
         found: dict[str, Result] = {}
         reasons: dict[str, str] = {}
         measured: dict[str, Any] = {}
         for label, configuration in self._chosen(recipe, size, mode).items():
             result = self.result(configuration)
+            if result is None and instead:
+                result = self.result(configuration.estimated())
             if result is not None:
                 found[label] = result
             else:
