@@ -19,7 +19,7 @@ from engine.experiments.registry import RECIPES
 from engine.experiments.report import cells, heading
 from engine.models import MODELS, load_model
 from workbench.assets import style
-from workbench.explorer import THEME
+from workbench.explorer import THEME, forget_busy
 from workbench.figure_bench import FigureBench, News
 from workbench.figure_form import widgets_of
 from workbench.figure_plot import mark, moved, plot_of
@@ -180,11 +180,7 @@ class FiguresPage(pn.viewable.Viewer):
         )
         self._plots = []
         shown: list[Any] = []
-        try:
-            panels = figure.panels
-        except LookupError:
-            panels = ()
-        for panel in panels:
+        for panel in figure.panels:
             if panel.kind == "text":
                 text = f"<h3>{escape(panel.title)}</h3><pre>{escape(panel.text)}</pre>"
                 shown.append(_html("text", text))
@@ -291,4 +287,6 @@ def figures_page(store: Path | None = None) -> pmui.Page:
     shown = FiguresPage(store)
     if pn.state.curdoc is not None:
         pn.state.on_session_destroyed(lambda *_: shown.close())
-    return pmui.Page(title=TITLE, main=[shown], theme_config=THEME, busy_indicator=None)
+    page = pmui.Page(title=TITLE, main=[shown], theme_config=THEME, busy_indicator=None)
+    forget_busy(page)
+    return page

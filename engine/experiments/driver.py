@@ -21,7 +21,16 @@ from engine.experiments import jobs
 from engine.experiments.claims import Claim, judged, published
 from engine.experiments.configuration import Configuration, How
 from engine.experiments.notes import Notes, notes_path
-from engine.experiments.recipe import Mode, Recipe, Region, Result, Results, Size
+from engine.experiments.recipe import (
+    MissingError,
+    Mode,
+    Panel,
+    Recipe,
+    Region,
+    Result,
+    Results,
+    Size,
+)
 from engine.experiments.workloads import data_version
 from engine.explore.executors import Executor, Fate, Job, JobLimits, Task, keep_runs
 from engine.explore.store import Outcome, RunIdentity, RunLabel, RunStore, State
@@ -45,9 +54,12 @@ class Figure:
     claims: tuple[Claim, ...]
 
     @property
-    def panels(self) -> tuple[Any, ...]:
-        """What is drawn."""
-        return self.recipe.panels(self.results, self.size, self.mode)
+    def panels(self) -> tuple[Panel, ...]:
+        """What is drawn, as far as it is there."""
+        try:
+            return self.recipe.panels(self.results, self.size, self.mode)
+        except MissingError as problem:
+            return (Panel("Not there yet", "text", text=problem.message),)
 
 
 @dataclass

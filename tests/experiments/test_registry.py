@@ -8,7 +8,8 @@ import pytest
 
 from engine.errors import UsageError
 from engine.experiments.claims import Verdict, published
-from engine.experiments.recipe import Mode, Panel, Size
+from engine.experiments.driver import Figure, claims_of
+from engine.experiments.recipe import Mode, Panel, Results, Size
 from engine.experiments.registry import RECIPES, chosen
 from engine.experiments.workloads import WORKLOADS, load
 
@@ -65,6 +66,20 @@ def test_configurations_are_of_known_workloads_and_compile() -> None:
         for c in RECIPES["12"].configurations(Size.SMOKE, Mode.OURS).values()
     }
     assert loaded == {"gcn", "graphsage", "autoencoder", "gpt3", "attention"}
+
+
+@pytest.mark.parametrize("mode", Mode)
+@pytest.mark.parametrize("recipe", RECIPES.values(), ids=lambda recipe: recipe.id)
+def test_of_what_was_not_run_there_are_no_numbers(recipe, mode) -> None:
+    for size in Size:
+        nothing = Results({})
+        figure = Figure(recipe, size, mode, nothing, ())
+        for claim in claims_of(recipe, nothing, size, mode):
+            computed = recipe.id in ("table1", "table4", "9") or claim.published.id == "18.orders"
+            assert computed or claim.verdict is Verdict.MISSING, claim
+        for panel in figure.panels:
+            mine = [y for s in panel.series if s.whose == "ours" for y in s.y]
+            assert not any(y is not None for y in mine)
 
 
 def test_recipes_by_their_ids() -> None:

@@ -10,6 +10,7 @@ from engine.experiments.accounting import SCANS, graphs, on_graph
 from engine.experiments.claims import Got
 from engine.experiments.configuration import Configuration
 from engine.experiments.recipe import (
+    MissingError,
     Mode,
     Panel,
     Recipe,
@@ -67,7 +68,10 @@ def _configurations(size: Size, mode: Mode) -> Mapping[str, Configuration]:
 
 
 def _best(results: Results) -> float:
-    return min(results[_name(pair)].cycles for pair in merges() if _name(pair) in results)
+    there = [_name(pair) for pair in merges() if _name(pair) in results]
+    if not there:
+        raise MissingError("no hand merge was run")
+    return min(results[name].cycles for name in there)
 
 
 def _values(size: Size, mode: Mode) -> Mapping[str, Value]:

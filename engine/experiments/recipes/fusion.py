@@ -8,6 +8,7 @@ from engine.experiments.accounting import ATTENTION, LOOK_UPS, SCANS, graphs, on
 from engine.experiments.claims import Got, published
 from engine.experiments.configuration import Configuration, Orders
 from engine.experiments.recipe import (
+    MissingError,
     Mode,
     Panel,
     Recipe,
@@ -168,9 +169,18 @@ def _ratio(results: Results, bar: str, level: str, size: Size) -> float:
 
 
 def _graph_bars(results: Results, size: Size, levels: tuple[str, ...]) -> list[str]:
-    """Bars of graphs whose levels have all been run."""
+    """Bars of graphs whose levels have all been run.
+
+    Raises
+    ------
+    MissingError
+        If there is none.
+    """
     every = [bar for bar in bars(size) if bar.partition(".")[0] in MODELS]
-    return [bar for bar in every if all(f"{bar}.{level}" in results for level in levels)]
+    found = [bar for bar in every if all(f"{bar}.{level}" in results for level in levels)]
+    if not found:
+        raise MissingError("no graph was run at all of its levels")
+    return found
 
 
 def _full_slower(results: Results, size: Size) -> float:
@@ -181,7 +191,7 @@ def _full_slower(results: Results, size: Size) -> float:
         for bar in there
         if cycles(results, bar, "full", size) > cycles(results, bar, "partial", size)
     ]
-    return len(slower) / max(len(there), 1)
+    return len(slower) / len(there)
 
 
 def _partial_near(results: Results, size: Size) -> float:

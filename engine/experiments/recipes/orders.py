@@ -10,6 +10,7 @@ from engine.experiments.accounting import SCANS
 from engine.experiments.claims import Got, number
 from engine.experiments.configuration import Configuration, Orders
 from engine.experiments.recipe import (
+    MissingError,
     Mode,
     Panel,
     Recipe,
@@ -48,6 +49,8 @@ def _configurations(size: Size, mode: Mode) -> Mapping[str, Configuration]:
 
 def _spread(results: Results) -> Got:
     found = [results[label].cycles for label, _ in results.items()]
+    if not found:
+        raise MissingError("no order was run")
     return Got(max(found) / min(found))
 
 

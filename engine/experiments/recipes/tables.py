@@ -10,7 +10,17 @@ from engine.dataflow.samml.catalogue import primitive
 from engine.dataflow.samml.graph import Graph
 from engine.dataflow.samml.primitive import Family
 from engine.experiments.claims import Got
-from engine.experiments.recipe import Measure, Mode, Panel, Recipe, Results, Size, Value, nothing
+from engine.experiments.recipe import (
+    Measure,
+    MissingError,
+    Mode,
+    Panel,
+    Recipe,
+    Results,
+    Size,
+    Value,
+    nothing,
+)
 from engine.models import gcn, graphsage
 from engine.program import parse
 
@@ -116,7 +126,7 @@ def _set_panels(results: Results, size: Size, mode: Mode) -> tuple[Panel, ...]:
     for label in _sets(size, mode):
         try:
             one = results.measured(label)
-        except LookupError:
+        except MissingError:
             continue
         lines.append(
             f"{one['label']:32}{one['rows']:>12,}{one['stored']:>14,}"
