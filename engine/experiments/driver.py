@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from engine.dataflow.samml.primitive import WORD
 from engine.dataflow.sim.machine import Machine
 from engine.errors import DataError, FuseloomError
 from engine.experiments import jobs
@@ -320,7 +321,14 @@ def notes_beside(store: RunStore) -> Notes:
 
 def _estimated(note: Mapping[str, Any]) -> Result:
     regions = tuple(
-        Region(r["name"], r["cycles"], r["flops"], r["bytes"], r["cycles"], r["bytes"] / 4)
+        Region(
+            r["name"],
+            r["cycles"],
+            r["flops"],
+            r["bytes"],
+            r["cycles"],
+            r.get("words", r["bytes"] / WORD),
+        )
         for r in note["regions"]
     )
     return Result(

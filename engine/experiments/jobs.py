@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import resource
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
@@ -18,6 +18,7 @@ from engine.dataflow.compiler import Compilation, compile_program
 from engine.dataflow.cost import estimate
 from engine.dataflow.orders import best_orders
 from engine.dataflow.samml.catalogue import primitive
+from engine.dataflow.samml.graph import Graph
 from engine.dataflow.samml.primitive import WORD
 from engine.dataflow.samml.traits import Role
 from engine.dataflow.sim.checking import Step, check_outputs
@@ -129,9 +130,10 @@ def estimate_configuration(request: Mapping[str, Any], report: Report) -> dict[s
                 "cycles": float(r.cycles),
                 "flops": float(r.flops),
                 "bytes": float(r.bytes),
+                "words": r.bytes / WORD + _scanned(region.graph, [n.tokens for n in r.nodes]),
                 "mode": r.mode.value,
             }
-            for r in found.regions
+            for region, r in zip(made.regions, found.regions, strict=True)
         ],
         "schedule": str(made.resolved),
         "label": loaded.label,
@@ -146,13 +148,17 @@ def words(run: RegionRun) -> float:
     To ours they add the coordinates that scanners of dense levels make (``paper-results.md``
     §9): those read no memory here, and are counted as reads there.
     """
-    made = 0
-    for node in run.result.graph.nodes:
-        if primitive(node.op).role is Role.DENSE_LEVEL:
-            made += max(
-                (int(run.result.values[s]) for s in node.outputs if s is not None), default=0
-            )
-    return run.work.bytes / WORD + made
+    put = [
+        max((int(run.result.values[s]) for s in node.outputs if s is not None), default=0)
+        for node in run.result.graph.nodes
+    ]
+    return run.work.bytes / WORD + _scanned(run.result.graph, put)
+
+
+def _scanned(graph: Graph, put: Sequence[float]) -> float:
+    """Coordinates that scanners of dense levels make, of what each node puts."""
+    scanners = (primitive(node.op).role is Role.DENSE_LEVEL for node in graph.nodes)
+    return float(sum(count for count, scans in zip(put, scanners, strict=True) if scans))
 
 
 def _checked(run: Run) -> Check:
