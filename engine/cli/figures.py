@@ -18,6 +18,17 @@ from engine.explore.store.location import VARIABLE
 from engine.results.document import Kind
 
 
+MOST_JOBS = 64
+
+
+def _processes(text: str) -> int:
+    """How many worker processes, 0 for none."""
+    value = natural(text)
+    if value > MOST_JOBS:
+        raise argparse.ArgumentTypeError(f"at most {MOST_JOBS}")
+    return value
+
+
 def _declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "ids", nargs="*", metavar="ID",
@@ -29,7 +40,7 @@ def _declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--mode", choices=[m.value for m in Mode], default=Mode.PAPER.value,
                         help="paper: as the publication counts; ours: this project's defaults "
                         "(default: %(default)s)")  # fmt: skip
-    parser.add_argument("--jobs", type=natural, default=1, metavar="N",
+    parser.add_argument("--jobs", type=_processes, default=1, metavar="N",
                         help="worker processes; 0: all in this one (default: 1)")  # fmt: skip
     parser.add_argument("--heavy", action="store_true",
                         help="simulate what is only estimated otherwise: hours, and more than "

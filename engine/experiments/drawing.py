@@ -136,7 +136,7 @@ def _draw(panel: Panel, axis: Any) -> None:
     if "y" in panel.log:
         axis.set_yscale("log", base=2 if panel.log == "xy" and panel.kind == "lines" else 10)
     if panel.series:
-        axis.legend()
+        axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.18), ncols=2)
 
 
 def _bars(panel: Panel, axis: Any, colours: Sequence[str]) -> None:
