@@ -50,6 +50,8 @@ def plot_of(panel: Panel, choose: Choose) -> Any:
             plot.xaxis.major_label_orientation = 0.8
         if "y" not in panel.log:
             plot.y_range.start = 0
+    if panel.kind == "lines" and "x" in panel.log:
+        plot.xaxis.ticker = names
     plot.add_tools(HoverTool(tooltips=[("", "@name"), ("x", "@shown"), ("y", "@y{0,0.[0000]}"),
                                        ("point", "@label")]))  # fmt: skip
     if plot.legend:

@@ -196,8 +196,8 @@ class FiguresPage(pn.viewable.Viewer):
         self._run.visible = False
         missing = missing_of(figure)
         self._state.object = (
-            f"<p class='state'>{len(missing)} of its configurations were not run yet: estimate or "
-            "simulate them.</p>"
+            f"<p class='state'>not run yet: {len(missing)} of its configurations, which can be "
+            "estimated or simulated.</p>"
             if missing
             else "<p class='state'>all of it is there</p>"
         )

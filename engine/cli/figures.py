@@ -17,7 +17,6 @@ from engine.experiments.recipe import Mode, Size
 from engine.explore.store.location import VARIABLE
 from engine.results.document import Kind
 
-
 MOST_JOBS = 64
 
 

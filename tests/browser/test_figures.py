@@ -46,7 +46,7 @@ def click_bar(page, share: float) -> None:
 
 def test_a_figure_is_simulated_looked_at_and_changed(page, store):
     show(page, store)
-    expect(page.get_by_text("were not run yet")).to_be_visible()
+    expect(page.get_by_text("not run yet")).to_be_visible()
     page.get_by_role("button", name="Simulate what is missing").click()
     verdict = page.locator("tr.good").first
     expect(verdict).to_contain_text("holds", timeout=2 * PATIENCE)
