@@ -34,6 +34,8 @@ _IMAGES = {
     Size.SMALL: {"imagenet": (2_048, 64)},
     Size.SMOKE: {"imagenet": (128, 16)},
 }
+ATTENDING = ("S1", "S2", "P1", "Z1", "x1", "O1")
+"""How the names of regions begin that compute attention, in one decoder or two."""
 HEAVY = ("gcn.mag", "graphsage.mag", "gcn.collab.full", "graphsage.collab.full", "images.luna16")
 """Beyond the budget of an hour and a half, or of some gigabytes."""
 
@@ -107,8 +109,7 @@ def decoder_totals(results: Results, block: int) -> dict[str, float]:
     first = 3 * fused.region("U1t..Vb1").cycles
     inner = fused.region("Ap1..Vb2").cycles
     last = fused.region("Ap2..X2").cycles
-    own = {"S1", "P1", "Z1", "x1..R1", "O1"}
-    rest = sum(region.cycles for region in unfused.regions if region.name not in own)
+    rest = sum(r.cycles for r in unfused.regions if not r.name.startswith(ATTENDING))
     kernels = results[f"heads.{block}.unfused"].cycles
     return {
         "unfused": DECODERS * (rest + kernels),
