@@ -63,10 +63,11 @@ def _full_on_large(made: Configuration, mode: Mode) -> Configuration:
 
     On MAG it does not: two-hop paths by features are its cycles to 0.1 %.
     """
-    if mode is Mode.PAPER and (made.workload, made.data, made.preset) == ("gcn", "collab", "full"):
-        first = "order T1..Y: i,k,k',p,n,m; locate T1..Y: A'.k off"
-        return made.scheduled("full", f"{LOOK_UPS}; {first}")
-    return made
+    looked_up = {"collab": "off", "mag": "on"}.get(made.data)
+    if mode is Mode.OURS or made.preset != "full" or made.workload != "gcn" or looked_up is None:
+        return made
+    first = f"order T1..Y: i,k,k',p,n,m; locate T1..Y: A'.k {looked_up}"
+    return made.scheduled("full", f"{LOOK_UPS}; {first}")
 
 
 def _decoders(size: Size, settings: str, mode: Mode) -> dict[str, Configuration]:
