@@ -33,7 +33,8 @@ def describe(request: Mapping[str, Any], report: Report) -> dict[str, Any]:
         rows, stored = tokens, int(kept.sum())
     else:
         graph = load_graph(request["graph"])
-        label, origin, rows, stored = graph.label, graph.origin, graph.nodes, graph.adjacency.nnz
+        label, rows, stored = graph.label, graph.nodes, graph.adjacency.nnz
+        origin = "made at random" if graph.standin else "the data set's own files"
     sparsity = 100.0 * (1.0 - stored / rows**2)
     return {
         "label": label, "origin": origin, "rows": int(rows), "stored": int(stored),
