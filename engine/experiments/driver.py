@@ -192,8 +192,9 @@ class Laboratory:
     def result(self, configuration: Configuration) -> Result | None:
         """What is kept of a configuration; None if nothing is."""
         if configuration.how is How.ESTIMATED:
-            note = self.notes.get(self.estimate_key(configuration))
-            return None if note is None else _estimated(note)
+            key = self.estimate_key(configuration)
+            note = self.notes.get(key)
+            return None if note is None else _estimated(note, key)
         key = self.identity(configuration).key
         stored, note = self.store.get(key), self.notes.get(key)
         if stored is None or stored.state is not State.DONE or note is None:
@@ -319,7 +320,7 @@ def notes_beside(store: RunStore) -> Notes:
     return Notes(notes_path(store.path))
 
 
-def _estimated(note: Mapping[str, Any]) -> Result:
+def _estimated(note: Mapping[str, Any], key: str) -> Result:
     regions = tuple(
         Region(
             r["name"],
@@ -340,4 +341,5 @@ def _estimated(note: Mapping[str, Any]) -> Result:
         cpu=note["cpu"],
         peak=note["peak"],
         schedule=note["schedule"],
+        key=key,
     )

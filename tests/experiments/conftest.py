@@ -27,6 +27,17 @@ def shop(tmp_path_factory) -> Path:
 
 
 @pytest.fixture(scope="session")
+def few(tmp_path_factory) -> dict[str, Figure]:
+    """Some recipes that take no time: text, bars, lines."""
+    path = tmp_path_factory.mktemp("few") / "runs.sqlite"
+    with RunStore(path) as store, notes_beside(store) as notes, InProcess() as executor:
+        laboratory = Laboratory(store, notes, executor)
+        chosen = [RECIPES[id_] for id_ in ("table4", "5", "9", "13", "16a", "18")]
+        made = laboratory.figures(chosen, Size.SMOKE, Mode.PAPER)
+    return {figure.recipe.id: figure for figure in made}
+
+
+@pytest.fixture(scope="session")
 def smoke(shop) -> dict[str, Figure]:
     """Every recipe at its smallest size, as the paper counts."""
     with RunStore(shop) as store, notes_beside(store) as notes, InProcess() as executor:

@@ -12,10 +12,10 @@ from engine.experiments.drawing import write_figures
 pytest.importorskip("matplotlib")
 
 
-def test_every_recipe_is_drawn(smoke, tmp_path) -> None:
-    written = write_figures([*smoke.values()], tmp_path / "figures", ["svg"])
+def test_every_recipe_is_drawn(few, tmp_path) -> None:
+    written = write_figures([*few.values()], tmp_path / "figures", ["svg"])
     assert all(path.stat().st_size > 20 for path in written)
-    for id_, figure in smoke.items():
+    for id_, figure in few.items():
         names = {path.name for path in written if path.name.startswith(f"{id_}-smoke")}
         plots = [panel for panel in figure.panels if panel.kind != "text"]
         assert (f"{id_}-smoke-paper.svg" in names) is bool(plots)
@@ -24,18 +24,18 @@ def test_every_recipe_is_drawn(smoke, tmp_path) -> None:
     assert "speed-up over the worst" in text
 
 
-def test_equal_numbers_give_equal_files(smoke, tmp_path) -> None:
+def test_equal_numbers_give_equal_files(few, tmp_path) -> None:
     for name in ("one", "two"):
-        write_figures([smoke["18"]], tmp_path / name, ["svg", "pdf", "png"])
+        write_figures([few["18"]], tmp_path / name, ["svg", "pdf", "png"])
     for kind in ("svg", "pdf", "png"):
         one, two = (tmp_path / name / f"18-smoke-paper.{kind}" for name in ("one", "two"))
         assert one.read_bytes() == two.read_bytes()
 
 
-def test_what_stands_in_the_way(smoke, tmp_path, monkeypatch) -> None:
+def test_what_stands_in_the_way(few, tmp_path, monkeypatch) -> None:
     (tmp_path / "file").write_text("", encoding="utf-8")
     with pytest.raises(DataError, match="cannot write to"):
-        write_figures([smoke["18"]], tmp_path / "file")
+        write_figures([few["18"]], tmp_path / "file")
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(DataError, match="not installed"):
-        write_figures([smoke["18"]], tmp_path)
+        write_figures([few["18"]], tmp_path)

@@ -36,10 +36,10 @@ def test_headings() -> None:
     assert [heading(x) for x in ("table4", "16a", "ours")] == ["Table 4", "Fig. 16a", "Beyond"]
 
 
-def test_the_page_of_a_run(smoke) -> None:
+def test_the_page_of_a_run(few) -> None:
     """Every recipe has a section with its command, every claim a row."""
-    text = page([*smoke.values()], Size.SMOKE, Mode.PAPER, 1.0)
-    for id_, figure in smoke.items():
+    text = page([*few.values()], Size.SMOKE, Mode.PAPER, 1.0)
+    for id_, figure in few.items():
         assert f"## {heading(id_)}: {figure.recipe.title}" in text
         assert f"`fuseloom figures {id_} --size smoke --mode paper`" in text
         for claim in figure.claims:
