@@ -32,6 +32,7 @@ HOLDS = {
     "engine.dataflow.what_if": "other channels, lanes",
     "engine.dataflow.method": "schedules, as the\nsearch sees them",
     "engine.explore": "the best schedule,\nwith a certificate;\nruns that are kept",
+    "engine.experiments": "the paper's tables and figures,\nas claims with commands",
     "engine.cli": "fuseloom …",
     "workbench": "Panel components",
 }

@@ -82,6 +82,12 @@ def test_zeros_as_the_language_reference_has_them() -> None:
         assert run.outputs["X"].pattern().all()
 
 
+def test_a_figure_from_python(tmp_path, capsys) -> None:
+    (code,) = blocks("docs/figures.md", "python figures")
+    exec(code, {"store": tmp_path / "runs.sqlite"})
+    assert "cycles of the worst order by those of the best 29.1" in capsys.readouterr().out
+
+
 def shown(language: str) -> list[tuple[str, str]]:
     """The commands of the README in blocks of that kind, with what it says they print."""
     text = "\n".join(blocks("README.md", language))

@@ -130,6 +130,21 @@ ELSEWHERE = (
         "tests/explore/executors/test_local.py",
         "parts of executors, seen in what comes of jobs",
     ),
+    Elsewhere(
+        "engine/experiments/accounting.py",
+        "tests/experiments/recipes/test_fusion.py",
+        "what the models on graphs are run with",
+    ),
+    Elsewhere(
+        "engine/experiments/recipe.py",
+        "tests/experiments/test_driver.py",
+        "what recipes are made of, seen in what comes of them",
+    ),
+    Elsewhere(
+        "engine/experiments/recipes/*.py",
+        "tests/experiments/test_registry.py",
+        "recipes, each at its smallest size",
+    ),
     Elsewhere("engine/cli/keeping.py", "tests/cli/test_runs.py", "runs that simulate keeps"),
     Elsewhere("engine/models/from_file.py", "tests/cli/test_inputs.py", "a record, no behaviour"),
     Elsewhere(
@@ -139,6 +154,7 @@ ELSEWHERE = (
     ),
     Elsewhere("workbench/serving/__main__.py", "tests/workbench/serving/test_serve.py", "a door"),
     Elsewhere("workbench/views/*.py", "tests/workbench/test_component.py", "what components draw"),
+    Elsewhere("workbench/figures.py", "tests/browser/test_figures.py", "a page, in a browser"),
     Elsewhere("workbench/explorer.py", "tests/browser/test_explorer.py", "a page, in a browser"),
     Elsewhere("workbench/notebook.py", "tests/notebooks/test_notebooks.py", "for notebooks only"),
 )  # fmt: skip

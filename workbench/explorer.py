@@ -130,11 +130,11 @@ def explorer(shown: Session | Desk | None = None) -> pmui.Page:
         theme_config=THEME,
         busy_indicator=None,
     )
-    _forget_busy(page)
+    forget_busy(page)
     return page
 
 
-def _forget_busy(page: pmui.Page) -> None:
+def forget_busy(page: pmui.Page) -> None:
     """Let the page not follow a flag that all sessions of the server share.
 
     It would change its document while another session holds the lock; and whoever watches the flag

@@ -15,6 +15,7 @@ from engine.cli.compile import COMPILE
 from engine.cli.conform import CONFORM
 from engine.cli.estimate import ESTIMATE
 from engine.cli.explore import EXPLORE
+from engine.cli.figures import FIGURES
 from engine.cli.machine import MACHINE
 from engine.cli.models import MODELS
 from engine.cli.runs import RUNS
@@ -33,6 +34,7 @@ COMMANDS: tuple[Command, ...] = (
     AUTOSCHEDULE,
     WHY,
     WHAT_IF,
+    FIGURES,
     RUNS,
     CONFORM,
     SERVE,

@@ -32,6 +32,7 @@ class Kind(Enum):
     AUTOSCHEDULE = "autoschedule"
     WHY = "why"
     WHAT_IF = "what-if"
+    FIGURES = "figures"
     MODELS = "models"
     MACHINE = "machine"
     WARMUP = "warmup"

@@ -121,6 +121,10 @@ CASES: dict[str, tuple[Kind, int, tuple[str, ...]]] = {
     "runs export": (Kind.UPKEEP, 0, ("runs", "export", "{folder}/runs.json")),
     "runs import": (Kind.UPKEEP, 0, ("runs", "import", "{folder}/runs.json")),
     "runs gc": (Kind.UPKEEP, 0, ("runs", "gc", "--older-than", "1d", "--dry-run")),
+    "figures": (Kind.FIGURES, 0, ("figures", "18", "table4", "--size", "smoke", "--jobs", "0")),
+    "figures, ours": (
+        Kind.FIGURES, 0, ("figures", "18", "--size", "smoke", "--mode", "ours", "--jobs", "0")
+    ),
     "conform": (Kind.CONFORMANCE, 0, ("conform", str(VECTORS / "prims.json"), *INTERPRETER)),
     "conform, failing": (Kind.CONFORMANCE, 1, ("conform", "{vectors}", *INTERPRETER)),
     "error, hint": (Kind.ERROR, 2, ("compile", "--model", "gnc")),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import panel as pn
@@ -27,7 +28,33 @@ def served_page(at: Hub | None = None) -> Any:
         pn.state.curdoc.config.notify_connection_status = False  # the page says it itself
         # a closed page is noticed only after a while, but then its work must end
         pn.state.on_session_destroyed(lambda *_: desk.close())
+        for name, *arguments in asked(pn.state.session_args):
+            desk.ask(name, *arguments)
     return explorer(desk)
+
+
+def asked(given: Mapping[str, Sequence[bytes]]) -> list[tuple[Any, ...]]:
+    """The requests that the page's own address makes, as those of other pages do.
+
+    ``?model=gcn&data=karate&preset=full``; ``schedule`` holds the text of one, any other name is a
+    size or density of the model.  What is none is refused as any request is.
+    """
+    words = {name: values[0].decode("utf-8", "replace") for name, values in given.items() if values}
+    model = words.pop("model", None)
+    if model is None:
+        return []
+    requests: list[tuple[Any, ...]] = [("choose", model)]
+    data, preset = words.pop("data", None), words.pop("preset", None)
+    schedule = words.pop("schedule", None)
+    if data is not None:
+        requests.append(("choose_data", data))
+    if words:
+        requests.append(("set_options", words))
+    if schedule is not None:
+        requests.append(("set_schedule", schedule))
+    elif preset is not None:
+        requests.append(("preset", preset))
+    return requests
 
 
 def _full(number: int) -> Any:

@@ -21,6 +21,7 @@ from workbench import saving
 from workbench.desk import LocalDesk
 from workbench.explorer import explorer
 from workbench.ranking import candidates
+from workbench.serving.page import asked
 from workbench.session import Session
 from workbench.views import PARTS, graph, orders
 
@@ -176,3 +177,19 @@ def test_a_full_server_says_so():
     with Server("--max-sessions", "1") as server:
         asyncio.run(scenario(server))
         assert not server.faults()
+
+
+def test_the_address_of_a_page_asks_as_its_visitor_would() -> None:
+    given = {"model": [b"gcn"], "data": [b"uniform"], "nodes": [b"50"], "preset": [b"full"]}
+    assert asked(given) == [
+        ("choose", "gcn"),
+        ("choose_data", "uniform"),
+        ("set_options", {"nodes": "50"}),
+        ("preset", "full"),
+    ]
+    assert asked({"model": [b"gcn"], "schedule": [b"fuse T1..Y"], "preset": [b"full"]}) == [
+        ("choose", "gcn"),
+        ("set_schedule", "fuse T1..Y"),
+    ]
+    assert asked({"data": [b"cora"]}) == asked({}) == asked({"model": []}) == []
+    assert asked({"model": [b"\xff<script>"]}) == [("choose", "\ufffd<script>")]

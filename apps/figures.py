@@ -1,0 +1,14 @@
+"""The paper's figures, for ``panel serve apps/figures.py apps/explorer.py --address localhost``.
+
+Layout only; what is shown lives in :mod:`workbench.figures`.
+"""
+
+from __future__ import annotations
+
+import panel as pn
+
+from workbench.figures import figures_page
+
+pn.extension()
+
+figures_page().servable()

@@ -1,0 +1,112 @@
+"""The page of the paper's figures as a visitor uses it."""
+
+from __future__ import annotations
+
+import re
+
+import panel as pn
+import pytest
+from panel.tests.util import serve_component
+
+from engine.experiments import figure
+from engine.experiments.recipe import Mode, Size
+from engine.experiments.registry import RECIPES
+from workbench.figures import FiguresPage, explorer_link, figures_page
+
+from .conftest import PATIENCE
+
+try:
+    from playwright.sync_api import expect
+except ImportError:  # the fixtures say so, and decide whether that is a failure
+    expect = None
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def store(tmp_path):
+    return tmp_path / "runs.sqlite"
+
+
+def show(page, store) -> None:
+    serve_component(page, lambda: figures_page(store))
+    page.get_by_text("Dataflow orders of a nested product").first.wait_for(timeout=2 * PATIENCE)
+
+
+def pick(page, label: str, option: str, *, exact: bool = False) -> None:
+    page.get_by_role("combobox", name=label).click()
+    page.get_by_role("menuitem", name=option, exact=exact).click()
+
+
+def click_bar(page, share: float) -> None:
+    """Click low in a plot, at a share of its width; bars stand on its lower edge."""
+    box = page.locator(".bk-Canvas").first.bounding_box()
+    page.mouse.click(box["x"] + share * box["width"], box["y"] + 0.52 * box["height"])
+
+
+def test_a_figure_is_simulated_looked_at_and_changed(page, store):
+    show(page, store)
+    expect(page.get_by_text("not run yet")).to_be_visible()
+    page.get_by_role("button", name="Simulate what is missing").click()
+    verdict = page.locator("tr.good").first
+    expect(verdict).to_contain_text("holds", timeout=2 * PATIENCE)
+    expect(page.get_by_text("all of it is there")).to_be_visible()
+    click_bar(page, 0.17)
+    expect(page.get_by_text("nested ikjl, full").first).to_be_visible()
+    expect(page.get_by_text("simulated; matches the dense reference").first).to_be_visible()
+    pick(page, "lanes", "2", exact=True)
+    expect(page.get_by_text(re.compile(r"times the point's.*\(estimated\)"))).to_be_visible(
+        timeout=2 * PATIENCE
+    )
+    page.get_by_role("button", name="Simulate this point").click()
+    expect(page.get_by_text(re.compile(r"times the point's.*\(simulated; matches"))).to_be_visible(
+        timeout=2 * PATIENCE
+    )
+    for _ in range(2):  # light and dark
+        wide = page.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
+        assert wide[0] <= wide[1]
+        page.locator("header button").last.click()
+
+
+def test_every_figure_opens(page, store):
+    """What is not there yet can be estimated; what is text is shown."""
+    figure("12", "smoke", store=store)
+    show(page, store)
+    for recipe in RECIPES.values():
+        pick(page, "Figure", recipe.title)
+        expect(page.get_by_text(recipe.text[:60]).first).to_be_visible()
+    pick(page, "Figure", RECIPES["12"].title)
+    expect(page.get_by_text("all of it is there")).to_be_visible()
+    expect(page.locator("tr.good").first).to_contain_text("1")
+    pick(page, "Figure", RECIPES["16a"].title)
+    page.get_by_role("button", name="Estimate what is missing").click()
+    expect(page.get_by_text("all of it is there")).to_be_visible(timeout=2 * PATIENCE)
+
+
+def test_a_point_opens_in_the_explorer(page):
+    """The link's address makes the explorer's page ask for that configuration."""
+    from workbench.desk import LocalDesk
+    from workbench.explorer import explorer
+    from workbench.serving.page import asked
+    from workbench.session import Session
+
+    point = RECIPES["12"].configurations(Size.SMOKE, Mode.PAPER)["gcn.karate.full"]
+    given = dict(part.split("=") for part in explorer_link(point).partition("?")[2].split("&"))
+    assert given["model"] == "gcn"
+    from urllib.parse import parse_qs
+
+    words = parse_qs(explorer_link(point).partition("?")[2])
+    desk = LocalDesk(Session("gcn", "karate"))
+    for name, *arguments in asked({k: [v[0].encode()] for k, v in words.items()}):
+        desk.ask(name, *arguments)
+    serve_component(page, lambda: explorer(desk))
+    expect(page.locator(".caption").first).to_contain_text("T1..Y")
+
+
+def test_a_page_that_is_gone_ends_its_worker(store):
+    shown = FiguresPage(store, post=lambda what: None)
+    thread = shown.bench._thread
+    shown.close()
+    thread.join(timeout=20)
+    assert not thread.is_alive()
+    assert isinstance(pn.Row(shown), pn.Row)

@@ -1,0 +1,74 @@
+"""``fuseloom figures``."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from engine.cli import main
+from engine.cli.figures import exit_code
+from engine.experiments.claims import Got, Published, judged
+
+
+@pytest.fixture(autouse=True)
+def _own_store(tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("FUSELOOM_RUNS", str(tmp_path / "runs.sqlite"))
+
+
+def run(*words: str) -> int:
+    return main(["figures", "--size", "smoke", "--jobs", "0", *words])
+
+
+def test_a_figure_is_run_and_judged(capsys) -> None:
+    assert run("18") == 0
+    shown = capsys.readouterr()
+    assert "18.spread" in shown.out
+    assert "holds" in shown.out
+    assert "nested ijlk" in shown.err
+    assert run("18", "--json") == 0
+    shown = capsys.readouterr()
+    assert "nested" not in shown.err
+    made = json.loads(shown.out)
+    assert {c["id"] for c in made["claims"]} == {"18.spread", "18.best"}
+    assert all(c["ok"] and c["figure"] == "18" for c in made["claims"])
+    assert made["figures"][0]["title"]
+
+
+def test_in_worker_processes(capsys) -> None:
+    words = ["figures", "5", "--size", "smoke", "--jobs", "1"]
+    assert main([*words, "--markdown"]) == 0
+    assert "(`5.cycles`) | " in capsys.readouterr().out
+
+
+def test_a_page_of_claims(tmp_path, capsys) -> None:
+    page = tmp_path / "page.md"
+    assert run("table4", "9", "--report", str(page)) == 0
+    text = page.read_text(encoding="utf-8")
+    assert "## Table 4" in text
+    assert "63,063,000" in text
+    assert "I_q" in text
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("19",), "no table or figure is called '19'"),
+        (("18", "--json", "--markdown"), "contradict"),
+        (("18", "--report", "/no/such/folder/page.md"), "no folder"),
+        (("18", "--store", "/proc/none/runs.sqlite"), ""),
+        (("18", "--data-dir", "/no/such"), "no folder"),
+    ],
+)
+def test_what_is_refused(words, told, capsys) -> None:
+    assert run(*words) == 2
+    error = capsys.readouterr().err
+    assert told in error
+    assert "Traceback" not in error
+
+
+def test_the_exit_code() -> None:
+    close, why = Published("1.a", "a", "s", 1.0, 0.1), Published("1.b", "b", "s", 1.0, 0.1, why="w")
+    assert exit_code([judged(close, Got(1.0)), judged(why, Got(3.0))]) == 0
+    assert exit_code([judged(close, Got(2.0))]) == 1
+    assert exit_code([judged(close, None)]) == 1

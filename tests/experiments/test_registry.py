@@ -1,0 +1,91 @@
+"""Every recipe, at its smallest size, and what holds for all of them."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from engine.errors import UsageError
+from engine.experiments.claims import Verdict, published
+from engine.experiments.driver import Figure, claims_of
+from engine.experiments.recipe import Mode, Panel, Results, Size
+from engine.experiments.registry import RECIPES, chosen
+from engine.experiments.workloads import WORKLOADS, load
+
+
+@pytest.mark.parametrize("id_", RECIPES)
+def test_at_the_smallest_size_every_claim_holds(smoke, id_) -> None:
+    figure = smoke[id_]
+    for claim in figure.claims:
+        assert claim.verdict is Verdict.HOLDS, (claim.published.id, claim.got, claim.reason)
+    for label in figure.recipe.configurations(Size.SMOKE, Mode.PAPER):
+        result = figure.results[label]
+        assert result.ok, result.check
+        assert result.cycles > 0
+        assert result.estimated or "matches" in result.check
+    assert figure.panels
+    for panel in figure.panels:
+        assert isinstance(panel, Panel)
+        assert panel.text or any(y is not None for series in panel.series for y in series.y)
+
+
+def test_every_table_and_figure_is_there() -> None:
+    wanted = "table1 table2 table3 table4 1 4b 5 9 12 13 14 15 16a 16b 17 18 ours"
+    assert [*RECIPES] == wanted.split()
+
+
+@pytest.mark.parametrize("recipe", RECIPES.values(), ids=lambda recipe: recipe.id)
+def test_texts_are_three_sentences(recipe) -> None:
+    """Figure numbers and units have points, too; a sentence ends before a capital."""
+    assert len(re.findall(r"[.?!](?= [A-Z]|$)", recipe.text)) == 3, recipe.text
+
+
+def test_every_claim_has_a_number_and_every_figure_but_one_a_claim() -> None:
+    computed = {
+        id_
+        for recipe in RECIPES.values()
+        for size in Size
+        for mode in Mode
+        for id_ in recipe.values(size, mode)
+    }
+    assert set(published()) <= computed
+    assert {claim.figure for claim in published().values()} == set(RECIPES) - {"13"}
+
+
+def test_configurations_are_of_known_workloads_and_compile() -> None:
+    """All of them can be named; the smallest ones are loaded."""
+    for recipe in RECIPES.values():
+        for size in Size:
+            for mode in Mode:
+                every = recipe.configurations(size, mode)
+                assert {c.workload for c in every.values()} <= set(WORKLOADS)
+                assert recipe.heavy(size, mode) <= set(every)
+    loaded = {
+        load(c).model.program.name
+        for c in RECIPES["12"].configurations(Size.SMOKE, Mode.OURS).values()
+    }
+    assert loaded == {"gcn", "graphsage", "autoencoder", "gpt3", "attention"}
+
+
+@pytest.mark.parametrize("mode", Mode)
+@pytest.mark.parametrize("recipe", RECIPES.values(), ids=lambda recipe: recipe.id)
+def test_of_what_was_not_run_there_are_no_numbers(recipe, mode) -> None:
+    for size in Size:
+        nothing = Results({})
+        figure = Figure(recipe, size, mode, nothing, ())
+        for claim in claims_of(recipe, nothing, size, mode):
+            computed = recipe.id in ("table1", "table4", "9") or claim.published.id == "18.orders"
+            assert computed or claim.verdict is Verdict.MISSING, claim
+        for panel in figure.panels:
+            mine = [y for s in panel.series if s.whose == "ours" for y in s.y]
+            assert not any(y is not None for y in mine)
+
+
+def test_recipes_by_their_ids() -> None:
+    assert [r.id for r in chosen(["16"])] == ["16a", "16b"]
+    assert [r.id for r in chosen(["fig18", "T4", "20"])] == ["table4", "9", "18"]
+    assert [r.id for r in chosen([])] == [*RECIPES]
+    for wrong in ("19", "", "table5", "1" * 500):
+        with pytest.raises(UsageError, match="no table or figure"):
+            chosen([wrong])
