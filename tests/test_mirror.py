@@ -155,6 +155,7 @@ ELSEWHERE = (
     Elsewhere("workbench/serving/__main__.py", "tests/workbench/serving/test_serve.py", "a door"),
     Elsewhere("workbench/views/*.py", "tests/workbench/test_component.py", "what components draw"),
     Elsewhere("workbench/figures.py", "tests/browser/test_figures.py", "a page, in a browser"),
+    Elsewhere("workbench/edits.py", "tests/workbench/test_session.py", "edits, as a session does"),
     Elsewhere("workbench/explorer.py", "tests/browser/test_explorer.py", "a page, in a browser"),
     Elsewhere("workbench/notebook.py", "tests/notebooks/test_notebooks.py", "for notebooks only"),
 )  # fmt: skip
