@@ -18,6 +18,8 @@ from engine.experiments.recipe import Panel, Series
 FORMATS = ("svg", "pdf", "png")
 _OURS = ("#2f6fd0", "#12805c", "#8a56c9", "#c2410c")
 _PAPER = ("#9db7de", "#9cc9b8", "#c9b5e4", "#e4b597")
+TURNED = 6
+"""Bars of a panel from which on their names are turned."""
 _WIDTH, _HEIGHT = 4.4, 3.1
 """Inches of a panel."""
 
@@ -135,8 +137,9 @@ def _draw(panel: Panel, axis: Any) -> None:
         axis.set_xscale("log", base=2 if panel.kind == "lines" else 10)
     if "y" in panel.log:
         axis.set_yscale("log", base=2 if panel.log == "xy" and panel.kind == "lines" else 10)
-    if panel.series:
-        axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.18), ncols=2)
+    if len(panel.series) > 1:  # below the labels of the axis, which may be turned
+        low = -0.55 if len(panel.series[0].x) > TURNED and panel.kind == "bars" else -0.18
+        axis.legend(loc="upper center", bbox_to_anchor=(0.5, low), ncols=2)
 
 
 def _bars(panel: Panel, axis: Any, colours: Sequence[str]) -> None:
@@ -149,7 +152,7 @@ def _bars(panel: Panel, axis: Any, colours: Sequence[str]) -> None:
         there = [(x, y) for x, y in zip(places, one.y, strict=True) if y is not None]
         axis.bar([x for x, _ in there], [y for _, y in there], width, color=colour, label=one.name)
     axis.set_xticks(range(len(names)), [str(name) for name in names])
-    if len(names) > 6:
+    if len(names) > TURNED:
         axis.tick_params(axis="x", rotation=60)
     if panel.y.startswith("speed-up"):
         axis.axhline(1.0, color="#7a828c", linewidth=0.8)
