@@ -73,8 +73,8 @@ def problem(
     return program, data_of(program, matrix, rng)
 
 
-def paths(method: Dataflow, budget: Budget) -> list[list[Part]] | None:
-    """Every schedule of a space; None if there are more than are run."""
+def paths(method: Dataflow, budget: Budget, most: int = MOST) -> list[list[Part]] | None:
+    """Every schedule of a space; None if there are more than so many."""
     size = len(method.units)
     after: list[list[list[Part]]] = [[] for _ in range(size)] + [[[]]]
     for begin in range(size - 1, -1, -1):
@@ -82,7 +82,7 @@ def paths(method: Dataflow, budget: Budget) -> list[list[Part]] | None:
             for way in method.ways(begin, end, budget):
                 if isinstance(way, Part):
                     after[begin] += [[way, *rest] for rest in after[end]]
-            if len(after[begin]) > MOST:
+            if len(after[begin]) > most:
                 return None
     return after[0]
 
