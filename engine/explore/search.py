@@ -268,7 +268,7 @@ class Search:
                 self._floors[begin, end] = max(self._floors[begin, end], closer)
             return True
         if unseen:
-            begin, end = max(unseen, key=lambda at: (at[1] - at[0], -at[0]))
+            begin, end = max(unseen, key=lambda at: least[at])
             span = self._span(begin, end)
             assert span is not None
             self._look(span)
