@@ -22,7 +22,7 @@ from benchmarks.spaces import FAMILIES, PROGRAMS, data_of
 from engine.dataflow.method import Dataflow
 from engine.explore.search import Search
 from engine.program import Program, StoredTensor, parse
-from engine.results.method import Budget, Part
+from engine.results.method import Budget, Part, every
 
 MOST = 2_000
 """Schedules of a space that are run."""
@@ -79,7 +79,7 @@ def paths(method: Dataflow, budget: Budget, most: int = MOST) -> list[list[Part]
     after: list[list[list[Part]]] = [[] for _ in range(size)] + [[[]]]
     for begin in range(size - 1, -1, -1):
         for end in method.ends(begin):
-            for way in method.ways(begin, end, budget):
+            for way in every(method.ways(begin, end, budget)):
                 if isinstance(way, Part):
                     after[begin] += [[way, *rest] for rest in after[end]]
             if len(after[begin]) > most:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from bisect import bisect
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import inf
 from typing import Any
@@ -29,11 +29,11 @@ from engine.dataflow.sim.reports import Limits
 from engine.dataflow.space.contents import Contents
 from engine.dataflow.space.firings import Firings
 from engine.dataflow.space.floors import floor_of, floors
-from engine.dataflow.space.ways import Way, Ways, span_of
+from engine.dataflow.space.ways import Later, Way, Ways, span_of
 from engine.errors import AbandonedError, FuseloomError, ProgramError
 from engine.program.storage import StoredTensor, check_data
 from engine.program.types import Program, Statement
-from engine.results.method import Budget, Cost, Floats, Part, Refusal
+from engine.results.method import Budget, Cost, Deferred, Floats, Part, Refusal
 
 MOST_UNITS = 2_000
 """Statements of a program whose regions are searched: there are millions of them then."""
@@ -104,8 +104,8 @@ class Dataflow:
         self.sized = sized
         self.data = check_data(self.program, data)
         self.known = Known.shared(self.program, self.data, machine=self.machine)
-        self._ways = Ways(self.program, self.rest, self.known, sized)
         self._firings = Firings(self.program, self.known)
+        self._ways = Ways(self.program, self.rest, self.known, self._firings, sized)
         self._contents = Contents(self.program, self.data)
         self._kinds = Kinds(self.program, self.rest, {})
         self._shared: dict[Hashable, _Shared] = {}
@@ -151,7 +151,7 @@ class Dataflow:
         """The presets, then every statement alone."""
         return self._starts
 
-    def ways(self, begin: int, end: int, budget: Budget) -> Iterator[Part | Refusal]:
+    def ways(self, begin: int, end: int, budget: Budget) -> Iterator[Part | Refusal | Deferred]:
         """Every way of a region; of regions alike but for names, they are looked at once."""
         statements = self.statements[begin:end]
         if not statements[0].op.fuses:
@@ -168,9 +168,8 @@ class Dataflow:
         key = (self._kinds.key(span), contents, budget)
         if key not in self._shared:
             self._shared[key] = _Shared(statements, self._fresh(begin, end, budget))
-        like, number = self._shared[key], 0
-        while (found := like.at(number)) is not None:
-            number += 1
+        like = self._shared[key]
+        for found in like:
             yield self._renamed(found, like.statements, begin, end)
 
     def measure(self, parts: Sequence[Part], within: float = inf) -> Cost | None:
@@ -326,27 +325,55 @@ class Dataflow:
         source = statement.operands[0].tensor
         return not statement.op.fuses and (source not in self._place or self._noted(source))
 
-    def _fresh(self, begin: int, end: int, budget: Budget) -> Iterator[Part | Refusal]:
+    def _fresh(self, begin: int, end: int, budget: Budget) -> Iterator[Part | Refusal | Deferred]:
         """The ways of a region that is like none before."""
-        statements = self.statements[begin:end]
-        for found in self._ways.of(statements, budget):
-            if isinstance(found, Refusal):
-                yield found
-                continue
-            yield self._part(begin, end, found, budget)
-            if begin in self._alone:
-                return
+        statements, least = self.statements[begin:end], [inf]
+
+        def parts(ways: Iterable[Way | Refusal | Later]) -> Iterator[Part | Refusal | Deferred]:
+            for found in ways:
+                match found:
+                    case Refusal():
+                        yield found
+                    case Later():
+                        shared = _Shared(statements, parts(found.open()))
+                        yield Deferred(found.least, shared.plain)
+                    case Way():
+                        part = self._part(begin, end, found, budget)
+                        if isinstance(part, Part):
+                            least[0] = min(least[0], part.expected.cycles)
+                        yield part
+                        if begin in self._alone:
+                            return
+
+        yield from parts(self._ways.of(statements, budget, lambda: least[0]))
 
     def _renamed(
-        self, found: Part | Refusal, theirs: tuple[Statement, ...], begin: int, end: int
-    ) -> Part | Refusal:
+        self,
+        found: Part | Refusal | Deferred,
+        theirs: tuple[Statement, ...],
+        begin: int,
+        end: int,
+    ) -> Part | Refusal | Deferred:
         """What was found of a region, of another one that is like it."""
         mine = self.statements[begin:end]
-        if isinstance(found, Refusal) or theirs is mine or theirs == mine:
+        if theirs == mine:
             return found
-        way = self._ways.renamed(found.choice, theirs, mine)
-        text = f"{span_of(mine).name}{way.text}"
-        return Part(begin, end, found.expected, found.least, text, way)
+        match found:
+            case Refusal():
+                return found
+            case Deferred(least=least, open=ways):
+
+                def renamed() -> Iterator[Part | Refusal]:
+                    for way in ways():
+                        part = self._renamed(way, theirs, begin, end)
+                        assert not isinstance(part, Deferred)
+                        yield part
+
+                return Deferred(least, renamed)
+            case Part():
+                way = self._ways.renamed(found.choice, theirs, mine)
+                text = f"{span_of(mine).name}{way.text}"
+                return Part(begin, end, found.expected, found.least, text, way)
 
     def _part(self, begin: int, end: int, way: Way, budget: Budget) -> Part | Refusal:
         name = span_of(self.statements[begin:end]).name
@@ -364,19 +391,31 @@ class Dataflow:
 class _Shared:
     """What was found of a region so far, for all that are like it."""
 
-    def __init__(self, statements: tuple[Statement, ...], ways: Iterator[Part | Refusal]) -> None:
+    def __init__(
+        self,
+        statements: tuple[Statement, ...],
+        ways: Iterator[Part | Refusal | Deferred],
+    ) -> None:
         self.statements = statements
-        self._found: list[Part | Refusal] = []
+        self._found: list[Part | Refusal | Deferred] = []
         self._ways = ways
 
-    def at(self, number: int) -> Part | Refusal | None:
-        """The one of that number; None behind the last."""
-        while number >= len(self._found):
-            found = next(self._ways, None)
-            if found is None:
-                return None
-            self._found.append(found)
-        return self._found[number]
+    def __iter__(self) -> Iterator[Part | Refusal | Deferred]:
+        number = 0
+        while True:
+            if number == len(self._found):
+                found = next(self._ways, None)
+                if found is None:
+                    return
+                self._found.append(found)
+            yield self._found[number]
+            number += 1
+
+    def plain(self) -> Iterator[Part | Refusal]:
+        """The same; there is nothing deferred among it."""
+        for found in self:
+            assert not isinstance(found, Deferred)
+            yield found
 
 
 def _kept(setting: directives.Setting) -> bool:

@@ -23,7 +23,7 @@ from engine.explore.pareto import front
 from engine.explore.reasons import reasons, why_not
 from engine.explore.search import Best, Progress, Search
 from engine.program.types import Program
-from engine.results.method import Budget, Cost, Part
+from engine.results.method import Budget, Cost, Part, every
 
 NEAR = 0.02
 """Share by which estimates of what is worth a run may be above the best."""
@@ -291,7 +291,6 @@ def _choices(
 ) -> Iterator[Choice]:
     """What no schedule beats of all ways that there is time to look at; run, while there is."""
     parts: dict[Part, None] = {part: None for span in best.spans for part in span.parts}
-    done = {(s.begin, s.end): s.seen for s in best.spans}
     size = len(method.units)
     spans = [(b, e) for b in range(size) for e in method.ends(b)]
     for begin, end in sorted(spans, key=lambda at: (at[1] - at[0], at[0])):
@@ -299,9 +298,9 @@ def _choices(
             break
         if progress is not None and progress(best.cost.cycles, method.units[begin]) is False:
             raise CancelledError("the search was cancelled")
-        for number, way in enumerate(method.ways(begin, end, budget)):
-            if number >= done.get((begin, end), 0) and isinstance(way, Part):
-                parts[way] = None
+        for way in every(method.ways(begin, end, budget)):
+            if isinstance(way, Part):
+                parts.setdefault(way)
             if time.monotonic() > until:
                 break
     runs = dict(best.runs)

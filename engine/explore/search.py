@@ -37,13 +37,14 @@ import numpy as np
 
 from engine.errors import CancelledError, FuseloomError, SimulationError
 from engine.explore.certificate import Certificate, Tally
-from engine.results.method import Budget, Cost, Floats, Method, Part, Refusal
+from engine.results.method import Budget, Cost, Deferred, Floats, Method, Part, Refusal
 
 SOME = 8
 """Ways of the same units that are looked at in one step."""
 FEW = 3
 """Ways of two parts as one that are looked at to see whether that is worth it."""
-
+PATIENT = 6
+"""Looks for a better schedule without any, before there is one for the bound after each."""
 PATIENCE = 3
 """Times the time limit that a search goes on without any schedule at all."""
 
@@ -57,14 +58,25 @@ class Span:
 
     begin: int
     end: int
-    ways: Iterator[Part | Refusal] | None
+    ways: Iterator[Part | Refusal | Deferred] | None
     parts: list[Part] = field(default_factory=list)
+    later: list[Deferred] = field(default_factory=list)
+    least: float = 0.0
     seen: int = 0
 
     @property
     def open(self) -> bool:
         """Whether there may be ways that have not been looked at."""
         return self.ways is not None
+
+    def turn(self) -> None:
+        """Go on with those deferred ways that have the lowest bound, if there are any."""
+        self.ways = None
+        if self.later:
+            lowest = min(self.later, key=lambda ways: ways.least)
+            self.later.remove(lowest)
+            self.least = max(self.least, lowest.least)
+            self.ways = lowest.open()
 
 
 @dataclass(frozen=True)
@@ -147,6 +159,7 @@ class Search:
         self._failed: set[Part] = set()
         self._above: dict[Part, float] = {}
         self._tried = 0
+        self._stale = 0
         self._cancelled = False
         self._best: tuple[Part, ...] = ()
         self._cost = Cost(beat)
@@ -157,7 +170,6 @@ class Search:
         self._hoped = np.full((size, size + 1), inf)
         self._floors: Floats = np.zeros((0, 0))
         self._near: set[tuple[int, int]] = set()
-        self._closed = np.zeros((size, size + 1), dtype=bool)
 
     def run(self) -> Best:
         """Search until nothing better can be left, or time is up.
@@ -198,8 +210,10 @@ class Search:
             for begin in range(len(floors)):
                 ends = list(self.method.ends(begin))
                 floors[begin, ends] = given[begin, ends]
+            for at, span in self._spans.items():
+                floors[at] = max(floors[at], span.least if span.open else inf)
             self._floors = floors
-        found: Floats = np.minimum(np.where(self._closed, inf, self._floors), self._known)
+        found: Floats = np.minimum(self._floors, self._known)
         return found
 
     def _of(self, part: Part) -> tuple[float, float]:
@@ -215,6 +229,8 @@ class Search:
         """Note what its parts take at least, and are expected to."""
         numbers = [self._of(part) for part in span.parts]
         at = span.begin, span.end
+        if self._floors.size:
+            self._floors[at] = max(self._floors[at], span.least if span.open else inf)
         self._known[at] = min((least for least, _ in numbers), default=inf)
         self._hoped[at] = min((hoped for _, hoped in numbers), default=inf)
 
@@ -257,8 +273,12 @@ class Search:
 
     def _step(self) -> bool:
         """Look at what is least known on the two paths; False if there is nothing to do."""
-        done = self._better(self._hopeful()[1])
+        before, parts = self._hopeful()
+        done = self._better(parts)
         self._take()
+        self._stale = 0 if self._hopeful()[0] < before else self._stale + 1
+        if done and self._stale < PATIENT:
+            return True
         _, path = self._path(least := self._least())
         unseen = [at for at in path if least[at] < self._known[at]]
         if unknown := [at for at in unseen if at not in self._near]:
@@ -284,22 +304,27 @@ class Search:
         return done or self._tried > before
 
     def _better(self, parts: Sequence[Part]) -> bool:
-        """Look at two parts of a path as one, and at more ways of its parts, costly ones first."""
+        """Look at two parts of a path as one, or at more ways of one part.
+
+        Where most may be gained by the next look: cycles count, divided by the looks before.
+        """
         untried: list[tuple[float, tuple[int, int]]] = []
-        number = FEW
         for a, b in pairwise(parts):
             at = a.begin, b.end
             if b.end <= self._last[a.begin] and at not in self._spans:
-                untried.append((a.expected.cycles + b.expected.cycles, at))
-        if not untried:
-            number = SOME
-            own = [(p.expected.cycles, (p.begin, p.end)) for p in parts]
-            untried = [(cycles, at) for cycles, at in own if self._spans[at].open]
+                smaller = min(a.expected.cycles, b.expected.cycles)
+                untried.append((smaller, at))
+        for part in parts:
+            span = self._spans[part.begin, part.end]
+            if span.open and span.least < part.expected.cycles:
+                untried.append(
+                    (part.expected.cycles / (1 + span.seen / FEW), (part.begin, part.end))
+                )
         if not untried:
             return False
-        span = self._span(*max(untried)[1])
-        assert span is not None
-        self._look(span, number)
+        found = self._span(*max(untried)[1])
+        assert found is not None
+        self._look(found, FEW)
         return True
 
     def _look(self, span: Span, number: int = SOME) -> None:
@@ -315,13 +340,14 @@ class Search:
                     self.tally.refuse(rule, reason)
                 case Part():
                     span.parts.append(way)
+                case Deferred():
+                    span.later.append(way)
             span.seen += 1
             if self._over():
                 break
         else:
             if found < number:
-                span.ways = None
-                self._closed[span.begin, span.end] = True
+                span.turn()
         self._update(span)
 
     def _run(self, parts: Sequence[Part]) -> bool:
@@ -417,7 +443,7 @@ class Search:
 
     def _unseen(self) -> int:
         parts = sum(len(self.method.ends(begin)) for begin in range(len(self.method.units)))
-        return parts - int(self._closed.sum())
+        return parts - sum(not span.open for span in self._spans.values())
 
     def _counts(self) -> dict[str, int]:
         counts = dict(self.tally.refused)
@@ -429,5 +455,6 @@ class Search:
             p not in self.runs and p not in self._failed and p not in self._above
             and p not in self._best for p in parts
         )  # fmt: skip
+        counts["orders left for later"] = sum(len(s.later) for s in self._spans.values())
         counts["parts with ways not looked at"] = self._unseen()
         return counts

@@ -6,7 +6,7 @@ executed as one, in one way.  A schedule is a sequence of parts that covers the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from math import inf
 from typing import Any, Protocol
@@ -114,6 +114,31 @@ class Refusal:
     reason: str
 
 
+@dataclass(frozen=True)
+class Deferred:
+    """Ways that have a high bound together, to be looked at when that matters.
+
+    Attributes
+    ----------
+    least : float
+        Cycles that no run of any of them is below.
+    open : callable
+        Looks at them.
+    """
+
+    least: float
+    open: Callable[[], Iterator[Part | Refusal]]
+
+
+def every(ways: Iterable[Part | Refusal | Deferred]) -> Iterator[Part | Refusal]:
+    """All ways, deferred ones among them."""
+    for way in ways:
+        if isinstance(way, Deferred):
+            yield from way.open()
+        else:
+            yield way
+
+
 class Method(Protocol):
     """A method of executing programs, as exploration sees it."""
 
@@ -136,7 +161,7 @@ class Method(Protocol):
     def floor(self, begin: int, end: int, budget: Budget) -> float:
         """Cycles that no part of these units is below, looked at more closely than all at once."""
 
-    def ways(self, begin: int, end: int, budget: Budget) -> Iterator[Part | Refusal]:
+    def ways(self, begin: int, end: int, budget: Budget) -> Iterator[Part | Refusal | Deferred]:
         """Every way of executing these units as one, the most promising first."""
 
     def starts(self) -> Sequence[Sequence[int]]:

@@ -14,7 +14,7 @@ from engine.dataflow.sim.program_runs import simulate
 from engine.explore.search import Search
 from engine.models import load
 from engine.program import parse
-from engine.results.method import Budget, Part, Refusal
+from engine.results.method import Budget, Part, Refusal, every
 
 SMALL, SEED = 12, 7
 """Rows of the matrices, and the seed that they are drawn with."""
@@ -25,7 +25,7 @@ def everything(method: Dataflow, budget: Budget) -> dict[tuple[int, int], list[P
     found: dict[tuple[int, int], list[Part]] = {}
     for begin in range(len(method.units)):
         for end in method.ends(begin):
-            ways = list(method.ways(begin, end, budget))
+            ways = list(every(method.ways(begin, end, budget)))
             found[begin, end] = [way for way in ways if isinstance(way, Part)]
     return found
 
@@ -90,7 +90,7 @@ def test_a_budget_of_memory_refuses_what_holds_more() -> None:
     refused = [
         way
         for begin, end in all_of_it
-        for way in method.ways(begin, end, Budget(on_chip=most - 1))
+        for way in every(method.ways(begin, end, Budget(on_chip=most - 1)))
         if isinstance(way, Refusal)
     ]
     assert any(way.rule == "on-chip" for way in refused)

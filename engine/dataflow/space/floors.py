@@ -24,7 +24,7 @@ alone.  Where they are not known, nothing is claimed.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -153,14 +153,24 @@ def _named(table: Table, access: Access) -> Table:
     return Table(columns, {names[x]: n for x, n in table.sizes.items()}, table.rows)
 
 
-def floor_of(region: FusedRegion, firings: Firings, lanes: int = 1) -> float:
-    """Cycles that no order of a region is below, what must be computed again included.
+def floor_of(
+    region: FusedRegion,
+    firings: Firings,
+    lanes: int = 1,
+    order: Sequence[str] | None = None,
+) -> float:
+    """Cycles that a region is not below, what must be computed again included.
 
-    From each output inwards: where an instance fires, under which coordinates of the indices that
-    every order puts outside it; what that takes of each operand, under which coordinates; and where
-    that one fires, then.  Each instance on the way takes a token for each of these.
+    Under one order, or under whichever.  From each output inwards: where an instance fires, under
+    which coordinates of the indices that lie outside it; what that takes of each operand, under
+    which coordinates; and where that one fires, then.  Each instance on the way takes a token for
+    each of these.
     """
-    outside = region.pog.ancestors()
+    outside: Mapping[str, Collection[str]]
+    if order is None:
+        outside = region.pog.ancestors()
+    else:
+        outside = {x: order[:k] for k, x in enumerate(order)}
     most = 0.0
     done: dict[tuple[int, frozenset[str]], int] = {}
     for root in region.roots:

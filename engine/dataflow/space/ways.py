@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from itertools import chain, combinations, permutations, product
+from functools import cached_property, partial
+from itertools import chain, combinations, islice, permutations, product
+from math import inf
 
 from engine.dataflow.compiler import CompiledRegion, compile_region
 from engine.dataflow.cost.known import Known
-from engine.dataflow.fusion.classes import nest_classes
+from engine.dataflow.fusion.classes import NestClass, nest_classes
 from engine.dataflow.fusion.directives import Permute, Span
 from engine.dataflow.fusion.fuse import fuse_statements, less_shared
 from engine.dataflow.fusion.region import FusedRegion, RegionOptions
@@ -18,6 +19,8 @@ from engine.dataflow.fusion.views import Leaf
 from engine.dataflow.look_ups import searchable, with_look_ups
 from engine.dataflow.samml.graph import Graph
 from engine.dataflow.samml.passes.buffers import size_buffers
+from engine.dataflow.space.firings import Firings
+from engine.dataflow.space.floors import floor_of
 from engine.errors import FuseloomError, LoweringError, OrderError
 from engine.program.formats import LevelFormat
 from engine.program.types import Program, Statement
@@ -25,6 +28,10 @@ from engine.results.method import Budget, Refusal
 
 MOST_LEVELS = 3
 """Levels of which every choice to look up or scan is a way; of more, the best that is found."""
+RANKED = 100
+"""Orders of a region that are looked at in the order of what they take at least."""
+FAR = 1.2
+"""Times what the best way takes at which others are left for later."""
 MOST_REGIONS = 12
 """Regions, with different inputs stored twice, that are looked at to bound what they take."""
 EFFORT = 3e6
@@ -82,6 +89,14 @@ class Way:
         )
 
 
+@dataclass(frozen=True)
+class Later:
+    """Ways under an order under which a region takes long, and cycles that none is below."""
+
+    least: float
+    open: Callable[[], Iterator[Way | Refusal]]
+
+
 class Ways:
     """Ways of regions of one program on what is known of it.
 
@@ -89,14 +104,19 @@ class Ways:
     ----------
     rest : Schedule
         Settings that hold for every region.
+    firings : Firings
+        What statements do, by coordinates.
     sized : bool
         Whether channels have the capacities that no data can deadlock.
     """
 
-    def __init__(self, program: Program, rest: Schedule, known: Known, sized: bool = False) -> None:
+    def __init__(
+        self, program: Program, rest: Schedule, known: Known, firings: Firings, sized: bool = False
+    ) -> None:
         self.program = program
         self.rest = rest
         self.known = known
+        self.firings = firings
         self.sized = sized
         self._first: dict[Hashable, CompiledRegion] = {}
 
@@ -189,8 +209,20 @@ class Ways:
 
         return Way(make, way.order, options, copies, way.ordered)
 
-    def of(self, statements: tuple[Statement, ...], budget: Budget) -> Iterator[Way | Refusal]:
-        """Every way that fits the lanes and copies of a budget, what is likely the best first."""
+    def of(
+        self,
+        statements: tuple[Statement, ...],
+        budget: Budget,
+        so_far: Callable[[], float] = lambda: inf,
+    ) -> Iterator[Way | Refusal | Later]:
+        """Every way that fits the lanes and copies of a budget, what is likely the best first.
+
+        Parameters
+        ----------
+        so_far : callable
+            Cycles expected of the best way so far; orders that are known to be far above are left
+            for later.
+        """
         seen: set[Graph] = set()
         try:
             plain = self.region(statements)
@@ -210,14 +242,14 @@ class Ways:
             return
         seen.add(first.graph)
         yield Way.of(first)
-        yield from self._choices(plain, budget, (), seen)
+        yield from self._choices(plain, budget, (), seen, so_far)
         for copies in self.copies(plain, budget.copies):
             try:
                 region = self.region(statements, copies)
             except FuseloomError as reason:
                 yield Refusal("copy does not fit", reason.message)
                 continue
-            yield from self._choices(region, budget, copies, seen)
+            yield from self._choices(region, budget, copies, seen, so_far)
 
     def copies(self, region: FusedRegion, most: int) -> Iterator[tuple[Permute, ...]]:
         """Every choice of at most so many inputs that are stored in another mode order, too."""
@@ -263,24 +295,50 @@ class Ways:
         budget: Budget,
         copies: tuple[Permute, ...],
         seen: set[Graph],
-    ) -> Iterator[Way | Refusal]:
+        so_far: Callable[[], float],
+    ) -> Iterator[Way | Refusal | Later]:
+        ranked: dict[tuple[str, ...], float] = {}
+
+        def least(nests: NestClass) -> float:
+            if nests.order not in ranked:
+                lanes = budget.lanes
+                ranked[nests.order] = floor_of(region, self.firings, lanes, nests.order)
+            return ranked[nests.order]
+
         for locate in (True, False):
             own = replace(region, options=replace(region.options, locate=locate))
-            for nests in nest_classes(own):
-                try:
-                    compiled = self.compile(own, nests.order)
-                except (OrderError, LoweringError) as reason:
-                    if locate:  # the same holds where levels are scanned
-                        yield Refusal("cannot be built", reason.message)
-                    continue
-                for found in self._variants(compiled, budget):
-                    if isinstance(found, Refusal):
-                        yield found
-                    elif found.graph in seen:
-                        yield Refusal("same graph", f"another order of {region.name} gives it")
-                    else:
-                        seen.add(found.graph)
-                        yield Way.of(found, copies)
+            found = nest_classes(own)
+            first = sorted(islice(found, RANKED), key=least)
+            for nests in chain(first, found):
+                made = partial(self._under, own, nests.order, budget, copies, seen)
+                if least(nests) > FAR * so_far():
+                    yield Later(least(nests), made)
+                else:
+                    yield from made()
+
+    def _under(
+        self,
+        region: FusedRegion,
+        order: tuple[str, ...],
+        budget: Budget,
+        copies: tuple[Permute, ...],
+        seen: set[Graph],
+    ) -> Iterator[Way | Refusal]:
+        """The ways of a region under one order."""
+        try:
+            compiled = self.compile(region, order)
+        except (OrderError, LoweringError) as reason:
+            if region.options.locate:  # the same holds where levels are scanned
+                yield Refusal("cannot be built", reason.message)
+            return
+        for found in self._variants(compiled, budget):
+            if isinstance(found, Refusal):
+                yield found
+            elif found.graph in seen:
+                yield Refusal("same graph", f"another order of {region.name} gives it")
+            else:
+                seen.add(found.graph)
+                yield Way.of(found, copies)
 
     def _variants(
         self, compiled: CompiledRegion, budget: Budget
