@@ -28,7 +28,7 @@ from engine.dataflow.sim.program_runs import do_reshapes, simulate_region
 from engine.dataflow.sim.reports import Limits
 from engine.dataflow.space.contents import Contents
 from engine.dataflow.space.firings import Firings
-from engine.dataflow.space.floors import floor_of, floors
+from engine.dataflow.space.floors import Recomputed, floors
 from engine.dataflow.space.ways import Later, Way, Ways, span_of
 from engine.errors import AbandonedError, FuseloomError, ProgramError
 from engine.program.storage import StoredTensor, check_data
@@ -144,7 +144,7 @@ class Dataflow:
             regions = self._ways.regions(statements, budget)
         except FuseloomError:
             return inf
-        found = [floor_of(region, self._firings, budget.lanes) for region in regions]
+        found = [Recomputed(region, self._firings, budget.lanes).floor() for region in regions]
         return min(found, default=0.0)
 
     def starts(self) -> Sequence[Sequence[int]]:

@@ -28,7 +28,17 @@ _FACTORS = (Op.MUL, Op.DIV)
 
 
 class TooManyError(Exception):
-    """There are more rows than are listed, or it is not known which."""
+    """There are more rows than are listed, or it is not known which.
+
+    Attributes
+    ----------
+    rows : int
+        How many there are at least.
+    """
+
+    def __init__(self, rows: int = 0) -> None:
+        self.rows = rows
+        super().__init__(rows)
 
 
 @dataclass(frozen=True)
@@ -75,7 +85,7 @@ class Table:
         shared = [x for x in other.columns if x in self.columns]
         return self.take(np.isin(self.keys(shared), other.keys(shared)))
 
-    def joined(self, other: Table) -> Table:
+    def joined(self, other: Table, most: int = MOST) -> Table:
         """The rows of both that agree in the indices that they have in common.
 
         Raises
@@ -91,8 +101,8 @@ class Table:
         low = np.searchsorted(theirs[by], mine, side="left")
         many = np.searchsorted(theirs[by], mine, side="right") - low
         count = int(many.sum())
-        if count > MOST:
-            raise TooManyError
+        if count > most:
+            raise TooManyError(count)
         left = np.repeat(np.arange(self.rows), many)
         inside = np.arange(count) - np.repeat(np.cumsum(many) - many, many)
         right = by[np.repeat(low, many) + inside]

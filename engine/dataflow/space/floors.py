@@ -13,9 +13,9 @@ the region runs:
   this instance reads, from all of its own products; and so on inwards.  An instance that is
   computed again under other indices, or scanned where it could be looked up, has more tokens,
   never fewer.
-* **Recomputation** (:func:`floor_of`).  Where the constraints of a region put an index outside one
-  of an instance's own that is not its own either, no order spares the instance from being computed
-  anew for each coordinate of that index under which it is needed (``fusion.md`` §2.4 S2).
+* **Recomputation** (:class:`Recomputed`).  An index that lies outside one of an instance's own and
+  is not its own has the instance computed anew for each of its coordinates under which it is needed
+  (``fusion.md`` §2.4 S2): in whichever order, where the constraints of the region put it there.
 
 With ``n`` lanes the nodes of an instance are there up to ``n`` times side by side, and one of them
 takes at least an ``n``-th.  Counts are those of coordinates, which what a program means decides
@@ -25,6 +25,7 @@ alone.  Where they are not known, nothing is claimed.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from math import inf
 
 import numpy as np
 import numpy.typing as npt
@@ -37,6 +38,8 @@ from engine.program.types import Access, Program, Statement
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 
+LISTED, VISITS = 200_000, 300
+"""Rows of a table, and instances of a region, that are looked at to see what is recomputed."""
 DEMANDS = 2
 """Different parts of a tensor that regions may need of which it is known what they take."""
 
@@ -153,66 +156,93 @@ def _named(table: Table, access: Access) -> Table:
     return Table(columns, {names[x]: n for x, n in table.sizes.items()}, table.rows)
 
 
-def floor_of(
-    region: FusedRegion,
-    firings: Firings,
-    lanes: int = 1,
-    order: Sequence[str] | None = None,
-) -> float:
-    """Cycles that a region is not below, what must be computed again included.
+_Key = tuple[int, int, tuple[str, ...]]
+"""The number of what reads an instance, the instance, and indices that it is made anew under."""
 
-    Under one order, or under whichever.  From each output inwards: where an instance fires, under
-    which coordinates of the indices that lie outside it; what that takes of each operand, under
-    which coordinates; and where that one fires, then.  Each instance on the way takes a token for
-    each of these.
+
+class Recomputed:
+    """What regions take at least, what must be computed again included; looked at by orders.
+
+    From each output inwards: where an instance fires, under which coordinates of the indices that
+    lie outside it; what that takes of each operand, under which coordinates; and where that one
+    fires, then.  Each instance on the way takes a token for each of these.  What two orders have in
+    common is found out once.
     """
-    outside: Mapping[str, Collection[str]]
-    if order is None:
-        outside = region.pog.ancestors()
-    else:
-        outside = {x: order[:k] for k, x in enumerate(order)}
-    most = 0.0
-    done: dict[tuple[int, frozenset[str]], int] = {}
-    for root in region.roots:
-        todo: list[tuple[Instance, Table | None]] = [(root, None)]
-        while todo:
-            view, needed = todo.pop()
-            try:
-                fires = _fires(view, needed, firings)
-            except TooManyError:
+
+    def __init__(self, region: FusedRegion, firings: Firings, lanes: int = 1) -> None:
+        self.region = region
+        self.firings = firings
+        self.lanes = lanes
+        self._known: dict[_Key, tuple[int, Table | None, int]] = {}
+        self._tables: dict[int, Table | None] = {}
+
+    def floor(self, order: Sequence[str] | None = None, enough: float = inf) -> float:
+        """Cycles that the region is not below, under an order, or under whichever.
+
+        Parameters
+        ----------
+        enough : float
+            Nothing is looked at further once there are so many.
+        """
+        outside: Mapping[str, Collection[str]]
+        if order is None:
+            outside = self.region.pog.ancestors()
+        else:
+            outside = {x: order[:k] for k, x in enumerate(order)}
+        most, visits = 0.0, 0
+        todo: list[tuple[Instance, _Key]] = [(r, (0, id(r), ())) for r in self.region.roots]
+        done: dict[int, set[int]] = {}
+        while todo and visits < VISITS:
+            view, key = todo.pop()
+            number, fires, rows = self._fires(view, key)
+            most = max(most, rows / self.lanes)
+            if most >= enough:
+                break
+            if fires is None or number in done.setdefault(id(view), set()):
                 continue
-            key = id(view), frozenset(fires.columns)
-            if fires.rows <= done.get(key, 0):
-                continue
-            done[key] = fires.rows
-            most = max(most, fires.rows / lanes)
+            done[id(view)].add(number)
+            visits += 1
             for operand in view.operands:
                 if not isinstance(operand, Instance) or isinstance(operand, Cut):
                     continue
                 same = [o for o in view.operands if o.tensor == operand.tensor]
                 if len(same) > 1 or operand.shifts != view.shifts:
                     continue
-                local = set(operand.local)
-                before = {x for y in local for x in outside[y]}
-                foreign = [x for x in fires.columns if x not in local and x in before]
                 if not set(operand.indices) <= fires.columns.keys():
                     continue
-                try:
-                    taken = fires.over([*foreign, *operand.indices])
-                except TooManyError:
-                    continue
-                todo.append((operand, taken))
-    return most
+                local = set(operand.local)
+                before = {x for y in local for x in outside[y]}
+                foreign = tuple(x for x in fires.columns if x not in local and x in before)
+                todo.append((operand, (number, id(operand), foreign)))
+        return most
 
+    def _fires(self, view: Instance, key: _Key) -> tuple[int, Table | None, int]:
+        """A number for where an instance fires, that by the indices of the region, and how often.
 
-def _fires(view: Instance, needed: Table | None, firings: Firings) -> Table:
-    """Where an instance fires, by the indices of the region."""
-    if isinstance(view, Cut) or view.shifts or not view.statement.op.fuses:
-        raise TooManyError
-    own = firings.of(view.statement)
-    rename = dict(view.renaming)
-    if len(set(rename.values())) < len(rename):
-        raise TooManyError
-    columns = {rename[x]: column for x, column in own.columns.items()}
-    table = Table(columns, {rename[x]: n for x, n in own.sizes.items()}, own.rows)
-    return table if needed is None else needed.joined(table)
+        ``key`` says which instance reads it, by its number, and under which indices of that one.
+        """
+        if key not in self._known:
+            number, fires = len(self._known) + 1, None
+            try:
+                fires = self._found(view, key)
+                rows = fires.rows
+            except TooManyError as many:
+                rows = many.rows
+            self._known[key] = number, fires, rows
+            self._tables[number] = fires
+        return self._known[key]
+
+    def _found(self, view: Instance, key: _Key) -> Table:
+        if isinstance(view, Cut) or view.shifts or not view.statement.op.fuses:
+            raise TooManyError
+        own = self.firings.of(view.statement)
+        rename = dict(view.renaming)
+        if len(set(rename.values())) < len(rename):
+            raise TooManyError
+        columns = {rename[x]: column for x, column in own.columns.items()}
+        table = Table(columns, {rename[x]: n for x, n in own.sizes.items()}, own.rows)
+        reader, _, foreign = key
+        above = self._tables.get(reader)
+        if above is None:
+            return table
+        return above.over([*foreign, *view.indices]).joined(table, LISTED)

@@ -20,7 +20,7 @@ from engine.dataflow.look_ups import searchable, with_look_ups
 from engine.dataflow.samml.graph import Graph
 from engine.dataflow.samml.passes.buffers import size_buffers
 from engine.dataflow.space.firings import Firings
-from engine.dataflow.space.floors import floor_of
+from engine.dataflow.space.floors import Recomputed
 from engine.errors import FuseloomError, LoweringError, OrderError
 from engine.program.formats import LevelFormat
 from engine.program.types import Program, Statement
@@ -28,10 +28,10 @@ from engine.results.method import Budget, Refusal
 
 MOST_LEVELS = 3
 """Levels of which every choice to look up or scan is a way; of more, the best that is found."""
-RANKED = 100
+RANKED = 50
 """Orders of a region that are looked at in the order of what they take at least."""
-FAR = 1.2
-"""Times what the best way takes at which others are left for later."""
+FAR, MANY = 1.2, 4.0
+"""Times what the best way takes at which others are left for later, whatever more they take."""
 MOST_REGIONS = 12
 """Regions, with different inputs stored twice, that are looked at to bound what they take."""
 EFFORT = 3e6
@@ -298,11 +298,11 @@ class Ways:
         so_far: Callable[[], float],
     ) -> Iterator[Way | Refusal | Later]:
         ranked: dict[tuple[str, ...], float] = {}
+        again = Recomputed(region, self.firings, budget.lanes)
 
         def least(nests: NestClass) -> float:
             if nests.order not in ranked:
-                lanes = budget.lanes
-                ranked[nests.order] = floor_of(region, self.firings, lanes, nests.order)
+                ranked[nests.order] = again.floor(nests.order, MANY * so_far())
             return ranked[nests.order]
 
         for locate in (True, False):
