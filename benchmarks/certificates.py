@@ -93,7 +93,7 @@ def space(seed: int) -> Space:
     return Space(program, data, budget, machine, rng.random() < 0.25)
 
 
-def best_of(given: Space) -> tuple[float, int, int] | None:
+def best_of(given: Space, method: Dataflow) -> tuple[float, int, int] | None:
     """Cycles of the best schedule, parts that were run, and schedules; None if they are too many.
 
     Raises
@@ -101,7 +101,6 @@ def best_of(given: Space) -> tuple[float, int, int] | None:
     AssertionError
         If a floor is above a run.
     """
-    method = given.method()
     size = len(method.units)
     spans = [(begin, end) for begin in range(size) for end in method.ends(begin)]
     ways: dict[tuple[int, int], list[Part]] = {}
@@ -135,13 +134,13 @@ def best_of(given: Space) -> tuple[float, int, int] | None:
     return after[0], count, schedules[0]
 
 
-def wrong(given: Space, best: float, seed: int) -> str:
+def wrong(given: Space, method: Dataflow, best: float, seed: int) -> str:
     """What is wrong with a search of a space; nothing if that is empty."""
     rng = random.Random(seed)
     for gap in (0.0, 0.05, 0.3):
         for stop in (None, rng.randint(1, 4)):
             try:
-                found = Search(given.method(), given.budget, gap=gap, most_runs=stop).run()
+                found = Search(method, given.budget, gap=gap, most_runs=stop).run()
             except FuseloomError as reason:
                 if best < inf:
                     return f"gap {gap}: {reason}"
@@ -167,9 +166,10 @@ def main() -> None:
     bad = large = 0
     while len(parts) < options.spaces:
         given = space(seed)
+        method = given.method()
         try:
-            found = best_of(given)
-            problem = "" if found is None else wrong(given, found[0], seed)
+            found = best_of(given, method)
+            problem = "" if found is None else wrong(given, method, found[0], seed)
         except AssertionError as reason:
             found, problem = (0.0, 0, 0), f"a floor is above a run: {reason}"
         if problem:

@@ -29,6 +29,7 @@ from engine.dataflow.sim.reports import Limits
 from engine.dataflow.space.contents import Contents
 from engine.dataflow.space.firings import Firings
 from engine.dataflow.space.floors import Recomputed, floors
+from engine.dataflow.space.shared import Shared
 from engine.dataflow.space.ways import Later, Way, Ways, span_of
 from engine.errors import AbandonedError, FuseloomError, ProgramError
 from engine.program.storage import StoredTensor, check_data
@@ -108,7 +109,7 @@ class Dataflow:
         self._ways = Ways(self.program, self.rest, self.known, self._firings, sized)
         self._contents = Contents(self.program, self.data)
         self._kinds = Kinds(self.program, self.rest, {})
-        self._shared: dict[Hashable, _Shared] = {}
+        self._shared: dict[Hashable, Shared] = {}
         self._looked: set[str] = set()
         self._tensors: dict[str, StoredTensor] = dict(self.data)
         self._place = {s.out.tensor: k for k, s in enumerate(self.statements)}
@@ -140,6 +141,7 @@ class Dataflow:
         statements = self.statements[begin:end]
         if begin in self._alone:
             return 0.0
+        self._ensure(self.units[:end])
         try:
             regions = self._ways.regions(statements, budget)
         except FuseloomError:
@@ -167,7 +169,7 @@ class Dataflow:
         contents = tuple(self._contents[name] for name in read)
         key = (self._kinds.key(span), contents, budget)
         if key not in self._shared:
-            self._shared[key] = _Shared(statements, self._fresh(begin, end, budget))
+            self._shared[key] = Shared(statements, self._fresh(begin, end, budget))
         like = self._shared[key]
         for found in like:
             yield self._renamed(found, like.statements, begin, end)
@@ -335,7 +337,7 @@ class Dataflow:
                     case Refusal():
                         yield found
                     case Later():
-                        shared = _Shared(statements, parts(found.open()))
+                        shared = Shared(statements, parts(found.open()))
                         yield Deferred(found.least, shared.plain)
                     case Way():
                         part = self._part(begin, end, found, budget)
@@ -344,6 +346,7 @@ class Dataflow:
                         yield part
                         if begin in self._alone:
                             return
+                        self._ensure(self.units[begin:end])  # to tell what other orders take
 
         yield from parts(self._ways.of(statements, budget, lambda: least[0]))
 
@@ -386,36 +389,6 @@ class Dataflow:
         least = made.least if made.least is not None and made.mode is Mode.EXACT else 0.0
         cost = Cost(made.cycles, made.bytes, on_chip or 0.0, way.lanes)
         return Part(begin, end, cost, min(least, made.cycles), f"{name}{way.text}", way)
-
-
-class _Shared:
-    """What was found of a region so far, for all that are like it."""
-
-    def __init__(
-        self,
-        statements: tuple[Statement, ...],
-        ways: Iterator[Part | Refusal | Deferred],
-    ) -> None:
-        self.statements = statements
-        self._found: list[Part | Refusal | Deferred] = []
-        self._ways = ways
-
-    def __iter__(self) -> Iterator[Part | Refusal | Deferred]:
-        number = 0
-        while True:
-            if number == len(self._found):
-                found = next(self._ways, None)
-                if found is None:
-                    return
-                self._found.append(found)
-            yield self._found[number]
-            number += 1
-
-    def plain(self) -> Iterator[Part | Refusal]:
-        """The same; there is nothing deferred among it."""
-        for found in self:
-            assert not isinstance(found, Deferred)
-            yield found
 
 
 def _kept(setting: directives.Setting) -> bool:

@@ -19,9 +19,10 @@ from engine.dataflow.sim.reports import Limits
 from engine.dataflow.stores import with_dense_levels
 from engine.errors import CancelledError, FuseloomError, ScheduleError, SimulationError
 from engine.explore.certificate import Certificate, together
+from engine.explore.found import Best
 from engine.explore.pareto import front
 from engine.explore.reasons import reasons, why_not
-from engine.explore.search import Best, Progress, Search
+from engine.explore.search import Progress, Search
 from engine.program.types import Program
 from engine.results.method import Budget, Cost, Part, every
 

@@ -11,7 +11,7 @@ from engine.dataflow.method import Dataflow
 from engine.dataflow.orders import best_orders
 from engine.dataflow.sim.program_runs import simulate
 from engine.errors import FuseloomError
-from engine.explore.search import Best
+from engine.explore.found import Best
 from engine.results.method import Part
 
 

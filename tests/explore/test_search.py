@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from engine.errors import FuseloomError, SimulationError
-from engine.explore.search import Best, Search
+from engine.explore.found import Best
+from engine.explore.search import Search
 from engine.results.method import Budget, Cost, Floats, Part, Refusal
 
 SEED = 160_000

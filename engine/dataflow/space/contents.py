@@ -13,9 +13,12 @@ from collections.abc import Hashable, Iterable, Mapping
 import numpy as np
 
 from engine.dataflow.cost.known import Known
+from engine.program.completeness import complete_tensors
 from engine.program.levels import arrays_of
 from engine.program.storage import StoredTensor
 from engine.program.types import Program
+
+_WHOLE = "every coordinate"
 
 
 class Contents:
@@ -32,8 +35,9 @@ class Contents:
         self._numbers: dict[Hashable, int] = {}
         self._of: dict[str, int] = {}
         self._names: dict[int, list[str]] = {}
+        complete = complete_tensors(program)
         for name in program.inputs:
-            self._add(name, _digest(data[name]))
+            self._add(name, _WHOLE if name in complete else _digest(data[name]))
         for statement in program.statements:
             number: dict[str, int] = {}
             for x in statement.indices:
@@ -42,7 +46,8 @@ class Contents:
             places = tuple(tuple(number.get(x, x) for x in a.indices) for a in accesses)
             axis = number.get(statement.axis or "")
             operands = tuple(self._of[a.tensor] for a in statement.operands)
-            self._add(statement.out.tensor, (statement.op.value, axis, places, operands))
+            told: Hashable = (statement.op.value, axis, places, operands)
+            self._add(statement.out.tensor, _WHOLE if statement.out.tensor in complete else told)
 
     def _add(self, name: str, told: Hashable) -> None:
         tensor = self.program.tensor(name)

@@ -121,7 +121,7 @@ class Firings:
         self.program = program
         self.known = known
         self._tensors: dict[str, Ints | None] = {}
-        self._of: dict[str, Table | None] = {}
+        self._of: dict[str, Table | int] = {}
 
     def elements(self, name: str) -> float:
         """Elements, or blocks, that a tensor stores; 0 where that is not known."""
@@ -162,13 +162,17 @@ class Firings:
             If that is not known, or too much.
         """
         name = statement.out.tensor
+        names = [name, *(a.tensor for a in statement.operands)]
+        if not all(map(self.known.patterns.knows, names)):
+            raise TooManyError
         if name not in self._of:
             try:
                 self._of[name] = self._fires(statement)
-            except TooManyError:
-                self._of[name] = None
-        if (found := self._of[name]) is None:
-            raise TooManyError
+            except TooManyError as many:
+                self._of[name] = many.rows
+        found = self._of[name]
+        if isinstance(found, int):
+            raise TooManyError(found)
         return found
 
     def count(self, statement: Statement) -> float:
@@ -230,9 +234,11 @@ class Firings:
 
     def _listed(self, name: str) -> Ints | None:
         """The coordinates of a tensor's elements; None if they are not known, or too many."""
+        if not self.known.patterns.knows(name):
+            return None
         if name not in self._tensors:
             self._tensors[name] = None
-            if self.known.patterns.knows(name) and self.elements(name) <= MOST:
+            if self.elements(name) <= MOST:
                 try:
                     stored = self.known.patterns.elements_of(name)
                     self._tensors[name] = coordinates(stored.tensor, stored.levels)
