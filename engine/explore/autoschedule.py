@@ -10,6 +10,7 @@ from typing import Any
 
 from engine.dataflow.compiler import Compilation, compile_program
 from engine.dataflow.cost.estimate import estimate
+from engine.dataflow.fusion.directives import Global
 from engine.dataflow.fusion.schedule import Schedule
 from engine.dataflow.method import KEPT, Dataflow
 from engine.dataflow.orders import best_orders
@@ -326,7 +327,12 @@ def _choices(
 
 
 def _stored(method: Dataflow, compiled: Compilation) -> Iterator[tuple[str, Compilation]]:
-    """The same schedule, with complete levels between regions stored dense where that helps."""
+    """The same schedule, with complete levels between regions stored dense where that helps.
+
+    Not where statements are iterated globally: a schedule has nothing else to say of their regions.
+    """
+    if method.base.of(Global):
+        return
     made = with_dense_levels(compiled, method.known, [r.name for r in compiled.regions])
     if made is not compiled:
         yield f"{', '.join(made.dense_levels)} stored dense", made
