@@ -43,6 +43,8 @@ SOME = 8
 """Ways of the same units that are looked at in one step."""
 FEW = 3
 """Ways of two parts as one that are looked at to see whether that is worth it."""
+SMALL = 64
+"""Units of a program of which there is a bound even if time is up before it was asked for."""
 PATIENT = 6
 """Looks for a better schedule without any, before there is one for the bound after each."""
 PATIENCE = 3
@@ -135,7 +137,7 @@ class Search:
                 break
             if not self._step():
                 break
-        if self._floors.size:
+        if self._floors.size or (len(self.method.units) <= SMALL and not self._cancelled):
             bound = max(bound, min(self._path(self._least())[0], self._cost.cycles))
         return self._result(bound)
 
