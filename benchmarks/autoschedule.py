@@ -4,8 +4,8 @@
 
 In every small space each schedule is run; the search must find the least, prove it, and its bound
 must be below it at every tolerance.  Beside it stands a search at random: as many schedules, drawn
-from the same space, as the search has simulated parts (:mod:`benchmarks.baselines` compares with as many
-runs of parts).
+from the same space, as the search has simulated parts; :mod:`benchmarks.baselines`
+compares with as many runs of parts.
 """
 
 from __future__ import annotations
@@ -104,7 +104,9 @@ def row(name: str, family: str, n: int, seed: int, lanes: int) -> Row | None:
     for path in found:
         for number, part in enumerate(path):
             if part not in runs:
-                runs[part] = method.measure(path[: number + 1]).cycles
+                cost = method.measure(path[: number + 1])
+                assert cost is not None  # nothing says that it may be abandoned
+                runs[part] = cost.cycles
     cycles = [sum(runs[part] for part in path) for path in found]
     began = time.process_time()
     best = Search(Dataflow(program, data), budget).run()

@@ -204,7 +204,21 @@ class Firings:
             return False
         if statement.op.joins_by_union:
             return set(mine[0].indices) == set(statement.indices)
+        if len(others) == 1:
+            return self._meets(others[0], mine[0])
         return all(self.whole(other.tensor) for other in others)
+
+    def _meets(self, other: Access, access: Access) -> bool:
+        """Whether an operand has something under every coordinate of the indices of another."""
+        if self.whole(other.tensor):
+            return True
+        shared = [x for x in dict.fromkeys(access.indices) if x in other.indices]
+        try:
+            table = self.table(other).over(shared)
+        except TooManyError:
+            return False
+        sizes = self.sizes(access)
+        return table.rows > 0 and table.rows == prod(sizes[x] for x in shared)
 
     def taken(self, statement: Statement, fires: Table, name: str) -> Table:
         """What a statement takes of an operand, by that one's dimensions, if it fires so.
