@@ -30,6 +30,7 @@ HOLDS = {
     "engine.dataflow.stores": "levels that are better\nstored dense",
     "engine.dataflow.orders": "orders, ranked",
     "engine.dataflow.what_if": "other channels, lanes",
+    "engine.dataflow.space": "ways of regions, bounds",
     "engine.dataflow.method": "schedules, as the\nsearch sees them",
     "engine.explore": "the best schedule,\nwith a certificate;\nruns that are kept",
     "engine.experiments": "the paper's tables and figures,\nas claims with commands",

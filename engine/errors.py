@@ -159,6 +159,10 @@ class LimitError(SimulationError):
     rule = "limit"
 
 
+class AbandonedError(LimitError):
+    """A run that takes more cycles than were asked for."""
+
+
 class DeadlockError(SimulationError):
     """Nodes wait for each other in a circle through full or empty channels.
 

@@ -27,6 +27,14 @@ class Elsewhere(NamedTuple):
 
 S, P = "engine/dataflow/sim", "tests/property"
 ELSEWHERE = (
+    Elsewhere(
+        "engine/dataflow/space/shared.py",
+        "tests/dataflow/space/test_ways.py",
+        "ways that are looked at once",
+    ),
+    Elsewhere(
+        "engine/explore/found.py", "tests/explore/test_search.py", "what a search gives back"
+    ),
     Elsewhere("engine/cli/__main__.py", "tests/cli/test_main.py", "a door to main"),
     Elsewhere("engine/cli/command.py", "tests/cli/test_json.py", "what commands share"),
     Elsewhere("engine/cli/programs.py", "tests/cli/test_simulate.py", "one half of a command"),

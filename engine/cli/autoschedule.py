@@ -12,15 +12,22 @@ from engine.cli.command import Command, print_json, seconds
 from engine.cli.inputs import Problem, problem, program_options, schedule_of
 from engine.cli.limits import add_limits, limits_of, size
 from engine.errors import ScheduleError
-from engine.explore.autoschedule import GAP, TIME_LIMIT, Autoscheduled, autoschedule
+from engine.explore.autoschedule import GAP, TIME_LIMIT, Autoscheduled, Choice, autoschedule
 from engine.results.document import Kind
+from engine.results.text_table import Align, Column, text_table
 
 
 def _declare(parser: argparse.ArgumentParser) -> None:
     program_options(parser)
     parser.add_argument(
-        "--budget", type=_budget, default={}, metavar="lanes=N,onchip=SIZE",
-        help="what a region may have: lanes (default: 1), and bytes held on chip, such as 64KiB",
+        "--budget", type=_budget, default={}, metavar="lanes=N,onchip=SIZE,copies=N",
+        help="what a region may have: lanes (default: 1), bytes held on chip, such as 64KiB, and "
+        "inputs stored in another mode order, too (default: 0)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--also", action="append", default=[], metavar="SETTINGS",
+        help="search everything once more under settings that hold throughout, such as 'block 4', "
+        "'global' or 'store dense'; may be repeated",
     )  # fmt: skip
     parser.add_argument(
         "--gap", type=_share, default=GAP, metavar="SHARE",
@@ -38,14 +45,16 @@ def _budget(text: str) -> dict[str, int]:
     found: dict[str, int] = {}
     for part in text.split(","):
         name, equals, value = part.partition("=")
-        if name not in ("lanes", "onchip") or not equals or name in found:
-            raise argparse.ArgumentTypeError(f"{part!r} is neither lanes=N nor onchip=SIZE")
+        if name not in ("lanes", "onchip", "copies") or not equals or name in found:
+            known = "lanes=N, onchip=SIZE and copies=N"
+            raise argparse.ArgumentTypeError(f"{part!r} is none of {known}, or is there twice")
         if name == "onchip":
             found[name] = size(value)
-        elif re.fullmatch(r"\d{1,6}", value) and int(value) >= 1:
+        elif re.fullmatch(r"\d{1,6}", value) and (int(value) or name == "copies"):
             found[name] = int(value)
         else:
-            raise argparse.ArgumentTypeError(f"{part!r}: lanes are a number of at least 1")
+            least = 0 if name == "copies" else 1
+            raise argparse.ArgumentTypeError(f"{part!r}: {name} are a number of at least {least}")
     return found
 
 
@@ -58,6 +67,11 @@ def _share(text: str) -> float:
 
 def _search(options: Any, given: Problem) -> Autoscheduled:
     """Search, telling how it goes where somebody looks on."""
+    if options.orders != "best":
+        raise ScheduleError(
+            f"--orders {options.orders} goes with other commands",
+            hint="all orders are searched; a schedule that names an order is judged by 'simulate'",
+        )
     shown = sys.stderr.isatty() and not options.json
 
     def tell(cycles: float, text: str) -> None:
@@ -73,6 +87,10 @@ def _search(options: Any, given: Problem) -> Autoscheduled:
             presets=given.model.presets,
             lanes=options.budget.get("lanes", 1),
             on_chip=options.budget.get("onchip"),
+            copies=options.budget.get("copies", 0),
+            also=options.also,
+            sized=options.capacity == "sized",
+            pareto=getattr(options, "pareto", False),
             gap=options.gap,
             time_limit=options.time_limit,
             limits=limits_of(options),
@@ -81,6 +99,15 @@ def _search(options: Any, given: Problem) -> Autoscheduled:
     finally:
         if shown:
             print("\r\033[K", end="", file=sys.stderr, flush=True)
+
+
+def _declare_more(parser: argparse.ArgumentParser) -> None:
+    _declare(parser)
+    parser.add_argument(
+        "--pareto", action="store_true",
+        help="go on until time is up, and list schedules that no other one beats in cycles, "
+        "bytes, memory on chip and lanes together",
+    )  # fmt: skip
 
 
 def _run(options: Any) -> int:
@@ -108,11 +135,32 @@ def _run(options: Any) -> int:
             f"no schedule of this space takes fewer than {proof.bound:,.0f} cycles: at most "
             f"{proof.gap:.1%} fewer"
         )
+    print(f"the space has {found.space}")
     counts = ", ".join(f"{number:,} {what}" for what, number in sorted(proof.counts.items()))
     print(f"ways of executing parts of the program: {counts}\n")
     for reason in found.reasons:
         print(f"* {reason}")
+    if found.choices is not None:
+        print("\nnone of these is beaten in all respects:")
+        for line in text_table(_COLUMNS, [_row(choice) for choice in found.choices]):
+            print(line)
     return 0
+
+
+_COLUMNS = (
+    Column("cycles", 14),
+    Column("bytes", 14),
+    Column("on chip, bytes", 14),
+    Column("lanes", 6),
+    Column("", 0, Align.LEFT),
+)
+
+
+def _row(choice: Choice) -> tuple[str, ...]:
+    cost = choice.cost
+    numbers = (cost.cycles, cost.bytes, cost.on_chip, cost.lanes)
+    text = choice.schedule if choice.simulated else f"{choice.schedule} (estimated)"
+    return (*(f"{number:,.0f}" for number in numbers), text)
 
 
 def _why(options: Any) -> int:
@@ -137,7 +185,7 @@ def _why(options: Any) -> int:
 AUTOSCHEDULE = Command(
     "autoschedule",
     "Find the schedule with the fewest cycles, and prove how good it is.",
-    _declare,
+    _declare_more,
     _run,
 )
 WHY = Command("why", "Say why a schedule is not the best one.", _declare, _why)

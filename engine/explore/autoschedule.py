@@ -2,30 +2,90 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from math import inf
 from typing import Any
 
 from engine.dataflow.compiler import Compilation, compile_program
-from engine.dataflow.cost.estimate import Known, estimate_region
+from engine.dataflow.cost.estimate import estimate
+from engine.dataflow.fusion.directives import Global
 from engine.dataflow.fusion.schedule import Schedule
-from engine.dataflow.method import Dataflow
+from engine.dataflow.method import KEPT, Dataflow
 from engine.dataflow.orders import best_orders
 from engine.dataflow.sim.machine import Machine
 from engine.dataflow.sim.program_runs import Run, simulate
 from engine.dataflow.sim.reports import Limits
 from engine.dataflow.stores import with_dense_levels
-from engine.errors import FuseloomError
-from engine.explore.certificate import Certificate
-from engine.explore.search import Best, Progress, Search
+from engine.errors import CancelledError, FuseloomError, ScheduleError, SimulationError
+from engine.explore.certificate import Certificate, together
+from engine.explore.found import Best
+from engine.explore.pareto import front
+from engine.explore.reasons import reasons, why_not
+from engine.explore.search import Progress, Search
 from engine.program.types import Program
-from engine.results.method import Budget, Part
+from engine.results.method import Budget, Cost, Part, every
 
 NEAR = 0.02
 """Share by which estimates of what is worth a run may be above the best."""
 GAP, TIME_LIMIT = 0.05, 10.0
 """What may be missed, as a share of the cycles, and the seconds a search takes, by default."""
+MOST_LANES = 256
+"""Lanes of a budget: graphs of more have too many nodes to be searched."""
+COUNTING = 0.1
+"""Share of the time limit that counting the space may take."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A schedule that no other one beats in cycles, bytes, memory on chip and lanes together.
+
+    Attributes
+    ----------
+    simulated : bool
+        Whether cycles and bytes are those of a run, not of an estimate.
+    """
+
+    schedule: str
+    cost: Cost
+    simulated: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {
+            "schedule": self.schedule,
+            "cycles": self.cost.cycles,
+            "bytes": self.cost.bytes,
+            "on_chip": self.cost.on_chip,
+            "lanes": self.cost.lanes,
+            "simulated": self.simulated,
+        }
+
+
+@dataclass(frozen=True)
+class Space:
+    """How many schedules there are.
+
+    Attributes
+    ----------
+    schedules : int
+        Legal ones: cuts, orders, look-ups, lanes, copies.
+    exact : bool
+        Whether these are all; otherwise there was no time to count more.
+    """
+
+    schedules: int
+    exact: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {"schedules": self.schedules, "exact": self.exact}
+
+    def __str__(self) -> str:
+        many = self.schedules
+        number = f"{many:,}" if many < 10**15 else f"{many:.3e}"
+        return f"{'' if self.exact else 'at least '}{number} schedules"
 
 
 @dataclass(frozen=True)
@@ -36,21 +96,31 @@ class Autoscheduled:
     ----------
     schedule : str
         Its text: ``fl.compile(program, schedule)`` gives it again.
-    cycles : float
-        Simulated; expected if nothing was simulated.
+    cycles : int
+        Of its run.
     certificate : Certificate
     reasons : tuple of str
         Why it is as it is, in words.
-    run : Run or None
+    space : Space
+        How many schedules there are.
+    run : Run
+    best : Best
+        What the search found, before dense storage and presets were compared.
+    method : Dataflow
+        The space in which that lies.
+    choices : tuple of Choice or None
+        If they were asked for: schedules none of which is beaten, the fewest cycles first.
     """
 
     schedule: str
-    cycles: float
+    cycles: int
     certificate: Certificate
     reasons: tuple[str, ...]
-    run: Run | None = field(default=None, repr=False)
-    best: Best | None = field(default=None, repr=False)
-    _method: Dataflow | None = field(default=None, repr=False)
+    space: Space
+    run: Run = field(repr=False)
+    best: Best = field(repr=False)
+    method: Dataflow = field(repr=False)
+    choices: tuple[Choice, ...] | None = field(default=None, repr=False)
 
     def why(self, schedule: str) -> str:
         """Why not this one: the rule, bound or rival that removed a schedule.
@@ -60,17 +130,18 @@ class Autoscheduled:
         schedule : str
             Text of the scheduling language.
         """
-        if self._method is None:
-            raise FuseloomError("nothing is known of other schedules")
-        return why_not(self._method, self.cycles, schedule)
+        return why_not(self.method, self.cycles, schedule)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
+        choices = None if self.choices is None else [c.to_dict() for c in self.choices]
         return {
             "schedule": self.schedule,
             "cycles": self.cycles,
             "certificate": self.certificate.to_dict(),
             "reasons": list(self.reasons),
+            "space": self.space.to_dict(),
+            "choices": choices,
         }
 
 
@@ -80,9 +151,13 @@ def autoschedule(
     *,
     machine: Machine | None = None,
     base: Schedule | str | None = None,
+    also: Sequence[str] = (),
     presets: Mapping[str, str] | None = None,
     lanes: int = 1,
     on_chip: float | None = None,
+    copies: int = 0,
+    sized: bool = False,
+    pareto: bool = False,
     gap: float = GAP,
     time_limit: float = TIME_LIMIT,
     limits: Limits | None = None,
@@ -90,7 +165,7 @@ def autoschedule(
 ) -> Autoscheduled:
     """Find the schedule that takes the fewest cycles.
 
-    Cuts, dataflow orders, look-ups and lanes are searched, as
+    Cuts, dataflow orders, look-ups, lanes and copies are searched, as
     :class:`engine.dataflow.method.Dataflow` has them; what is found is simulated, and how much
     better another one could be is proved (:mod:`engine.explore.search`).  Then complete levels
     between regions are stored dense where that takes less, and the presets are compared as every
@@ -101,13 +176,23 @@ def autoschedule(
     data : mapping
         Every input by name.
     base : Schedule or str, optional
-        Whose ``block``, ``global``, ``strict`` and ``repeat`` hold for every schedule.
+        Whose ``block``, ``global``, ``strict``, ``repeat`` and ``store`` of all tensors hold for
+        every schedule.
+    also : sequence of str
+        Such settings; with each, all schedules are searched once more, and the proof covers all.
     presets : mapping of str to str, optional
         Schedules whose cuts are looked at first.
     lanes : int
         Lanes that a region may have.
     on_chip : float, optional
         Bytes that a region may hold on chip, as estimated.
+    copies : int
+        Inputs that a region may have in another mode order, too.
+    sized : bool
+        Whether channels have the capacities that no data can deadlock.
+    pareto : bool
+        Whether to go on until time is up, for schedules that no other one beats in cycles, bytes,
+        memory on chip and lanes together.
     gap : float
         Share of the cycles by which a better one may be missed; 0 searches until none is left.
     time_limit : float
@@ -127,136 +212,165 @@ def autoschedule(
     >>> found.cycles == fl.simulate(fl.compile(model.program, found.schedule), data).cycles
     True
     """
-    _check(lanes, on_chip, gap, time_limit)
-    base = Schedule.parse(base) if isinstance(base, str) else base
-    method = Dataflow(program, data, machine, base=base, presets=presets, limits=limits)
-    budget = Budget(lanes, on_chip)
-    best = Search(method, budget, gap=gap, time_limit=time_limit, progress=progress).run()
-    schedule, told, proof = best.schedule, reasons(method, best), best.certificate
-    run = simulate(compile_program(program, schedule), method.data, method.machine, limits=limits)
-    rivals = [] if lanes > 1 or on_chip is not None else [*_outside(method, program, presets or {})]
-    for name, compiled, expected in [*_stored(method, program, schedule), *rivals]:
-        if expected >= run.cycles * (1 + NEAR):
+    _check(lanes, on_chip, copies, gap, time_limit)
+    began = time.monotonic()
+    base = Schedule.parse(base or "") if isinstance(base, str | None) else base
+    budget = Budget(lanes, on_chip, copies)
+    tell = progress
+    methods: list[Dataflow] = []
+    found: list[Best] = []
+    cycles = inf
+    for number, own in enumerate([base, *(_with(base, text) for text in also)]):
+        left = max(began + time_limit - time.monotonic(), 0.0) / (len(also) + 1 - number)
+        method = Dataflow(
+            program, data, machine, base=own, presets=presets, limits=limits, sized=sized
+        )
+        searched = Search(method, budget, gap=gap, time_limit=left, beat=cycles, progress=tell)
+        methods.append(method)
+        found.append(searched.run())
+        cycles = min(cycles, found[-1].cost.cycles)
+    method, best = [pair for pair in zip(methods, found, strict=True) if pair[1].parts][-1]
+    sizes = [m.size(budget, COUNTING * time_limit / len(methods)) for m in methods]
+    space = Space(sum(n for n, _ in sizes), all(exact for _, exact in sizes))
+    choices = None
+    if pareto:
+        choices = tuple(_choices(method, best, budget, began + time_limit, progress))
+    proof = together([one.certificate for one in found])
+    return _judged(program, method, best, proof, space, choices, presets or {}, budget)
+
+
+def _judged(
+    program: Program,
+    method: Dataflow,
+    best: Best,
+    proof: Certificate,
+    space: Space,
+    choices: tuple[Choice, ...] | None,
+    presets: Mapping[str, str],
+    budget: Budget,
+) -> Autoscheduled:
+    """The best of the space, or what is outside it and better: run as a whole."""
+    schedule, told = best.schedule, reasons(method, best)
+
+    def judge(compiled: Compilation) -> Run:
+        return simulate(compiled, method.given, method.machine, limits=method.limits)
+
+    compiled = compile_program(program, schedule)
+    run = judge(compiled.sized() if method.sized else compiled)
+    rivals = [*_stored(method, compiled), *_outside(method, presets, budget)]
+    for name, made in rivals:
+        rival = made.sized() if method.sized else made
+        expected = estimate(rival, method.given, machine=method.machine)
+        if expected.cycles >= run.cycles * (1 + NEAR):
             continue
-        other = simulate(compiled, method.data, method.machine, limits=limits)
+        other = judge(rival)
         if (other.cycles, other.work.bytes) < (run.cycles, run.work.bytes):
             told.append(
                 f"{name}: {other.cycles:,} cycles and {other.work.bytes:,} bytes instead of "
                 f"{run.cycles:,} and {run.work.bytes:,}"
             )
-            schedule, run = str(compiled.resolved), other
+            schedule, run = str(made.resolved), other
     proof = replace(proof, cycles=run.cycles, bound=min(proof.bound, run.cycles))
-    return Autoscheduled(schedule, run.cycles, proof, tuple(told), run, best, method)
+    return Autoscheduled(
+        schedule, run.cycles, proof, tuple(told), space, run, best, method, choices
+    )
 
 
-def _stored(
-    method: Dataflow, program: Program, schedule: str
-) -> Iterator[tuple[str, Compilation, float]]:
-    """The same schedule, with complete levels between regions stored dense where that helps."""
-    if not method.machine.has_searchers:
+def _with(base: Schedule, text: str) -> Schedule:
+    """The settings of a schedule, with others that hold throughout, too."""
+    more = Schedule.parse(text)
+    odd = [d for d in (*more.fusions, *more.orders, *more.settings) if not isinstance(d, KEPT)]
+    if odd or not more.settings:
+        raise ScheduleError(
+            f"'{odd[0] if odd else text}' is searched, or nothing that could hold throughout",
+            hint="block, global, strict, repeat or store, such as 'block 4'",
+        )
+    return replace(base, settings=(*base.settings, *more.settings))
+
+
+def _choices(
+    method: Dataflow, best: Best, budget: Budget, until: float, progress: Progress | None
+) -> Iterator[Choice]:
+    """What no schedule beats of all ways that there is time to look at; run, while there is."""
+    parts: dict[Part, None] = {part: None for span in best.spans for part in span.parts}
+    size = len(method.units)
+    spans = [(b, e) for b in range(size) for e in method.ends(b)]
+    for begin, end in sorted(spans, key=lambda at: (at[1] - at[0], at[0])):
+        if time.monotonic() > until:
+            break
+        if progress is not None and progress(best.cost.cycles, method.units[begin]) is False:
+            raise CancelledError("the search was cancelled")
+        for way in every(method.ways(begin, end, budget)):
+            if isinstance(way, Part):
+                parts.setdefault(way)
+            if time.monotonic() > until:
+                break
+    runs = dict(best.runs)
+    for chosen in front(size, parts, runs).parts:
+        if time.monotonic() > until:
+            break
+        for number, part in enumerate(chosen):
+            if part in runs:
+                continue
+            if progress is not None and progress(best.cost.cycles, part.text) is False:
+                raise CancelledError("the search was cancelled")
+            try:
+                cost = method.measure(chosen[: number + 1])
+            except SimulationError:
+                parts.pop(part)
+                break
+            if cost is not None:
+                runs[part] = cost
+    found = front(size, parts, runs)
+    for cost, chosen in zip(found.costs, found.parts, strict=True):
+        yield Choice(method.schedule(chosen), cost, all(part in runs for part in chosen))
+
+
+def _stored(method: Dataflow, compiled: Compilation) -> Iterator[tuple[str, Compilation]]:
+    """The same schedule, with complete levels between regions stored dense where that helps.
+
+    Not where statements are iterated globally: a schedule has nothing else to say of their regions.
+    """
+    if method.base.of(Global):
         return
-    compiled = compile_program(program, schedule)
     made = with_dense_levels(compiled, method.known, [r.name for r in compiled.regions])
     if made is not compiled:
-        names = ", ".join(made.dense_levels)
-        yield f"{names} stored dense", made, _expected(method, made)
+        yield f"{', '.join(made.dense_levels)} stored dense", made
 
 
 def _outside(
-    method: Dataflow, program: Program, presets: Mapping[str, str]
-) -> Iterator[tuple[str, Compilation, float]]:
-    """The presets, as every other command takes them."""
-    for name, text in presets.items():
+    method: Dataflow, presets: Mapping[str, str], budget: Budget
+) -> Iterator[tuple[str, Compilation]]:
+    """The presets that fit the budget, as every other command takes them.
+
+    None where settings hold for every schedule, which presets do not have.
+    """
+    for name, text in presets.items() if not method.base.settings else ():
         try:
-            compiled = compile_program(program, text)
-            made = best_orders(compiled, method.data, machine=method.machine).compilation
+            compiled = compile_program(method.source, text)
+            made = best_orders(compiled, method.given, machine=method.machine).compilation
+            rival = made.sized() if method.sized else made
+            found = estimate(rival, method.given, machine=method.machine)
         except FuseloomError:
             continue
-        yield f"the preset {name}", made, _expected(method, made)
+        options = [region.region.options for region in made.regions]
+        lanes = max((n for o in options for _, n in o.lanes), default=1)
+        held = [region.on_chip.held for region in found.regions]
+        rooms = [region.on_chip.channels or 0.0 for region in found.regions]
+        on_chip = max((inf if h is None else h + r for h, r in zip(held, rooms, strict=True)),
+                      default=0.0)  # fmt: skip
+        if lanes <= budget.lanes and (budget.on_chip is None or on_chip <= budget.on_chip):
+            yield f"the preset {name}", made
 
 
-def _expected(method: Dataflow, compiled: Compilation) -> float:
-    known = Known.shared(compiled.program, method.data, machine=method.machine)
-    return sum(estimate_region(region, known).cycles for region in compiled.regions)
-
-
-def _check(lanes: int, on_chip: float | None, gap: float, time_limit: float) -> None:
-    if not 1 <= lanes <= 1 << 16:
-        raise FuseloomError(f"a budget of {lanes:,} lanes", hint="from 1 to 65,536")
+def _check(lanes: int, on_chip: float | None, copies: int, gap: float, time_limit: float) -> None:
+    if not 1 <= lanes <= MOST_LANES:
+        raise FuseloomError(f"a budget of {lanes:,} lanes", hint=f"from 1 to {MOST_LANES}")
     if on_chip is not None and not on_chip >= 0:
         raise FuseloomError(f"a budget of {on_chip} bytes on chip", hint="0 or more")
+    if not 0 <= copies <= 4:
+        raise FuseloomError(f"a budget of {copies} copies", hint="from 0 to 4")
     if not 0 <= gap < 1:
         raise FuseloomError(f"a gap of {gap}", hint="a share from 0 to below 1, e.g. 0.05")
     if not time_limit > 0:
         raise FuseloomError(f"a time limit of {time_limit} s", hint="some seconds, e.g. 10")
-
-
-def reasons(method: Dataflow, best: Best) -> list[str]:
-    """Why the schedule is as it is: of each region, what its rivals take."""
-    told: list[str] = []
-    parts = [part for part in best.parts if part.choice is not None]
-    for part in parts:
-        rivals = best.rivals(part.begin, part.end)
-        alone = _alone(best, part)
-        text = f"{part.text}: {part.expected.cycles:,.0f} cycles expected"
-        if alone is not None:
-            text += f"; its {part.end - part.begin} statements one by one take {alone:,.0f}"
-        others = [rival.expected.cycles for rival in rivals if rival is not part]
-        if others:
-            text += f"; the next of {len(rivals)} ways takes {min(others):,.0f}"
-        told.append(text)
-    for left, right in pairwise(parts):
-        name = f"{method.units[left.begin]}..{method.units[right.end - 1]}"
-        both = left.expected.cycles + right.expected.cycles
-        rivals = best.rivals(left.begin, right.end)
-        if rivals:
-            cycles = rivals[0].expected.cycles
-            told.append(
-                f"cut before {method.units[right.begin]}: {name} as one region takes "
-                f"{cycles:,.0f} cycles instead of {both:,.0f}, under the best order looked at"
-            )
-        elif right.begin in method.ends(left.begin) and right.end in method.ends(left.begin):
-            told.append(f"cut before {method.units[right.begin]}: {name} has no way as one region")
-    return told
-
-
-def _alone(best: Best, part: Part) -> float | None:
-    """What the statements of a part take one by one, if they are several and that is known."""
-    if part.end - part.begin == 1:
-        return None
-    total = 0.0
-    for unit in range(part.begin, part.end):
-        rivals = best.rivals(unit, unit + 1)
-        if not rivals:
-            return None
-        total += rivals[0].expected.cycles
-    return total
-
-
-def why_not(method: Dataflow, cycles: float, schedule: str) -> str:
-    """What removes a schedule, where another takes so many cycles.
-
-    The rule that refuses it; or its bound, if that is above; or what a run of it takes.
-    """
-    try:
-        compiled = compile_program(method.program, Schedule.parse(schedule))
-        made = best_orders(compiled, method.data, machine=method.machine)
-    except FuseloomError as reason:
-        return f"not legal: {reason}"
-    found = [method.estimate(region) for region in made.compilation.regions]
-    least = sum(region.least or 0.0 for region in found)
-    dearest = max(found, key=lambda region: region.cycles, default=None)
-    where = f"; {dearest.name} alone takes {dearest.cycles:,.0f}" if dearest else ""
-    if least > cycles:
-        return (
-            f"removed by its bound: no run takes fewer than {least:,.0f} cycles, "
-            f"and the best takes {cycles:,.0f}{where}"
-        )
-    run = simulate(made.compilation, method.data, method.machine, limits=method.limits)
-    if run.cycles > cycles:
-        return (
-            f"removed by its rival: it takes {run.cycles:,} cycles, the best {cycles:,.0f}{where}"
-        )
-    if run.cycles == cycles:
-        return f"as good as the best: it takes {run.cycles:,} cycles, too"
-    return f"better than what was found: {run.cycles:,} cycles instead of {cycles:,.0f}"

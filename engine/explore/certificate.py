@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -44,6 +44,23 @@ class Certificate:
             "simulated": self.simulated,
             "counts": dict(self.counts),
         }
+
+
+def together(found: Sequence[Certificate]) -> Certificate:
+    """What is known of the best schedule of several spaces.
+
+    The best is the best of any; none is below the lowest bound.
+    """
+    counts: Counter[str] = Counter()
+    for one in found:
+        counts.update(one.counts)
+    return Certificate(
+        min(one.cycles for one in found),
+        min(one.bound for one in found),
+        all(one.simulated for one in found),
+        all(one.complete for one in found),
+        dict(counts),
+    )
 
 
 @dataclass

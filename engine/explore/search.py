@@ -13,7 +13,8 @@ cycles the best schedule:
 * **Bounds hold for paths.**  Give every edge a number that no run of it is below: cycles of its
   run where there was one, its lower bound where it was only looked at, and the floor of its units
   where ways are still unseen.  The shortest path in these numbers is no longer than any schedule
-  takes: each schedule is a path, and no edge of it counts more than its run.
+  takes: each schedule is a path, and no edge of it counts more than its run.  A run that was
+  abandoned takes more cycles than it had been given, which is a lower bound like any other.
 
 So the search takes the shortest path in these numbers and looks at what is least known on it:
 ways not seen yet are looked at, parts not run yet are run.  Every step raises some edge.  Once the
@@ -27,70 +28,30 @@ path that is expected to be the best have not been tried together yet, they are.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
 from itertools import islice, pairwise
 from math import inf
 
+import numpy as np
+
 from engine.errors import CancelledError, FuseloomError, SimulationError
 from engine.explore.certificate import Certificate, Tally
-from engine.results.method import Budget, Cost, Method, Part, Refusal
+from engine.explore.found import Best, Span
+from engine.results.method import Budget, Cost, Deferred, Floats, Method, Part, Refusal
 
 SOME = 8
 """Ways of the same units that are looked at in one step."""
-
+FEW = 3
+"""Ways of two parts as one that are looked at to see whether that is worth it."""
+SMALL = 64
+"""Units of a program of which there is a bound even if time is up before it was asked for."""
+PATIENT = 6
+"""Looks for a better schedule without any, before there is one for the bound after each."""
 PATIENCE = 3
 """Times the time limit that a search goes on without any schedule at all."""
 
 Progress = Callable[[float, str], bool | None]
 """Called with the cycles of the best so far and what is done now; False ends the search."""
-
-
-@dataclass(eq=False)
-class Span:
-    """Consecutive units, and the ways of executing them as one that have been looked at."""
-
-    begin: int
-    end: int
-    floor: float
-    ways: Iterator[Part | Refusal] | None
-    parts: list[Part] = field(default_factory=list)
-    seen: int = 0
-
-    @property
-    def open(self) -> bool:
-        """Whether there may be ways that have not been looked at."""
-        return self.ways is not None
-
-
-@dataclass(frozen=True)
-class Best:
-    """The best schedule that was found.
-
-    Attributes
-    ----------
-    schedule : str
-        Its text.
-    parts : tuple of Part
-    cost : Cost
-        Of its run, if it was run.
-    trace : tuple of (float, float, float)
-        Each time something better or a better bound was found: seconds since the start, cycles of
-        the best so far, and the bound.
-    """
-
-    schedule: str
-    parts: tuple[Part, ...]
-    cost: Cost
-    certificate: Certificate
-    spans: tuple[Span, ...] = field(repr=False)
-    refusals: dict[str, str] = field(default_factory=dict, repr=False)
-    trace: tuple[tuple[float, float, float], ...] = field(default=(), repr=False)
-
-    def rivals(self, begin: int, end: int) -> list[Part]:
-        """The ways of these units that were looked at, the fewest expected cycles first."""
-        found = [p for s in self.spans if (s.begin, s.end) == (begin, end) for p in s.parts]
-        return sorted(found, key=lambda part: part.expected.cycles)
 
 
 class Search:
@@ -105,6 +66,10 @@ class Search:
     simulate : bool
         Whether parts are run; otherwise what is expected of them counts, and nothing is proved
         beyond the bounds.
+    beat : float
+        Cycles of a schedule of another space; only what takes fewer is wanted.
+    most_runs : int, optional
+        Runs of parts after which the best so far is taken.
     """
 
     def __init__(
@@ -115,12 +80,16 @@ class Search:
         gap: float = 0.0,
         time_limit: float = inf,
         simulate: bool = True,
+        beat: float = inf,
+        most_runs: int | None = None,
         progress: Progress | None = None,
     ) -> None:
         self.method = method
         self.budget = budget or Budget()
         self.gap = gap
         self.simulate = simulate
+        self.beat = beat
+        self.most_runs = most_runs
         self.progress = progress
         self.tally = Tally()
         self.runs: dict[Part, Cost] = {}
@@ -129,18 +98,19 @@ class Search:
         self._patient = self._began + PATIENCE * time_limit
         self._spans: dict[tuple[int, int], Span] = {}
         self._failed: set[Part] = set()
+        self._above: dict[Part, float] = {}
+        self._tried = 0
+        self._stale = 0
         self._cancelled = False
         self._best: tuple[Part, ...] = ()
-        self._cost = Cost(inf)
+        self._cost = Cost(beat)
         self._trace: list[tuple[float, float, float]] = []
         size = len(method.units)
-        for begin in range(size):
-            for end in method.ends(begin):
-                ways = method.ways(begin, end, self.budget)
-                self._spans[begin, end] = Span(begin, end, method.floor(begin, end), ways)
-        self._from = [
-            [span for span in self._spans.values() if span.begin == p] for p in range(size)
-        ]
+        self._last = [method.ends(begin)[-1] for begin in range(size)]
+        self._known = np.full((size, size + 1), inf)
+        self._hoped = np.full((size, size + 1), inf)
+        self._floors: Floats = np.zeros((0, 0))
+        self._near: set[tuple[int, int]] = set()
 
     def run(self) -> Best:
         """Search until nothing better can be left, or time is up.
@@ -152,92 +122,150 @@ class Search:
         """
         for cut in self.method.starts():
             for begin, end in zip((0, *cut), cut, strict=False):
-                span = self._spans.get((begin, end))
+                span = self._span(begin, end)
                 while span is not None and span.open and not span.parts and not self._over():
                     self._look(span, 1)
+            expected = self._path(self._hoped)[0]
+            if expected < min(self._cost.cycles, self._trace[-1][1] if self._trace else inf):
+                self._trace.append((time.monotonic() - self._began, expected, 0.0))
         self._take()
         bound = 0.0
         while not self._over():
-            bound = max(bound, self._path(self._least)[0])
+            bound = max(bound, self._path(self._least())[0])
             self._note(bound)
             if bound >= self._cost.cycles * (1.0 - self.gap) or bound == inf:
                 break
             if not self._step():
                 break
-        return self._result(max(bound, min(self._path(self._least)[0], self._cost.cycles)))
+        if self._floors.size or (len(self.method.units) <= SMALL and not self._cancelled):
+            bound = max(bound, min(self._path(self._least())[0], self._cost.cycles))
+        return self._result(bound)
 
     # What edges count -----------------------------------------------------------------------
 
-    def _least(self, edge: Part | Span) -> float:
-        """Cycles that no run of an edge is below."""
-        if isinstance(edge, Span):
-            return edge.floor if edge.open else inf
-        if edge in self._failed:
-            return inf
-        return self.runs[edge].cycles if edge in self.runs else edge.least
+    def _least(self) -> Floats:
+        """Per edge, cycles that no run of it is below."""
+        if not self._floors.size:
+            floors = np.full(self._known.shape, inf)
+            given = self.method.floors(self.budget)
+            for begin in range(len(floors)):
+                ends = list(self.method.ends(begin))
+                floors[begin, ends] = given[begin, ends]
+            for at, span in self._spans.items():
+                floors[at] = max(floors[at], span.least if span.open else inf)
+            self._floors = floors
+        found: Floats = np.minimum(self._floors, self._known)
+        return found
 
-    def _expected(self, edge: Part | Span) -> float:
-        """Cycles that an edge is expected to take; what was not looked at does not count."""
-        if isinstance(edge, Span) or edge in self._failed:
-            return inf
-        return self.runs.get(edge, edge.expected).cycles
+    def _of(self, part: Part) -> tuple[float, float]:
+        """Cycles that no run of a part is below, and those that are expected."""
+        if part in self._failed:
+            return inf, inf
+        if part in self.runs:
+            return self.runs[part].cycles, self.runs[part].cycles
+        above = self._above.get(part, 0.0)
+        return max(part.least, above), max(part.expected.cycles, above)
 
-    def _path(self, count: Callable[[Part | Span], float]) -> tuple[float, list[Part | Span]]:
-        """The shortest path from begin to end, and its length."""
+    def _update(self, span: Span) -> None:
+        """Note what its parts take at least, and are expected to."""
+        numbers = [self._of(part) for part in span.parts]
+        at = span.begin, span.end
+        if self._floors.size:
+            self._floors[at] = max(self._floors[at], span.least if span.open else inf)
+        self._known[at] = min((least for least, _ in numbers), default=inf)
+        self._hoped[at] = min((hoped for _, hoped in numbers), default=inf)
+
+    def _path(self, counts: Floats) -> tuple[float, list[tuple[int, int]]]:
+        """The shortest path from begin to end in these numbers, and its length."""
         size = len(self.method.units)
-        length = [inf] * size + [0.0]
-        first: list[Part | Span | None] = [None] * size
+        length = np.full(size + 1, inf)
+        length[size] = 0.0
+        ends = np.zeros(size, dtype=np.int64)
         for begin in range(size - 1, -1, -1):
-            for span in self._from[begin]:
-                edges: list[Part | Span] = [span, *span.parts]
-                for edge in edges:
-                    total = count(edge) + length[span.end]
-                    if total < length[begin]:
-                        length[begin], first[begin] = total, edge
-        path: list[Part | Span] = []
-        place = 0
+            last = self._last[begin] + 1
+            total = counts[begin, begin + 1 : last] + length[begin + 1 : last]
+            ends[begin] = best = int(total.argmin())
+            length[begin] = total[best]
+        if length[0] == inf:
+            return inf, []
+        path, place = [], 0
         while place < size:
-            chosen = first[place]
-            if chosen is None:
-                return inf, []
-            path.append(chosen)
-            place = chosen.end
-        return length[0], path
+            end = place + 1 + int(ends[place])
+            path.append((place, end))
+            place = end
+        return float(length[0]), path
+
+    def _hopeful(self) -> tuple[float, list[Part]]:
+        """The parts of the path that is expected to be the best."""
+        cycles, path = self._path(self._hoped)
+        parts = [min(self._spans[at].parts, key=lambda p: self._of(p)[1]) for at in path]
+        return cycles, parts
 
     # Steps ----------------------------------------------------------------------------------
 
+    def _span(self, begin: int, end: int) -> Span | None:
+        """A span, made when it is looked at first; None where there is none."""
+        if end not in self.method.ends(begin):
+            return None
+        if (begin, end) not in self._spans:
+            ways = self.method.ways(begin, end, self.budget)
+            self._spans[begin, end] = Span(begin, end, ways)
+        return self._spans[begin, end]
+
     def _step(self) -> bool:
         """Look at what is least known on the two paths; False if there is nothing to do."""
-        _, hopeful = self._path(self._expected)
-        done = self._better([part for part in hopeful if isinstance(part, Part)])
+        before, parts = self._hopeful()
+        done = self._better(parts)
         self._take()
-        _, path = self._path(self._least)
-        unseen = [edge for edge in path if isinstance(edge, Span)]
+        self._stale = 0 if self._hopeful()[0] < before else self._stale + 1
+        if done and self._stale < PATIENT:
+            return True
+        _, path = self._path(least := self._least())
+        unseen = [at for at in path if least[at] < self._known[at]]
+        if unknown := [at for at in unseen if at not in self._near]:
+            for begin, end in unknown:
+                self._near.add((begin, end))
+                closer = self.method.floor(begin, end, self.budget)
+                self._floors[begin, end] = max(self._floors[begin, end], closer)
+            return True
         if unseen:
-            self._look(max(unseen, key=lambda span: (span.end - span.begin, -span.begin)))
+            begin, end = max(unseen, key=lambda at: least[at])
+            span = self._span(begin, end)
+            assert span is not None
+            self._look(span)
             self._take()
             return True
-        parts = [edge for edge in path if isinstance(edge, Part)]
+        parts = [min(self._spans[at].parts, key=lambda p: self._of(p)[0]) for at in path]
         if not self.simulate:
             return done
-        before = len(self.runs) + len(self._failed)
+        before = self._tried
         if self._run(parts):
             self._adopt(parts)
         self._take()
-        return done or len(self.runs) + len(self._failed) > before
+        return done or self._tried > before
 
     def _better(self, parts: Sequence[Part]) -> bool:
-        """Look at two parts of a path as one, and at more ways of its parts, costly ones first."""
-        pairs = [
-            (a.expected.cycles + b.expected.cycles, self._spans.get((a.begin, b.end)))
-            for a, b in pairwise(parts)
-        ]
-        own = [(p.expected.cycles, self._spans[p.begin, p.end]) for p in parts]
-        untried = [(c, s) for c, s in pairs if s is not None and s.open and not s.seen]
-        untried = untried or [(c, s) for c, s in own if s.open]
+        """Look at two parts of a path as one, or at more ways of one part.
+
+        Where most may be gained by the next look: cycles count, divided by the looks before.
+        """
+        untried: list[tuple[float, tuple[int, int]]] = []
+        for a, b in pairwise(parts):
+            at = a.begin, b.end
+            if b.end <= self._last[a.begin] and at not in self._spans:
+                smaller = min(a.expected.cycles, b.expected.cycles)
+                untried.append((smaller, at))
+        for part in parts:
+            span = self._spans[part.begin, part.end]
+            if span.open and span.least < part.expected.cycles:
+                untried.append(
+                    (part.expected.cycles / (1 + span.seen / FEW), (part.begin, part.end))
+                )
         if not untried:
             return False
-        self._look(max(untried, key=lambda pair: pair[0])[1])
+        found = self._span(*max(untried)[1])
+        assert found is not None
+        self._look(found, FEW)
         return True
 
     def _look(self, span: Span, number: int = SOME) -> None:
@@ -246,42 +274,56 @@ class Search:
             return
         self._tell(f"{self.method.units[span.begin]} to {self.method.units[span.end - 1]}")
         found = 0
-        for way in islice(span.ways, number):
-            found += 1
+        for found, way in enumerate(islice(span.ways, number), 1):  # noqa: B007
             self.tally.met += 1
             match way:
                 case Refusal(rule=rule, reason=reason):
                     self.tally.refuse(rule, reason)
                 case Part():
                     span.parts.append(way)
+                case Deferred():
+                    span.later.append(way)
             span.seen += 1
             if self._over():
-                return
-        if found < number:
-            span.ways = None
+                break
+        else:
+            if found < number:
+                span.turn()
+        self._update(span)
 
     def _run(self, parts: Sequence[Part]) -> bool:
         """Run a path; whether all of it could be run, and as far as it can be the best."""
         for number, part in enumerate(parts):
             if part in self.runs:
                 continue
-            left = sum(self._least(p) for p in parts[number:])
+            behind = sum(self._of(p)[0] for p in parts[number + 1 :])
             done = sum(self.runs[p].cycles for p in parts[:number])
-            if done + left >= self._cost.cycles:  # runs so far are above what was expected
+            within = self._cost.cycles - done - behind
+            if self._of(part)[0] >= within:  # runs so far are above what was expected
+                return False
+            if self._best and self._over():
                 return False
             self._tell(f"simulating {part.text}")
+            span = self._spans[part.begin, part.end]
+            self._tried += 1
             try:
-                self.runs[part] = self.method.measure(parts[: number + 1])
+                cost = self.method.measure(parts[: number + 1], within)
             except SimulationError as reason:
                 self._failed.add(part)
+                self._update(span)
                 self.tally.refuse("simulation", str(reason))
                 return False
+            if cost is None:
+                self._above[part] = within
+                self._update(span)
+                return False
+            self.runs[part] = cost
+            self._update(span)
         return True
 
     def _take(self) -> None:
         """Take over the path that is expected to be the best, run if there are runs."""
-        cycles, path = self._path(self._expected)
-        parts = tuple(part for part in path if isinstance(part, Part))
+        cycles, parts = self._hopeful()
         if self._cancelled or not parts or cycles >= self._cost.cycles:
             return
         if not self.simulate or self._run(parts):
@@ -298,8 +340,10 @@ class Search:
     # Ends -----------------------------------------------------------------------------------
 
     def _over(self) -> bool:
-        ends = self._ends if self._best else self._patient
-        return self._cancelled or time.monotonic() > ends
+        had = bool(self._best) or self.beat < inf
+        enough = had and self.most_runs is not None and len(self.runs) >= self.most_runs
+        until = self._ends if had else self._patient
+        return self._cancelled or enough or time.monotonic() > until
 
     def _tell(self, text: str) -> None:
         if self.progress is not None and self.progress(self._cost.cycles, text) is False:
@@ -311,7 +355,7 @@ class Search:
             self._trace.append((time.monotonic() - self._began, *now))
 
     def _result(self, bound: float) -> Best:
-        if not self._best:
+        if not self._best and self.beat == inf:
             if self._cancelled:
                 raise CancelledError("the search was cancelled before it had a schedule")
             reasons = "; ".join(f"{rule}: {text}" for rule, text in self.tally.reasons.items())
@@ -319,25 +363,39 @@ class Search:
                 "no schedule was found" + (f" ({reasons})" if reasons else ""),
                 hint="a larger budget, or more time",
             )
-        counts = dict(self.tally.refused)
-        parts = [part for span in self._spans.values() for part in span.parts]
         cost = self._cost.cycles
-        counts["looked at"] = self.tally.met
-        counts["simulated"] = len(self.runs)
-        counts["bounded away"] = sum(
-            p not in self.runs and p not in self._failed and p not in self._best for p in parts
-        )
-        unseen = [span for span in self._spans.values() if span.open]
-        counts["parts with ways not looked at"] = len(unseen)
         certificate = Certificate(
-            cost, min(bound, cost), self.simulate, not unseen or bound >= cost, counts
+            cost, min(bound, cost), self.simulate, bound >= cost or self._whole(), self._counts()
         )
         return Best(
-            self.method.schedule(self._best),
+            self.method.schedule(self._best) if self._best else "",
             self._best,
             self._cost,
             certificate,
             tuple(self._spans.values()),
             dict(self.tally.reasons),
+            dict(self.runs),
             tuple(self._trace),
         )
+
+    def _whole(self) -> bool:
+        """Whether every way of every part was looked at."""
+        return self._unseen() == 0
+
+    def _unseen(self) -> int:
+        parts = sum(len(self.method.ends(begin)) for begin in range(len(self.method.units)))
+        return parts - sum(not span.open for span in self._spans.values())
+
+    def _counts(self) -> dict[str, int]:
+        counts = dict(self.tally.refused)
+        parts = [part for span in self._spans.values() for part in span.parts]
+        counts["looked at"] = self.tally.met
+        counts["simulated"] = len(self.runs)
+        counts["abandoned"] = sum(part not in self.runs for part in self._above)
+        counts["bounded away"] = sum(
+            p not in self.runs and p not in self._failed and p not in self._above
+            and p not in self._best for p in parts
+        )  # fmt: skip
+        counts["orders left for later"] = sum(len(s.later) for s in self._spans.values())
+        counts["parts with ways not looked at"] = self._unseen()
+        return counts

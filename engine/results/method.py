@@ -6,9 +6,15 @@ executed as one, in one way.  A schedule is a sequence of parts that covers the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from math import inf
 from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -61,10 +67,13 @@ class Budget:
         Lanes side by side.
     on_chip : float, optional
         Bytes on the chip, as estimated.
+    copies : int
+        Inputs that may be stored a second time, in another mode order.
     """
 
     lanes: int = 1
     on_chip: float | None = None
+    copies: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,6 +114,31 @@ class Refusal:
     reason: str
 
 
+@dataclass(frozen=True)
+class Deferred:
+    """Ways that have a high bound together, to be looked at when that matters.
+
+    Attributes
+    ----------
+    least : float
+        Cycles that no run of any of them is below.
+    open : callable
+        Looks at them.
+    """
+
+    least: float
+    open: Callable[[], Iterator[Part | Refusal]]
+
+
+def every(ways: Iterable[Part | Refusal | Deferred]) -> Iterator[Part | Refusal]:
+    """All ways, deferred ones among them."""
+    for way in ways:
+        if isinstance(way, Deferred):
+            yield from way.open()
+        else:
+            yield way
+
+
 class Method(Protocol):
     """A method of executing programs, as exploration sees it."""
 
@@ -115,17 +149,28 @@ class Method(Protocol):
     def ends(self, begin: int) -> Sequence[int]:
         """Where a part that begins there may end; at least one."""
 
-    def floor(self, begin: int, end: int) -> float:
-        """Cycles that no part of these units is below, known without looking at any."""
+    def floors(self, budget: Budget) -> Floats:
+        """Cycles that no part is below, known without looking at any.
 
-    def ways(self, begin: int, end: int, budget: Budget) -> Iterator[Part | Refusal]:
+        Returns
+        -------
+        ndarray of shape (n, n + 1)
+            ``[begin, end]`` is that of these units; what is no part does not matter.
+        """
+
+    def floor(self, begin: int, end: int, budget: Budget) -> float:
+        """Cycles that no part of these units is below, looked at more closely than all at once."""
+
+    def ways(self, begin: int, end: int, budget: Budget) -> Iterator[Part | Refusal | Deferred]:
         """Every way of executing these units as one, the most promising first."""
 
     def starts(self) -> Sequence[Sequence[int]]:
         """Cuts worth looking at first: of each, where its parts end."""
 
-    def measure(self, parts: Sequence[Part]) -> Cost:
+    def measure(self, parts: Sequence[Part], within: float = inf) -> Cost | None:
         """What a run of the last of these parts takes, when those before it have been run.
+
+        None if it takes more cycles than ``within``: a run may be abandoned once it does.
 
         Raises
         ------

@@ -32,6 +32,26 @@ def test_its_text_is_a_schedule(capsys: pytest.CaptureFixture[str], tmp_path: Pa
     assert again["check"]["ok"]
 
 
+def test_a_front_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    options = ("autoschedule", *SPMM, "--budget", "lanes=2,copies=1", "--time-limit", "2s")
+    printed = output(capsys, *options, "--pareto")
+    assert "none of these is beaten in all respects:" in printed
+    told = json.loads(output(capsys, *options, "--pareto", "--json"))
+    assert [c["cycles"] for c in told["choices"]] == sorted(c["cycles"] for c in told["choices"])
+    assert told["choices"][0]["cycles"] == told["cycles"]
+    assert told["space"]["schedules"] > 20
+    assert told["space"]["exact"]
+
+
+def test_channels_are_sized(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    sized = ("--capacity", "sized", "--json")
+    told = json.loads(output(capsys, "autoschedule", *SPMM, *sized))
+    file = tmp_path / "best.sched"
+    file.write_text(told["schedule"], encoding="utf-8")
+    again = output(capsys, "simulate", *SPMM[:4], "--schedule", str(file), *sized)
+    assert json.loads(again)["cycles"] == told["cycles"]
+
+
 def test_why_not(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     file = tmp_path / "mine.sched"
     file.write_text("order T..T: k,i,j", encoding="utf-8")
@@ -45,6 +65,9 @@ def test_why_not(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     [
         (("autoschedule", *SPMM, "--preset", "unfused"), "--preset goes with other commands"),
         (("why", *SPMM), "why not which schedule?"),
+        (("autoschedule", *SPMM, "--orders", "first"), "--orders first goes with other commands"),
+        (("autoschedule", *SPMM, "--budget", "lanes=65536"), "a budget of 65,536 lanes"),
+        (("autoschedule", *SPMM, "--also", "fuse T..T"), "'fuse T' is searched"),
         (
             ("autoschedule", "--model", "gcn", "--budget", "onchip=1B", "--time-limit", "500ms"),
             "no schedule was found",

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
 import pytest
 
 import fuseloom as fl
@@ -14,7 +17,6 @@ from engine.models import load
 def test_never_worse_than_a_preset(name: str, data: str) -> None:
     model, tensors = load(name, data)
     found = autoschedule(model.program, tensors, presets=model.presets, gap=0.5, time_limit=3)
-    assert found.run is not None
     assert found.run.check().ok
     for text in model.presets.values():
         made = fl.best_orders(fl.compile(model.program, text), tensors)
@@ -37,16 +39,97 @@ def test_why_not_another() -> None:
     ("options", "message"),
     [
         ({"lanes": 0}, "a budget of 0 lanes"),
+        ({"lanes": 65_536}, "a budget of 65,536 lanes .hint: from 1 to 256"),
         ({"on_chip": -1.0}, "bytes on chip"),
+        ({"copies": -1}, "a budget of -1 copies"),
         ({"gap": 1.0}, "a gap of 1.0"),
         ({"time_limit": 0.0}, "a time limit of 0.0 s"),
         ({"on_chip": 0.0, "time_limit": 0.5}, "no schedule was found .on-chip: T1"),
+        ({"also": ["parallel i by 4"]}, "'parallel i by 4' is searched"),
+        ({"also": [""]}, "nothing that could hold"),
     ],
 )
-def test_errors(options: dict[str, float], message: str) -> None:
+def test_errors(options: dict[str, Any], message: str) -> None:
     model, tensors = load("gcn", "karate")
     with pytest.raises(FuseloomError, match=message):
-        autoschedule(model.program, tensors, **options)  # type: ignore[arg-type]
+        autoschedule(model.program, tensors, **options)
+
+
+def test_programs_of_thousands_of_statements_are_refused() -> None:
+    lines = [f"T{k + 1}[i] = relu(T{k}[i])" for k in range(2_001)]
+    program = fl.parse("\n".join(["T0: 2 dense", *lines]))
+    with pytest.raises(FuseloomError, match="2,001 statements are too many to search"):
+        autoschedule(program, {"T0": np.ones(2)})
+
+
+def test_a_chain_of_hundreds_is_searched_in_time() -> None:
+    lines = [f"T{k + 1}[i] = relu(T{k}[i])" for k in range(400)]
+    program = fl.parse("\n".join(["T0: 2 dense", *lines]))
+    found = autoschedule(program, {"T0": np.ones(2)}, time_limit=5)
+    assert found.run.check().ok
+    assert found.certificate.bound <= found.cycles
+    assert found.space.schedules >= 2**12
+
+
+@pytest.mark.parametrize("base", ["global", "global T1..T2", "block 2", "store dense", "strict on"])
+def test_what_is_found_under_settings_runs_as_found(base: str) -> None:
+    model, tensors = load("gcn", "karate")
+    found = autoschedule(model.program, tensors, base=base, gap=0.9, time_limit=3)
+    again = fl.simulate(fl.compile(model.program, found.schedule), tensors)
+    assert again.cycles == found.cycles
+    searched = fl.simulate(fl.compile(model.program, found.best.schedule), tensors)
+    assert searched.cycles == found.best.cost.cycles
+    assert base in found.schedule.split("; ")
+    assert again.check().ok
+
+
+def test_settings_are_tried_and_the_proof_covers_them() -> None:
+    model, tensors = load("spmm", "random")
+    plain = autoschedule(model.program, tensors, gap=0)
+    both = autoschedule(model.program, tensors, gap=0, also=["block 2", "repeat references"])
+    assert both.cycles < plain.cycles
+    assert "block 2" in both.schedule
+    assert both.certificate.gap == 0
+    assert both.space.schedules == 3 * plain.space.schedules
+    assert both.space.exact
+    assert autoschedule(model.program, tensors, gap=0, also=["strict on"]).cycles == plain.cycles
+
+
+def test_channels_that_no_data_can_deadlock_hold_for_all() -> None:
+    model, tensors = load("attention", "random")
+    found = autoschedule(model.program, tensors, sized=True, gap=0.5, presets=model.presets)
+    made = fl.compile(model.program, found.schedule).sized()
+    assert fl.simulate(made, tensors).cycles == found.cycles
+
+
+def test_none_of_the_choices_is_beaten() -> None:
+    model, tensors = load("attention", "random")
+    found = autoschedule(model.program, tensors, lanes=2, pareto=True, time_limit=3)
+    assert found.choices
+    costs = [choice.cost for choice in found.choices]
+    for cost in costs:
+        assert sum(other.no_worse(cost) for other in costs) == 1
+    for choice in [c for c in found.choices if c.simulated][:3]:
+        run = fl.simulate(fl.compile(model.program, choice.schedule), tensors)
+        assert (run.cycles, run.work.bytes) == (choice.cost.cycles, choice.cost.bytes)
+    assert min(cost.lanes for cost in costs) == 1
+
+
+def test_presets_within_a_budget_are_compared() -> None:
+    model, tensors = load("gcn", "karate")
+    found = autoschedule(
+        model.program, tensors, presets=model.presets, lanes=2, gap=0.9, time_limit=1
+    )
+    for text in model.presets.values():
+        made = fl.best_orders(fl.compile(model.program, text), tensors)
+        assert found.cycles <= fl.simulate(made.compilation, tensors).cycles
+
+
+def test_why_not_a_schedule_in_blocks() -> None:
+    model, tensors = load("gcn", "karate")
+    found = autoschedule(model.program, tensors, base="block 2", gap=0.9, time_limit=2)
+    assert not found.why("block 2; fuse T1..H").startswith("not legal")
+    assert not found.why("fuse T1..H").startswith("not legal")
 
 
 def test_it_can_be_cancelled() -> None:

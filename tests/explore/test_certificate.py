@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.explore.certificate import Certificate, Tally
+from engine.explore.certificate import Certificate, Tally, together
 
 
 @pytest.mark.parametrize(
@@ -14,6 +14,17 @@ def test_the_gap_is_a_share_of_the_cycles(cycles: float, bound: float, gap: floa
     made = Certificate(cycles, bound, simulated=True, complete=True, counts={"looked at": 3})
     assert made.gap == pytest.approx(gap)
     assert made.to_dict()["counts"] == {"looked at": 3}
+
+
+def test_of_several_spaces_the_lowest_bound_holds() -> None:
+    found = together(
+        [
+            Certificate(100, 90, simulated=True, complete=True, counts={"cycle": 1}),
+            Certificate(80, 70, simulated=True, complete=False, counts={"cycle": 2}),
+        ]
+    )
+    assert (found.cycles, found.bound, found.complete) == (80, 70, False)
+    assert found.counts == {"cycle": 3}
 
 
 def test_the_first_reason_of_a_rule_is_kept() -> None:

@@ -5,12 +5,16 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Sequence
 from itertools import product
+from math import inf
+from typing import Any
 
+import numpy as np
 import pytest
 
 from engine.errors import FuseloomError, SimulationError
-from engine.explore.search import Best, Search
-from engine.results.method import Budget, Cost, Part, Refusal
+from engine.explore.found import Best
+from engine.explore.search import Search
+from engine.results.method import Budget, Cost, Floats, Part, Refusal
 
 SEED = 160_000
 
@@ -20,6 +24,7 @@ class Chain:
 
     def __init__(self, seed: int) -> None:
         rng = random.Random(seed)
+        self.abandons = rng.random() < 0.7
         self.units = tuple(f"u{k}" for k in range(rng.randint(1, 6)))
         self.runs: dict[Part, float] = {}
         self.measured: list[Part] = []
@@ -27,7 +32,7 @@ class Chain:
         for begin in range(len(self.units)):
             for end in range(begin + 1, len(self.units) + 1):
                 self.made[begin, end] = list(self._ways(rng, begin, end))
-        self.floors = {
+        self.low = {
             at: min((w.least for w in ways if isinstance(w, Part)), default=9.0) * rng.random()
             for at, ways in self.made.items()
         }
@@ -47,8 +52,16 @@ class Chain:
     def ends(self, begin: int) -> Sequence[int]:
         return range(begin + 1, len(self.units) + 1)
 
-    def floor(self, begin: int, end: int) -> float:
-        return self.floors[begin, end]
+    def floor(self, begin: int, end: int, budget: Budget) -> float:
+        ways = self.made[begin, end]
+        least = min((way.least for way in ways if isinstance(way, Part)), default=inf)
+        return least if self.abandons else 0.0
+
+    def floors(self, budget: Budget) -> Floats:
+        found = np.zeros((len(self.units), len(self.units) + 1))
+        for at, floor in self.low.items():
+            found[at] = floor
+        return found
 
     def ways(self, begin: int, end: int, budget: Budget) -> Iterator[Part | Refusal]:
         yield from self.made[begin, end]
@@ -57,10 +70,12 @@ class Chain:
         size = len(self.units)
         return [tuple(range(1, size + 1)), (size,)]
 
-    def measure(self, parts: Sequence[Part]) -> Cost:
+    def measure(self, parts: Sequence[Part], within: float = inf) -> Cost | None:
         part = parts[-1]
         assert part not in self.measured, "the same was run twice"
         assert all(before in self.measured for before in parts[:-1])
+        if self.runs[part] > within and self.abandons:
+            return None
         self.measured.append(part)
         if part in self.fails:
             raise SimulationError("it deadlocks")
@@ -85,9 +100,9 @@ class Chain:
         return found.get(len(self.units), float("inf"))
 
 
-def found_in(chain: Chain, **options: object) -> Best | None:
+def found_in(chain: Chain, **options: Any) -> Best | None:
     try:
-        return Search(chain, **options).run()  # type: ignore[arg-type]
+        return Search(chain, **options).run()
     except FuseloomError:
         assert chain.best() == float("inf")
         return None

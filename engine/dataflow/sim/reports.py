@@ -17,7 +17,7 @@ import numpy.typing as npt
 from engine.dataflow.samml.catalogue import primitive
 from engine.dataflow.samml.traits import Stored, Traversal
 from engine.dataflow.sim.bound import BoundGraph
-from engine.errors import LimitError, SimulationError
+from engine.errors import AbandonedError, LimitError, SimulationError
 
 Progress: TypeAlias = Callable[[int, float], bool | None]
 """Called now and then with the number of tokens put so far and the share of the input consumed,
@@ -43,12 +43,15 @@ class Limits:
         them; the data themselves come on top.
     more_tokens, more_memory : str
         How to have more, for people.
+    cycles : int, optional
+        Most clock cycles of a node: a run that takes more is abandoned when it is noticed.
     """
 
     tokens: int | None = None
     memory: int = MEMORY_LIMIT
     more_tokens: str = "raise the limit"
     more_memory: str = "raise the limit"
+    cycles: int | None = None
 
     def __post_init__(self) -> None:
         if self.tokens is not None and self.tokens < 1:
@@ -66,6 +69,11 @@ class Limits:
             raise LimitError(
                 f"more than {self.tokens:,} tokens", hint=f"{self.more_tokens}, or use smaller data"
             )
+
+    def check_cycles(self, clock: int) -> None:
+        """Abandon a run of which a node's clock is beyond the limit; clocks never go back."""
+        if self.cycles is not None and clock > self.cycles:
+            raise AbandonedError(f"more than {self.cycles:,} cycles")
 
     def check_memory(self, used: int, more: int = 0) -> None:
         """Refuse ``more`` bytes on top of those in use, before they are taken."""

@@ -19,7 +19,7 @@ from engine.dataflow.sim.machine import Machine
 from engine.dataflow.sim.ports import with_ports
 from engine.dataflow.sim.reports import Inputs, Limits, Reports
 from engine.dataflow.sim.twins import interpreter
-from engine.errors import SimulationError
+from engine.errors import AbandonedError, SimulationError
 from engine.models import gcn, karate, random_data, spmm
 from engine.program import check_data
 from tests.dataflow.sim.compiled.graphs import softmax
@@ -138,6 +138,16 @@ def test_too_many_tokens(engine: str) -> None:
     with pytest.raises(SimulationError, match=f"more than {total - 1:,} tokens") as caught:
         ENGINES[engine].run(bound, Machine.default(), limits=Limits(total - 1))
     assert "raise the limit" in str(caught.value.hint)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_run_beyond_its_cycles_is_abandoned(engine: str) -> None:
+    compiled_program, data = product(60, 60)
+    run = fl.simulate(compiled_program, data, engine=engine)
+    same = fl.simulate(compiled_program, data, engine=engine, limits=Limits(cycles=run.cycles))
+    assert same.cycles == run.cycles
+    with pytest.raises(AbandonedError, match="more than 100 cycles"):
+        fl.simulate(compiled_program, data, engine=engine, limits=Limits(cycles=100))
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -227,6 +227,12 @@ class Patterns:
                 if self.made_up.pop(name, None) is not None:
                     self._forget()
 
+    def share(self, name: str, other: str) -> None:
+        """Keep that a tensor has the coordinates of another one, in whose format it is."""
+        self.written[name] = self.written[other]
+        if self.made_up.pop(name, None) is not None:
+            self._forget()
+
     def _with_dense(self, name: str, written: Mapping[int, Level]) -> Levels:
         """The levels of a tensor, those without a writer with every coordinate.
 

@@ -216,6 +216,8 @@ class Simulation:
             if status == FAILED:
                 raise self._failure()
             channels = self.memory.channels
+            if self.limits.cycles is not None:
+                self.limits.check_cycles(int(self.nodes["clk"].max(initial=0)))
             if status == FINISHED:
                 self.limits.check_tokens(int(channels["tt"].sum()))
             else:

@@ -251,6 +251,7 @@ class Interpreter:
             return
         taken = np.array([c.taken_count for c in self.channels], np.int64)
         self.limits.check_memory(self._bytes())
+        self.limits.check_cycles(max((task.process.clock for task in self.tasks), default=0))
         self.reports.tell(self.tokens, taken)
         self.next_report = self.moves + self.reports.stride
 

@@ -1,0 +1,158 @@
+"""Searches that know nothing: at random, and a sampler that learns from runs alone (Optuna's TPE).
+
+They draw schedules of the same space, run them, and keep the best: what a search must beat with as
+many runs.  A part that was run before is not run again, and does not count.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import inf
+from typing import Any
+
+from engine.errors import FuseloomError, SimulationError
+from engine.results.method import Budget, Cost, Method, Part, every
+
+EMPTY = 20
+"""Draws in a row without anything new to run after which a space counts as exhausted."""
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """The best of some schedules that were drawn.
+
+    Attributes
+    ----------
+    parts : tuple of Part
+        None if no schedule could be run.
+    cycles : float
+        Of its run.
+    draws : int
+        Schedules that were drawn.
+    runs : int
+        Runs of parts that they took.
+    """
+
+    parts: tuple[Part, ...]
+    cycles: float
+    draws: int
+    runs: int
+
+
+class _Space:
+    """Schedules drawn from a space, and what the runs of their parts took."""
+
+    def __init__(self, method: Method, budget: Budget, runs: int) -> None:
+        self.method = method
+        self.budget = budget
+        self.most = runs
+        self.costs: dict[Part, float] = {}
+        self.parts: tuple[Part, ...] = ()
+        self.cycles = inf
+        self.draws = self.runs = self.idle = 0
+        self._ways: dict[tuple[int, int], list[Part]] = {}
+
+    def ways(self, begin: int, end: int) -> list[Part]:
+        """Every way of these units as one."""
+        if (begin, end) not in self._ways:
+            found = every(self.method.ways(begin, end, self.budget))
+            self._ways[begin, end] = [way for way in found if isinstance(way, Part)]
+        return self._ways[begin, end]
+
+    @property
+    def over(self) -> bool:
+        return self.runs >= self.most or self.idle >= EMPTY
+
+    def judge(self, parts: Sequence[Part]) -> float:
+        """Run what was not run yet of a schedule; infinite if it cannot be run, or runs are up."""
+        self.draws += 1
+        self.idle += 1
+        for number, part in enumerate(parts):
+            if part in self.costs:
+                continue
+            if self.runs >= self.most:
+                return inf
+            self.runs += 1
+            self.idle = 0
+            try:
+                cost = self.method.measure(parts[: number + 1]) or Cost(inf)
+                self.costs[part] = cost.cycles
+            except SimulationError:
+                self.costs[part] = inf
+                return inf
+        cycles = sum(self.costs[part] for part in parts)
+        if cycles < self.cycles:
+            self.cycles, self.parts = cycles, tuple(parts)
+        return cycles
+
+    def drawn(self, cut: Callable[[int], bool], which: Callable[[int, int, int], int]) -> float:
+        """Judge the schedule that is cut before units as ``cut`` says, in the ways it chooses.
+
+        Infinite if it cannot be run, as one of its units has no way.
+        """
+        parts: list[Part] = []
+        size, begin = len(self.method.units), 0
+        while begin < size:
+            last = self.method.ends(begin)[-1]
+            end = next((e for e in range(begin + 1, last) if cut(e)), last)
+            while not (ways := self.ways(begin, end)):
+                if end == begin + 1:
+                    self.idle += 1
+                    return inf
+                end -= 1  # no such region
+            parts.append(ways[which(begin, end, len(ways))])
+            begin = end
+        return self.judge(parts)
+
+    def result(self) -> Drawn:
+        return Drawn(self.parts, self.cycles, self.draws, self.runs)
+
+
+def at_random(method: Method, budget: Budget, runs: int, seed: int = 0) -> Drawn:
+    """The best of schedules whose cuts and ways are drawn, each with the same probability.
+
+    Parameters
+    ----------
+    runs : int
+        Runs of parts, after which the best so far is taken.
+    """
+    space, rng = _Space(method, budget, runs), random.Random(seed)
+    while not space.over:
+        space.drawn(lambda _: rng.random() < 0.5, lambda _, __, count: rng.randrange(count))
+    return space.result()
+
+
+def by_tpe(method: Method, budget: Budget, runs: int, seed: int = 0) -> Drawn:
+    """The best that Optuna's tree-structured Parzen estimator finds, told the cycles of runs.
+
+    Raises
+    ------
+    FuseloomError
+        If Optuna is not installed.
+    """
+    try:
+        import optuna
+    except ImportError:
+        raise FuseloomError(
+            "Optuna is not installed", hint='pip install "fuseloom[optuna]"'
+        ) from None
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    study = optuna.create_study(sampler=optuna.samplers.TPESampler(seed=seed))
+    space = _Space(method, budget, runs)
+    while not space.over:
+        trial: Any = study.ask()
+
+        def cut(place: int, trial: Any = trial) -> bool:
+            return bool(trial.suggest_categorical(f"cut {place}", [False, True]))
+
+        def which(begin: int, end: int, count: int, trial: Any = trial) -> int:
+            return int(trial.suggest_int(f"way {begin} {end}", 0, count - 1))
+
+        cycles = space.drawn(cut, which)
+        if cycles < inf:
+            study.tell(trial, cycles)
+        else:
+            study.tell(trial, state=optuna.trial.TrialState.FAIL)
+    return space.result()

@@ -1,0 +1,70 @@
+"""What a search has found: ways that it has looked at, and the best schedule."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from engine.explore.certificate import Certificate
+from engine.results.method import Cost, Deferred, Part, Refusal
+
+
+@dataclass(eq=False)
+class Span:
+    """Consecutive units, and the ways of executing them as one that have been looked at."""
+
+    begin: int
+    end: int
+    ways: Iterator[Part | Refusal | Deferred] | None
+    parts: list[Part] = field(default_factory=list)
+    later: list[Deferred] = field(default_factory=list)
+    least: float = 0.0
+    seen: int = 0
+
+    @property
+    def open(self) -> bool:
+        """Whether there may be ways that have not been looked at."""
+        return self.ways is not None
+
+    def turn(self) -> None:
+        """Go on with those deferred ways that have the lowest bound, if there are any."""
+        self.ways = None
+        if self.later:
+            lowest = min(self.later, key=lambda ways: ways.least)
+            self.later.remove(lowest)
+            self.least = max(self.least, lowest.least)
+            self.ways = lowest.open()
+
+
+@dataclass(frozen=True)
+class Best:
+    """The best schedule that was found.
+
+    Attributes
+    ----------
+    schedule : str
+        Its text.
+    parts : tuple of Part
+        None if no schedule is better than the one that was to be beaten.
+    cost : Cost
+        Of its run, if it was run.
+    runs : dict
+        Of each part that was run what its run took.
+    trace : tuple of (float, float, float)
+        Each time something better or a better bound was found: seconds since the start, cycles of
+        the best so far (expected ones before anything was run), and the bound.
+    """
+
+    schedule: str
+    parts: tuple[Part, ...]
+    cost: Cost
+    certificate: Certificate
+    spans: tuple[Span, ...] = field(repr=False)
+    refusals: dict[str, str] = field(default_factory=dict, repr=False)
+    runs: dict[Part, Cost] = field(default_factory=dict, repr=False)
+    trace: tuple[tuple[float, float, float], ...] = field(default=(), repr=False)
+
+    def rivals(self, begin: int, end: int) -> list[Part]:
+        """The ways of these units that were looked at, the fewest expected cycles first."""
+        found = [p for s in self.spans if (s.begin, s.end) == (begin, end) for p in s.parts]
+        return sorted(found, key=lambda part: part.expected.cycles)

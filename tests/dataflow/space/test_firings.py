@@ -1,0 +1,76 @@
+"""Where statements fire: against listing all coordinates densely."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from engine.dataflow.cost.estimate import Known
+from engine.dataflow.space.firings import Firings, Table, TooManyError
+from engine.program import check_data, parse
+
+TEXT = """A: 5x4 csr
+B: 4x6 csc
+D: 4x6 dense
+M: 5x6 dcsr
+P[i,j] = A[i,k] * B[k,j]
+Q[i,j] = A[i,k] * D[k,j]
+R[i,j] = P[i,j] * M[i,j]
+Y[i,j] = R[i,j] + Q[i,j]"""
+
+
+@pytest.fixture
+def firings() -> tuple[Firings, dict[str, np.ndarray]]:
+    program, rng = parse(TEXT), np.random.default_rng(3)
+    data = {n: (rng.random(program.tensor(n).shape) < 0.4) * 1.0 for n in program.inputs}
+    data["D"] = np.ones((4, 6))
+    stored = check_data(program, data)
+    known = Known(program, stored)
+    from engine.dataflow.method import Dataflow
+    from engine.results.method import Budget
+
+    Dataflow(program, stored).floors(Budget())
+    found = Firings(program, Known.shared(program, stored))
+    assert known.program == program
+    return found, {name: array != 0 for name, array in data.items()}
+
+
+def test_products_are_counted_and_listed(
+    firings: tuple[Firings, dict[str, np.ndarray]],
+) -> None:
+    found, there = firings
+    of = {s.out.tensor: s for s in found.program.live}
+    products = np.einsum("ik,kj->ikj", there["A"], there["B"])
+    assert found.count(of["P"]) == found.of(of["P"]).rows == products.sum()
+    assert found.count(of["Q"]) == there["A"].sum() * 6
+    result = products.any(axis=1)
+    assert found.count(of["R"]) == (result & there["M"]).sum()
+    assert found.count(of["Y"]) == found.elements("Y")
+
+
+def test_what_a_statement_takes_of_an_operand(
+    firings: tuple[Firings, dict[str, np.ndarray]],
+) -> None:
+    found, there = firings
+    of = {s.out.tensor: s for s in found.program.live}
+    taken = found.taken(of["R"], found.of(of["R"]), "P")
+    result = np.einsum("ik,kj->ij", there["A"] * 1, there["B"] * 1) > 0
+    assert taken.rows == (result & there["M"]).sum()
+    assert not found.needs_all(of["R"], "P")
+    assert found.needs_all(of["Y"], "Q")
+
+
+def test_tables_join_like_relations() -> None:
+    left = Table({"i": np.array([0, 1, 1]), "k": np.array([0, 0, 1])}, {"i": 2, "k": 2}, 3)
+    right = Table({"k": np.array([0, 0]), "j": np.array([1, 2])}, {"k": 2, "j": 3}, 2)
+    joined = left.joined(right)
+    rows = sorted(zip(*(joined.columns[x].tolist() for x in "ikj"), strict=True))
+    assert rows == [(0, 0, 1), (0, 0, 2), (1, 0, 1), (1, 0, 2)]
+    assert joined.over(["i"]).rows == 2
+    assert left.within(right.over(["k"])).rows == 2
+    assert left.over([]).rows == 1
+    with pytest.raises(TooManyError) as many:
+        left.joined(right, most=3)
+    assert many.value.rows == 4
+    with pytest.raises(TooManyError):
+        left.joined(Table({"k": np.array([0])}, {"k": 3}, 1))

@@ -1,0 +1,47 @@
+"""Searches that know nothing: they stay within their runs, and find the best of small spaces."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from importlib.util import find_spec
+
+import pytest
+
+from engine.errors import FuseloomError
+from engine.explore.baselines import Drawn, at_random, by_tpe
+from engine.results.method import Budget
+from tests.explore.test_search import Chain
+
+SEARCHES: list[Callable[..., Drawn]] = [at_random]
+if find_spec("optuna"):
+    SEARCHES.append(by_tpe)
+else:
+
+    def test_that_optuna_lacks_is_told() -> None:
+        with pytest.raises(FuseloomError, match="Optuna is not installed") as told:
+            by_tpe(Chain(0), Budget(), 3)
+        assert told.value.hint == 'pip install "fuseloom[optuna]"'
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+def test_runs_are_within_their_number(search: Callable[..., Drawn]) -> None:
+    for seed in range(60):
+        chain, runs = Chain(seed), random.Random(seed).randint(1, 9)
+        found = search(chain, Budget(), runs, seed)
+        assert found.runs <= runs
+        assert len(chain.measured) == found.runs
+        if found.parts:
+            assert found.cycles == pytest.approx(sum(chain.runs[p] for p in found.parts))
+            assert found.cycles >= chain.best() - 1e-9
+            assert [p.begin for p in found.parts[1:]] == [p.end for p in found.parts[:-1]]
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+def test_with_runs_enough_they_find_the_best(search: Callable[..., Drawn]) -> None:
+    right = 0
+    for seed in range(30):
+        chain = Chain(seed)
+        found = search(chain, Budget(), 10_000, seed)
+        right += found.cycles == pytest.approx(chain.best())
+    assert right > 10

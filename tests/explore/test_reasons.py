@@ -1,0 +1,28 @@
+"""Why a schedule is as it is, in numbers that are those of the search."""
+
+from __future__ import annotations
+
+from engine.dataflow.method import Dataflow
+from engine.explore.reasons import reasons, why_not
+from engine.explore.search import Search
+from engine.models import load
+from engine.results.method import Budget
+
+
+def test_a_cut_that_was_not_looked_at_is_told_as_such() -> None:
+    model, data = load("gcn", "karate")
+    method = Dataflow(model.program, data, presets={"unfused": model.presets["unfused"]})
+    best = Search(method, Budget(), gap=0.99).run()
+    told = reasons(method, best)
+    pairs = {(a.begin, b.end) for a, b in zip(best.parts, best.parts[1:], strict=False)}
+    unseen = pairs - {(s.begin, s.end) for s in best.spans}
+    assert sum("was not looked at" in reason for reason in told) == len(unseen)
+    assert sum("has no way" in reason for reason in told) == 0
+
+
+def test_a_schedule_with_settings_is_judged_on_the_program_as_given() -> None:
+    model, data = load("attention", "random")
+    method = Dataflow(model.program, data)
+    answer = why_not(method, 1.0, "repeat references")
+    assert answer.startswith("removed by its")
+    assert why_not(method, 1e9, "repeat references").startswith("better than what was found")
