@@ -162,6 +162,8 @@ class LimitError(SimulationError):
 class AbandonedError(LimitError):
     """A run that takes more cycles than were asked for."""
 
+    rule = "abandoned"
+
 
 class DeadlockError(SimulationError):
     """Nodes wait for each other in a circle through full or empty channels.

@@ -12,6 +12,7 @@ TESTS = Path(__file__).parent
 BROWSER = TESTS / "browser"
 WAITING = (
     BROWSER,
+    TESTS / "explore" / "executors",
     TESTS / "hostile",
     TESTS / "workbench" / "serving",
     TESTS / "workbench" / "service",

@@ -82,7 +82,7 @@ def test_errors(
 
 @pytest.mark.parametrize(
     "option",
-    ["--gap=1", "--gap=x", "--time-limit=0s", "--time-limit=1d", "--budget=lanes=0",
+    ["--gap=1", "--gap=x", "--time-limit=0s", "--time-limit=1x", "--budget=lanes=0",
      "--budget=lanes=2,lanes=3", "--budget=memory=3", "--budget=onchip=much"],
 )  # fmt: skip
 def test_what_is_no_option(option: str, capsys: pytest.CaptureFixture[str]) -> None:

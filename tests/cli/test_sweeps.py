@@ -111,7 +111,14 @@ def test_ctrl_c_leaves_what_was_finished(store: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
     command = [sys.executable, "-m", "engine.cli", "explore", "--model", "spmm", "--simulate",
                "--jobs", "1", "--vary", f"seed={','.join(map(str, range(400)))}"]  # fmt: skip
-    done = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
+    done = subprocess.Popen(
+        command,
+        env=environment,
+        stderr=subprocess.PIPE,
+        text=True,
+        # what runs the tests may ignore Ctrl+C, and what it starts would, too
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
     end = time.monotonic() + 120
     while time.monotonic() < end:
         if store.exists() and RunStore(store).counts().get(State.DONE, 0) > 3:

@@ -83,8 +83,8 @@ def search(first: int, wanted: int, wide: bool = False) -> Counter[str]:
     return seen
 
 
-def test_ninety_programs() -> None:
-    seen = search(SEED, 90)
+def test_seventy_programs() -> None:
+    seen = search(SEED, 70)
     for what in (
         "search",
         "fork",
@@ -96,7 +96,7 @@ def test_ninety_programs() -> None:
         "lanes",
         "dense levels",
     ):
-        assert seen[what] >= 12, what
+        assert seen[what] >= 8, what
     for what in ("spacc2", "tilefold", "shift", "fiber_align", "valdrop", "copies"):
         assert seen[what], what
 

@@ -64,8 +64,8 @@ def search(first: int, wanted: int, undefined: bool = False, wide: bool = False)
     return seen
 
 
-def test_two_hundred_cases() -> None:
-    seen = search(SEED, 200)
+def test_a_hundred_and_twenty_cases() -> None:
+    seen = search(SEED, 120)
     for what in (
         "fused",
         "sized",
@@ -76,7 +76,7 @@ def test_two_hundred_cases() -> None:
         "compiled",
         "dense levels",
     ):
-        assert seen[what] >= 15, what
+        assert seen[what] >= 7, what
     for op in (
         "search",
         "spacc1",
@@ -87,7 +87,7 @@ def test_two_hundred_cases() -> None:
         "fork",
         "ordered_join",
     ):
-        assert seen[op] >= 2, op
+        assert seen[op], op
 
 
 def test_infinities_and_what_is_no_number() -> None:

@@ -76,6 +76,9 @@ OTHER_WORDS = {
     "engine/dataflow/sim/conformance/conform.py": "likewise",
     "engine/dataflow/table/table_draft.py": "phases of building a table; one is called reduce",
     "workbench/explorer.py": "parts of a user-interface component; one is called root",
+    "workbench/figure_plot.py": "arguments of a plot; one is called source",
+    "workbench/run_panel.py": "requests of a visitor; one is called search",
+    "workbench/service/client.py": "likewise",
 }
 """Files with words that happen to be names of primitives, or are of another language."""
 

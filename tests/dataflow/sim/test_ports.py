@@ -116,8 +116,12 @@ def test_ports_keep_numbers_and_go_where_memory_is_touched() -> None:
     assert with_ports(BoundGraph(after), slow.machine).graph is after
 
 
-@pytest.mark.parametrize("memory", [Ideal(1), Ideal(60), Queues(), hbm2(), ddr4_3200()], ids=str)
-@pytest.mark.parametrize("preset", ["unfused", "full"])
+@pytest.mark.parametrize(
+    ("preset", "memory"),
+    [*(("unfused", m) for m in (Ideal(1), Ideal(60), Queues(), hbm2(), ddr4_3200())),
+     ("full", hbm2())],
+    ids=str,
+)  # fmt: skip
 def test_models_on_machines_with_memory(preset: str, memory: object) -> None:
     """Right results, never faster than without memory, and both engines alike."""
     model, data = load("gcn", "karate")

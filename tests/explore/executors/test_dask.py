@@ -267,6 +267,7 @@ def test_a_scheduler_that_stays_lost_ends_it_and_what_was_finished_is_kept(
         cluster.close()
 
 
+@pytest.mark.fuzz
 def test_a_killed_driver_leaves_no_job(tmp_path: Path) -> None:
     cluster = Cluster(tmp_path, 1)
     try:

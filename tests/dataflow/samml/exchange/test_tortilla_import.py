@@ -194,8 +194,8 @@ def test_changed_graphs_give_errors_and_nothing_else() -> None:
     """Graphs the schema allows, but that make no sense: a FuseloomError, or a run."""
     print(f"seed {SEED}")
     rng = random.Random(SEED)
-    outcomes = [is_run(changed(rng)) for _ in range(250)]
-    assert 50 < sum(outcomes) < 200
+    outcomes = [is_run(changed(rng)) for _ in range(140)]
+    assert 25 < sum(outcomes) < 115
 
 
 def changed(rng: random.Random) -> bytes:
