@@ -89,7 +89,7 @@ def space(seed: int) -> Space:
         shape_ = program.tensor(name).shape
         data[name] = (draw.random(shape_) < density) * (draw.random(shape_) + 0.5)
     budget = Budget(lanes=rng.choice([1, 1, 1, 2]), copies=rng.choice([0, 0, 1]))
-    machine = Machine.preset(rng.choice(["default", "default", "hbm2", "comal"]))
+    machine = Machine.preset(rng.choice(["default", "default", "default", "hbm2"]))
     return Space(program, data, budget, machine, rng.random() < 0.1)
 
 

@@ -140,3 +140,11 @@ def test_it_can_be_cancelled() -> None:
     model, tensors = load("gcn", "karate")
     with pytest.raises(FuseloomError, match="cancelled"):
         autoschedule(model.program, tensors, progress=lambda cycles, text: False)
+
+
+def test_nothing_is_proved_where_regions_are_not_independent() -> None:
+    model, tensors = load("spmm", "random")
+    found = autoschedule(model.program, tensors, machine=fl.Machine.preset("comal"))
+    assert found.certificate.bound == 0
+    assert not found.certificate.complete
+    assert any("nothing is proved on this machine" in reason for reason in found.reasons)
