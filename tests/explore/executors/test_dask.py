@@ -239,6 +239,7 @@ def test_sixty_kills_among_poisoned_runs(tmp_path: Path) -> None:
     kill_again_and_again(tmp_path, 60, 1_000, 30, seed=17)
 
 
+@pytest.mark.fuzz
 def test_a_scheduler_that_stays_lost_ends_it_and_what_was_finished_is_kept(
     tmp_path: Path,
 ) -> None:
