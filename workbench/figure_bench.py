@@ -11,7 +11,6 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from engine.errors import FuseloomError
 from engine.experiments.configuration import Configuration, How
@@ -179,36 +178,3 @@ class FigureBench:
         done = event == "done"
         text = f"{what}: {seconds:.1f} s" if done else f"{what}: {event}"
         self._tell(News(text=text, share=1.0 if done else None, wrong=not done))
-
-
-def offered(configuration: Configuration) -> dict[str, Any]:
-    """What of a configuration can be changed, and to what: choices by name, or bounds.
-
-    Numbers have ``(least, most, step)``.
-    """
-    from engine.dataflow.sim.machine import PRESETS
-    from engine.experiments.recipes.orders import SWEPT
-    from engine.models.datasets import PATTERNS
-
-    graphs = ["karate", *PATTERNS, "cora", "cora_ml", "dblp", "collab"]
-    found: dict[str, Any] = {}
-    match configuration.workload:
-        case "gcn" | "graphsage":
-            found["data"] = graphs if configuration.workload == "gcn" else graphs[1:]
-        case "nested":
-            found["order"] = list(SWEPT)
-    presets = {
-        "gcn": ["unfused", "C+S", "partial", "full"],
-        "nested": ["unfused", "full", "global"],
-        "heads": ["unfused", "full"],
-    }
-    found["preset"] = presets.get(configuration.workload, ["unfused", "partial", "full"])
-    found["machine"] = [name for name in PRESETS if not name.startswith("comal")]
-    if configuration.workload in ("gcn", "graphsage", "images", "nested"):
-        found["density"] = (0.05, 1.0, 0.05)
-    if configuration.data in PATTERNS:
-        found["sparsity"] = (0.5, 0.99, 0.01)
-    if configuration.workload == "heads":
-        found["block"] = [4, 8, 16, 32, 64]
-    found["lanes"] = [1, 2, 4, 8]
-    return found

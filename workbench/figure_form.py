@@ -8,12 +8,42 @@ from typing import Any
 
 import panel_material_ui as pmui
 
+from engine.dataflow.sim.machine import PRESETS
 from engine.experiments.configuration import Configuration
+from engine.experiments.recipes.orders import SWEPT
 from engine.models.datasets import PATTERNS
-from workbench.figure_bench import offered
 
 SYNTHETIC = (("nodes", 200), ("features", 64))
 """Sizes of a pattern that is chosen in place of a graph."""
+
+
+def offered(configuration: Configuration) -> dict[str, Any]:
+    """What of a configuration can be changed, and to what: choices by name, or bounds.
+
+    Numbers have ``(least, most, step)``.
+    """
+    graphs = ["karate", *PATTERNS, "cora", "cora_ml", "dblp", "collab"]
+    found: dict[str, Any] = {}
+    match configuration.workload:
+        case "gcn" | "graphsage":
+            found["data"] = graphs if configuration.workload == "gcn" else graphs[1:]
+        case "nested":
+            found["order"] = list(SWEPT)
+    presets = {
+        "gcn": ["unfused", "C+S", "partial", "full"],
+        "nested": ["unfused", "full", "global"],
+        "heads": ["unfused", "full"],
+    }
+    found["preset"] = presets.get(configuration.workload, ["unfused", "partial", "full"])
+    found["machine"] = [name for name in PRESETS if not name.startswith("comal")]
+    if configuration.workload in ("gcn", "graphsage", "images", "nested"):
+        found["density"] = (0.05, 1.0, 0.05)
+    if configuration.data in PATTERNS:
+        found["sparsity"] = (0.5, 0.99, 0.01)
+    if configuration.workload == "heads":
+        found["block"] = [4, 8, 16, 32, 64]
+    found["lanes"] = [1, 2, 4, 8]
+    return found
 
 
 def widgets_of(configuration: Configuration, changed: Callable[[Configuration], None]) -> list[Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -14,10 +14,13 @@ import panel_material_ui as pmui
 from engine.experiments.claims import Claim
 from engine.experiments.configuration import Configuration
 from engine.experiments.driver import Figure
+from engine.experiments.jobs import schedule_text
 from engine.experiments.recipe import Mode, Panel, Result, Size
 from engine.experiments.registry import RECIPES
 from engine.experiments.report import cells, heading
-from engine.models import MODELS, load_model
+from engine.models import load_model
+from engine.models.nested import nested_in
+from engine.program import print_program
 from workbench.assets import style
 from workbench.explorer import THEME, forget_busy
 from workbench.figure_bench import FigureBench, News
@@ -220,9 +223,8 @@ class FiguresPage(pn.viewable.Viewer):
                 against = f", {result.cycles / self._base.cycles:.3f} times the point's"
             rows.append(f"{result.cycles:,.0f} cycles{against}; {result.flops:,.0f} FLOPs; "
                         f"{result.bytes:,.0f} bytes ({escape(how)})")  # fmt: skip
-        link = explorer_link(configuration)
-        if link:
-            rows.append(f"<a href='{escape(link)}' target='_blank'>open it in the explorer</a>")
+        link = escape(explorer_link(configuration))
+        rows.append(f"<a href='{link}' target='_blank'>open it in the explorer</a>")
         self._one.object = "<p>" + "<br>".join(rows) + "</p>"
 
 
@@ -233,21 +235,28 @@ def missing_of(figure: Figure) -> list[str]:
 
 
 def explorer_link(configuration: Configuration) -> str:
-    """The address of the explorer with that configuration; empty where it lacks the program."""
-    if configuration.workload not in MODELS:
-        return ""
+    """The address of the explorer with that configuration: program, data, sizes and schedule."""
     options = dict(configuration.options)
-    sizes = {"layers": options["layers"]} if "layers" in options else {}
-    presets = load_model(configuration.workload, **sizes).presets
-    schedule = "; ".join(
-        x for x in (presets.get(configuration.preset, ""), configuration.settings) if x
-    )
-    given: Mapping[str, Any] = {
+    given: dict[str, Any] = {
         "model": configuration.workload,
         "data": configuration.data or "random",
-        "schedule": schedule,
+        "schedule": "",
         **options,
     }
+    sizes = {"layers": options["layers"]} if "layers" in options else {}
+    match configuration.workload:
+        case "heads":
+            given["data"] = "bigbird"
+        case "images":
+            given |= {"model": "autoencoder", "data": "images"}
+        case "nested":
+            filled = float(options.get("filled", 1.0))
+            own = nested_in(
+                configuration.data, hidden=int(options.get("hidden", 16)), filled=filled
+            )
+            given |= {"data": "karate", "program": print_program(own.program)}
+    model = load_model(given["model"], **sizes)
+    given["schedule"] = schedule_text(configuration, model)
     return "explorer?" + urlencode(given)
 
 

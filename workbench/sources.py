@@ -22,7 +22,7 @@ from engine.models import (
 )
 from engine.models.datasets import GRAPHS, VARIABLE
 from engine.models.parameters import check_fit, checked
-from engine.program import parse
+from engine.program import StoredTensor, Tensor, parse
 
 Options = tuple[tuple[str, int | float], ...]
 LARGEST = 20_000
@@ -35,7 +35,7 @@ def _loaded(model: str, data: str, seed: int, options: Options, folder: str | No
 
 
 def source(model: str, data: str, seed: int, text: str | None, options: Options = ()) -> Loaded:
-    """A model with its data; an edited program keeps the data of inputs it left alone.
+    """A model with its data; an edited program keeps the data of inputs of the same shape.
 
     Graphs come from the folder that ``FUSELOOM_DATA_DIR`` names, if they are there; otherwise
     they are stand-ins, and labelled so.
@@ -72,11 +72,20 @@ def _edited(
     edited = Model(program, known.kernels, {}, known.masks & set(program.inputs))
     fresh = random_data(edited, seed)
     kept = {
-        name: data_set[name]
+        name: _as_declared(data_set[name], program.tensor(name))
         for name in program.inputs
-        if name in data_set and known.program.tensor(name) == program.tensor(name)
+        if name in data_set and data_set[name].tensor.shape == program.tensor(name).shape
     }
     return replace(loaded, model=edited, data={**fresh, **kept})
+
+
+def _as_declared(stored: StoredTensor, tensor: Tensor) -> StoredTensor:
+    """The same values in the format that a tensor is declared in; no zeros where it is sparse."""
+    if stored.tensor.format == tensor.format:
+        return stored
+    if stored.tensor.format.all_dense:
+        return StoredTensor.from_dense(tensor, stored.to_dense())
+    return stored.with_format(tensor.format)
 
 
 def known_names(model: str, data: str | None) -> None:

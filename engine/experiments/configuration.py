@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -52,8 +50,6 @@ class Configuration:
         Further directives of the schedule.
     machine : str
         Name of a preset of the machine.
-    check : bool
-        Whether a run's results are compared with what they should be.
     """
 
     workload: str
@@ -65,7 +61,6 @@ class Configuration:
     orders: Orders = Orders.BEST
     machine: str = "default"
     seed: int = 0
-    check: bool = True
 
     def estimated(self) -> Configuration:
         """The same, estimated instead of simulated."""
@@ -101,7 +96,6 @@ class Configuration:
             "orders": self.orders.value,
             "machine": self.machine,
             "seed": self.seed,
-            "check": self.check,
         }
 
     @classmethod
@@ -124,13 +118,6 @@ class Configuration:
                 Orders(data["orders"]),
                 str(data["machine"]),
                 int(data["seed"]),
-                bool(data["check"]),
             )
         except (KeyError, TypeError, ValueError) as problem:
             raise RecordError(f"no configuration of an experiment: {problem}") from None
-
-    @property
-    def key(self) -> str:
-        """SHA-256 of all of it."""
-        text = json.dumps(self.to_dict(), sort_keys=True)
-        return hashlib.sha256(text.encode()).hexdigest()

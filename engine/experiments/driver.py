@@ -160,7 +160,6 @@ class Laboratory:
             Machine.preset(configuration.machine).fingerprint,
             settings={
                 "orders": configuration.orders.value,
-                "check": str(configuration.check),
                 "made by": "figures",
             },
         )

@@ -102,7 +102,7 @@ def run_configuration(request: Mapping[str, Any], report: Report) -> dict[str, A
         machine = Machine.preset(given.machine)
         made = compiled(given, loaded, machine)
         run = simulate(made, loaded.data, machine, progress=report)
-        check = _checked(run) if given.check else None
+        check = _checked(run)
     source = DataSource(loaded.label, loaded.origin, loaded.standin, loaded.options)
     regions = [
         {"name": r.name, "busiest": max(map(int, r.result.busy), default=0), "words": words(r)}

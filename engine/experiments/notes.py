@@ -10,7 +10,6 @@ import json
 import sqlite3
 import time
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from engine.errors import StoreError
@@ -77,8 +76,5 @@ class Notes:
     def __enter__(self) -> Notes:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:  # fmt: skip
+    def __exit__(self, *_: object) -> None:
         self.close()

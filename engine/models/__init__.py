@@ -11,18 +11,21 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
+
 from engine.errors import ProgramError
 from engine.frontends.files import GraphData, read_graph
 from engine.models.autoencoder import autoencoder
 from engine.models.data import bigbird, bigbird_data, karate, random_data
 from engine.models.datasets import GRAPHS, PATTERNS, digits, load_graph, synthetic
-from engine.models.drawing import check_made_up
-from engine.models.examples import attention, spmm, spmv
+from engine.models.drawing import check_made_up, normal
+from engine.models.examples import attention, heads, spmm, spmv
 from engine.models.fill import filled, graph_data, graph_model
 from engine.models.gcn import gcn
 from engine.models.gpt3 import gpt3
 from engine.models.graphsage import graphsage
 from engine.models.model import Kernel, Model
+from engine.models.nested import nested, nested_karate
 from engine.models.parameters import FILE, PARAMETERS, Parameter, arguments, check_fit, checked
 from engine.program import StoredTensor, regular_files
 from engine.program.formats import suggestion
@@ -47,11 +50,13 @@ __all__ = [
     "graph_data",
     "graph_model",
     "graphsage",
+    "heads",
     "karate",
     "load",
     "load_graph",
     "load_labelled",
     "load_model",
+    "nested",
     "parameters",
     "random_data",
     "spmm",
@@ -100,6 +105,8 @@ class Loaded:
 
 
 def _karate(model: Model, seed: int, options: Options) -> dict[str, StoredTensor]:
+    if "filled" in options:  # features of a product, not those that a model learns from
+        return nested_karate(model, seed, options["density"], options["filled"])
     return karate(seed, int(options["hidden"]), int(options["classes"]), options["density"])
 
 
@@ -116,6 +123,12 @@ def _digits(model: Model, seed: int, options: Options) -> dict[str, StoredTensor
     return filled(model, {"X": images}, seed, options["density"])
 
 
+def _images(model: Model, seed: int, options: Options) -> dict[str, StoredTensor]:
+    """Normal numbers, none of them 0, as the published evaluation of the autoencoder has them."""
+    images = normal(model.program.tensor("X").shape, np.random.default_rng([seed, 1]))
+    return filled(model, {"X": images}, seed, options["density"])
+
+
 MODELS: Mapping[str, Callable[..., Model]] = MappingProxyType(
     {
         "gcn": gcn,
@@ -123,6 +136,8 @@ MODELS: Mapping[str, Callable[..., Model]] = MappingProxyType(
         "autoencoder": autoencoder,
         "gpt3": gpt3,
         "attention": attention,
+        "heads": heads,
+        "nested": nested,
         "spmm": spmm,
         "spmv": spmv,
     }
@@ -134,11 +149,12 @@ ON_GRAPHS: Mapping[str, Callable[..., Model]] = MappingProxyType(
 
 DATASETS: Mapping[str, DataSet] = MappingProxyType(
     {
-        "karate": DataSet(_karate, models=("gcn",)),
-        "bigbird": DataSet(_bigbird, models=("gpt3",)),
+        "karate": DataSet(_karate, models=("gcn", "nested")),
+        "bigbird": DataSet(_bigbird, models=("gpt3", "heads")),
         "random": DataSet(_random),
         **{name: DataSet(models=tuple(ON_GRAPHS)) for name in (*GRAPHS, *PATTERNS)},
         "digits": DataSet(_digits, models=("autoencoder",)),
+        "images": DataSet(_images, models=("autoencoder",)),
     }
 )  # fmt: skip
 

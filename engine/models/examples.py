@@ -39,3 +39,33 @@ def attention(tokens: int = 8, features: int = 4, name: str = "attention") -> Mo
         }
     )
     return Model(program, kernels, presets, masks=frozenset({"M"}))
+
+
+def heads(tokens: int = 16, heads: int = 2, features: int = 4, name: str = "heads") -> Model:
+    """Attention of several heads under one mask ``M``: the second part of a decoder by itself.
+
+    Parameters
+    ----------
+    tokens, heads, features : int
+        Length of the sequence, number of heads, and width of each: queries, keys and values are
+        tokens x heads x features, stored by heads; the mask is tokens x tokens.
+    """
+    program = instantiate(
+        "heads", tokens=tokens, heads=heads, features=features, scale=max(features, 1) ** -0.5,
+        name=name,
+    )  # fmt: skip
+    kernels = (
+        Kernel("Q·Kᵀ", ("S",)),
+        Kernel("mask", ("P",)),
+        Kernel("scale", ("Z",)),
+        Kernel("softmax", ("x", "d", "e", "s", "R")),
+        Kernel("·V", ("O",)),
+    )
+    presets = MappingProxyType(
+        {
+            "unfused": "fuse x..R",
+            "partial": "fuse S..Z; fuse x..R",
+            "full": "fuse S..O",
+        }
+    )
+    return Model(program, kernels, presets, masks=frozenset({"M"}))

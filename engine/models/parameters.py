@@ -25,8 +25,8 @@ MOST_WIDE = 65_536
 MOST_LAYERS = 96
 MOST_TOKENS = 16_384
 LEAST_DENSITY = 1e-6
-MADE_UP, MASKED = "random", "bigbird"
-"""Names of data sets: random numbers, and BigBird's mask."""
+MADE_UP, MASKED, IMAGES = "random", "bigbird", "images"
+"""Names of data sets: random numbers, BigBird's mask, and images without a 0."""
 FILE = "file"
 """Stands for a graph from a file among the names of data sets."""
 
@@ -126,13 +126,16 @@ _ON_GRAPHS = (
 _RANDOM = _density("share of the elements of every sparse tensor that is not 0")
 _RANDOM = replace(_RANDOM, default=0.3)
 
+_BLOCK = _size("block", 4, "tokens", "edge of a block of BigBird's mask, which divides the "
+               "sequence", most=MOST_TOKENS, data=(MASKED,), argument="")  # fmt: skip
+
 PARAMETERS: Mapping[str, tuple[Parameter, ...]] = MappingProxyType(
     {
         "gcn": _ON_GRAPHS,
         "graphsage": _ON_GRAPHS,
         "autoencoder": (
             _size("batch", 32, "images", "images at once", most=MOST_WIDE),
-            _size("inputs", 64, "pixels", "pixels of an image", data=(MADE_UP,)),
+            _size("inputs", 64, "pixels", "pixels of an image", data=(MADE_UP, IMAGES)),
             _size("hidden", 16, "features", "width of the hidden layer", most=MOST_WIDE),
             _density("share of the weights that is not 0; with random data, of the images too",
                      defaults={MADE_UP: 0.3}),
@@ -145,8 +148,7 @@ PARAMETERS: Mapping[str, tuple[Parameter, ...]] = MappingProxyType(
             _size("inner", 16, "features", "width of the feed-forward network", most=MOST_WIDE),
             _size("layers", 2, "decoders", "decoders, one after another", most=MOST_LAYERS,
                   argument="decoders"),
-            _size("block", 4, "tokens", "edge of a block of BigBird's mask, which divides the "
-                  "sequence", most=MOST_TOKENS, data=(MASKED,), argument=""),
+            _BLOCK,
             replace(_RANDOM, data=(MADE_UP,), help="share of the mask that is not 0"),
         ),
         "attention": (
@@ -154,6 +156,23 @@ PARAMETERS: Mapping[str, tuple[Parameter, ...]] = MappingProxyType(
                   argument="tokens"),
             _size("features", 4, "features", "width of queries, keys and values", most=MOST_WIDE),
             replace(_RANDOM, help="share of the mask that is not 0"),
+        ),
+        "heads": (
+            _size("sequence", 16, "tokens", "length of the sequence", most=MOST_TOKENS,
+                  argument="tokens"),
+            _size("heads", 2, "heads", "attention heads", most=MOST_WIDE),
+            _size("features", 4, "features", "width of each head", most=MOST_WIDE),
+            _BLOCK,
+            replace(_RANDOM, data=(MADE_UP,), help="share of the mask that is not 0"),
+        ),
+        "nested": (
+            _size("nodes", 34, "nodes", "rows of the graph", data=(MADE_UP,)),
+            _size("hidden", 16, "features", "width of the result", most=MOST_WIDE),
+            _density("share of the weights that is not 0; with random data, of every sparse "
+                     "tensor", defaults={MADE_UP: 0.3}),
+            Parameter("filled", float, 1.0, LEAST_DENSITY, 1.0, "of all elements",
+                      "share of the features that is not 0; they are dense if all are",
+                      argument="filled"),
         ),
         "spmm": (
             _size("rows", 8, "rows", "rows of the sparse matrix"),

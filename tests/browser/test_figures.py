@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import re
+from urllib.parse import parse_qs
 
 import panel as pn
 import pytest
 from panel.tests.util import serve_component
 
+from engine.dataflow.compiler import compile_program
 from engine.experiments import figure
+from engine.experiments.configuration import Configuration
+from engine.experiments.jobs import schedule_text
 from engine.experiments.recipe import Mode, Size
 from engine.experiments.registry import RECIPES
+from engine.experiments.workloads import load
+from workbench.commands import carry_out
+from workbench.desk import LocalDesk
+from workbench.explorer import explorer
 from workbench.figures import FiguresPage, explorer_link, figures_page
+from workbench.serving.page import asked
+from workbench.session import Session
 
 from .conftest import PATIENCE
 
@@ -85,22 +95,39 @@ def test_every_figure_opens(page, store):
 
 def test_a_point_opens_in_the_explorer(page):
     """The link's address makes the explorer's page ask for that configuration."""
-    from workbench.desk import LocalDesk
-    from workbench.explorer import explorer
-    from workbench.serving.page import asked
-    from workbench.session import Session
-
     point = RECIPES["12"].configurations(Size.SMOKE, Mode.PAPER)["gcn.karate.full"]
-    given = dict(part.split("=") for part in explorer_link(point).partition("?")[2].split("&"))
-    assert given["model"] == "gcn"
-    from urllib.parse import parse_qs
-
     words = parse_qs(explorer_link(point).partition("?")[2])
     desk = LocalDesk(Session("gcn", "karate"))
     for name, *arguments in asked({k: [v[0].encode()] for k, v in words.items()}):
         desk.ask(name, *arguments)
     serve_component(page, lambda: explorer(desk))
     expect(page.locator(".caption").first).to_contain_text("T1..Y")
+
+
+def smoke() -> list[Configuration]:
+    """A configuration of every workload and order, at its smallest."""
+    found = {
+        (c.workload, c.data): c
+        for recipe in RECIPES.values()
+        for mode in Mode
+        for c in recipe.configurations(Size.SMOKE, mode).values()
+    }
+    return [*found.values()]
+
+
+@pytest.mark.parametrize("point", smoke(), ids=lambda c: f"{c.workload}-{c.data}")
+def test_the_explorer_has_the_same_program_data_and_schedule(point):
+    words = parse_qs(explorer_link(point).partition("?")[2], keep_blank_values=True)
+    session = Session("gcn", "karate")
+    for name, *arguments in asked({k: [v[0].encode()] for k, v in words.items()}):
+        carry_out(session, name, arguments)
+        assert session.ok, session.message
+    given, opened = load(point), session.design.source
+    assert opened.model.program == given.model.program
+    for name, stored in given.data.items():
+        assert opened.data[name].content_hash() == stored.content_hash(), name
+    made = compile_program(given.model.program, schedule_text(point, given.model))
+    assert [r.name for r in session.regions] == [r.name for r in made.regions]
 
 
 def test_a_page_that_is_gone_ends_its_worker(store):

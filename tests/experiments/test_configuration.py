@@ -28,11 +28,6 @@ def test_they_read_back_what_they_wrote() -> None:
         assert Configuration.from_dict(json.loads(text)) == configuration
 
 
-def test_their_keys_tell_them_apart() -> None:
-    distinct = set(every())
-    assert len({configuration.key for configuration in distinct}) == len(distinct)
-
-
 def test_the_same_under_another_schedule() -> None:
     made = Configuration("gcn", "cora", settings="locate off", orders=Orders.FIRST)
     assert made.scheduled("full").settings == "locate off"

@@ -9,8 +9,6 @@ import pytest
 from engine.errors import DataError
 from engine.experiments.drawing import write_figures
 
-pytest.importorskip("matplotlib")
-
 
 def test_every_recipe_is_drawn(few, tmp_path) -> None:
     written = write_figures([*few.values()], tmp_path / "figures", ["svg"])

@@ -65,7 +65,7 @@ def test_configurations_are_of_known_workloads_and_compile() -> None:
         load(c).model.program.name
         for c in RECIPES["12"].configurations(Size.SMOKE, Mode.OURS).values()
     }
-    assert loaded == {"gcn", "graphsage", "autoencoder", "gpt3", "attention"}
+    assert loaded == {"gcn", "graphsage", "autoencoder", "gpt3", "heads"}
 
 
 @pytest.mark.parametrize("mode", Mode)

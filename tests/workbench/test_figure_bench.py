@@ -9,7 +9,7 @@ import pytest
 from engine.experiments.configuration import Configuration
 from engine.experiments.recipe import Mode, Size
 from engine.experiments.registry import RECIPES
-from workbench.figure_bench import FigureBench, News, offered
+from workbench.figure_bench import FigureBench, News
 
 WAIT = 120
 SMALL = Configuration("nested", "ikjl", (("density", 0.5),), "full")
@@ -82,11 +82,3 @@ def test_a_store_that_cannot_be_used_is_told(tmp_path) -> None:
     news = line.get(timeout=WAIT)
     assert news.wrong
     bench.close()
-
-
-def test_what_may_be_changed() -> None:
-    graph = offered(Configuration("gcn", "karate"))
-    assert {"data", "preset", "machine", "density", "lanes"} <= set(graph)
-    assert "sparsity" in offered(Configuration("gcn", "uniform"))
-    assert "block" in offered(Configuration("heads"))
-    assert len(offered(SMALL)["order"]) == 15

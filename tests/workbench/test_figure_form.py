@@ -5,11 +5,19 @@ from __future__ import annotations
 import pytest
 
 from engine.experiments.configuration import Configuration
-from workbench.figure_form import changed_by, lanes_of, value_of, widgets_of
+from workbench.figure_form import changed_by, lanes_of, offered, value_of, widgets_of
 
 GCN = Configuration(
     "gcn", "collab", (("density", 0.5),), "full", "repeat references; order T1..Y: i,k,p,n,m"
 )
+
+
+def test_what_may_be_changed() -> None:
+    graph = offered(Configuration("gcn", "karate"))
+    assert {"data", "preset", "machine", "density", "lanes"} <= set(graph)
+    assert "sparsity" in offered(Configuration("gcn", "uniform"))
+    assert "block" in offered(Configuration("heads"))
+    assert len(offered(Configuration("nested", "ikjl"))["order"]) == 15
 
 
 def test_nothing_changes_by_itself() -> None:

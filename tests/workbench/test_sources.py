@@ -53,3 +53,23 @@ def test_an_edited_program_keeps_the_data_of_inputs_left_alone() -> None:
     assert edited.model.program != own.model.program
     assert edited.data["A"] is own.data["A"]
     assert edited.model.presets == {}
+
+
+def test_an_edited_format_keeps_the_values() -> None:
+    own = sources.source("gcn", "karate", 0, None)
+    text = str(own.model.program)
+    for before, after in [("A: 34x34 dcsr", "A: 34x34 csc"), ("A: 34x34 dcsr", "A: 34x34 dense"),
+                          ("W1: 34x16 dcsr", "W1: 34x16 dense")]:  # fmt: skip
+        assert before in text
+        edited = sources.source("gcn", "karate", 0, text.replace(before, after))
+        for name, stored in edited.data.items():
+            assert stored.tensor == edited.model.program.tensor(name)
+            assert (stored.to_dense() == own.data[name].to_dense()).all()
+
+
+def test_a_dense_input_that_becomes_sparse_loses_its_zeros() -> None:
+    own = sources.source("gcn", "karate", 0, None)
+    text = str(own.model.program)
+    dense = sources.source("gcn", "karate", 0, text.replace("A: 34x34 dcsr", "A: 34x34 dense"))
+    again = sources._as_declared(dense.data["A"], own.model.program.tensor("A"))
+    assert again.nnz == own.data["A"].nnz

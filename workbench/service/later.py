@@ -64,7 +64,7 @@ class Later:
 
     def give_way(self) -> None:
         """Let others come first, if this takes long."""
-        if not self._behind and priority.cpu_seconds(self._pid) > priority.LONG:
+        if not self._behind and priority.cpu_seconds(self._pid, family=True) > priority.LONG:
             self._behind = priority.give_way(self._pid)
 
     def end(self) -> None:

@@ -21,18 +21,19 @@ BEHIND = 10
 """By how much its priority is lowered: a tenth of the time of one that is not, if both want it."""
 
 
-def _family(pid: int) -> list[psutil.Process]:
+def _processes(pid: int, family: bool) -> list[psutil.Process]:
+    """A process, with its children if they are asked for: to find them reads every process."""
     try:
         process = psutil.Process(pid)
-        return [process, *process.children()]
+        return [process, *(process.children() if family else ())]
     except (psutil.Error, ValueError):
         return []
 
 
-def cpu_seconds(pid: int) -> float:
-    """CPU time that a process and its children have used; 0 when there is none."""
+def cpu_seconds(pid: int, *, family: bool = False) -> float:
+    """CPU time that a process, or it and its children, has used; 0 when there is none."""
     used = 0.0
-    for process in _family(pid):
+    for process in _processes(pid, family):
         with contextlib.suppress(psutil.Error):
             times = process.cpu_times()
             used += times.user + times.system
@@ -42,7 +43,7 @@ def cpu_seconds(pid: int) -> float:
 def give_way(pid: int) -> bool:
     """Let others come before a process and its children; whether it could be done."""
     done = False
-    for process in _family(pid):
+    for process in _processes(pid, family=True):
         with contextlib.suppress(OSError, AttributeError):
             os.setpriority(os.PRIO_PROCESS, process.pid, BEHIND)
             done = True

@@ -36,8 +36,9 @@ def served_page(at: Hub | None = None) -> Any:
 def asked(given: Mapping[str, Sequence[bytes]]) -> list[tuple[Any, ...]]:
     """The requests that the page's own address makes, as those of other pages do.
 
-    ``?model=gcn&data=karate&preset=full``; ``schedule`` holds the text of one, any other name is a
-    size or density of the model.  What is none is refused as any request is.
+    ``?model=gcn&data=karate&preset=full``; ``schedule`` holds the text of one, ``program`` that of
+    a program on the same data, any other name is a size or density of the model.  What is none is
+    refused as any request is.
     """
     words = {name: values[0].decode("utf-8", "replace") for name, values in given.items() if values}
     model = words.pop("model", None)
@@ -45,11 +46,13 @@ def asked(given: Mapping[str, Sequence[bytes]]) -> list[tuple[Any, ...]]:
         return []
     requests: list[tuple[Any, ...]] = [("choose", model)]
     data, preset = words.pop("data", None), words.pop("preset", None)
-    schedule = words.pop("schedule", None)
+    program, schedule = words.pop("program", None), words.pop("schedule", None)
     if data is not None:
         requests.append(("choose_data", data))
     if words:
         requests.append(("set_options", words))
+    if program is not None:
+        requests.append(("set_program", program))
     if schedule is not None:
         requests.append(("set_schedule", schedule))
     elif preset is not None:

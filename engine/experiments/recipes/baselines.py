@@ -21,7 +21,7 @@ from engine.experiments.recipe import (
     attempt,
     expected_of,
 )
-from engine.experiments.workloads import nested_program
+from engine.models.nested import nested_program
 
 MERGES = {"": ("", ""), "product": ("global T1..T2", "global T5..T6"),
           "bias": ("fuse T2..T3", "fuse T6..T7")}  # fmt: skip
@@ -109,7 +109,7 @@ REWRITES = Recipe(
 
 # Figs. 5, 11 and 21 -----------------------------------------------------------------------------
 
-_SPARSE = (("density", 0.5), ("features", 0.3))
+_SPARSE = (("density", 0.5), ("filled", 0.3))
 
 
 def _spaces(size: Size, mode: Mode) -> Mapping[str, Configuration]:
@@ -136,7 +136,7 @@ for i in A:                            for i in A:
 
 def graphs_of_spaces() -> dict[str, str]:
     """The dataflow graphs under both iteration spaces, as text."""
-    program = nested_program("ikjl", 34, 16, "sparse")
+    program = nested_program("ikjl", 34, 16, sparse=True)
     texts = {"factored": "fuse T..D; order T..D: i,k,j,l", "global": "global"}
     made = {name: compile_program(program, f"{text}; {SCANS}") for name, text in texts.items()}
     return {name: str(found.regions[0].graph) for name, found in made.items()}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from engine.dataflow.compiler import Compilation, CompiledRegion, compile_program
 from engine.dataflow.samml.catalogue import primitive
@@ -131,15 +130,9 @@ def _set_panels(results: Results, size: Size, mode: Mode) -> tuple[Panel, ...]:
             continue
         lines.append(
             f"{one['label']:32}{one['rows']:>12,}{one['stored']:>14,}"
-            f"{one['sparsity']:>12.4f}  {origin_of(one)}"
+            f"{one['sparsity']:>12.4f}  {one['origin']}"
         )
     return (Panel("Data sets", "text", text="\n".join(lines)),)
-
-
-def origin_of(data: Mapping[str, Any]) -> str:
-    """Where data are from, without the place of their files on some machine."""
-    origin = str(data["origin"])
-    return "the data set's own files" if "/" in origin or "\\" in origin else origin
 
 
 TABLE_2 = Recipe(

@@ -260,7 +260,7 @@ class DaskWorkers:
         """What to do about a task that Dask could not carry out."""
         try:
             problem = future.exception(timeout=_CONNECT)
-        except Exception:
+        except Exception:  # of any kind: what is lost is seen when its state is asked for again
             return None
         if isinstance(problem, KilledWorker):
             # jobs do not end Dask workers: several were lost, by chance or by the machine

@@ -35,7 +35,7 @@ def given(content: bytes) -> bytes:
     return content
 
 
-class Processes(WorkerPlugin):  # type: ignore[misc]
+class Processes(WorkerPlugin):  # type: ignore[misc]  # Dask has no types
     """The processes of a Dask worker that do jobs: one per thread, while there is work."""
 
     def setup(self, worker: Any) -> None:

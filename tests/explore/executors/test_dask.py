@@ -15,8 +15,6 @@ from pathlib import Path
 import psutil
 import pytest
 
-pytest.importorskip("distributed", reason="pip install 'fuseloom[dask]'")
-
 from engine.errors import DataError, FuseloomError
 from engine.explore.executors import Answer, Fate, Job, JobLimits, keep_runs
 from engine.explore.executors.dask import DaskWorkers

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import random
-import shutil
 import signal
 import subprocess
 import sys
@@ -28,6 +27,7 @@ from engine.explore.executors import (
 )
 from engine.explore.executors.drive import outcome_of
 from engine.explore.store import RunStore, State
+from tests.explore.conftest import SmallDisk
 from tests.explore.executors.targets import FATES
 from tests.explore.store.samples import LABEL, identity, record
 
@@ -110,29 +110,20 @@ def test_a_store_that_breaks_ends_it(tmp_path: Path) -> None:
         keep_runs(store, InProcess(), tasks, told=lambda *_: path.unlink() and None)
 
 
-def test_a_full_disk_ends_it_and_it_goes_on_when_there_is_room(tmp_path: Path) -> None:
-    """On a tmpfs of one mebibyte, where mounting is allowed."""
-    folder = tmp_path / "small"
-    folder.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(folder)]
-    if shutil.which("mount") is None or subprocess.run(mount, capture_output=True).returncode:
-        pytest.skip("mounting is not allowed here")
-    path = folder / "runs.sqlite"
-    try:
-        driver = drive(path, 200, 0, 1)
-        output, errors = driver.communicate(timeout=120)
-        assert "is full" in errors
-        told = {line for line in output.split("\n") if len(line) == 64}
-        assert 5 < len(told) < 200
-        with RunStore(path) as store:
-            assert {run.key for run in store.runs() if run.finished} == told
-        subprocess.run(["mount", "-o", "remount,size=16m", str(folder)], check=True)
-        assert drive(path, 200, 0, 2).communicate(timeout=300)[1] == ""
-        with RunStore(path) as store:
-            assert store.counts() == {State.DONE: 199, State.FAILED: 1}  # one is poisoned
-            assert len(list(store.whole())) == 200
-    finally:
-        subprocess.run(["umount", "-l", str(folder)], check=True)
+def test_a_full_disk_ends_it_and_it_goes_on_when_there_is_room(small_disk: SmallDisk) -> None:
+    path = small_disk.folder / "runs.sqlite"
+    driver = drive(path, 200, 0, 1)
+    output, errors = driver.communicate(timeout=120)
+    assert "is full" in errors
+    told = {line for line in output.split("\n") if len(line) == 64}
+    assert 5 < len(told) < 200
+    with RunStore(path) as store:
+        assert {run.key for run in store.runs() if run.finished} == told
+    small_disk.grow("16m")
+    assert drive(path, 200, 0, 2).communicate(timeout=300)[1] == ""
+    with RunStore(path) as store:
+        assert store.counts() == {State.DONE: 199, State.FAILED: 1}  # one is poisoned
+        assert len(list(store.whole())) == 200
 
 
 def test_the_example_of_the_documentation(

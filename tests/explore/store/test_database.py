@@ -17,6 +17,7 @@ import pytest
 
 from engine.errors import FuseloomError, StoreError
 from engine.explore.store import RunStore, State, database, layout
+from tests.explore.conftest import SmallDisk
 from tests.explore.store.samples import LABEL, identity, outcome
 
 
@@ -212,30 +213,21 @@ def test_a_full_disk_loses_nothing(path: Path) -> None:
     assert raw.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
 
 
-def test_a_full_small_file_system(tmp_path: Path) -> None:
-    """A tmpfs of one mebibyte, where mounting is allowed."""
-    folder = tmp_path / "small"
-    folder.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(folder)]
-    if shutil.which("mount") is None or subprocess.run(mount, capture_output=True).returncode:
-        pytest.skip("mounting is not allowed here")
+def test_a_full_small_file_system(small_disk: SmallDisk) -> None:
+    store = RunStore(small_disk.folder / "runs.sqlite")
+    number = 0
     try:
-        store = RunStore(folder / "runs.sqlite")
-        number = 0
-        try:
-            while True:
-                store.put(identity(number), outcome(0))
-                number += 1
-        except StoreError as problem:
-            assert "is full" in str(problem)  # noqa: PT017
-        assert number > 20
-        assert len(list(store.whole())) == number
-        subprocess.run(["mount", "-o", "remount,size=4m", str(folder)], check=True)
-        assert store.put(identity(number), outcome(0))
-        store.close()
-        assert kept(folder / "runs.sqlite") == number + 1
-    finally:
-        subprocess.run(["umount", "-l", str(folder)], check=True)
+        while True:
+            store.put(identity(number), outcome(0))
+            number += 1
+    except StoreError as problem:
+        assert "is full" in str(problem)  # noqa: PT017
+    assert number > 20
+    assert len(list(store.whole())) == number
+    small_disk.grow("4m")
+    assert store.put(identity(number), outcome(0))
+    store.close()
+    assert kept(small_disk.folder / "runs.sqlite") == number + 1
 
 
 def test_who_holds_the_file_for_long_is_waited_for(
