@@ -15,6 +15,7 @@ from engine.errors import UsageError
 from engine.experiments.claims import Claim, Verdict
 from engine.experiments.recipe import Mode, Size
 from engine.explore.store.location import VARIABLE
+from engine.program import regular_files
 from engine.results.document import Kind
 
 MOST_JOBS = 64
@@ -90,7 +91,7 @@ def _run(options: Any) -> int:
             for path in write_figures(figures, options.output):
                 print(f"fuseloom: {path}", file=sys.stderr)
         if options.report is not None:
-            options.report.write_text(page(figures, size, mode, seconds), encoding="utf-8")
+            regular_files.write_bytes(options.report, page(figures, size, mode, seconds).encode())
         if options.json:
             content = {
                 "size": size.value,

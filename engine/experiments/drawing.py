@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.resources import as_file, files
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 from engine.errors import DataError
 from engine.experiments.driver import Figure
 from engine.experiments.recipe import Panel, Series
+from engine.program.regular_files import write_bytes
 
 FORMATS = ("svg", "pdf", "png")
 _OURS = ("#2f6fd0", "#12805c", "#8a56c9", "#c2410c")
@@ -40,13 +42,9 @@ def write_figures(
         If matplotlib is not installed, or the folder cannot be written to.
     """
     written = []
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for figure in figures:
-            name = f"{figure.recipe.id}-{figure.size.value}-{figure.mode.value}"
-            written += _write(figure.panels, figure.recipe.title, folder / name, formats)
-    except OSError as problem:
-        raise DataError(f"cannot write to {folder}: {problem.strerror}") from None
+    for figure in figures:
+        name = f"{figure.recipe.id}-{figure.size.value}-{figure.mode.value}"
+        written += _write(figure.panels, figure.recipe.title, folder / name, formats)
     return written
 
 
@@ -56,9 +54,8 @@ def _write(panels: Sequence[Panel], title: str, stem: Path, formats: Sequence[st
     plots = [panel for panel in panels if panel.kind != "text"]
     if texts:
         path = stem.with_name(f"{stem.name}.txt")
-        path.write_text(
-            "\n\n".join(f"{p.title}\n\n{p.text}" for p in texts) + "\n", encoding="utf-8"
-        )
+        text = "\n\n".join(f"{p.title}\n\n{p.text}" for p in texts)
+        write_bytes(path, f"{text}\n".encode())
         written.append(path)
     if plots:
         pyplot = _pyplot()
@@ -68,7 +65,9 @@ def _write(panels: Sequence[Panel], title: str, stem: Path, formats: Sequence[st
                 path = stem.with_name(f"{stem.name}.{kind}")
                 # without dates, so that equal numbers give equal files
                 plain = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
-                drawn.savefig(path, metadata=plain.get(kind))
+                made = BytesIO()
+                drawn.savefig(made, format=kind, metadata=plain.get(kind))
+                write_bytes(path, made.getvalue())
                 written.append(path)
         pyplot.close(drawn)
     return written
