@@ -237,9 +237,10 @@ def _check_header(path: Path) -> None:
 
 def _version_of(connection: sqlite3.Connection, path: Path) -> int:
     """The version of a store, 0 of an empty file; refuses what is none or too new."""
-    (application,) = connection.execute("PRAGMA application_id").fetchone()
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
-    (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    with _one_moment(connection):
+        (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        (application,) = connection.execute("PRAGMA application_id").fetchone()
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
     if application != layout.APPLICATION and (application or tables or version):
         raise StoreError(
             f"{path} is a database of another program, no run store",
@@ -248,6 +249,19 @@ def _version_of(connection: sqlite3.Connection, path: Path) -> int:
     if version > layout.current():
         _check_version(connection, path, layout.current())
     return int(version)
+
+
+@contextmanager
+def _one_moment(connection: sqlite3.Connection) -> Iterator[None]:
+    """What is read inside is all of one moment: another process may be making the store."""
+    if connection.in_transaction:
+        yield
+        return
+    connection.execute("BEGIN")
+    try:
+        yield
+    finally:
+        connection.execute("ROLLBACK")
 
 
 def _check_version(connection: sqlite3.Connection, path: Path, wanted: int) -> None:

@@ -229,7 +229,7 @@ def _lines(folder: Path) -> list[str]:
 
 
 def test_kills_at_random_moments(tmp_path: Path) -> None:
-    kill_again_and_again(tmp_path, 3, 150, 0, seed=6)
+    kill_again_and_again(tmp_path, 2, 80, 0, seed=6)
 
 
 @pytest.mark.fuzz

@@ -305,3 +305,30 @@ def test_names_that_no_file_can_have(tmp_path: Path, name: str) -> None:
     with pytest.raises(StoreError):
         RunStore(tmp_path / name)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_store_that_is_being_made_is_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another process makes it while this one looks at what it is."""
+    path = tmp_path / "runs.sqlite"
+    path.touch()
+    others: list[threading.Thread] = []
+
+    class Slow(sqlite3.Connection):
+        def execute(self, sql: str, *values: object) -> sqlite3.Cursor:
+            found = super().execute(sql, *values)
+            if "application_id" in sql and not others:
+                others.append(threading.Thread(target=lambda: RunStore(path).close()))
+                others[0].start()
+                others[0].join(timeout=1)
+            return found
+
+    connect = sqlite3.connect
+
+    def slowly(*given: object, **more: object) -> sqlite3.Connection:
+        return connect(*given, **more, **({} if others else {"factory": Slow}))
+
+    monkeypatch.setattr(sqlite3, "connect", slowly)
+    with RunStore(path) as store:
+        assert store.put(identity(1), outcome(1))
+    (other,) = others
+    other.join()
