@@ -39,7 +39,7 @@ SAMPLED_ELEMENTS = 4e6
 """Elements that an execution on samples may make."""
 MOST_ELEMENTS = 3e8
 """Elements that an execution may make at all: some gigabytes."""
-LOOKED_AT = 4_000_000
+LOOKED_AT = 16_000_000
 """Elements of a tensor that are looked at one by one."""
 SHARED = 4
 """Programs with data of which what is known is kept."""

@@ -142,20 +142,22 @@ def _calibrated(
 
     Coordinates that stand for themselves only keep their weight; the others are changed as little
     as possible (a generalised regression estimate).  Where no weights near those meet all totals,
-    only the first ones are met.
+    only the first ones are met, or the most telling one alone.
     """
     free = weights > 1.0
     every = np.vstack([np.ones(measures.shape[1]), measures[1:], measures[:1]])
     missing = every.sum(axis=1) - every[:, coords[~free]] @ weights[~free]
     mine, base = every[:, coords[free]], weights[free]
-    rows = min(len(every), int(free.sum()) // EACH)
-    while rows:
-        factors, off = _factors(mine[:rows], missing[:rows], base, 1.0 / share[free])
+    most = min(len(every), int(free.sum()) // EACH)
+    met = [slice(0, rows) for rows in range(most, 1, -1)]
+    if most:  # of one, what work goes with tells more than how many coordinates there are
+        met += [slice(1, 2), slice(0, 1)][: len(every)]
+    for rows in met:
+        factors, off = _factors(mine[rows], missing[rows], base, 1.0 / share[free])
         if off < NEAR:
             made = weights.copy()
             made[free] = base * factors
-            return made, every[:rows, coords]
-        rows -= 1
+            return made, every[rows, coords]
     return weights, np.zeros((0, len(coords)))
 
 

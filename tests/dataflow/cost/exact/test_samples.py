@@ -49,6 +49,14 @@ def test_weights_meet_the_totals_of_all_measures_and_of_what_is_made_of_them() -
     assert sample.weights.min() > 0
 
 
+@pytest.mark.parametrize("size", [4, 8])
+def test_a_few_coordinates_meet_what_work_goes_with(size: int) -> None:
+    """Rather than how many there are, where they cannot meet both."""
+    rows = np.where(np.arange(1024) < 32, 1024.0, 110.0)  # as a mask with some full rows has it
+    sample = Sample.of(np.stack([rows**2, rows, np.ones(1024)]), size)
+    assert sample.weights @ rows[sample.coords] == pytest.approx(rows.sum())
+
+
 def test_what_has_nothing_is_sampled_too() -> None:
     """Else nothing would tell how many coordinates have no work."""
     work = np.where(np.arange(600) % 3 > 0, 1e6, 0.0)
