@@ -23,7 +23,13 @@ def open_page(page, server):
     page.locator("g.node").first.wait_for(timeout=2 * PATIENCE)
 
 
-@pytest.mark.parametrize("viewport", [{"width": w, "height": 900} for w in (1280, 1920)])
+@pytest.mark.parametrize(
+    "viewport",
+    [
+        {"width": 1280, "height": 900},
+        pytest.param({"width": 1920, "height": 900}, marks=pytest.mark.fuzz),
+    ],
+)
 def test_the_served_page_works_under_its_policy(page):
     with Server() as server:
         open_page(page, server)

@@ -96,7 +96,7 @@ def unseen_waits(twin: EngineResult) -> int:
 def test_paths_hold_and_agree() -> None:
     print(f"seeds from {SEED}")
     kinds: Counter[str] = Counter()
-    for seed in range(SEED, SEED + 75):
+    for seed in range(SEED, SEED + 36):
         bound = random_graph(seed, searching=seed % 2 == 1)
         for capacity in CAPACITIES:
             on = machines(seed, capacity)
@@ -117,7 +117,7 @@ def test_paths_hold_and_agree() -> None:
             kinds["unseen beside searchers"] += seed % 2 and unseen_waits(twin)
             kinds["same path"] += exact.segments == logged.segments
     print(kinds)
-    assert kinds["runs"] > 300
+    assert kinds["runs"] > 140
     assert kinds["coincidences"] == 0
     assert kinds["unseen"] == 0
     assert kinds["unseen beside searchers"] <= 1  # an accumulator's, found with these graphs
@@ -126,7 +126,7 @@ def test_paths_hold_and_agree() -> None:
 def test_both_engines_tell_the_same_path_on_machines_with_memory() -> None:
     """Real waits for the memory, and paths of one length among them."""
     kinds: Counter[str] = Counter()
-    for seed in range(SEED, SEED + 30):
+    for seed in range(SEED, SEED + 16):
         plain = random_graph(seed)
         for memory in (Ideal(1), Ideal(9), hbm2()):
             on = replace(machines(seed, CAPACITIES[seed % len(CAPACITIES)]), memory=memory)
@@ -139,8 +139,8 @@ def test_both_engines_tell_the_same_path_on_machines_with_memory() -> None:
             kinds["runs"] += 1
             kinds["memory"] += any(s.why is Why.MEMORY for s in path.segments)
     print(kinds)
-    assert kinds["runs"] > 50
-    assert kinds["memory"] > 25
+    assert kinds["runs"] > 25
+    assert kinds["memory"] > 12
 
 
 def twice_as_fast(bound: BoundGraph, number: int, on: Machine) -> BoundGraph:
@@ -157,7 +157,7 @@ def twice_as_fast(bound: BoundGraph, number: int, on: Machine) -> BoundGraph:
 def test_gains_stay_within_their_bounds() -> None:
     """A node off the path gains nothing, one on it at most half of its own cycles there."""
     tried: Counter[str] = Counter()
-    for seed in range(SEED, SEED + 50):
+    for seed in range(SEED, SEED + 25):
         bound = random_graph(seed)
         for capacity in (1, 3, None):
             on = replace(Machine.default(capacity), alu_latency=7, alu_interval=4, load_latency=6)

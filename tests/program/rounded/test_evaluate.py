@@ -56,11 +56,11 @@ def compare(program: Program, data: dict[str, object], rows: bool, seed: int) ->
 @pytest.mark.parametrize("rows", [False, True])
 def test_random_programs_mean_what_the_dense_reference_says(rows: bool) -> None:
     seen = 0
-    for seed in range(31_000_000, 31_000_075):
+    for seed in range(31_000_000, 31_000_030):
         if (case := draw(seed)) is not None:
             compare(case.compilation.program, case.data, rows, seed)
             seen += 1
-    assert seen > 50
+    assert seen > 18
 
 
 @pytest.mark.fuzz

@@ -163,7 +163,13 @@ STATES = {"idle": _idle, "opening a page": _opening, "dragging": _dragging, "loa
           "running and waiting": _running_and_waiting, "tab closed": _gone}  # fmt: skip
 
 
-@pytest.mark.parametrize("state", STATES, ids=lambda name: name.replace(" ", "_"))
+USUAL = ("dragging", "ranking and drawing", "running and waiting")
+"""Those of every run; the others are left to the long one."""
+
+
+@pytest.mark.parametrize(
+    "state", [s if s in USUAL else pytest.param(s, marks=pytest.mark.fuzz) for s in STATES]
+)
 def test_a_signal_ends_everything(state):
     number = signal.SIGINT if state == "dragging" else signal.SIGTERM
     with Server("--max-runs", "1") as server:
