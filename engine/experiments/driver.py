@@ -211,6 +211,7 @@ class Laboratory:
             source is not None and source.standin,
             check="" if record.check is None else str(record.check),
             ok=record.ok,
+            compared=record.check is not None and record.check.compared,
             seconds=note["wall"],
             cpu=note["cpu"],
             peak=note["peak"],

@@ -49,8 +49,8 @@ class Result:
         Whether nothing was run; ``busiest`` and ``words`` are then cycles, and bytes by 4.
     check : str
         What a comparison of the results said; empty where there was none.
-    ok : bool
-        Whether nothing is known to be wrong.
+    ok, compared : bool
+        Whether nothing is known to be wrong, and whether anything was compared.
     seconds, cpu : float
         Wall and CPU time, data and check included.
     peak : float
@@ -63,6 +63,7 @@ class Result:
     estimated: bool = False
     check: str = ""
     ok: bool = True
+    compared: bool = True
     seconds: float = 0.0
     cpu: float = 0.0
     peak: float = 0.0

@@ -109,7 +109,9 @@ def page(figures: Sequence[Figure], size: Size, mode: Mode, seconds: float) -> s
     cpu = sum(result.cpu for result in every.values())
     peak = max((result.peak for result in every.values()), default=0.0)
     runs = [result for result in every.values() if not result.estimated]
-    wrong = sum(1 for result in runs if not result.ok)
+    wrong = sum(not result.ok for result in runs)
+    large = sum(not result.compared for result in runs)
+    apart = f", but for {large} that the comparison would take too long for" if large else ""
     lines = [
         "# Reproduction",
         "",
@@ -121,8 +123,8 @@ def page(figures: Sequence[Figure], size: Size, mode: Mode, seconds: float) -> s
         f"minutes of CPU time and {peak / 1e9:.1f} GB at most; this page itself took "
         f"{seconds:,.0f} seconds, with what was done before. Seconds in the tables are wall time "
         "on a machine that did other work, too; a run that several claims need counts for each.",
-        f"* Every run's results were compared with the dense reference, on large data for some "
-        f"rows; {wrong} were wrong.",
+        "* Every run's results were compared with the dense reference, on large data for some "
+        f"rows{apart}; {wrong} were wrong.",
         f"* Engine {engine_version()}{_commit()}, Python {platform.python_version()}, "
         f"{os.cpu_count()} cores.",
         "* `estimated` stands where a run is beyond the budget, and `--heavy` does it; `stand-in "

@@ -73,6 +73,11 @@ class Check:
             and (self.share is None or self.share <= 1.0)
         )
 
+    @property
+    def compared(self) -> bool:
+        """Whether anything was compared."""
+        return self.rows is None or self.rows[0] > 0
+
     def __str__(self) -> str:
         if self.shape != self.expected_shape:
             return f"MISMATCH: shape {self.shape}, expected {self.expected_shape}"
@@ -95,7 +100,7 @@ class Check:
             told += f"; {self.undetermined:,} elements have no certain digit in float32"
         if self.rows is None:
             return f"matches {self.against.value} ({told})"
-        if not self.rows[0]:
+        if not self.compared:
             return "not compared"
         return (
             f"matches {self.against.value} in {self.rows[0]:,} of {self.rows[1]:,} rows, drawn at "

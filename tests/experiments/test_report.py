@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from engine.experiments.claims import Got, Published, Verdict, judged
-from engine.experiments.recipe import Mode, Size
+from engine.experiments.recipe import Mode, Results, Size
 from engine.experiments.report import counted, heading, markdown_table, page, text_report
 
 CLAIMS = [
@@ -45,6 +47,14 @@ def test_the_page_of_a_run(few) -> None:
         for claim in figure.claims:
             assert claim.verdict is Verdict.HOLDS
             assert f"(`{claim.published.id}`) |" in text
-    assert "0 were wrong" in text
+    assert "for some rows; 0 were wrong" in text
     assert "```text" in text
     assert "None" not in text
+
+
+def test_the_page_says_what_was_not_compared(few) -> None:
+    figure = few["18"]
+    (label, result), *others = figure.results.items()
+    odd = Results({label: replace(result, compared=False), **dict(others)})
+    text = page([replace(figure, results=odd)], Size.SMOKE, Mode.PAPER, 1.0)
+    assert "for some rows, but for 1 that the comparison would take too long for; 0" in text
