@@ -271,8 +271,13 @@ def several(path: Path, count: int) -> None:
     """Two writers, half of whose runs are the same, and two readers."""
     writers = [start(WRITER, path, first, count) for first in (0, count // 2)]
     readers = [start(READER, path, count * 3 // 2) for _ in range(2)]
-    assert sum(said(writer) for writer in writers) == count * 3 // 2
-    assert all(said(reader) > 0 for reader in readers)
+    try:
+        assert sum(said(writer) for writer in writers) == count * 3 // 2
+        assert all(said(reader) > 0 for reader in readers)
+    finally:
+        for process in (*writers, *readers):
+            process.kill()
+            process.wait()
     store = RunStore(path)
     runs = {run.key: run for run in store.whole()}
     assert len(runs) == count * 3 // 2
