@@ -15,6 +15,7 @@ from math import inf
 from typing import Any
 
 from engine.dataflow.cost.estimate import Known, estimate_region
+from engine.dataflow.cost.exact.patterns import UnknownError
 from engine.dataflow.cost.mode import Mode
 from engine.dataflow.fusion import directives
 from engine.dataflow.fusion.alike import Kinds
@@ -316,7 +317,9 @@ class Dataflow:
                 continue
             try:
                 estimate_region(self._ways.first((statement,)), self.known)
-            except FuseloomError:
+                if not self.known.patterns.knows(name):
+                    self.known.make_up(name)
+            except (FuseloomError, UnknownError):
                 continue
 
     def _noted(self, name: str) -> bool:

@@ -200,10 +200,12 @@ class Known:
         """How many elements a tensor is taken to have, and how that is known."""
         if name in self.program.inputs:
             formula = "stored in the data"
+        elif name in self.patterns.defined:
+            formula = "coordinates by its definition"
         elif name in self.patterns.written:
             formula = "coordinates that the region executed writes"
         elif name in self.patterns.made_up:
-            formula = "coordinates by its definition, or as statistics expect them"
+            formula = "coordinates by a definition, or as statistics expect them"
         elif name in self.expected:
             formula = "expected from statistics"
         else:
@@ -265,10 +267,16 @@ class Known:
         if self.patterns.knows(name) or name in self.patterns.made_up:
             return
         try:
-            self.patterns.made_up[name] = defined(self.patterns, name, self.make_up)
-            return
+            found = defined(self.patterns, name, self.make_up)
         except UnknownError:
             pass
+        else:
+            operands = self.program.producers[name].operands
+            if all(self.patterns.knows(access.tensor) for access in operands):
+                self.patterns.define(name, found)
+            else:
+                self.patterns.made_up[name] = found
+            return
         self._reshape(name)
         if name not in self.expected:
             raise UnknownError(name)

@@ -193,8 +193,8 @@ class Firings:
                     return self.elements(one.tensor) * prod(free)
         try:
             return float(self.of(statement).rows)
-        except TooManyError:
-            return 0.0
+        except TooManyError as many:
+            return float(many.rows)
 
     def needs_all(self, statement: Statement, name: str) -> bool:
         """Whether computing a statement whole is known to take every element of an operand."""
@@ -241,9 +241,13 @@ class Firings:
             raise TooManyError
         if statement.op.joins_by_union:
             return self.table(statement.out)
-        found = self.table(statement.operands[0])
-        for access in statement.operands[1:]:
-            found = found.joined(self.table(access))
+        first, *others = statement.operands
+        found = self.table(first)
+        for number, access in enumerate(others, 1):
+            try:
+                found = found.joined(self.table(access))
+            except TooManyError as many:  # a further operand may have less
+                raise TooManyError(many.rows if number == len(others) else 0) from None
         return found
 
     def _listed(self, name: str) -> Ints | None:

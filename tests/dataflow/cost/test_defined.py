@@ -34,7 +34,7 @@ def test_intermediates_of_random_programs(seed: int) -> None:
         known.make_up(name)
         compressed = Format.compressed(stored.tensor.rank).levels
         stored = stored.with_format(replace(stored.tensor.format, levels=compressed))
-        for level in range(len(known.patterns.made_up[name])):
+        for level in range(len(known.patterns.written[name])):
             seg, crd = known.patterns.level(name, level)
             written = stored.scanned[level]
             assert np.array_equal(written.seg, seg), (name, level)
@@ -52,7 +52,7 @@ def test_what_takes_too_much_is_made_up(monkeypatch: pytest.MonkeyPatch) -> None
         module.defined(known.patterns, "T", known.make_up)
     for region in compile_program(program, "").regions:
         estimate_region(region, known)
-    made = elements_in(known.patterns.made_up["T"])
+    made = elements_in(known.patterns.made("T"))
     exact = estimate(compile_program(program, ""), data, mode="exact").regions[1]
     assert made == pytest.approx(exact.nodes[-1].tokens, rel=0.1)
 
@@ -88,7 +88,7 @@ def test_levels_that_are_full_are_only_counted(
     data = {name: every[name] for name in program.inputs}
     known = Known(program, check_data(program, data), "sampled")
     known.make_up("T")
-    found = tuple(isinstance(level, FullLevel) for level in known.patterns.made_up["T"])
+    found = tuple(isinstance(level, FullLevel) for level in known.patterns.made("T"))
     assert found == counted if counted is not None else not all(found)
     (run,) = simulate(compile_program(program, ""), data).outputs.values()
     for k, written in enumerate(run.scanned):
@@ -105,5 +105,5 @@ def test_a_million_rows_of_what_is_full_take_no_time() -> None:
     )
     known = Known(program, check_data(program, {"A": rows, "W": np.ones((9, 500))}), "sampled")
     known.make_up("Y")
-    assert elements_in(known.patterns.made_up["Y"]) == 500_000
+    assert elements_in(known.patterns.written["Y"]) == 500_000
     assert known.elementwise("Y") is not None

@@ -94,6 +94,7 @@ class Patterns:
         self.inputs = dict(data)
         self.data = dict(data)
         self.written: dict[str, Levels] = {}
+        self.defined: set[str] = set()
         self.made_up: dict[str, Levels] = {}
         self._ones: dict[str, StoredTensor] = {}
         self._levels: dict[str, Levels] = {}
@@ -226,6 +227,11 @@ class Patterns:
                 self.written[name] = self._with_dense(name, levels)
                 if self.made_up.pop(name, None) is not None:
                     self._forget()
+
+    def define(self, name: str, levels: Levels) -> None:
+        """Keep the coordinates that follow from a tensor's definition and from what is known."""
+        self.written[name] = levels
+        self.defined.add(name)
 
     def share(self, name: str, other: str) -> None:
         """Keep that a tensor has the coordinates of another one, in whose format it is."""
