@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from engine.dataflow.cost.estimate import Known
+from engine.dataflow.fusion.prepare import prepare
+from engine.dataflow.fusion.schedule import Schedule
 from engine.dataflow.space.firings import Firings, Table, TooManyError
 from engine.program import check_data, parse
 
@@ -74,3 +76,22 @@ def test_tables_join_like_relations() -> None:
     assert many.value.rows == 4
     with pytest.raises(TooManyError):
         left.joined(Table({"k": np.array([0])}, {"k": 3}, 1))
+
+
+def test_what_is_too_many_is_counted_where_no_further_factor_has_less() -> None:
+    text = """A: 1200x30 csr
+B: 30x1200 csr
+C: 1200x4 csr
+T[i,j] = A[i,k] * B[k,j]
+Y[i,l] = T[i,j] * C[j,l]"""
+    program = parse(text)
+    data = {"A": np.ones((1200, 30)), "B": np.ones((30, 1200)), "C": np.zeros((1200, 4))}
+    data["C"][3, 2] = 1.0
+    for schedule, output, count in [("", "T", 1200 * 30 * 1200), ("global", "Y", 0)]:
+        made, _ = prepare(program, Schedule.parse(schedule))
+        firings = Firings(made, Known.shared(made, check_data(made, data)))
+        (statement,) = (s for s in made.live if s.out.tensor == output)
+        assert len(statement.operands) == (3 if schedule else 2)
+        with pytest.raises(TooManyError) as caught:
+            firings._fires(statement)
+        assert caught.value.rows == firings.count(statement) == count
