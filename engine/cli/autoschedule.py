@@ -136,6 +136,7 @@ def _run(options: Any) -> int:
             f"{proof.gap:.1%} fewer"
         )
     print(f"the space has {found.space}")
+    print(f"not searched: {', '.join(proof.unsearched)}")
     counts = ", ".join(f"{number:,} {what}" for what, number in sorted(proof.counts.items()))
     print(f"ways of executing parts of the program: {counts}\n")
     for reason in found.reasons:

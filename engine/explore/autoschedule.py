@@ -9,7 +9,7 @@ from math import inf
 from typing import Any
 
 from engine.dataflow.compiler import Compilation, compile_program
-from engine.dataflow.cost.estimate import estimate
+from engine.dataflow.cost.estimate import Estimate, estimate
 from engine.dataflow.fusion.directives import Global
 from engine.dataflow.fusion.schedule import Schedule
 from engine.dataflow.method import KEPT, Dataflow
@@ -70,7 +70,7 @@ class Space:
     Attributes
     ----------
     schedules : int
-        Legal ones: cuts, orders, look-ups, lanes, copies.
+        Legal ones: convex regions, orders, look-ups, lanes, copies.
     exact : bool
         Whether these are all; otherwise there was no time to count more.
     """
@@ -165,7 +165,7 @@ def autoschedule(
 ) -> Autoscheduled:
     """Find the schedule that takes the fewest cycles.
 
-    Cuts, dataflow orders, look-ups, lanes and copies are searched, as
+    Convex regions, dataflow orders, look-ups, lanes and copies are searched, as
     :class:`engine.dataflow.method.Dataflow` has them; what is found is simulated, and how much
     better another one could be is proved (:mod:`engine.explore.search`).  Then complete levels
     between regions are stored dense where that takes less, and the presets are compared as every
@@ -257,19 +257,16 @@ def _judged(
 
     compiled = compile_program(program, schedule)
     run = judge(compiled.sized() if method.sized else compiled)
-    rivals = [*_stored(method, compiled), *_outside(method, presets, budget)]
-    for name, made in rivals:
-        rival = made.sized() if method.sized else made
-        expected = estimate(rival, method.given, machine=method.machine)
-        if expected.cycles >= run.cycles * (1 + NEAR):
+    for rival in [*_stored(method, compiled), *_outside(method, presets, budget)]:
+        if rival.expected.cycles >= run.cycles * (1 + NEAR):
             continue
-        other = judge(rival)
+        other = judge(rival.built)
         if (other.cycles, other.work.bytes) < (run.cycles, run.work.bytes):
             told.append(
-                f"{name}: {other.cycles:,} cycles and {other.work.bytes:,} bytes instead of "
+                f"{rival.name}: {other.cycles:,} cycles and {other.work.bytes:,} bytes instead of "
                 f"{run.cycles:,} and {run.work.bytes:,}"
             )
-            schedule, run = str(made.resolved), other
+            schedule, run = str(rival.made.resolved), other
     proof = replace(proof, cycles=run.cycles, bound=min(proof.bound, run.cycles))
     if not method.machine.has_searchers:  # it writes zeros as its reference does
         proof = replace(proof, bound=0.0, complete=False)
@@ -299,20 +296,18 @@ def _choices(
 ) -> Iterator[Choice]:
     """What no schedule beats of all ways that there is time to look at; run, while there is."""
     parts: dict[Part, None] = {part: None for span in best.spans for part in span.parts}
-    size = len(method.units)
-    spans = [(b, e) for b in range(size) for e in method.ends(b)]
-    for begin, end in sorted(spans, key=lambda at: (at[1] - at[0], at[0])):
+    for units in method.places.parts():
         if time.monotonic() > until:
             break
-        if progress is not None and progress(best.cost.cycles, method.units[begin]) is False:
+        if progress is not None and progress(best.cost.cycles, method.units[units[0]]) is False:
             raise CancelledError("the search was cancelled")
-        for way in every(method.ways(begin, end, budget)):
+        for way in every(method.ways(units, budget)):
             if isinstance(way, Part):
                 parts.setdefault(way)
             if time.monotonic() > until:
                 break
     runs = dict(best.runs)
-    for chosen in front(size, parts, runs).parts:
+    for chosen in front(method.places, parts, runs).parts:
         if time.monotonic() > until:
             break
         for number, part in enumerate(chosen):
@@ -327,12 +322,33 @@ def _choices(
                 break
             if cost is not None:
                 runs[part] = cost
-    found = front(size, parts, runs)
+    found = front(method.places, parts, runs)
     for cost, chosen in zip(found.costs, found.parts, strict=True):
         yield Choice(method.schedule(chosen), cost, all(part in runs for part in chosen))
 
 
-def _stored(method: Dataflow, compiled: Compilation) -> Iterator[tuple[str, Compilation]]:
+@dataclass(frozen=True)
+class _Rival:
+    """What is outside the space and may be better.
+
+    Attributes
+    ----------
+    made, built : Compilation
+        As its schedule says it, and with the channels that all have.
+    """
+
+    name: str
+    made: Compilation
+    built: Compilation
+    expected: Estimate
+
+    @classmethod
+    def of(cls, method: Dataflow, name: str, made: Compilation) -> _Rival:
+        built = made.sized() if method.sized else made
+        return cls(name, made, built, estimate(built, method.given, machine=method.machine))
+
+
+def _stored(method: Dataflow, compiled: Compilation) -> Iterator[_Rival]:
     """The same schedule, with complete levels between regions stored dense where that helps.
 
     Not where statements are iterated globally: a schedule has nothing else to say of their regions.
@@ -341,12 +357,10 @@ def _stored(method: Dataflow, compiled: Compilation) -> Iterator[tuple[str, Comp
         return
     made = with_dense_levels(compiled, method.known, [r.name for r in compiled.regions])
     if made is not compiled:
-        yield f"{', '.join(made.dense_levels)} stored dense", made
+        yield _Rival.of(method, f"{', '.join(made.dense_levels)} stored dense", made)
 
 
-def _outside(
-    method: Dataflow, presets: Mapping[str, str], budget: Budget
-) -> Iterator[tuple[str, Compilation]]:
+def _outside(method: Dataflow, presets: Mapping[str, str], budget: Budget) -> Iterator[_Rival]:
     """The presets that fit the budget, as every other command takes them.
 
     None where settings hold for every schedule, which presets do not have.
@@ -355,18 +369,17 @@ def _outside(
         try:
             compiled = compile_program(method.source, text)
             made = best_orders(compiled, method.given, machine=method.machine).compilation
-            rival = made.sized() if method.sized else made
-            found = estimate(rival, method.given, machine=method.machine)
+            rival = _Rival.of(method, f"the preset {name}", made)
         except FuseloomError:
             continue
         options = [region.region.options for region in made.regions]
         lanes = max((n for o in options for _, n in o.lanes), default=1)
-        held = [region.on_chip.held for region in found.regions]
-        rooms = [region.on_chip.channels or 0.0 for region in found.regions]
+        held = [region.on_chip.held for region in rival.expected.regions]
+        rooms = [region.on_chip.channels or 0.0 for region in rival.expected.regions]
         on_chip = max((inf if h is None else h + r for h, r in zip(held, rooms, strict=True)),
                       default=0.0)  # fmt: skip
         if lanes <= budget.lanes and (budget.on_chip is None or on_chip <= budget.on_chip):
-            yield f"the preset {name}", made
+            yield rival
 
 
 def _check(lanes: int, on_chip: float | None, copies: int, gap: float, time_limit: float) -> None:
