@@ -71,9 +71,8 @@ class Places:
         most: int = MOST_PLACES,
     ) -> None:
         self.size = len(before)
-        self.before = tuple(sum(1 << k for k in set(needed)) for needed in before)
+        self.before = tuple(map(_mask, before))
         self.alone = frozenset(alone)
-        self._alone = sum(1 << k for k in self.alone)
         found = _down_sets(self.before, max(most, self.size + 1))
         self.whole = found is not None
         chain = tuple((1 << k) - 1 for k in range(self.size + 1))
@@ -83,8 +82,9 @@ class Places:
         self._number = {} if self.linear else {mask: k for k, mask in enumerate(self.masks)}
         self._ends: dict[int, Sequence[int]] = {}
         self._edges: dict[Units, tuple[Ints, Ints]] = {}
+        self._steps: dict[int, list[tuple[int, int]]] = {}
         self._closed: list[int] = []  # each unit with all that it needs, by way of others, too
-        for k, needed in enumerate(self.before if not self.linear else ()):
+        for k, needed in enumerate(self.before):
             mask = needed | 1 << k
             for other in _units(needed):
                 mask |= self._closed[other]
@@ -113,15 +113,15 @@ class Places:
                 return range(0)
             last = place + 1 if place in self.alone else self._stops[bisect(self._stops, place)]
             return range(place + 1, last + 1)
-        mask, own = self.masks[place], []
-        for other in range(place + 1, len(self.masks)):
-            more = self.masks[other] & ~mask
-            if mask & ~self.masks[other] == 0 and self._allowed(more):
-                own.append(other)
-        return own
-
-    def _allowed(self, mask: int) -> bool:
-        return mask & self._alone == 0 or mask & (mask - 1) == 0
+        own: set[int] = set()
+        todo = [place]
+        while todo:
+            at = todo.pop()
+            for unit, after in self.steps(at):
+                if after not in own and (unit not in self.alone or at == place):
+                    own.add(after)
+                    todo += [after] if unit not in self.alone else []
+        return sorted(own)
 
     def units(self, place: int, end: int) -> Units:
         """The units of the part that leads from a place to another."""
@@ -135,11 +135,7 @@ class Places:
             return False
         if self.linear:
             return units[-1] - units[0] == len(units) - 1
-        mask, closed = 0, 0
-        for k in units:
-            mask |= 1 << k
-            closed |= self._closed[k]
-        return closed & ~mask in self._number  # it is convex
+        return self._needed(units) in self._number  # otherwise something lies between them
 
     def edges(self, units: Units) -> tuple[Ints, Ints]:
         """Every place from which a part with these units leads on, and where to.
@@ -149,11 +145,11 @@ class Places:
         if self.linear:
             return np.array([units[0]]), np.array([units[-1] + 1])
         if units not in self._edges:
-            mask = sum(1 << k for k in units)
+            mask, needed = _mask(units), self._needed(units)
             pairs = [
                 (k, self._number[place | mask])
                 for k, place in enumerate(self.masks)
-                if place & mask == 0 and place | mask in self._number
+                if place & (mask | needed) == needed
             ]
             begins, ends = np.array(pairs, np.int64).reshape(-1, 2).T
             self._edges[units] = begins, ends
@@ -197,12 +193,14 @@ class Places:
         """The units that can be carried out next, each with the place to which that leads."""
         if self.linear:
             return [(place, place + 1)] if place < self.size else []
-        mask = self.masks[place]
-        return [
-            (k, self._number[mask | 1 << k])
-            for k, needed in enumerate(self.before)
-            if not mask >> k & 1 and needed & ~mask == 0
-        ]
+        if place not in self._steps:
+            mask = self.masks[place]
+            self._steps[place] = [
+                (k, self._number[mask | 1 << k])
+                for k, needed in enumerate(self.before)
+                if not mask >> k & 1 and needed & ~mask == 0
+            ]
+        return self._steps[place]
 
     # Several parts ------------------------------------------------------------------------------
 
@@ -218,8 +216,8 @@ class Places:
             If there is none, as parts need each other.
         """
         left = sorted(parts)
-        masks = {part: sum(1 << k for k in part) for part in left}
-        needed = {part: self._needed(part) & ~masks[part] for part in left}
+        masks = {part: _mask(part) for part in left}
+        needed = {part: self._needed(part) for part in left}
         found: list[Units] = []
         missing = sum(masks.values())
         while left:
@@ -242,7 +240,7 @@ class Places:
                 if parts[k][-1] + 1 == parts[k + 1][0]:
                     yield k, k + 1
             return
-        masks = [sum(1 << k for k in part) for part in parts]
+        masks = [_mask(part) for part in parts]
         above: list[int] = []  # what each needs, by way of others, too: a bit per part
         for number, part in enumerate(parts):
             needed, mine = self._needed(part), 0
@@ -260,27 +258,28 @@ class Places:
                     yield a, b
 
     def _needed(self, units: Units) -> int:
-        needed = 0
+        """What some units need, by way of others, too, less themselves."""
+        mask, closed = 0, 0
         for k in units:
-            needed |= self.before[k]
-        return needed
+            mask |= 1 << k
+            closed |= self._closed[k]
+        return closed & ~mask
 
     def count(self, ways: Mapping[Units, int]) -> int:
         """In how many ways a program can be carried out: cuts into parts, each in one of its ways.
 
-        Two orders of parts that do not need each other are one cut, and counted once: among the
-        parts of a cut that need nothing more at a place, ``k`` of them are *all* sources in one cut
-        of what is left, but would be so in several ways through places.  By inclusion and exclusion
-        over the sets of sources, with ``f(I)`` the number of what is left at place ``I``::
+        Two orders of parts that do not need each other are one cut and counted once, though they
+        are two ways through places.  At a place ``I``, a cut of what is left has *sources*: parts
+        that need nothing that is left.  Let ``f(I)`` be the number of cuts of what is left, each
+        part in one of its ways; by inclusion and exclusion over non-empty sets of sources, ::
 
             f(I) = sum over J of h(I, J) f(J)
             h(I, J) = sum over partitions of J - I into k parts, none of which needs another,
                       of (-1)^(k+1) times the product of their ways
 
-        since of each cut with ``s`` sources the non-empty sets of them count
-        ``sum over k of (-1)^(k+1) C(s, k) = 1``.  (This is the number of traces of a partially
-        commutative monoid, by Cartier and Foata, *Problèmes combinatoires de commutation et
-        réarrangements*, 1969.)
+        where a cut with ``s`` sources is counted ``sum over k of (-1)^(k+1) C(s, k) = 1`` times.
+        It is the number of traces of a partially commutative monoid (Cartier and Foata, *Problèmes
+        combinatoires de commutation et réarrangements*, 1969).
 
         Parameters
         ----------
@@ -292,7 +291,7 @@ class Places:
             for units, number in sorted(ways.items(), key=lambda item: -item[0][0]):
                 after[units[0]] += number * after[units[-1] + 1]
             return after[0]
-        known = {sum(1 << k for k in units): number for units, number in ways.items()}
+        known = {_mask(units): number for units, number in ways.items()}
         signed: dict[tuple[int, ...], int] = {}
 
         def alternating(pieces: tuple[int, ...]) -> int:
@@ -350,6 +349,13 @@ def _down_sets(before: Sequence[int], most: int) -> tuple[int, ...] | None:
         layer = larger
         found += sorted(layer)
     return tuple(found)
+
+
+def _mask(units: Iterable[int]) -> int:
+    mask = 0
+    for k in units:
+        mask |= 1 << k
+    return mask
 
 
 def _units(mask: int) -> Units:
