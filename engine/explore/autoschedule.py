@@ -268,6 +268,8 @@ def _judged(
             )
             schedule, run = str(rival.made.resolved), other
     proof = replace(proof, cycles=run.cycles, bound=min(proof.bound, run.cycles))
+    if not method.places.whole:
+        told.append(f"not searched: {method.unsearched[0]}; the program has too many of them")
     if not method.machine.has_searchers:  # it writes zeros as its reference does
         proof = replace(proof, bound=0.0, complete=False)
         told.append(

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks.autoschedule import paths, problem
+from benchmarks.certificates import space
 from engine.dataflow.compiler import compile_program
 from engine.dataflow.fusion.schedule import Schedule
 from engine.dataflow.method import Dataflow
@@ -121,3 +122,15 @@ def test_a_machine_without_searchers_has_no_look_ups() -> None:
     machine = Machine.preset("comal-hbm")
     ways = everything(Dataflow(program, data, machine), Budget())
     assert not any("looked up" in part.text for found in ways.values() for part in found)
+
+
+def test_a_region_of_statements_that_are_not_neighbours_can_be_the_best() -> None:
+    """With T2 it would hold something on chip; without, T3 follows T1 in the sequence."""
+    given = space(1039)
+    best = Search(given.method(), Budget(on_chip=0), gap=0).run()
+    assert [part.units for part in best.parts] == [(0, 1, 3), (2,)]
+    assert "sequence T3, T2" in best.schedule
+    run = simulate(compile_program(given.program, best.schedule), given.data, given.machine)
+    assert run.cycles == best.cost.cycles
+    assert run.check().ok
+    assert best.certificate.gap == 0
