@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 import numpy as np
 import pytest
 
 from benchmarks.autoschedule import paths, problem
-from benchmarks.certificates import space
+from benchmarks.certificates import cuts, space
 from engine.dataflow.compiler import compile_program
 from engine.dataflow.fusion.schedule import Schedule
 from engine.dataflow.method import Dataflow
@@ -124,13 +126,25 @@ def test_a_machine_without_searchers_has_no_look_ups() -> None:
     assert not any("looked up" in part.text for found in ways.values() for part in found)
 
 
-def test_a_region_of_statements_that_are_not_neighbours_can_be_the_best() -> None:
-    """With T2 it would hold something on chip; without, T3 follows T1 in the sequence."""
-    given = space(1039)
-    best = Search(given.method(), Budget(on_chip=0), gap=0).run()
-    assert [part.units for part in best.parts] == [(0, 1, 3), (2,)]
-    assert "sequence T3, T2" in best.schedule
-    run = simulate(compile_program(given.program, best.schedule), given.data, given.machine)
-    assert run.cycles == best.cost.cycles
-    assert run.check().ok
-    assert best.certificate.gap == 0
+def test_regions_of_statements_that_are_not_neighbours_run_as_parts() -> None:
+    """Every cut of small programs that branch, as a whole and as the sum of its parts."""
+    apart = 0
+    for seed in (101, 105):
+        given = space(seed)
+        method, program = given.method(), given.program
+        for cut in sorted(cuts(program), key=lambda cut: sorted(cut))[::5]:
+            ordered = method.places.sorted(cut)
+            ways = [list(islice(every(method.ways(u, given.budget)), 1)) for u in ordered]
+            parts = [way for found in ways for way in found if isinstance(way, Part)]
+            if len(parts) < len(ordered):
+                continue
+            made = compile_program(program, method.schedule(parts))
+            made = made.sized() if given.sized else made
+            run = simulate(made, given.data, given.machine)
+            assert run.check().ok
+            for number in range(len(parts)):
+                cost = method.measure(parts[: number + 1])
+                assert cost is not None
+                assert cost.cycles == run.regions[number].cycles
+            apart += any(u[-1] - u[0] >= len(u) for u in ordered)
+    assert apart >= 2

@@ -142,11 +142,13 @@ def found_in(made: Made, **options: Any) -> Best | None:
 
 @pytest.mark.parametrize("gap", [0.0, 0.05, 0.3])
 def test_what_is_found_is_as_good_as_promised(gap: float) -> None:
+    apart = 0  # schedules with a part of units that are not neighbours
     for seed in range(SEED, SEED + 500):
         made = Made(seed)
         best = found_in(made, gap=gap)
         if best is None:
             continue
+        apart += any(p.units[-1] - p.units[0] >= len(p.units) for p in best.parts)
         least, proof = made.best(), best.certificate
         cycles = sum(made.runs[part] for part in best.parts)
         assert best.cost.cycles == pytest.approx(cycles), seed
@@ -155,6 +157,7 @@ def test_what_is_found_is_as_good_as_promised(gap: float) -> None:
         assert cycles * (1 - gap) <= least + 1e-9, seed
         assert proof.bound <= least + 1e-9, seed
         assert proof.gap <= gap + 1e-9, seed
+    assert apart > 25
 
 
 def test_it_may_be_stopped_anywhere() -> None:
