@@ -169,7 +169,9 @@ def cuts(program: Program) -> set[frozenset[Units]]:
     return found
 
 
-def best_of(given: Space, method: Dataflow) -> tuple[float, int, int] | None:
+def best_of(
+    given: Space, method: Dataflow, most: int = MOST_PARTS
+) -> tuple[float, int, int] | None:
     """Cycles of the best schedule, parts that were run, and schedules; None if they are too many.
 
     Raises
@@ -182,7 +184,7 @@ def best_of(given: Space, method: Dataflow) -> tuple[float, int, int] | None:
     assert set(regions) == set(method.places.parts()), "other regions than those searched"
     ways: dict[Units, list[Part]] = {}
     for units in regions:
-        left = MOST_PARTS - sum(map(len, ways.values()))
+        left = most - sum(map(len, ways.values()))
         some = (w for w in every(method.ways(units, given.budget)) if isinstance(w, Part))
         ways[units] = [*islice(some, left + 1)]
         if len(ways[units]) > left:

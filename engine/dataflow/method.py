@@ -20,6 +20,7 @@ from engine.dataflow.cost.estimate import Known, estimate_region
 from engine.dataflow.cost.mode import Mode
 from engine.dataflow.fusion import directives
 from engine.dataflow.fusion.alike import Kinds
+from engine.dataflow.fusion.directives import Store
 from engine.dataflow.fusion.prepare import prepare
 from engine.dataflow.fusion.regions import RegionSpan, partition
 from engine.dataflow.fusion.schedule import Schedule
@@ -43,6 +44,7 @@ from engine.results.places import MOST_PLACES, Places, Units
 
 MOST_UNITS = 2_000
 """Statements of a program whose regions are searched: there are millions of them then."""
+FORMATS = "formats that differ from tensor to tensor"
 KEPT = (
     directives.Block,
     directives.Global,
@@ -76,6 +78,12 @@ class Dataflow:
         What the run of a region may use.
     sized : bool
         Whether channels have the capacities that no data can deadlock.
+    stores : sequence of Store
+        How some tensors are stored that regions write and others read; each leaves the region that
+        writes it, in every schedule.
+    like : Dataflow, optional
+        Schedules of the same program, data, machine and base, but for ``stores``: regions that
+        read and write none of these are looked at once for both.
 
     Raises
     ------
@@ -95,9 +103,12 @@ class Dataflow:
         presets: Mapping[str, str] | None = None,
         limits: Limits | None = None,
         sized: bool = False,
+        stores: Sequence[Store] = (),
+        like: Dataflow | None = None,
     ) -> None:
-        settings = tuple(s for s in (base or Schedule()).settings if _kept(s))
+        settings = (*(s for s in (base or Schedule()).settings if _kept(s)), *stores)
         self.source, self.given = program, data
+        self.stores = frozenset(str(s.tensor) for s in stores)
         self.base = Schedule((), (), settings)
         self.program, self.rest = prepare(program, self.base)
         self.statements = self.program.live
@@ -109,14 +120,16 @@ class Dataflow:
         self.machine = machine or Machine.default()
         self.limits = limits
         self.sized = sized
-        self.data = check_data(self.program, data)
+        self.data: dict[str, StoredTensor] = check_data(self.program, like.data if like else data)
         self.known = Known.shared(self.program, self.data, machine=self.machine)
         self._firings = Firings(self.program, self.known)
         self._ways = Ways(self.program, self.rest, self.known, self._firings, sized)
-        self._contents = Contents(self.program, self.data)
+        self._contents: Contents = Contents(
+            self.program, self.data, like._contents if like else None
+        )
         self._coordinates = Coordinates(self.program, self.known, self._ways, self._contents)
-        self._kinds = Kinds(self.program, self.rest, {})
-        self._shared: dict[Hashable, Shared] = {}
+        self._kinds: Kinds = Kinds(self.program, self.rest, {}, like._kinds if like else None)
+        self._shared: dict[Hashable, Shared] = like._shared if like else {}
         self._tensors: dict[str, StoredTensor] = dict(self.data)
         self._place = {s.out.tensor: k for k, s in enumerate(self.statements)}
         self._alone = self._apart_from_others()
@@ -142,7 +155,8 @@ class Dataflow:
         convex = "regions of statements that are not neighbours in the program"
         return (
             *(() if self.places.whole else (convex,)),
-            "blocks or formats that differ from tensor to tensor",
+            "blocks that differ from tensor to tensor",
+            FORMATS,
             "copies of tensors that are computed",
             "several indices in lanes at once",
             "channels of other capacities",
@@ -158,6 +172,8 @@ class Dataflow:
         """The same, with what the constraints of the region make it compute again."""
         if not self._alone.isdisjoint(units):
             return 0.0
+        if self._inside(units):
+            return inf
         self._coordinates.find(self._names(units))
         try:
             regions = self._ways.regions(self._of(units), budget)
@@ -173,6 +189,10 @@ class Dataflow:
     def ways(self, units: Units, budget: Budget) -> Iterator[Part | Refusal | Deferred]:
         """Every way of a region; of regions alike but for names, they are looked at once."""
         statements = self._of(units)
+        if inside := self._inside(units):
+            name = name_of(self.units, units)
+            yield Refusal("stored otherwise", f"{inside[0]} does not leave {name}")
+            return
         if not statements[0].op.fuses:
             yield Part(units, Cost(), 0.0, f"{statements[0].out.tensor}: memory reshapes it")
             return
@@ -231,6 +251,8 @@ class Dataflow:
             if time.monotonic() > until:
                 whole = False
                 break
+            if self._inside(units):
+                continue
             key = self._kinds.key(RegionSpan.of(self.program, self._of(units)))
             if key not in kinds:
                 kinds[key] = self._points(units, budget)
@@ -238,6 +260,16 @@ class Dataflow:
         return self.places.count(ways), whole
 
     # Inside ---------------------------------------------------------------------------------
+
+    def _inside(self, units: Units) -> list[str]:
+        """The tensors that are to be stored otherwise, and do not leave a region of these units."""
+        mine = set(self._names(units)) & self.stores
+        return [
+            name
+            for name in mine
+            if name not in self.program.outputs
+            and {self._place[r] for r in self.program.readers[name]} <= set(units)
+        ]
 
     def _names(self, units: Units) -> list[str]:
         return [self.units[k] for k in units]

@@ -5,24 +5,23 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from math import inf
 from typing import Any
 
 from engine.dataflow.compiler import Compilation, compile_program
-from engine.dataflow.cost.estimate import Estimate, estimate
-from engine.dataflow.fusion.directives import Global
 from engine.dataflow.fusion.schedule import Schedule
-from engine.dataflow.method import KEPT, Dataflow
-from engine.dataflow.orders import best_orders
+from engine.dataflow.method import FORMATS, KEPT, Dataflow
 from engine.dataflow.sim.machine import Machine
 from engine.dataflow.sim.program_runs import Run, simulate
 from engine.dataflow.sim.reports import Limits
-from engine.dataflow.stores import with_dense_levels
+from engine.dataflow.space.stored import store_choices
 from engine.errors import CancelledError, FuseloomError, ScheduleError, SimulationError
 from engine.explore.certificate import Certificate, together
 from engine.explore.found import Best
 from engine.explore.pareto import front
 from engine.explore.reasons import reasons, why_not
+from engine.explore.rivals import presets_of, stored_dense
 from engine.explore.search import Progress, Search
 from engine.program.types import Program
 from engine.results.method import Budget, Cost, Part, every
@@ -156,6 +155,7 @@ def autoschedule(
     lanes: int = 1,
     on_chip: float | None = None,
     copies: int = 0,
+    stores: int = 0,
     sized: bool = False,
     pareto: bool = False,
     gap: float = GAP,
@@ -188,6 +188,9 @@ def autoschedule(
         Bytes that a region may hold on chip, as estimated.
     copies : int
         Inputs that a region may have in another mode order, too.
+    stores : int
+        Tensors between regions that may be stored dense, where they are complete, and not as they
+        are declared: every choice of so many is searched, and the proof covers all.
     sized : bool
         Whether channels have the capacities that no data can deadlock.
     pareto : bool
@@ -212,7 +215,7 @@ def autoschedule(
     >>> found.cycles == fl.simulate(fl.compile(model.program, found.schedule), data).cycles
     True
     """
-    _check(lanes, on_chip, copies, gap, time_limit)
+    _check(lanes, on_chip, copies, stores, gap, time_limit)
     began = time.monotonic()
     base = Schedule.parse(base or "") if isinstance(base, str | None) else base
     budget = Budget(lanes, on_chip, copies)
@@ -220,15 +223,22 @@ def autoschedule(
     methods: list[Dataflow] = []
     found: list[Best] = []
     cycles = inf
-    for number, own in enumerate([base, *(_with(base, text) for text in also)]):
-        left = max(began + time_limit - time.monotonic(), 0.0) / (len(also) + 1 - number)
-        method = Dataflow(
-            program, data, machine, base=own, presets=presets, limits=limits, sized=sized
+    bases = [base, *(_with(base, text) for text in also)]
+    for number, own in enumerate(bases):
+        given = partial(
+            Dataflow, program, data, machine, base=own, presets=presets, limits=limits, sized=sized
         )
-        searched = Search(method, budget, gap=gap, time_limit=left, beat=cycles, progress=tell)
-        methods.append(method)
-        found.append(searched.run())
-        cycles = min(cycles, found[-1].cost.cycles)
+        plain = given()
+        left_over = list(store_choices(plain.program, stores))
+        while left_over:
+            chosen = left_over.pop(0)
+            method = given(stores=chosen, like=plain) if chosen else plain
+            spaces = (len(bases) - number) * (len(left_over) + 1)
+            left = max(began + time_limit - time.monotonic(), 0.0) / spaces
+            searched = Search(method, budget, gap=gap, time_limit=left, beat=cycles, progress=tell)
+            methods.append(method)
+            found.append(searched.run())
+            cycles = min(cycles, found[-1].cost.cycles)
     method, best = [pair for pair in zip(methods, found, strict=True) if pair[1].parts][-1]
     sizes = [m.size(budget, COUNTING * time_limit / len(methods)) for m in methods]
     space = Space(sum(n for n, _ in sizes), all(exact for _, exact in sizes))
@@ -236,6 +246,9 @@ def autoschedule(
     if pareto:
         choices = tuple(_choices(method, best, budget, began + time_limit, progress))
     proof = together([one.certificate for one in found])
+    if stores:
+        told = {FORMATS: f"{FORMATS}, of more than {stores} of them or in other ways than dense"}
+        proof = replace(proof, unsearched=tuple(told.get(text, text) for text in proof.unsearched))
     return _judged(program, method, best, proof, space, choices, presets or {}, budget)
 
 
@@ -257,7 +270,7 @@ def _judged(
 
     compiled = compile_program(program, schedule)
     run = judge(compiled.sized() if method.sized else compiled)
-    for rival in [*_stored(method, compiled), *_outside(method, presets, budget)]:
+    for rival in [*stored_dense(method, compiled), *presets_of(method, presets, budget)]:
         if rival.expected.cycles >= run.cycles * (1 + NEAR):
             continue
         other = judge(rival.built)
@@ -329,68 +342,17 @@ def _choices(
         yield Choice(method.schedule(chosen), cost, all(part in runs for part in chosen))
 
 
-@dataclass(frozen=True)
-class _Rival:
-    """What is outside the space and may be better.
-
-    Attributes
-    ----------
-    made, built : Compilation
-        As its schedule says it, and with the channels that all have.
-    """
-
-    name: str
-    made: Compilation
-    built: Compilation
-    expected: Estimate
-
-    @classmethod
-    def of(cls, method: Dataflow, name: str, made: Compilation) -> _Rival:
-        built = made.sized() if method.sized else made
-        return cls(name, made, built, estimate(built, method.given, machine=method.machine))
-
-
-def _stored(method: Dataflow, compiled: Compilation) -> Iterator[_Rival]:
-    """The same schedule, with complete levels between regions stored dense where that helps.
-
-    Not where statements are iterated globally: a schedule has nothing else to say of their regions.
-    """
-    if method.base.of(Global):
-        return
-    made = with_dense_levels(compiled, method.known, [r.name for r in compiled.regions])
-    if made is not compiled:
-        yield _Rival.of(method, f"{', '.join(made.dense_levels)} stored dense", made)
-
-
-def _outside(method: Dataflow, presets: Mapping[str, str], budget: Budget) -> Iterator[_Rival]:
-    """The presets that fit the budget, as every other command takes them.
-
-    None where settings hold for every schedule, which presets do not have.
-    """
-    for name, text in presets.items() if not method.base.settings else ():
-        try:
-            compiled = compile_program(method.source, text)
-            made = best_orders(compiled, method.given, machine=method.machine).compilation
-            rival = _Rival.of(method, f"the preset {name}", made)
-        except FuseloomError:
-            continue
-        options = [region.region.options for region in made.regions]
-        lanes = max((n for o in options for _, n in o.lanes), default=1)
-        held = [region.on_chip.held for region in rival.expected.regions]
-        rooms = [region.on_chip.channels or 0.0 for region in rival.expected.regions]
-        on_chip = max((inf if h is None else h + r for h, r in zip(held, rooms, strict=True)),
-                      default=0.0)  # fmt: skip
-        if lanes <= budget.lanes and (budget.on_chip is None or on_chip <= budget.on_chip):
-            yield rival
-
-
-def _check(lanes: int, on_chip: float | None, copies: int, gap: float, time_limit: float) -> None:
+def _check(
+    lanes: int, on_chip: float | None, copies: int, stores: int, gap: float, time_limit: float
+) -> None:
     if not 1 <= lanes <= MOST_LANES:
         raise FuseloomError(f"a budget of {lanes:,} lanes", hint=f"from 1 to {MOST_LANES}")
     if on_chip is not None and not on_chip >= 0:
         raise FuseloomError(f"a budget of {on_chip} bytes on chip", hint="0 or more")
     if not 0 <= copies <= 4:
         raise FuseloomError(f"a budget of {copies} copies", hint="from 0 to 4")
+    if stores < 0:
+        raise FuseloomError(f"a budget of {stores} stores", hint="0 or more")
     if not 0 <= gap < 1:
         raise FuseloomError(f"a gap of {gap}", hint="a share from 0 to below 1, e.g. 0.05")
     if not time_limit > 0:
