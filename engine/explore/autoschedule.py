@@ -165,7 +165,7 @@ def autoschedule(
 ) -> Autoscheduled:
     """Find the schedule that takes the fewest cycles.
 
-    Convex regions, dataflow orders, look-ups, lanes and copies are searched, as
+    Convex regions, dataflow orders, look-ups, lanes, copies and stores are searched, as
     :class:`engine.dataflow.method.Dataflow` has them; what is found is simulated, and how much
     better another one could be is proved (:mod:`engine.explore.search`).  Then complete levels
     between regions are stored dense where that takes less, and the presets are compared as every
@@ -247,7 +247,8 @@ def autoschedule(
         choices = tuple(_choices(method, best, budget, began + time_limit, progress))
     proof = together([one.certificate for one in found])
     if stores:
-        told = {FORMATS: f"{FORMATS}, of more than {stores} of them or in other ways than dense"}
+        more = f"formats of more than {stores} tensors, or others than declared and dense"
+        told = {FORMATS: more}
         proof = replace(proof, unsearched=tuple(told.get(text, text) for text in proof.unsearched))
     return _judged(program, method, best, proof, space, choices, presets or {}, budget)
 

@@ -92,7 +92,7 @@ def test_choices_are_counted_once() -> None:
     assert found.space.schedules == total
     alone = [Dataflow(given.program, given.data, stores=chosen) for chosen in choices]
     assert total == sum(method.size(Budget())[0] for method in alone)
-    assert any("of more than 9 of them" in text for text in found.certificate.unsearched)
+    assert any("formats of more than 9 tensors" in text for text in found.certificate.unsearched)
 
 
 def test_too_many_choices_are_refused() -> None:
