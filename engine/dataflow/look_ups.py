@@ -49,9 +49,9 @@ def searchable(compiled: CompiledRegion) -> Iterator[tuple[str, str]]:
     views = compiled.region.views
     for (column, row), cell in compiled.table.cells.items():
         scan, view = cell.expression, views.get(column)
-        if cell.kind is CellKind.JOIN and isinstance(scan, Scan) and not scan.dense:
-            if isinstance(view, Leaf) and row in view.indices:
-                yield column, row
+        named = isinstance(view, Leaf) and row in view.indices
+        if named and cell.kind is CellKind.JOIN and isinstance(scan, Scan) and not scan.dense:
+            yield column, row
 
 
 def with_look_ups(compiled: CompiledRegion, known: Known, effort: float) -> CompiledRegion:
