@@ -25,6 +25,7 @@ Directives end at ``;`` or a line end; ``#`` starts a comment.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TypeVar
@@ -88,10 +89,9 @@ def _sequence(text: str) -> Sequenced:
     for name in names:
         if not _INDEX.match(name):
             raise _RefusedError(f"{name!r} is not the name of a tensor", "write sequence T, U, V")
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
+    if twice := [name for name, times in Counter(names).items() if times > 1]:
         raise _RefusedError(
-            f"'sequence' names {twice} twice", "name each statement once, the first one first"
+            f"'sequence' names {twice[0]} twice", "name each statement once, the first one first"
         )
     if len(names) == 1:
         raise _RefusedError(

@@ -249,7 +249,11 @@ class Planner:
             yield point, schedule
             return
         settings = tuple(s for s in schedule.settings if not isinstance(s, Materialise))
-        live = sequenced(given.program, schedule).live
+        try:
+            live = sequenced(given.program, schedule).live
+        except ScheduleError:  # told when it is compiled
+            yield point, schedule
+            return
         names = [(s.out.tensor, s.op.fuses) for s in live]
         free = [k for k in range(1, len(names)) if names[k][1] and names[k - 1][1]]
         fixed = {k for k in range(1, len(names)) if k not in free}
