@@ -23,6 +23,9 @@ from engine.errors import ScheduleError
 from engine.program.formats import suggestion
 from engine.program.types import Program
 
+SHOWN = 12
+"""Statements of a sequence that an error names."""
+
 
 def sequenced(program: Program, schedule: Schedule) -> Program:
     """The program with its statements in the order that a schedule has for them.
@@ -42,12 +45,12 @@ def sequenced(program: Program, schedule: Schedule) -> Program:
 
 
 def _sequenced(program: Program, wanted: Sequenced) -> Program:
-    live = program.live
+    live, told = program.live, _told(wanted)
     place = {s.out.tensor: k for k, s in enumerate(live)}
     for name in wanted.tensors:
         if name not in place:
             raise ScheduleError(
-                f"'{wanted}': {_absent(program, name)}", hint=suggestion(name, list(place))
+                f"'{told}': {_absent(program, name)}", hint=suggestion(name, list(place))
             )
     places = sorted(place[name] for name in wanted.tensors)
     order = list(live)
@@ -59,13 +62,19 @@ def _sequenced(program: Program, wanted: Sequenced) -> Program:
         for access in statement.operands:
             if now.get(access.tensor, -1) > now[reader]:
                 raise ScheduleError(
-                    f"'{wanted}': {reader} would come before {access.tensor}, which it reads",
+                    f"'{told}': {reader} would come before {access.tensor}, which it reads",
                     hint=f"name {reader} after {access.tensor} in the sequence",
                 )
     if order == list(live):
         return program
     dead = [s for s in program.statements if s.out.tensor not in place]
     return replace(program, statements=(*order, *dead))
+
+
+def _told(wanted: Sequenced) -> str:
+    """Its text, or how that begins."""
+    more = ", ..." if len(wanted.tensors) > SHOWN else ""
+    return f"{Sequenced(wanted.tensors[:SHOWN])}{more}"
 
 
 def _absent(program: Program, name: str) -> str:
