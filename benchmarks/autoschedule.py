@@ -80,16 +80,21 @@ def problem(
 
 def paths(method: Dataflow, budget: Budget, most: int = MOST) -> list[list[Part]] | None:
     """Every schedule of a space; None if there are more than so many."""
-    size = len(method.units)
-    after: list[list[list[Part]]] = [[] for _ in range(size)] + [[[]]]
-    for begin in range(size - 1, -1, -1):
-        for end in method.ends(begin):
-            for way in every(method.ways(begin, end, budget)):
-                if isinstance(way, Part):
-                    after[begin] += [[way, *rest] for rest in after[end]]
-            if len(after[begin]) > most:
+    places = method.places
+    found: list[set[frozenset[Part]]] = [set() for _ in range(len(places))]
+    found[0].add(frozenset())
+    for place in range(len(places)):
+        for end in places.ends(place):
+            for way in every(method.ways(places.units(place, end), budget)):
+                if isinstance(way, Part):  # two orders of the same parts are one schedule
+                    found[end] |= {before | {way} for before in found[place]}
+            if len(found[end]) > most:
                 return None
-    return after[0]
+    schedules = []
+    for chosen in found[-1]:
+        part = {part.units: part for part in chosen}
+        schedules.append([part[units] for units in places.sorted(part)])
+    return schedules
 
 
 def row(name: str, family: str, n: int, seed: int, lanes: int) -> Row | None:

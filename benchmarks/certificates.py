@@ -2,10 +2,11 @@
 
 ``python -m benchmarks.certificates --spaces 500``
 
-Programs of a few statements are drawn, with formats, data, budgets and machines.  Every way of
-every part is run, which gives the best schedule there is, as parts are independent; the search must
-find it, its bound must be below it at every tolerance and wherever it is stopped, and every floor
-must be below the run of every way.
+Programs of a few statements are drawn, with formats, data, budgets and machines: every other one
+branches.  Every way of every part is run, which gives the best schedule there is, as parts are
+independent; the search must find it, its bound must be below it at every tolerance and wherever it
+is stopped, and every floor must be below the run of every way.  Cuts are listed without the places
+that the search goes by: in every order of the statements, every cut into runs of neighbours.
 """
 
 from __future__ import annotations
@@ -15,10 +16,11 @@ import random
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import islice
-from math import inf
+from itertools import combinations, islice, pairwise
+from math import inf, prod
 from typing import Any
 
+import networkx as nx
 import numpy as np
 
 from engine.dataflow.method import Dataflow
@@ -27,8 +29,9 @@ from engine.errors import DataError, FuseloomError, SimulationError
 from engine.explore.search import Search
 from engine.program import Program, parse
 from engine.results.method import Budget, Part, every
+from engine.results.places import Units
 
-MOST_PARTS = 60
+MOST_PARTS = 80
 """Parts of a space that are run; larger spaces are left out."""
 SIZES = {"i": (2, 5), "j": (2, 5), "k": (2, 5), "l": (1, 3)}
 
@@ -48,18 +51,48 @@ class Space:
 
 
 def space(seed: int) -> Space:
-    """A space drawn at random."""
+    """A space drawn at random; that of a program that branches where the seed is odd."""
     rng = random.Random(seed)
-    size = {x: rng.randint(*sizes) for x, sizes in SIZES.items()}
-    declared: list[str] = []
-    formats = ["csr", "dcsr", "csc", "dcsc", "dense"]
+    drawn = _Drawn(rng)
+    if seed % 2:
+        _branching(rng, drawn)
+    else:
+        _straight(rng, drawn)
+    program = parse(drawn.text())
+    draw, density = np.random.default_rng(seed), rng.choice([0.2, 0.4, 0.7, 1.0])
+    data = {}
+    for name in program.inputs:
+        shape_ = program.tensor(name).shape
+        data[name] = (draw.random(shape_) < density) * (draw.random(shape_) + 0.5)
+    budget = Budget(lanes=rng.choice([1, 1, 1, 2]), copies=rng.choice([0, 0, 1]))
+    machine = Machine.preset(rng.choice(["default", "default", "default", "hbm2"]))
+    return Space(program, data, budget, machine, rng.random() < 0.1)
 
-    def matrix(rows: str, columns: str) -> str:
-        name = f"A{len(declared)}"
-        declared.append(f"{name}: {size[rows]}x{size[columns]} {rng.choice(formats)}")
+
+class _Drawn:
+    """A program under way."""
+
+    def __init__(self, rng: random.Random) -> None:
+        self.rng = rng
+        self.size = {x: rng.randint(*sizes) for x, sizes in SIZES.items()}
+        self.declared: list[str] = []
+        self.lines: list[str] = []
+        self.outputs: list[str] = []
+
+    def matrix(self, rows: str, columns: str) -> str:
+        name = f"A{len(self.declared)}"
+        formats = ["csr", "dcsr", "csc", "dcsc", "dense"]
+        shape = f"{self.size[rows]}x{self.size[columns]}"
+        self.declared.append(f"{name}: {shape} {self.rng.choice(formats)}")
         return name
 
-    lines: list[str] = []
+    def text(self) -> str:
+        return "\n".join([*self.declared, *self.lines, f"output {', '.join(self.outputs)}"])
+
+
+def _straight(rng: random.Random, drawn: _Drawn) -> None:
+    """Statements each of which reads the one before it."""
+    matrix, lines = drawn.matrix, drawn.lines
     current, shape = matrix("i", "j"), ("i", "j")
     for number in range(rng.choice([1, 2, 2, 3])):
         name, (x, y) = f"T{number}", shape
@@ -82,56 +115,99 @@ def space(seed: int) -> Space:
                 lines.append(f"S{number}[{x}] = {rng.choice(['', f'max[{y}] '])}{access}")
                 lines.append(f"{name}[{x},{y}] = {access} - S{number}[{x}]")
         current = name
-    program = parse("\n".join([*declared, *lines, f"output {current}"]))
-    draw, density = np.random.default_rng(seed), rng.choice([0.2, 0.4, 0.7, 1.0])
-    data = {}
-    for name in program.inputs:
-        shape_ = program.tensor(name).shape
-        data[name] = (draw.random(shape_) < density) * (draw.random(shape_) + 0.5)
-    budget = Budget(lanes=rng.choice([1, 1, 1, 2]), copies=rng.choice([0, 0, 1]))
-    machine = Machine.preset(rng.choice(["default", "default", "default", "hbm2"]))
-    return Space(program, data, budget, machine, rng.random() < 0.1)
+    drawn.outputs.append(current)
 
 
-def best_of(given: Space, method: Dataflow) -> tuple[float, int, int] | None:
+def _branching(rng: random.Random, drawn: _Drawn) -> None:
+    """Statements that read any two tensors before them."""
+    matrix, lines = drawn.matrix, drawn.lines
+    tensors = {matrix("i", "j"): ("i", "j")}
+    unread: dict[str, None] = {}
+    for number in range(rng.choice([3, 3, 4, 4, 5])):
+        name, inner = f"T{number}", [t for t in tensors if t.startswith("T")]
+        one = rng.choice(inner if inner and rng.random() < 0.8 else list(tensors))
+        x, y = tensors[one]
+        access = f"{one}[{x},{y}]"
+        alike = [t for t in inner if t != one and tensors[t] == (x, y)]
+        unread.pop(one, None)
+        match rng.choice(["product", "mask", "add", "relu", "meet", "meet", "meet"]):
+            case "product":
+                z = next(w for w in rng.sample("jkl", 3) if w not in (x, y))
+                lines.append(f"{name}[{x},{z}] = {access} * {matrix(y, z)}[{y},{z}]")
+                tensors[name] = x, z
+            case "meet" if alike:
+                other = rng.choice(alike)
+                unread.pop(other, None)
+                lines.append(f"{name}[{x},{y}] = {access} {rng.choice('+*-')} {other}[{x},{y}]")
+                tensors[name] = x, y
+            case "mask" | "add" as kind:
+                sign = "*" if kind == "mask" else "+"
+                lines.append(f"{name}[{x},{y}] = {access} {sign} {matrix(x, y)}[{x},{y}]")
+                tensors[name] = x, y
+            case _:
+                lines.append(f"{name}[{x},{y}] = relu({access})")
+                tensors[name] = x, y
+        unread[name] = None
+    drawn.outputs += unread
+
+
+def cuts(program: Program) -> set[frozenset[Units]]:
+    """Every cut of a program into regions: in every order, into runs of neighbours."""
+    place = {s.out.tensor: k for k, s in enumerate(program.live)}
+    graph: nx.DiGraph[int] = nx.DiGraph()
+    graph.add_nodes_from(place.values())
+    for s in program.live:
+        graph.add_edges_from(
+            (place[a.tensor], place[s.out.tensor]) for a in s.operands if a.tensor in place
+        )
+    found: set[frozenset[Units]] = set()
+    for order in nx.all_topological_sorts(graph):
+        for number in range(len(order)):
+            for inner in combinations(range(1, len(order)), number):
+                ends = [0, *inner, len(order)]
+                found.add(frozenset(tuple(sorted(order[a:b])) for a, b in pairwise(ends)))
+    return found
+
+
+def best_of(
+    given: Space, method: Dataflow, most: int = MOST_PARTS
+) -> tuple[float, int, int] | None:
     """Cycles of the best schedule, parts that were run, and schedules; None if they are too many.
 
     Raises
     ------
     AssertionError
-        If a floor is above a run.
+        If a floor is above a run, or there are other schedules than are counted.
     """
-    size = len(method.units)
-    spans = [(begin, end) for begin in range(size) for end in method.ends(begin)]
-    ways: dict[tuple[int, int], list[Part]] = {}
-    for begin, end in spans:
-        left = MOST_PARTS - sum(map(len, ways.values()))
-        found = (w for w in every(method.ways(begin, end, given.budget)) if isinstance(w, Part))
-        ways[begin, end] = [*islice(found, left + 1)]
-        if len(ways[begin, end]) > left:
+    listed = cuts(method.program)
+    regions = sorted({units for cut in listed for units in cut}, key=lambda u: (len(u), u))
+    assert set(regions) == set(method.places.parts()), "other regions than those searched"
+    ways: dict[Units, list[Part]] = {}
+    for units in regions:
+        left = most - sum(map(len, ways.values()))
+        some = (w for w in every(method.ways(units, given.budget)) if isinstance(w, Part))
+        ways[units] = [*islice(some, left + 1)]
+        if len(ways[units]) > left:
             return None
     count = sum(map(len, ways.values()))
     floors = method.floors(given.budget)
-    least: dict[tuple[int, int], float] = {}
-    for begin, end in sorted(
-        spans, key=lambda at: at[1] - at[0]
-    ):  # short ones write for the others
-        closer = method.floor(begin, end, given.budget)
-        for part in ways[begin, end]:
+    least = dict.fromkeys(regions, inf)
+    for units in regions:  # small ones write for the others
+        closer = method.floor(units, given.budget)
+        for part in ways[units]:
             try:
                 cost = method.measure((part,))
             except (SimulationError, DataError):  # it fails, or all that write for it do
                 continue
             assert cost is not None
-            bounds = floors[begin, end], closer, part.least
+            bounds = floors[method.places.edges(units)].max(), closer, part.least
             assert max(bounds) <= cost.cycles, (part.text, bounds, cost.cycles)
-            least[begin, end] = min(least.get((begin, end), inf), cost.cycles)
-    after, schedules = [inf] * size + [0.0], [0] * size + [1]
-    for begin in range(size - 1, -1, -1):
-        for end in method.ends(begin):
-            after[begin] = min(after[begin], least.get((begin, end), inf) + after[end])
-            schedules[begin] += len(ways[begin, end]) * schedules[end]
-    return after[0], count, schedules[0]
+            least[units] = min(least[units], cost.cycles)
+    best = min(sum(least[units] for units in cut) for cut in listed)
+    schedules = sum(prod(len(ways[units]) for units in cut) for cut in listed)
+    counted = method.places.count({units: len(found) for units, found in ways.items()})
+    assert counted == schedules, f"{counted} schedules counted, {schedules} listed"
+    return best, count, schedules
 
 
 def wrong(given: Space, method: Dataflow, best: float, seed: int) -> str:
@@ -171,7 +247,7 @@ def main() -> None:
             found = best_of(given, method)
             problem = "" if found is None else wrong(given, method, found[0], seed)
         except AssertionError as reason:
-            found, problem = (0.0, 0, 0), f"a floor is above a run: {reason}"
+            found, problem = (0.0, 0, 0), f"{reason}"
         if problem:
             bad += 1
             print(f"seed {seed}: {problem}\n{given.program}", flush=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -12,6 +13,7 @@ from engine.dataflow.cost import Estimate, estimate
 from engine.dataflow.fusion.directives import Materialise, Setting
 from engine.dataflow.fusion.regions import partition
 from engine.dataflow.fusion.schedule import Fuse, Order, Schedule
+from engine.dataflow.fusion.sequence import sequenced
 from engine.dataflow.look_ups import LookUps
 from engine.dataflow.orders import BestOrders, best_orders
 from engine.dataflow.samml.graph import Graph
@@ -39,7 +41,8 @@ class Design:
     Attributes
     ----------
     cuts : frozenset of int
-        Positions between live statements where a region ends: ``k`` is before statement ``k``.
+        Positions between live statements where a region ends: ``k`` is before statement ``k``, in
+        the order in which they are carried out.
     orders : mapping of str to tuple of str
         Chosen dataflow orders by region name.  Those of regions that a later cut undid stay,
         so that moving a boundary back brings them back.
@@ -87,7 +90,7 @@ class Design:
         FuseloomError
             If the schedule does not fit the program.
         """
-        program = source(model, data, seed, text, options).model.program
+        program = sequenced(source(model, data, seed, text, options).model.program, schedule)
         live = program.live
         place = {s.out.tensor: k for k, s in enumerate(live)}
         spans = partition(program, schedule)
@@ -193,12 +196,14 @@ class Built:
 
     @cached_property
     def live(self) -> tuple[Statement, ...]:
-        return self.program.live
+        """The statements in the order in which they are carried out."""
+        return live_statements(self.program, self.design)
 
     @cached_property
     def units(self) -> tuple[Unit, ...]:
-        """The boxes of the chain, in program order."""
+        """The boxes of the chain, in the order in which they are carried out."""
         owner = {s: kernel for kernel in self.model.kernels for s in kernel.statements}
+        whole = Counter(owner.get(s.out.tensor) for s in self.live)
         groups: list[tuple[Kernel | None, list[Statement]]] = []
         for statement in self.live:
             kernel = owner.get(statement.out.tensor)
@@ -208,8 +213,9 @@ class Built:
         units: list[Unit] = []
         start = 0
         for kernel, group in groups:
-            whole = range(start + 1, start + len(group))
-            if kernel is None or not self.design.cuts.isdisjoint(whole):
+            inner = range(start + 1, start + len(group))
+            parted = not self.design.cuts.isdisjoint(inner) or len(group) < whole[kernel]
+            if kernel is None or parted:
                 for k, statement in enumerate(group):
                     units.append(_unit(statement.out.tensor, start + k, [statement]))
             else:
@@ -287,9 +293,14 @@ def _unit(name: str, start: int, statements: list[Statement]) -> Unit:
     )
 
 
+def live_statements(program: Program, design: Design) -> tuple[Statement, ...]:
+    """The statements that are needed, in the order in which a design carries them out."""
+    return sequenced(program, Schedule((), (), design.settings)).live
+
+
 def schedule_of(program: Program, design: Design) -> Schedule:
     """The schedule that a design stands for: one ``fuse`` per region of several statements."""
-    live = program.live
+    live = live_statements(program, design)
     names = [s.out.tensor for s in live]
     ends = [0, *sorted(c for c in design.cuts if 0 < c < len(names)), len(names)]
     fusions, orders = [], []
@@ -343,8 +354,9 @@ def with_program(built: Built, text: str) -> Design:
     edited = None if text.strip() == str(own).strip() else text
     program = replace(d, text=edited).source.model.program
     heads = {built.live[c].out.tensor for c in d.cuts}
-    cuts = {k for k, s in enumerate(program.live) if k and s.out.tensor in heads}
     same = program == built.program
+    live = live_statements(program, d) if same else program.live
+    cuts = {k for k, s in enumerate(live) if k and s.out.tensor in heads}
     return replace(
         d,
         text=edited,

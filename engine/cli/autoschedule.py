@@ -20,9 +20,10 @@ from engine.results.text_table import Align, Column, text_table
 def _declare(parser: argparse.ArgumentParser) -> None:
     program_options(parser)
     parser.add_argument(
-        "--budget", type=_budget, default={}, metavar="lanes=N,onchip=SIZE,copies=N",
+        "--budget", type=_budget, default={}, metavar="lanes=N,onchip=SIZE,copies=N,stores=N",
         help="what a region may have: lanes (default: 1), bytes held on chip, such as 64KiB, and "
-        "inputs stored in another mode order, too (default: 0)",
+        "inputs stored in another mode order, too (default: 0); and how many tensors between "
+        "regions may be stored dense, where they are complete (default: 0)",
     )  # fmt: skip
     parser.add_argument(
         "--also", action="append", default=[], metavar="SETTINGS",
@@ -45,15 +46,15 @@ def _budget(text: str) -> dict[str, int]:
     found: dict[str, int] = {}
     for part in text.split(","):
         name, equals, value = part.partition("=")
-        if name not in ("lanes", "onchip", "copies") or not equals or name in found:
-            known = "lanes=N, onchip=SIZE and copies=N"
+        if name not in ("lanes", "onchip", "copies", "stores") or not equals or name in found:
+            known = "lanes=N, onchip=SIZE, copies=N and stores=N"
             raise argparse.ArgumentTypeError(f"{part!r} is none of {known}, or is there twice")
         if name == "onchip":
             found[name] = size(value)
-        elif re.fullmatch(r"\d{1,6}", value) and (int(value) or name == "copies"):
+        elif re.fullmatch(r"\d{1,6}", value) and (int(value) or name != "lanes"):
             found[name] = int(value)
         else:
-            least = 0 if name == "copies" else 1
+            least = 1 if name == "lanes" else 0
             raise argparse.ArgumentTypeError(f"{part!r}: {name} are a number of at least {least}")
     return found
 
@@ -88,6 +89,7 @@ def _search(options: Any, given: Problem) -> Autoscheduled:
             lanes=options.budget.get("lanes", 1),
             on_chip=options.budget.get("onchip"),
             copies=options.budget.get("copies", 0),
+            stores=options.budget.get("stores", 0),
             also=options.also,
             sized=options.capacity == "sized",
             pareto=getattr(options, "pareto", False),
@@ -136,6 +138,7 @@ def _run(options: Any) -> int:
             f"{proof.gap:.1%} fewer"
         )
     print(f"the space has {found.space}")
+    print(f"not searched: {', '.join(proof.unsearched)}")
     counts = ", ".join(f"{number:,} {what}" for what, number in sorted(proof.counts.items()))
     print(f"ways of executing parts of the program: {counts}\n")
     for reason in found.reasons:

@@ -15,6 +15,7 @@ from engine.dataflow.compiler import CompiledRegion, compile_region
 from engine.dataflow.cost.estimate import Known, estimate_region
 from engine.dataflow.cost.numbers import RegionEstimate
 from engine.dataflow.fusion.region import FusedRegion
+from engine.dataflow.fusion.views import Leaf
 from engine.dataflow.table.cells import CellKind, Scan
 from engine.errors import FuseloomError
 
@@ -41,10 +42,15 @@ NODE = 3e3
 
 
 def searchable(compiled: CompiledRegion) -> Iterator[tuple[str, str]]:
-    """Columns and rows of the compressed levels that are scanned and joined with others."""
+    """Columns and rows of the compressed levels that are scanned and joined with others.
+
+    Those that a schedule can name: of a view that is read twice, one column is called as the view.
+    """
+    views = compiled.region.views
     for (column, row), cell in compiled.table.cells.items():
-        scan = cell.expression
-        if cell.kind is CellKind.JOIN and isinstance(scan, Scan) and not scan.dense:
+        scan, view = cell.expression, views.get(column)
+        named = isinstance(view, Leaf) and row in view.indices
+        if named and cell.kind is CellKind.JOIN and isinstance(scan, Scan) and not scan.dense:
             yield column, row
 
 

@@ -5,24 +5,23 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from math import inf
 from typing import Any
 
 from engine.dataflow.compiler import Compilation, compile_program
-from engine.dataflow.cost.estimate import estimate
-from engine.dataflow.fusion.directives import Global
 from engine.dataflow.fusion.schedule import Schedule
-from engine.dataflow.method import KEPT, Dataflow
-from engine.dataflow.orders import best_orders
+from engine.dataflow.method import FORMATS, KEPT, Dataflow
 from engine.dataflow.sim.machine import Machine
 from engine.dataflow.sim.program_runs import Run, simulate
 from engine.dataflow.sim.reports import Limits
-from engine.dataflow.stores import with_dense_levels
+from engine.dataflow.space.stored import store_choices
 from engine.errors import CancelledError, FuseloomError, ScheduleError, SimulationError
 from engine.explore.certificate import Certificate, together
 from engine.explore.found import Best
 from engine.explore.pareto import front
 from engine.explore.reasons import reasons, why_not
+from engine.explore.rivals import presets_of, stored_dense
 from engine.explore.search import Progress, Search
 from engine.program.types import Program
 from engine.results.method import Budget, Cost, Part, every
@@ -70,7 +69,7 @@ class Space:
     Attributes
     ----------
     schedules : int
-        Legal ones: cuts, orders, look-ups, lanes, copies.
+        Legal ones: convex regions, orders, look-ups, lanes, copies.
     exact : bool
         Whether these are all; otherwise there was no time to count more.
     """
@@ -156,6 +155,7 @@ def autoschedule(
     lanes: int = 1,
     on_chip: float | None = None,
     copies: int = 0,
+    stores: int = 0,
     sized: bool = False,
     pareto: bool = False,
     gap: float = GAP,
@@ -165,7 +165,7 @@ def autoschedule(
 ) -> Autoscheduled:
     """Find the schedule that takes the fewest cycles.
 
-    Cuts, dataflow orders, look-ups, lanes and copies are searched, as
+    Convex regions, dataflow orders, look-ups, lanes, copies and stores are searched, as
     :class:`engine.dataflow.method.Dataflow` has them; what is found is simulated, and how much
     better another one could be is proved (:mod:`engine.explore.search`).  Then complete levels
     between regions are stored dense where that takes less, and the presets are compared as every
@@ -188,6 +188,9 @@ def autoschedule(
         Bytes that a region may hold on chip, as estimated.
     copies : int
         Inputs that a region may have in another mode order, too.
+    stores : int
+        Tensors between regions that may be stored dense, where they are complete, and not as they
+        are declared: every choice of so many is searched, and the proof covers all.
     sized : bool
         Whether channels have the capacities that no data can deadlock.
     pareto : bool
@@ -212,7 +215,7 @@ def autoschedule(
     >>> found.cycles == fl.simulate(fl.compile(model.program, found.schedule), data).cycles
     True
     """
-    _check(lanes, on_chip, copies, gap, time_limit)
+    _check(lanes, on_chip, copies, stores, gap, time_limit)
     began = time.monotonic()
     base = Schedule.parse(base or "") if isinstance(base, str | None) else base
     budget = Budget(lanes, on_chip, copies)
@@ -220,15 +223,22 @@ def autoschedule(
     methods: list[Dataflow] = []
     found: list[Best] = []
     cycles = inf
-    for number, own in enumerate([base, *(_with(base, text) for text in also)]):
-        left = max(began + time_limit - time.monotonic(), 0.0) / (len(also) + 1 - number)
-        method = Dataflow(
-            program, data, machine, base=own, presets=presets, limits=limits, sized=sized
+    bases = [base, *(_with(base, text) for text in also)]
+    for number, own in enumerate(bases):
+        given = partial(
+            Dataflow, program, data, machine, base=own, presets=presets, limits=limits, sized=sized
         )
-        searched = Search(method, budget, gap=gap, time_limit=left, beat=cycles, progress=tell)
-        methods.append(method)
-        found.append(searched.run())
-        cycles = min(cycles, found[-1].cost.cycles)
+        plain = given()
+        left_over = list(store_choices(plain.program, stores))
+        while left_over:
+            chosen = left_over.pop(0)
+            method = given(stores=chosen, like=plain) if chosen else plain
+            spaces = (len(bases) - number) * (len(left_over) + 1)
+            left = max(began + time_limit - time.monotonic(), 0.0) / spaces
+            searched = Search(method, budget, gap=gap, time_limit=left, beat=cycles, progress=tell)
+            methods.append(method)
+            found.append(searched.run())
+            cycles = min(cycles, found[-1].cost.cycles)
     method, best = [pair for pair in zip(methods, found, strict=True) if pair[1].parts][-1]
     sizes = [m.size(budget, COUNTING * time_limit / len(methods)) for m in methods]
     space = Space(sum(n for n, _ in sizes), all(exact for _, exact in sizes))
@@ -236,6 +246,10 @@ def autoschedule(
     if pareto:
         choices = tuple(_choices(method, best, budget, began + time_limit, progress))
     proof = together([one.certificate for one in found])
+    if stores:
+        more = f"formats of more than {stores} tensors, or others than declared and dense"
+        told = {FORMATS: more}
+        proof = replace(proof, unsearched=tuple(told.get(text, text) for text in proof.unsearched))
     return _judged(program, method, best, proof, space, choices, presets or {}, budget)
 
 
@@ -257,20 +271,19 @@ def _judged(
 
     compiled = compile_program(program, schedule)
     run = judge(compiled.sized() if method.sized else compiled)
-    rivals = [*_stored(method, compiled), *_outside(method, presets, budget)]
-    for name, made in rivals:
-        rival = made.sized() if method.sized else made
-        expected = estimate(rival, method.given, machine=method.machine)
-        if expected.cycles >= run.cycles * (1 + NEAR):
+    for rival in [*stored_dense(method, compiled), *presets_of(method, presets, budget)]:
+        if rival.expected.cycles >= run.cycles * (1 + NEAR):
             continue
-        other = judge(rival)
+        other = judge(rival.built)
         if (other.cycles, other.work.bytes) < (run.cycles, run.work.bytes):
             told.append(
-                f"{name}: {other.cycles:,} cycles and {other.work.bytes:,} bytes instead of "
+                f"{rival.name}: {other.cycles:,} cycles and {other.work.bytes:,} bytes instead of "
                 f"{run.cycles:,} and {run.work.bytes:,}"
             )
-            schedule, run = str(made.resolved), other
+            schedule, run = str(rival.made.resolved), other
     proof = replace(proof, cycles=run.cycles, bound=min(proof.bound, run.cycles))
+    if not method.places.whole:
+        told.append(f"not searched: {method.unsearched[0]}; the program has too many of them")
     if not method.machine.has_searchers:  # it writes zeros as its reference does
         proof = replace(proof, bound=0.0, complete=False)
         told.append(
@@ -299,20 +312,18 @@ def _choices(
 ) -> Iterator[Choice]:
     """What no schedule beats of all ways that there is time to look at; run, while there is."""
     parts: dict[Part, None] = {part: None for span in best.spans for part in span.parts}
-    size = len(method.units)
-    spans = [(b, e) for b in range(size) for e in method.ends(b)]
-    for begin, end in sorted(spans, key=lambda at: (at[1] - at[0], at[0])):
+    for units in method.places.parts():
         if time.monotonic() > until:
             break
-        if progress is not None and progress(best.cost.cycles, method.units[begin]) is False:
+        if progress is not None and progress(best.cost.cycles, method.units[units[0]]) is False:
             raise CancelledError("the search was cancelled")
-        for way in every(method.ways(begin, end, budget)):
+        for way in every(method.ways(units, budget)):
             if isinstance(way, Part):
                 parts.setdefault(way)
             if time.monotonic() > until:
                 break
     runs = dict(best.runs)
-    for chosen in front(size, parts, runs).parts:
+    for chosen in front(method.places, parts, runs).parts:
         if time.monotonic() > until:
             break
         for number, part in enumerate(chosen):
@@ -327,55 +338,22 @@ def _choices(
                 break
             if cost is not None:
                 runs[part] = cost
-    found = front(size, parts, runs)
+    found = front(method.places, parts, runs)
     for cost, chosen in zip(found.costs, found.parts, strict=True):
         yield Choice(method.schedule(chosen), cost, all(part in runs for part in chosen))
 
 
-def _stored(method: Dataflow, compiled: Compilation) -> Iterator[tuple[str, Compilation]]:
-    """The same schedule, with complete levels between regions stored dense where that helps.
-
-    Not where statements are iterated globally: a schedule has nothing else to say of their regions.
-    """
-    if method.base.of(Global):
-        return
-    made = with_dense_levels(compiled, method.known, [r.name for r in compiled.regions])
-    if made is not compiled:
-        yield f"{', '.join(made.dense_levels)} stored dense", made
-
-
-def _outside(
-    method: Dataflow, presets: Mapping[str, str], budget: Budget
-) -> Iterator[tuple[str, Compilation]]:
-    """The presets that fit the budget, as every other command takes them.
-
-    None where settings hold for every schedule, which presets do not have.
-    """
-    for name, text in presets.items() if not method.base.settings else ():
-        try:
-            compiled = compile_program(method.source, text)
-            made = best_orders(compiled, method.given, machine=method.machine).compilation
-            rival = made.sized() if method.sized else made
-            found = estimate(rival, method.given, machine=method.machine)
-        except FuseloomError:
-            continue
-        options = [region.region.options for region in made.regions]
-        lanes = max((n for o in options for _, n in o.lanes), default=1)
-        held = [region.on_chip.held for region in found.regions]
-        rooms = [region.on_chip.channels or 0.0 for region in found.regions]
-        on_chip = max((inf if h is None else h + r for h, r in zip(held, rooms, strict=True)),
-                      default=0.0)  # fmt: skip
-        if lanes <= budget.lanes and (budget.on_chip is None or on_chip <= budget.on_chip):
-            yield f"the preset {name}", made
-
-
-def _check(lanes: int, on_chip: float | None, copies: int, gap: float, time_limit: float) -> None:
+def _check(
+    lanes: int, on_chip: float | None, copies: int, stores: int, gap: float, time_limit: float
+) -> None:
     if not 1 <= lanes <= MOST_LANES:
         raise FuseloomError(f"a budget of {lanes:,} lanes", hint=f"from 1 to {MOST_LANES}")
     if on_chip is not None and not on_chip >= 0:
         raise FuseloomError(f"a budget of {on_chip} bytes on chip", hint="0 or more")
     if not 0 <= copies <= 4:
         raise FuseloomError(f"a budget of {copies} copies", hint="from 0 to 4")
+    if stores < 0:
+        raise FuseloomError(f"a budget of {stores} stores", hint="0 or more")
     if not 0 <= gap < 1:
         raise FuseloomError(f"a gap of {gap}", hint="a share from 0 to below 1, e.g. 0.05")
     if not time_limit > 0:

@@ -14,6 +14,7 @@ from typing import Any
 
 from engine.errors import FuseloomError, SimulationError
 from engine.results.method import Budget, Cost, Method, Part, every
+from engine.results.places import Units
 
 EMPTY = 20
 """Draws in a row without anything new to run after which a space counts as exhausted."""
@@ -52,14 +53,15 @@ class _Space:
         self.parts: tuple[Part, ...] = ()
         self.cycles = inf
         self.draws = self.runs = self.idle = 0
-        self._ways: dict[tuple[int, int], list[Part]] = {}
+        self._ways: dict[Units, list[Part]] = {}
 
-    def ways(self, begin: int, end: int) -> list[Part]:
-        """Every way of these units as one."""
-        if (begin, end) not in self._ways:
-            found = every(self.method.ways(begin, end, self.budget))
-            self._ways[begin, end] = [way for way in found if isinstance(way, Part)]
-        return self._ways[begin, end]
+    def ways(self, units: Units) -> list[Part]:
+        """Every way of these units as one; none if they are no part."""
+        if units not in self._ways:
+            legal = self.method.places.is_part(units)
+            found = every(self.method.ways(units, self.budget)) if legal else ()
+            self._ways[units] = [way for way in found if isinstance(way, Part)]
+        return self._ways[units]
 
     @property
     def over(self) -> bool:
@@ -87,24 +89,47 @@ class _Space:
             self.cycles, self.parts = cycles, tuple(parts)
         return cycles
 
-    def drawn(self, cut: Callable[[int], bool], which: Callable[[int, int, int], int]) -> float:
-        """Judge the schedule that is cut before units as ``cut`` says, in the ways it chooses.
+    def drawn(
+        self,
+        first: Callable[[Sequence[int]], int],
+        cut: Callable[[int], bool],
+        which: Callable[[Units, int], int],
+    ) -> float:
+        """Judge the schedule that some choices make.
 
         Infinite if it cannot be run, as one of its units has no way.
+
+        Parameters
+        ----------
+        first : callable
+            Which of some units is carried out next.
+        cut : callable
+            Whether there is a cut before the so-manieth unit.
+        which : callable
+            Which of so many ways some units have.
         """
+        order = self._order(first)
         parts: list[Part] = []
-        size, begin = len(self.method.units), 0
+        size, begin = len(order), 0
         while begin < size:
-            last = self.method.ends(begin)[-1]
-            end = next((e for e in range(begin + 1, last) if cut(e)), last)
-            while not (ways := self.ways(begin, end)):
+            end = next((e for e in range(begin + 1, size) if cut(e)), size)
+            while not (ways := self.ways(units := tuple(sorted(order[begin:end])))):
                 if end == begin + 1:
                     self.idle += 1
                     return inf
                 end -= 1  # no such region
-            parts.append(ways[which(begin, end, len(ways))])
+            parts.append(ways[which(units, len(ways))])
             begin = end
         return self.judge(parts)
+
+    def _order(self, first: Callable[[Sequence[int]], int]) -> list[int]:
+        """Units in an order in which each comes after those that it needs."""
+        places, place, order = self.method.places, 0, list[int]()
+        while steps := dict(places.steps(place)):
+            unit = first(sorted(steps)) if len(steps) > 1 else next(iter(steps))
+            order.append(unit)
+            place = steps[unit]
+        return order
 
     def result(self) -> Drawn:
         return Drawn(self.parts, self.cycles, self.draws, self.runs)
@@ -120,7 +145,7 @@ def at_random(method: Method, budget: Budget, runs: int, seed: int = 0) -> Drawn
     """
     space, rng = _Space(method, budget, runs), random.Random(seed)
     while not space.over:
-        space.drawn(lambda _: rng.random() < 0.5, lambda _, __, count: rng.randrange(count))
+        space.drawn(rng.choice, lambda _: rng.random() < 0.5, lambda _, count: rng.randrange(count))
     return space.result()
 
 
@@ -147,10 +172,13 @@ def by_tpe(method: Method, budget: Budget, runs: int, seed: int = 0) -> Drawn:
         def cut(place: int, trial: Any = trial) -> bool:
             return bool(trial.suggest_categorical(f"cut {place}", [False, True]))
 
-        def which(begin: int, end: int, count: int, trial: Any = trial) -> int:
-            return int(trial.suggest_int(f"way {begin} {end}", 0, count - 1))
+        def which(units: Units, count: int, trial: Any = trial) -> int:
+            return int(trial.suggest_int(f"way {units}", 0, count - 1))
 
-        cycles = space.drawn(cut, which)
+        def first(units: Sequence[int], trial: Any = trial) -> int:
+            return min(units, key=lambda unit: trial.suggest_float(f"rank {unit}", 0.0, 1.0))
+
+        cycles = space.drawn(first, cut, which)
         if cycles < inf:
             study.tell(trial, cycles)
         else:

@@ -22,6 +22,8 @@ class Certificate:
         Whether every part of the space that could matter was looked at.
     counts : mapping of str to int
         Ways of executing parts of the program, by what became of them.
+    unsearched : tuple of str
+        What the space does not have, of which the bound says nothing.
     """
 
     cycles: float
@@ -29,6 +31,7 @@ class Certificate:
     simulated: bool
     complete: bool
     counts: Mapping[str, int] = field(default_factory=dict)
+    unsearched: tuple[str, ...] = ()
 
     @property
     def gap(self) -> float:
@@ -43,6 +46,7 @@ class Certificate:
             "complete": self.complete,
             "simulated": self.simulated,
             "counts": dict(self.counts),
+            "unsearched": list(self.unsearched),
         }
 
 
@@ -60,6 +64,7 @@ def together(found: Sequence[Certificate]) -> Certificate:
         all(one.simulated for one in found),
         all(one.complete for one in found),
         dict(counts),
+        tuple(dict.fromkeys(text for one in found for text in one.unsearched)),
     )
 
 

@@ -7,14 +7,21 @@ from dataclasses import dataclass, field
 
 from engine.explore.certificate import Certificate
 from engine.results.method import Cost, Deferred, Part, Refusal
+from engine.results.places import Ints, Units
 
 
 @dataclass(eq=False)
 class Span:
-    """Consecutive units, and the ways of executing them as one that have been looked at."""
+    """Some units, and the ways of executing them as one that have been looked at.
 
-    begin: int
-    end: int
+    Attributes
+    ----------
+    at : pair of ndarray
+        The places from which a part of these units leads on, and where to.
+    """
+
+    units: Units
+    at: tuple[Ints, Ints]
     ways: Iterator[Part | Refusal | Deferred] | None
     parts: list[Part] = field(default_factory=list)
     later: list[Deferred] = field(default_factory=list)
@@ -64,7 +71,7 @@ class Best:
     runs: dict[Part, Cost] = field(default_factory=dict, repr=False)
     trace: tuple[tuple[float, float, float], ...] = field(default=(), repr=False)
 
-    def rivals(self, begin: int, end: int) -> list[Part]:
+    def rivals(self, units: Units) -> list[Part]:
         """The ways of these units that were looked at, the fewest expected cycles first."""
-        found = [p for s in self.spans if (s.begin, s.end) == (begin, end) for p in s.parts]
+        found = [part for span in self.spans if span.units == units for part in span.parts]
         return sorted(found, key=lambda part: part.expected.cycles)

@@ -2,8 +2,8 @@
 
 Cycles and bytes of parts add, of memory on chip and lanes a sequence needs the most that one of
 its parts does.  All four only grow when both sequences are continued alike; so of two sequences
-that cover the same units, one that takes no less in any respect is in no better schedule, and is
-dropped.  Sets of what is left are joined from left to right.
+that lead to the same place, one that takes no less in any respect is in no better schedule, and is
+dropped.  Sets of what is left are joined, from the empty place to the full one.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.results.method import Cost, Part
+from engine.results.places import Places, Units
 
 MOST = 400
 """Sequences of the same units that are kept; of more, so many that lie apart."""
@@ -46,42 +47,45 @@ class _Step:
     before: _Step | None = None
 
 
-def front(size: int, parts: Iterable[Part], runs: Mapping[Part, Cost], most: int = MOST) -> Front:
+def front(
+    places: Places, parts: Iterable[Part], runs: Mapping[Part, Cost], most: int = MOST
+) -> Front:
     """The front of all schedules that these parts make.
 
     Parameters
     ----------
-    size : int
-        Units of the program.
+    places : Places
+        Of the program.
     runs : mapping
         Of parts that were run what they took; of others, what is expected counts.
 
     Examples
     --------
     >>> fast, small = Cost(1.0, 9.0), Cost(2.0, 8.0)
-    >>> front(1, [Part(0, 1, fast, 0.0), Part(0, 1, small, 0.0)], {}).costs == (fast, small)
+    >>> parts = [Part((0,), fast, 0.0), Part((0,), small, 0.0)]
+    >>> front(Places.chain(1), parts, {}).costs == (fast, small)
     True
     """
-    spans: dict[tuple[int, int], list[_Step]] = {}
+    spans: dict[Units, list[_Step]] = {}
     for part in parts:
         step = _Step(runs.get(part, part.expected), part)
-        spans.setdefault((part.begin, part.end), []).append(step)
-    starting: list[list[_Step]] = [[] for _ in range(size)]
-    for (begin, _), own in spans.items():
-        starting[begin] += undominated(own)
-    reached: list[list[_Step]] = [[] for _ in range(size + 1)]
+        spans.setdefault(part.units, []).append(step)
+    starting: list[list[tuple[int, _Step]]] = [[] for _ in range(len(places))]
+    for units, own in spans.items():
+        kept = undominated(own)
+        for begin, end in zip(*places.edges(units), strict=True):
+            starting[begin] += [(int(end), step) for step in kept]
+    reached: list[list[_Step]] = [[] for _ in range(len(places))]
     reached[0] = [_Step(Cost())]
     thinned = False
-    for place in range(size + 1):
+    for place in range(len(places)):
         reached[place] = undominated(reached[place])
         if len(reached[place]) > most:
             reached[place], thinned = _apart(reached[place], most), True
         for before in reached[place]:
-            for step in starting[place] if place < size else ():
-                assert step.part is not None
-                joined = _Step(before.cost.then(step.cost), step.part, before)
-                reached[step.part.end].append(joined)
-    found = sorted(reached[size], key=lambda step: step.cost.cycles)
+            for end, step in starting[place]:
+                reached[end].append(_Step(before.cost.then(step.cost), step.part, before))
+    found = sorted(reached[-1], key=lambda step: step.cost.cycles)
     return Front(tuple(s.cost for s in found), tuple(map(_parts, found)), thinned)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from engine.dataflow.compiler import compile_program
@@ -12,7 +13,7 @@ from engine.dataflow.orders import best_orders
 from engine.dataflow.sim.program_runs import simulate
 from engine.errors import FuseloomError
 from engine.explore.found import Best
-from engine.results.method import Part
+from engine.results.method import Part, name_of
 
 
 def reasons(method: Dataflow, best: Best) -> list[str]:
@@ -20,43 +21,61 @@ def reasons(method: Dataflow, best: Best) -> list[str]:
     told: list[str] = []
     parts = [part for part in best.parts if part.choice is not None]
     for part in parts:
-        rivals = best.rivals(part.begin, part.end)
+        rivals = best.rivals(part.units)
         alone = _alone(best, part)
         text = f"{part.text}: {part.expected.cycles:,.0f} cycles expected"
         if alone is not None:
-            text += f"; its {part.end - part.begin} statements one by one take {alone:,.0f}"
+            text += f"; its {len(part.units)} statements one by one take {alone:,.0f}"
         others = [rival.expected.cycles for rival in rivals if rival is not part]
         if others:
             text += f"; the next of {len(rivals)} ways takes {min(others):,.0f}"
         told.append(text)
-    for left, right in pairwise(parts):
-        if right.begin != left.end or right.end not in method.ends(left.begin):
-            continue
-        name = f"{method.units[left.begin]}..{method.units[right.end - 1]}"
-        both = left.expected.cycles + right.expected.cycles
-        cut = f"cut before {method.units[right.begin]}: {name}"
-        span = next((s for s in best.spans if (s.begin, s.end) == (left.begin, right.end)), None)
-        rivals = best.rivals(left.begin, right.end)
-        if rivals:
-            cycles = rivals[0].expected.cycles
-            told.append(
-                f"{cut} as one region takes {cycles:,.0f} cycles instead of {both:,.0f}, under "
-                "the best order looked at"
-            )
-        elif span is None or span.open:
-            told.append(f"{cut} as one region was not looked at")
-        else:
-            told.append(f"{cut} has no way as one region")
+    told += [_cut(method, best, left, right) for left, right in _neighbours(method, best.parts)]
     return told
+
+
+def _neighbours(method: Dataflow, parts: Sequence[Part]) -> Iterator[tuple[Part, Part]]:
+    """Parts one after the other that could be one, where one reads what the other one does."""
+    places, pairs = method.places, list(pairwise(range(len(parts))))
+    if not places.linear:
+        joinable = list(places.joinable([part.units for part in parts]))
+        pairs = [(a, b) for a, b in joinable if _related(method, parts[a], parts[b])]
+    for a, b in pairs:
+        both = tuple(sorted(parts[a].units + parts[b].units))
+        if parts[a].choice is not None and parts[b].choice is not None and places.is_part(both):
+            yield parts[a], parts[b]
+
+
+def _related(method: Dataflow, left: Part, right: Part) -> bool:
+    """Whether one part reads a tensor that the other one writes."""
+    written = {method.units[k] for k in left.units}
+    return any(a.tensor in written for k in right.units for a in method.statements[k].operands)
+
+
+def _cut(method: Dataflow, best: Best, left: Part, right: Part) -> str:
+    """Why two parts are not one."""
+    units = tuple(sorted(left.units + right.units))
+    name = name_of(method.units, units)
+    both = left.expected.cycles + right.expected.cycles
+    cut = f"cut before {name_of(method.units, right.units[:1])}: {name}"
+    if rivals := best.rivals(units):
+        return (
+            f"{cut} as one region takes {rivals[0].expected.cycles:,.0f} cycles instead of "
+            f"{both:,.0f}, under the best order looked at"
+        )
+    span = next((s for s in best.spans if s.units == units), None)
+    if span is None or span.open:
+        return f"{cut} as one region was not looked at"
+    return f"{cut} has no way as one region"
 
 
 def _alone(best: Best, part: Part) -> float | None:
     """What the statements of a part take one by one, if they are several and that is known."""
-    if part.end - part.begin == 1:
+    if len(part.units) == 1:
         return None
     total = 0.0
-    for unit in range(part.begin, part.end):
-        rivals = best.rivals(unit, unit + 1)
+    for unit in part.units:
+        rivals = best.rivals((unit,))
         if not rivals:
             return None
         total += rivals[0].expected.cycles

@@ -1,35 +1,37 @@
 """The search for the schedule with the fewest cycles, with a proof of how good it is.
 
-A schedule is a path through the chain of a program's units: node ``p`` is the place before unit
-``p``, an edge is a part, and cycles add along the path.  Two facts make the path with the fewest
-cycles the best schedule:
+A schedule is a way through the places of a program (:mod:`engine.results.places`): a place is what
+has been carried out so far, an edge from one to the next is a part, and cycles add along the way.
+That is every cut of the program into convex parts without a circle between them; where statements
+form a chain, every cut into runs of neighbours.  Two facts make the shortest way the best schedule:
 
 * **Parts are independent.**  Parts run one after another, and all that one leaves to the next is
   tensors in memory.  Their coordinates are those the program means, whatever parts made them, and
   they are stored in the format the program declares; so what a part takes depends on its own units
-  and way alone.  A way that takes no fewer cycles than another one of the same units is therefore
-  in no better schedule: exchanging the two gives a schedule that takes no more.  The same holds of
-  traffic, which adds, and of lanes and memory on chip, of which a sequence needs the maximum.
+  and way alone, not on the places that it leads from and to: the same units are looked at, and run,
+  once, whatever was carried out before.  A way that takes no fewer cycles than another one of the
+  same units is therefore in no better schedule: exchanging the two gives a schedule that takes no
+  more.  The same holds of traffic, which adds, and of lanes and memory on chip, of which a
+  sequence needs the maximum.
 * **Bounds hold for paths.**  Give every edge a number that no run of it is below: cycles of its
   run where there was one, its lower bound where it was only looked at, and the floor of its units
-  where ways are still unseen.  The shortest path in these numbers is no longer than any schedule
-  takes: each schedule is a path, and no edge of it counts more than its run.  A run that was
+  where ways are still unseen.  The shortest way in these numbers is no longer than any schedule
+  takes: each schedule is a way, and no edge of it counts more than its run.  A run that was
   abandoned takes more cycles than it had been given, which is a lower bound like any other.
 
-So the search takes the shortest path in these numbers and looks at what is least known on it:
+So the search takes the shortest way in these numbers and looks at what is least known on it:
 ways not seen yet are looked at, parts not run yet are run.  Every step raises some edge.  Once the
-shortest path consists of runs alone, or is within the tolerance of the best schedule run so far,
+shortest way consists of runs alone, or is within the tolerance of the best schedule run so far,
 nothing that is left can be better by more than that.
 
-Between two steps for the bound there is one for the schedule: where neighbouring parts of the
-path that is expected to be the best have not been tried together yet, they are.
+Between two steps for the bound there is one for the schedule: where two parts of the way that is
+expected to be the best can be one and have not been tried together yet, they are.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from itertools import islice, pairwise
 from math import inf
 
 import numpy as np
@@ -37,7 +39,9 @@ import numpy as np
 from engine.errors import CancelledError, FuseloomError, SimulationError
 from engine.explore.certificate import Certificate, Tally
 from engine.explore.found import Best, Span
-from engine.results.method import Budget, Cost, Deferred, Floats, Method, Part, Refusal
+from engine.explore.shortest import shortest
+from engine.results.method import Budget, Cost, Deferred, Floats, Method, Part, Refusal, name_of
+from engine.results.places import Units
 
 SOME = 8
 """Ways of the same units that are looked at in one step."""
@@ -96,7 +100,7 @@ class Search:
         self._began = time.monotonic()
         self._ends = self._began + time_limit
         self._patient = self._began + PATIENCE * time_limit
-        self._spans: dict[tuple[int, int], Span] = {}
+        self._spans: dict[Units, Span] = {}
         self._failed: set[Part] = set()
         self._above: dict[Part, float] = {}
         self._tried = 0
@@ -105,12 +109,13 @@ class Search:
         self._best: tuple[Part, ...] = ()
         self._cost = Cost(beat)
         self._trace: list[tuple[float, float, float]] = []
-        size = len(method.units)
-        self._last = [method.ends(begin)[-1] for begin in range(size)]
-        self._known = np.full((size, size + 1), inf)
-        self._hoped = np.full((size, size + 1), inf)
+        self.places = method.places
+        size = len(self.places)
+        self._known = np.full((size, size), inf)
+        self._hoped = np.full((size, size), inf)
         self._floors: Floats = np.zeros((0, 0))
-        self._near: set[tuple[int, int]] = set()
+        self._near: set[Units] = set()
+        self._expected: tuple[float, list[Units]] | None = None
 
     def run(self) -> Best:
         """Search until nothing better can be left, or time is up.
@@ -121,24 +126,24 @@ class Search:
             If there is no schedule at all, or none was found in time.
         """
         for cut in self.method.starts():
-            for begin, end in zip((0, *cut), cut, strict=False):
-                span = self._span(begin, end)
+            for units in cut:
+                span = self._span(units)
                 while span is not None and span.open and not span.parts and not self._over():
                     self._look(span, 1)
-            expected = self._path(self._hoped)[0]
+            expected = self._hopeful()[0]
             if expected < min(self._cost.cycles, self._trace[-1][1] if self._trace else inf):
                 self._trace.append((time.monotonic() - self._began, expected, 0.0))
         self._take()
         bound = 0.0
         while not self._over():
-            bound = max(bound, self._path(self._least())[0])
+            bound = max(bound, shortest(self.places, self._least())[0])
             self._note(bound)
             if bound >= self._cost.cycles * (1.0 - self.gap) or bound == inf:
                 break
             if not self._step():
                 break
         if self._floors.size or (len(self.method.units) <= SMALL and not self._cancelled):
-            bound = max(bound, min(self._path(self._least())[0], self._cost.cycles))
+            bound = max(bound, min(shortest(self.places, self._least())[0], self._cost.cycles))
         return self._result(bound)
 
     # What edges count -----------------------------------------------------------------------
@@ -148,11 +153,11 @@ class Search:
         if not self._floors.size:
             floors = np.full(self._known.shape, inf)
             given = self.method.floors(self.budget)
-            for begin in range(len(floors)):
-                ends = list(self.method.ends(begin))
-                floors[begin, ends] = given[begin, ends]
-            for at, span in self._spans.items():
-                floors[at] = max(floors[at], span.least if span.open else inf)
+            for place in range(len(floors) - 1):
+                ends = list(self.places.ends(place))
+                floors[place, ends] = given[place, ends]
+            for span in self._spans.values():
+                floors[span.at] = np.maximum(floors[span.at], span.least if span.open else inf)
             self._floors = floors
         found: Floats = np.minimum(self._floors, self._known)
         return found
@@ -169,48 +174,31 @@ class Search:
     def _update(self, span: Span) -> None:
         """Note what its parts take at least, and are expected to."""
         numbers = [self._of(part) for part in span.parts]
-        at = span.begin, span.end
+        at = span.at
         if self._floors.size:
-            self._floors[at] = max(self._floors[at], span.least if span.open else inf)
+            self._floors[at] = np.maximum(self._floors[at], span.least if span.open else inf)
         self._known[at] = min((least for least, _ in numbers), default=inf)
         self._hoped[at] = min((hoped for _, hoped in numbers), default=inf)
-
-    def _path(self, counts: Floats) -> tuple[float, list[tuple[int, int]]]:
-        """The shortest path from begin to end in these numbers, and its length."""
-        size = len(self.method.units)
-        length = np.full(size + 1, inf)
-        length[size] = 0.0
-        ends = np.zeros(size, dtype=np.int64)
-        for begin in range(size - 1, -1, -1):
-            last = self._last[begin] + 1
-            total = counts[begin, begin + 1 : last] + length[begin + 1 : last]
-            ends[begin] = best = int(total.argmin())
-            length[begin] = total[best]
-        if length[0] == inf:
-            return inf, []
-        path, place = [], 0
-        while place < size:
-            end = place + 1 + int(ends[place])
-            path.append((place, end))
-            place = end
-        return float(length[0]), path
+        self._expected = None
 
     def _hopeful(self) -> tuple[float, list[Part]]:
         """The parts of the path that is expected to be the best."""
-        cycles, path = self._path(self._hoped)
+        if self._expected is None:
+            self._expected = shortest(self.places, self._hoped)
+        cycles, path = self._expected
         parts = [min(self._spans[at].parts, key=lambda p: self._of(p)[1]) for at in path]
         return cycles, parts
 
     # Steps ----------------------------------------------------------------------------------
 
-    def _span(self, begin: int, end: int) -> Span | None:
+    def _span(self, units: Units) -> Span | None:
         """A span, made when it is looked at first; None where there is none."""
-        if end not in self.method.ends(begin):
+        if not self.places.is_part(units):
             return None
-        if (begin, end) not in self._spans:
-            ways = self.method.ways(begin, end, self.budget)
-            self._spans[begin, end] = Span(begin, end, ways)
-        return self._spans[begin, end]
+        if units not in self._spans:
+            ways = self.method.ways(units, self.budget)
+            self._spans[units] = Span(units, self.places.edges(units), ways)
+        return self._spans[units]
 
     def _step(self) -> bool:
         """Look at what is least known on the two paths; False if there is nothing to do."""
@@ -220,17 +208,16 @@ class Search:
         self._stale = 0 if self._hopeful()[0] < before else self._stale + 1
         if done and self._stale < PATIENT:
             return True
-        _, path = self._path(least := self._least())
-        unseen = [at for at in path if least[at] < self._known[at]]
-        if unknown := [at for at in unseen if at not in self._near]:
-            for begin, end in unknown:
-                self._near.add((begin, end))
-                closer = self.method.floor(begin, end, self.budget)
-                self._floors[begin, end] = max(self._floors[begin, end], closer)
+        _, path = shortest(self.places, self._least())
+        unseen = [units for units in path if self._low(units) < self._known[self._edge(units)]]
+        if unknown := [units for units in unseen if units not in self._near]:
+            for units in unknown:
+                self._near.add(units)
+                at, closer = self.places.edges(units), self.method.floor(units, self.budget)
+                self._floors[at] = np.maximum(self._floors[at], closer)
             return True
         if unseen:
-            begin, end = max(unseen, key=lambda at: least[at])
-            span = self._span(begin, end)
+            span = self._span(max(unseen, key=self._low))
             assert span is not None
             self._look(span)
             self._take()
@@ -244,26 +231,33 @@ class Search:
         self._take()
         return done or self._tried > before
 
+    def _edge(self, units: Units) -> tuple[int, int]:
+        """One of the edges of a part; what is known of it is the same for all."""
+        begin, end = self.places.edges(units)
+        return int(begin[0]), int(end[0])
+
+    def _low(self, units: Units) -> float:
+        """Cycles that no way of these units is below that has not been looked at."""
+        return float(self._floors[self._edge(units)])
+
     def _better(self, parts: Sequence[Part]) -> bool:
-        """Look at two parts of a path as one, or at more ways of one part.
+        """Look at two parts of a way as one, or at more ways of one part.
 
         Where most may be gained by the next look: cycles count, divided by the looks before.
         """
-        untried: list[tuple[float, tuple[int, int]]] = []
-        for a, b in pairwise(parts):
-            at = a.begin, b.end
-            if b.end <= self._last[a.begin] and at not in self._spans:
-                smaller = min(a.expected.cycles, b.expected.cycles)
-                untried.append((smaller, at))
+        untried: list[tuple[float, Units]] = []
+        for a, b in self.places.joinable([part.units for part in parts]):
+            both = tuple(sorted(parts[a].units + parts[b].units))
+            if both not in self._spans and self.places.is_part(both):
+                smaller = min(parts[a].expected.cycles, parts[b].expected.cycles)
+                untried.append((smaller, both))
         for part in parts:
-            span = self._spans[part.begin, part.end]
+            span = self._spans[part.units]
             if span.open and span.least < part.expected.cycles:
-                untried.append(
-                    (part.expected.cycles / (1 + span.seen / FEW), (part.begin, part.end))
-                )
+                untried.append((part.expected.cycles / (1 + span.seen / FEW), part.units))
         if not untried:
             return False
-        found = self._span(*max(untried)[1])
+        found = self._span(max(untried)[1])
         assert found is not None
         self._look(found, FEW)
         return True
@@ -272,9 +266,12 @@ class Search:
         """Look at some more ways of a span's units."""
         if span.ways is None:
             return
-        self._tell(f"{self.method.units[span.begin]} to {self.method.units[span.end - 1]}")
-        found = 0
-        for found, way in enumerate(islice(span.ways, number), 1):  # noqa: B007
+        self._tell(name_of(self.method.units, span.units))
+        for _ in range(number):
+            way = next(span.ways, None)
+            if way is None:
+                span.turn()
+                break
             self.tally.met += 1
             match way:
                 case Refusal(rule=rule, reason=reason):
@@ -286,9 +283,6 @@ class Search:
             span.seen += 1
             if self._over():
                 break
-        else:
-            if found < number:
-                span.turn()
         self._update(span)
 
     def _run(self, parts: Sequence[Part]) -> bool:
@@ -304,7 +298,7 @@ class Search:
             if self._best and self._over():
                 return False
             self._tell(f"simulating {part.text}")
-            span = self._spans[part.begin, part.end]
+            span = self._spans[part.units]
             self._tried += 1
             try:
                 cost = self.method.measure(parts[: number + 1], within)
@@ -365,11 +359,18 @@ class Search:
             )
         cost = self._cost.cycles
         certificate = Certificate(
-            cost, min(bound, cost), self.simulate, bound >= cost or self._whole(), self._counts()
+            cost,
+            min(bound, cost),
+            self.simulate,
+            bound >= cost or self._whole(),
+            self._counts(),
+            tuple(self.method.unsearched),
         )
+        of_units = {part.units: part for part in self._best}
+        best = tuple(of_units[units] for units in self.places.sorted(of_units))
         return Best(
-            self.method.schedule(self._best) if self._best else "",
-            self._best,
+            self.method.schedule(best) if best else "",
+            best,
             self._cost,
             certificate,
             tuple(self._spans.values()),
@@ -383,8 +384,7 @@ class Search:
         return self._unseen() == 0
 
     def _unseen(self) -> int:
-        parts = sum(len(self.method.ends(begin)) for begin in range(len(self.method.units)))
-        return parts - sum(not span.open for span in self._spans.values())
+        return self.places.number_of_parts - sum(not span.open for span in self._spans.values())
 
     def _counts(self) -> dict[str, int]:
         counts = dict(self.tally.refused)

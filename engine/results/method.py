@@ -1,7 +1,8 @@
 """What exploration asks of a method: how a program may be cut, what each part costs, its runs.
 
-A program is a chain of units, executed in order.  A *part* is a run of consecutive units that are
-executed as one, in one way.  A schedule is a sequence of parts that covers the chain.
+A program is a number of units, some of which need others.  A *part* is some units that are executed
+as one, in one way.  A schedule is a sequence of parts that has every unit once, each after what it
+needs: a way through the *places* of the program (:mod:`engine.results.places`).
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
+
+from engine.results.places import Places, Units
 
 Floats = npt.NDArray[np.float64]
 
@@ -78,12 +81,12 @@ class Budget:
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """Consecutive units in one way.
+    """Some units in one way.
 
     Attributes
     ----------
-    begin, end : int
-        Its units are ``begin <= unit < end``.
+    units : tuple of int
+        Their positions in the program, ascending.
     least : float
         Cycles that no run of it is below.
     text : str
@@ -92,8 +95,7 @@ class Part:
         Whatever the method needs to run it.
     """
 
-    begin: int
-    end: int
+    units: Units
     expected: Cost
     least: float
     text: str = ""
@@ -144,28 +146,34 @@ class Method(Protocol):
 
     @property
     def units(self) -> Sequence[str]:
-        """Names of the units, in order."""
+        """Names of the units, in program order."""
 
-    def ends(self, begin: int) -> Sequence[int]:
-        """Where a part that begins there may end; at least one."""
+    @property
+    def places(self) -> Places:
+        """Between which places parts lead."""
+
+    @property
+    def unsearched(self) -> Sequence[str]:
+        """What there is besides the ways that are listed, in words."""
 
     def floors(self, budget: Budget) -> Floats:
         """Cycles that no part is below, known without looking at any.
 
         Returns
         -------
-        ndarray of shape (n, n + 1)
-            ``[begin, end]`` is that of these units; what is no part does not matter.
+        ndarray of shape (p, p)
+            ``[place, end]`` is that of the part between these places; what is no part does not
+            matter.
         """
 
-    def floor(self, begin: int, end: int, budget: Budget) -> float:
+    def floor(self, units: Units, budget: Budget) -> float:
         """Cycles that no part of these units is below, looked at more closely than all at once."""
 
-    def ways(self, begin: int, end: int, budget: Budget) -> Iterator[Part | Refusal | Deferred]:
+    def ways(self, units: Units, budget: Budget) -> Iterator[Part | Refusal | Deferred]:
         """Every way of executing these units as one, the most promising first."""
 
-    def starts(self) -> Sequence[Sequence[int]]:
-        """Cuts worth looking at first: of each, where its parts end."""
+    def starts(self) -> Sequence[Sequence[Units]]:
+        """Cuts worth looking at first: of each, the units of its parts."""
 
     def measure(self, parts: Sequence[Part], within: float = inf) -> Cost | None:
         """What a run of the last of these parts takes, when those before it have been run.
@@ -180,3 +188,21 @@ class Method(Protocol):
 
     def schedule(self, parts: Sequence[Part]) -> str:
         """The schedule's text, which gives these parts whatever the data."""
+
+
+def name_of(names: Sequence[str], units: Units) -> str:
+    """How some units are called: runs of neighbours by their ends.
+
+    Examples
+    --------
+    >>> name_of("ABCDE", (0, 1, 2, 4))
+    'A..C + E'
+    """
+    runs: list[list[int]] = []
+    for unit in units:
+        if not runs or unit != runs[-1][-1] + 1:
+            runs.append([])
+        runs[-1].append(unit)
+    return " + ".join(
+        names[run[0]] if len(run) == 1 else f"{names[run[0]]}..{names[run[-1]]}" for run in runs
+    )

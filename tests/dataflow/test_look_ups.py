@@ -84,3 +84,14 @@ def test_dense_levels_are_looked_up_in_inner_product_orders() -> None:
     assert located.check().ok
     assert scanned.cycles == 205_843
     assert located.cycles <= 11_500
+
+
+def test_of_a_view_that_is_read_twice_a_schedule_can_name_what_is_looked_up() -> None:
+    """B has two columns, of which one is called as a view of T2 that has other indices."""
+    text = "A: 4x4 csr\nB: 4x4 csr\nT[i,j] = A[i,j] * B[i,j]\nU[i,j] = B[i,j] * T[i,j]\n"
+    program = parse(f"{text}V[i,j] = exp(B[i,j])\noutput U, V")
+    compiled = fl.compile(program, "fuse T..V; order T..V: i,j,i',j'")
+    found = list(searchable(compiled.regions[0]))
+    assert found
+    for view, index in found:
+        fl.compile(program, f"{compiled.schedule}; locate T..V: {view}.{index} on")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 import numpy as np
 import pytest
 
 from benchmarks.autoschedule import paths, problem
+from benchmarks.certificates import cuts, space
 from engine.dataflow.compiler import compile_program
 from engine.dataflow.fusion.schedule import Schedule
 from engine.dataflow.method import Dataflow
@@ -15,19 +18,18 @@ from engine.explore.search import Search
 from engine.models import load
 from engine.program import parse
 from engine.results.method import Budget, Part, Refusal, every
+from engine.results.places import Units
 
 SMALL, SEED = 12, 7
 """Rows of the matrices, and the seed that they are drawn with."""
 
 
-def everything(method: Dataflow, budget: Budget) -> dict[tuple[int, int], list[Part]]:
-    """Every way of every part that there may be."""
-    found: dict[tuple[int, int], list[Part]] = {}
-    for begin in range(len(method.units)):
-        for end in method.ends(begin):
-            ways = list(every(method.ways(begin, end, budget)))
-            found[begin, end] = [way for way in ways if isinstance(way, Part)]
-    return found
+def everything(method: Dataflow, budget: Budget) -> dict[Units, list[Part]]:
+    """Every way of every part that there may be, of few statements first."""
+    return {
+        units: [way for way in every(method.ways(units, budget)) if isinstance(way, Part)]
+        for units in method.places.parts()
+    }
 
 
 @pytest.mark.parametrize("family", ["uniform", "power law", "bipartite"])
@@ -76,10 +78,9 @@ def test_bounds_are_below_runs(name: str, lanes: int) -> None:
     program, data = problem(name, "clustered", SMALL, SEED)
     method, budget = Dataflow(program, data), Budget(lanes=lanes, copies=1)
     floors, sharp = method.floors(budget), 0.0
-    for (begin, end), ways in sorted(
-        everything(method, budget).items(), key=lambda found: found[0][1] - found[0][0]
-    ):  # statements alone write what the others read
-        closer = method.floor(begin, end, budget)
+    for units, ways in everything(method, budget).items():  # first what others read is written
+        begin, end = (int(found[0]) for found in method.places.edges(units))
+        closer = method.floor(units, budget)
         for part in ways[:: lanes * lanes]:
             cost = method.measure((part,))
             assert cost is not None
@@ -97,8 +98,8 @@ def test_a_budget_of_memory_refuses_what_holds_more() -> None:
     most = max(part.expected.on_chip for ways in all_of_it.values() for part in ways)
     refused = [
         way
-        for begin, end in all_of_it
-        for way in every(method.ways(begin, end, Budget(on_chip=most - 1)))
+        for units in all_of_it
+        for way in every(method.ways(units, Budget(on_chip=most - 1)))
         if isinstance(way, Refusal)
     ]
     assert any(way.rule == "on-chip" for way in refused)
@@ -112,7 +113,7 @@ def test_a_reshape_is_memory_s() -> None:
     rng = np.random.default_rng(1)
     data = {name: (rng.random(program.tensor(name).shape) < 0.5) * 1.0 for name in program.inputs}
     method = Dataflow(program, data)
-    assert [list(method.ends(k)) for k in range(3)] == [[1], [2], [3]]
+    assert [*method.places.parts()] == [(0,), (1,), (2,)]
     best = Search(method).run()
     run = simulate(compile_program(program, best.schedule), data)
     assert run.cycles == best.cost.cycles
@@ -131,3 +132,27 @@ def test_a_machine_without_searchers_has_no_look_ups() -> None:
     machine = Machine.preset("comal-hbm")
     ways = everything(Dataflow(program, data, machine), Budget())
     assert not any("looked up" in part.text for found in ways.values() for part in found)
+
+
+def test_regions_of_statements_that_are_not_neighbours_run_as_parts() -> None:
+    """Every cut of small programs that branch, as a whole and as the sum of its parts."""
+    apart = 0
+    for seed in (101, 105):
+        given = space(seed)
+        method, program = given.method(), given.program
+        for cut in sorted(cuts(program), key=lambda cut: sorted(cut))[::5]:
+            ordered = method.places.sorted(cut)
+            ways = [list(islice(every(method.ways(u, given.budget)), 1)) for u in ordered]
+            parts = [way for found in ways for way in found if isinstance(way, Part)]
+            if len(parts) < len(ordered):
+                continue
+            made = compile_program(program, method.schedule(parts))
+            made = made.sized() if given.sized else made
+            run = simulate(made, given.data, given.machine)
+            assert run.check().ok
+            for number in range(len(parts)):
+                cost = method.measure(parts[: number + 1])
+                assert cost is not None
+                assert cost.cycles == run.regions[number].cycles
+            apart += any(u[-1] - u[0] >= len(u) for u in ordered)
+    assert apart >= 2

@@ -148,3 +148,16 @@ def test_nothing_is_proved_where_regions_are_not_independent() -> None:
     assert found.certificate.bound == 0
     assert not found.certificate.complete
     assert any("nothing is proved on this machine" in reason for reason in found.reasons)
+
+
+@pytest.mark.parametrize(("width", "told"), [(3, False), (9, True)])
+def test_what_was_not_searched_is_told(width: int, told: bool) -> None:
+    """Nine statements that do not need each other have 512 places: too many."""
+    lines = [f"T{k}[i] = relu(A[i])" for k in range(width)]
+    names = ", ".join(f"T{k}" for k in range(width))
+    program = fl.parse("\n".join(["A: 2 dense", *lines, f"output {names}"]))
+    found = autoschedule(program, {"A": np.ones(2)}, gap=0.9, time_limit=1)
+    unsearched = found.certificate.to_dict()["unsearched"]
+    assert "other machines" in unsearched
+    assert any("not neighbours" in text for text in unsearched) == told
+    assert any("not neighbours" in text for text in found.reasons) == told

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.dataflow.sim.machine import Machine
+from workbench.saving import design_from_dict, design_to_dict
 from workbench.session import Session
 
 from .outcomes import outcome
@@ -256,3 +257,30 @@ def test_a_later_run_keeps_what_was_explained(explained):
     record = other.finish(other.built, parts)
     assert record.run.explained
     assert record.run.regions[0].path == explained.record.run.regions[0].path
+
+
+def test_statements_in_another_order():
+    """The chain shows them as they are carried out; boundaries move, and steps come back."""
+    session = Session("graphsage", "random")
+    assert session.set_schedule("sequence N1, N2, N3, S1, S2; fuse S1..H")
+    shown = [name for unit in session.built.units for name in unit.statements]
+    assert shown[:7] == ["N1", "N2", "N3", "S1", "S2", "C1", "H"]
+    assert session.regions[session.built.unit_regions[3]].name == "S1..H"
+    wanted = session.configuration
+    gap = session.cuts[2]
+    assert session.remove_boundary(gap)
+    assert session.regions[2].name == "N3..H"
+    assert session.undo()
+    assert session.configuration == wanted
+    assert session.move_boundary(gap, gap + 1)
+    text = str(session.built.schedule)
+    assert "sequence N1, N2, N3, S1, S2" in text
+    moved = session.configuration
+    assert design_from_dict(design_to_dict(session.design)) == session.design
+    session.preset("full")
+    assert session.set_schedule(text)
+    assert session.configuration == moved
+    assert session.set_program(str(session.built.program))
+    assert session.configuration == moved
+    assert not session.set_schedule("sequence H, S1")
+    assert session.configuration == moved

@@ -30,10 +30,20 @@ _LOCAL = (Locate, LocateLevel, Parallel, Permute, Repeat)
 
 
 class Kinds:
-    """Spans of one program under one schedule, by what fusing and compiling read of them."""
+    """Spans of one program under one schedule, by what fusing and compiling read of them.
+
+    Parameters
+    ----------
+    like : Kinds, optional
+        Those of the same program with tensors stored otherwise: equal keys are alike there, too.
+    """
 
     def __init__(
-        self, program: Program, schedule: Schedule, wishes: Mapping[str, tuple[str, ...]]
+        self,
+        program: Program,
+        schedule: Schedule,
+        wishes: Mapping[str, tuple[str, ...]],
+        like: Kinds | None = None,
     ) -> None:
         self.program = program
         self.wishes = wishes
@@ -44,7 +54,7 @@ class Kinds:
         place = {s.out.tensor: k for k, s in enumerate(program.live)}
         self._place = place
         self._soft = [(place[f.first], place[f.last]) for f in schedule.fusions if f.where_possible]
-        self._tensors: dict[Hashable, int] = {}
+        self._tensors: dict[Hashable, int] = like._tensors if like else {}
         self._known: dict[tuple[str, bool], int] = {}
 
     def chosen(self, span: RegionSpan) -> tuple[str, ...] | None:

@@ -182,6 +182,19 @@ class Permute(_Placed):
 
 
 @dataclass(frozen=True)
+class Sequenced(_Placed):
+    """The statements that assign these tensors take each other's places, in this order.
+
+    All others stay where the program has them; spans of other directives are of the new order.
+    """
+
+    tensors: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"sequence {', '.join(self.tensors)}"
+
+
+@dataclass(frozen=True)
 class Strict(_Placed):
     """Dense tensors, too, are traversed in the mode order they are stored in."""
 
@@ -216,6 +229,7 @@ Setting = (
     | Global
     | Materialise
     | Permute
+    | Sequenced
     | Store
     | Strict
 )

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from engine.dataflow.fusion.directives import Block, Global, Store, blamed
+from engine.dataflow.fusion.directives import Block, Global, Sequenced, Store, blamed
 from engine.dataflow.fusion.global_iteration import merge_products
 from engine.dataflow.fusion.schedule import Schedule
+from engine.dataflow.fusion.sequence import sequenced
 from engine.errors import ScheduleError
 from engine.program import block_program
 from engine.program.completeness import Presence, presences
@@ -17,13 +18,17 @@ from engine.program.types import Program, Tensor
 
 
 def prepare(program: Program, schedule: Schedule) -> tuple[Program, Schedule]:
-    """The program that a schedule's ``block``, ``global`` and ``store`` make, and what is left.
+    """The program that a schedule makes of another one, and what is left of the schedule.
+
+    ``sequence`` comes first, so that the spans of all that follows are of that order; then
+    ``block``, ``global`` and ``store``.
 
     Raises
     ------
     ScheduleError, ProgramError
         If a directive does not fit the program.
     """
+    program = sequenced(program, schedule)
     for block in schedule.of(Block):
         with blamed(block):
             program = block_program(program, block.edge)
@@ -32,7 +37,7 @@ def prepare(program: Program, schedule: Schedule) -> tuple[Program, Schedule]:
             program, schedule = merge_products(program, schedule, wanted.region)
     if stores := schedule.of(Store):
         program = stored(program, sorted(stores, key=lambda s: s.tensor is not None))
-    rest = tuple(s for s in schedule.settings if not isinstance(s, Block | Global))
+    rest = tuple(s for s in schedule.settings if not isinstance(s, Block | Global | Sequenced))
     return program, replace(schedule, settings=rest)
 
 

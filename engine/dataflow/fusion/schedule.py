@@ -15,6 +15,7 @@
     materialise T5                  # write T5 to memory: cut its region there
     permute A' to k,j               # store a view in another order
     store T1 compressed,dense       # store an intermediate so, level by level
+    sequence T2, T1                 # carry these statements out in that order
     strict on                       # dense tensors keep their mode order, too
 
 ``parallel``, ``locate``, ``repeat`` and ``permute`` may name a region: ``parallel T1..H: i by 4``.
@@ -24,6 +25,7 @@ Directives end at ``;`` or a line end; ``#`` starts a comment.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TypeVar
@@ -41,6 +43,7 @@ from engine.dataflow.fusion.directives import (
     Parallel,
     Permute,
     Repeat,
+    Sequenced,
     Setting,
     Span,
     Store,
@@ -79,6 +82,23 @@ def _indices(text: str) -> tuple[str, ...]:
             "name each index once, outermost first",
         )
     return indices
+
+
+def _sequence(text: str) -> Sequenced:
+    names = tuple(name.strip() for name in text.split(","))
+    for name in names:
+        if not _INDEX.match(name):
+            raise _RefusedError(f"{name!r} is not the name of a tensor", "write sequence T, U, V")
+    if twice := [name for name, times in Counter(names).items() if times > 1]:
+        raise _RefusedError(
+            f"'sequence' names {twice[0]} twice", "name each statement once, the first one first"
+        )
+    if len(names) == 1:
+        raise _RefusedError(
+            f"'sequence {names[0]}' names one statement alone",
+            "name those, too, with which it changes places, in the order they are to have",
+        )
+    return Sequenced(names)
 
 
 def _positive(digits: str, what: str) -> int:
@@ -154,6 +174,7 @@ _READERS: tuple[tuple[str, str, Reader], ...] = (
         rf"store(?:\s+({_NAME}))?\s+({_LEVEL}(?:\s*,\s*{_LEVEL})*)",
         lambda name, words: _store(name, words),
     ),
+    ("sequence T, U, V", r"sequence\s+(.+)", _sequence),
     ("strict on|off", r"strict\s+(on|off)", lambda word: Strict(word == "on")),
 )
 _PATTERNS = tuple((re.compile(pattern), reader) for _, pattern, reader in _READERS)
@@ -184,6 +205,11 @@ class Schedule:
                         f"'{order}' gives a second order to what has one by '{first}'",
                         hint="leave one of them out",
                     )
+        for more in self.of(Sequenced)[1:]:
+            with blamed(more):
+                raise ScheduleError(
+                    f"'{more}' is a second sequence", hint="name all statements in one"
+                )
 
     @classmethod
     def parse(cls, text: str, source: str | None = None) -> Schedule:

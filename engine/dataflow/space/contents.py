@@ -28,11 +28,19 @@ class Contents:
     ----------
     data : mapping
         Every input by name.
+    like : Contents, optional
+        Those of the same program on the same data with tensors stored otherwise: equal numbers are
+        equal there, too.
     """
 
-    def __init__(self, program: Program, data: Mapping[str, StoredTensor]) -> None:
+    def __init__(
+        self,
+        program: Program,
+        data: Mapping[str, StoredTensor],
+        like: Contents | None = None,
+    ) -> None:
         self.program = program
-        self._numbers: dict[Hashable, int] = {}
+        self._numbers: dict[Hashable, int] = like._numbers if like else {}
         self._of: dict[str, int] = {}
         self._names: dict[int, list[str]] = {}
         complete = complete_tensors(program)

@@ -34,6 +34,7 @@ from engine.dataflow.fusion.region import FusedRegion
 from engine.dataflow.fusion.views import Cut, Instance
 from engine.dataflow.space.firings import Firings, Table, TooManyError
 from engine.program.types import Access, Program, Statement
+from engine.results.places import Places
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
@@ -53,9 +54,13 @@ class _Demand:
 
 
 def floors(
-    program: Program, firings: Firings, statements: Sequence[Statement], lanes: int = 1
+    program: Program,
+    firings: Firings,
+    statements: Sequence[Statement],
+    places: Places,
+    lanes: int = 1,
 ) -> Floats:
-    """Of each run of consecutive statements, cycles that no region of them is below.
+    """Of each part between two places, cycles that no region of its statements is below.
 
     Parameters
     ----------
@@ -66,13 +71,16 @@ def floors(
 
     Returns
     -------
-    ndarray of shape (n, n + 1)
-        ``[begin, end]`` is that of ``statements[begin:end]``; 0 where ``end <= begin``.
+    ndarray of shape (p, p)
+        ``[place, end]`` is that of what is in the second place and not in the first; where none
+        leads to the other it does not matter.
 
     Notes
     -----
-    What statements have to compute depends on where the region ends, not on where it begins; so
-    there is one pass for all regions, of O(n^2) in all.
+    What a statement has to compute depends on where the region ends, not on where it begins: what
+    reads it is not in a place without it.  So there is one pass for all regions, of O(n p) in all;
+    and one for what the most is of all statements of a region, which is that of the statement that
+    comes next at its first place, or that of the region which begins after it.
     """
     size = len(statements)
     place = {s.out.tensor: k for k, s in enumerate(statements)}
@@ -81,18 +89,19 @@ def floors(
         for name in dict.fromkeys(a.tensor for a in statement.operands):
             if name in place:
                 readers[place[name]].append(k)
-    found = np.zeros((size, size + 1))
+    found = np.zeros((size, len(places)))
+    inside = places.inside
     demands: list[list[_Demand]] = [[] for _ in statements]
-    ends = np.arange(size + 1)
     for k in range(size - 1, -1, -1):
         statement = statements[k]
         name = statement.out.tensor
-        last = size + 1 if name in program.outputs else max(readers[k], default=size)
-        written = (ends > k) & (ends <= last)
+        written = inside[k].copy()
+        if name not in program.outputs:
+            written &= ~inside[readers[k]].all(axis=0)
         whole = written.copy()
         for reader in readers[k]:
             for demand in demands[reader]:
-                here = demand.ends & (ends > reader)
+                here = demand.ends & inside[reader]
                 part = _part(firings, statements[reader], demand.part, statement.out)
                 if part is None:
                     whole |= here
@@ -106,9 +115,17 @@ def floors(
             for demand in demands[k]:
                 work = _work(firings, statement, demand.part) / lanes
                 np.maximum(found[k], work, out=found[k], where=demand.ends)
-        if k + 1 < size:
-            np.maximum(found[k], found[k + 1], out=found[k], where=ends > k + 1)
-    return found
+    return _joined(places, found)
+
+
+def _joined(places: Places, found: Floats) -> Floats:
+    """The most of what is found of single statements, by the place where a region ends."""
+    joined = np.zeros((len(places), len(places)))
+    for place in range(len(places) - 2, -1, -1):
+        for unit, after in places.steps(place):
+            here = places.inside[unit]
+            np.maximum(found[unit], joined[after], out=joined[place], where=here)
+    return joined
 
 
 _NOTHING = Table({}, {}, 0)

@@ -172,10 +172,10 @@ class Ways:
         FuseloomError
             If it cannot build them as one.
         """
-        name = span_of(statements).name
-        if name not in self._first:
-            self._first[name] = self.compile(self.region(statements))
-        return self._first[name]
+        key = tuple(s.out.tensor for s in statements)
+        if key not in self._first:
+            self._first[key] = self.compile(self.region(statements))
+        return self._first[key]
 
     def renamed(
         self,

@@ -14,6 +14,7 @@ from engine.dataflow.cost import estimate
 from engine.dataflow.fusion.classes import nest_classes
 from engine.dataflow.fusion.directives import Block, Fuse, Materialise, Order, Parallel
 from engine.dataflow.fusion.schedule import Schedule
+from engine.dataflow.fusion.sequence import sequenced
 from engine.dataflow.orders import best_orders
 from engine.dataflow.sim.jobs import TARGET, job_request
 from engine.dataflow.sim.machine import Machine
@@ -248,7 +249,12 @@ class Planner:
             yield point, schedule
             return
         settings = tuple(s for s in schedule.settings if not isinstance(s, Materialise))
-        names = [(s.out.tensor, s.op.fuses) for s in given.program.live]
+        try:
+            live = sequenced(given.program, schedule).live
+        except ScheduleError:  # told when it is compiled
+            yield point, schedule
+            return
+        names = [(s.out.tensor, s.op.fuses) for s in live]
         free = [k for k in range(1, len(names)) if names[k][1] and names[k - 1][1]]
         fixed = {k for k in range(1, len(names)) if k not in free}
         for number in range(len(free) + 1):

@@ -12,6 +12,7 @@ from engine.dataflow.fusion.directives import (
     Parallel,
     Permute,
     Repeat,
+    Sequenced,
     Span,
     Store,
     Strict,
@@ -34,6 +35,7 @@ SETTINGS = st.one_of(
     st.builds(Materialise, NAMES),
     st.builds(Permute, NAMES, INDICES, SPANS),
     st.builds(Strict, st.booleans()),
+    st.builds(Sequenced, st.lists(NAMES, min_size=2, max_size=4, unique=True).map(tuple)),
     st.builds(Store, NAMES, st.lists(LEVELS, min_size=1, max_size=4).map(tuple)),
     st.builds(Store, st.none(), LEVELS.map(lambda level: (level,))),
 )
@@ -45,7 +47,9 @@ SCHEDULES = st.builds(
         max_size=4,
         unique_by=lambda order: (order.first, order.last),
     ).map(tuple),
-    st.lists(SETTINGS, max_size=4).map(tuple),
+    st.lists(SETTINGS, max_size=4)
+    .filter(lambda settings: sum(isinstance(s, Sequenced) for s in settings) < 2)
+    .map(tuple),
 )
 
 

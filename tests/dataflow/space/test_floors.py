@@ -47,7 +47,7 @@ def test_what_lies_inside_another_index_is_computed_again() -> None:
     rows, uses = np.array([8, 8, 8, 4]), np.array([1, 2, 2, 2])
     assert again.floor() == (rows * uses).sum()
     assert again.floor(enough=30) >= 30
-    assert method.floor(0, 2, Budget()) == again.floor()
+    assert method.floor((0, 1), Budget()) == again.floor()
 
 
 def test_what_a_mask_leaves_out_is_not_claimed() -> None:
@@ -68,7 +68,7 @@ def test_the_floor_of_a_gcn_says_something() -> None:
     floors = method.floors(Budget())
     place = {name: k for k, name in enumerate(method.units)}
     assert floors[place["T1"], place["H"] + 1] > 9_000  # the run takes 11,082 cycles
-    assert method.floor(place["T1"], place["T5"] + 1, Budget()) > 30_000
+    assert method.floor(tuple(range(place["T1"], place["T5"] + 1)), Budget()) > 30_000
 
 
 @pytest.mark.parametrize("seed", range(SEED, SEED + 3))

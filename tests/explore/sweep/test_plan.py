@@ -56,6 +56,17 @@ def test_a_run_is_the_same_as_of_simulate(
     assert plan.identity == identity_of(inputs(given), given)
 
 
+def test_cuts_are_of_the_sequence(tmp_path: Path) -> None:
+    program = fl.parse("A: 3x3 csr\nT[i,j] = relu(A[i,j])\nU[i,j] = exp(A[i,j])\noutput T, U")
+    given = Given.of(program, random_data(Model(program, ()), 0))
+    axes = {"cuts": ["all"], "order": ["first"]}
+    made = plans(tmp_path, Base(given, schedule="sequence U, T"), axes)
+    assert [plan.values["cuts"] for plan in made] == ["U..T", "U; T"]
+    assert all(plan.refused is None for plan in made)
+    (plan,) = plans(tmp_path, Base(given, schedule="sequence U, Q"), axes)
+    assert plan.refused is not None
+
+
 def test_cuts_and_orders_are_all_there_are(chain: Given, tmp_path: Path) -> None:
     made = plans(tmp_path, Base(chain), {"cuts": ["all"], "order": ["first"]})
     assert [plan.values["cuts"] for plan in made] == ["T..Y", "T; H..Y", "T..H; Y", "T; H; Y"]

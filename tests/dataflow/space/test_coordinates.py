@@ -1,0 +1,24 @@
+"""Coordinates are found out of what is asked for, and of what that is computed from."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engine.dataflow.method import Dataflow
+from engine.program import parse
+
+TEXT = """A: 3x3 csr
+T[i,j] = relu(A[i,j])
+U[i,j] = exp(T[i,j])
+V[i,j] = relu(A[i,j])
+W[i,j] = exp(T[i,j])
+output U, V, W"""
+
+
+def test_what_is_asked_for_and_no_more() -> None:
+    method = Dataflow(parse(TEXT), {"A": np.eye(3)})
+    knows = method.known.patterns.knows
+    method._coordinates.find(["U"])
+    assert [name for name in method.units if knows(name)] == ["T", "U"]
+    method._coordinates.find(["W", "A"])
+    assert [name for name in method.units if knows(name)] == ["T", "U", "W"]
