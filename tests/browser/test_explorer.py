@@ -106,8 +106,6 @@ def test_a_better_schedule_is_found_and_loaded(page, session):
     expect(page.locator(".badge.good").first).to_contain_text("matches the dense reference")
     told = page.locator(".status", has_text="was found; Undo goes back")
     expect(told).to_have_count(1)
-    # what is drawn and ranked late may hold the document just when a button is pressed
-    wait_until(lambda: not vars(session)["_desk"]._under_way, page)
     page.get_by_role("button", name="Undo").click()
     expect(page.locator(".region")).to_have_count(8)
 
