@@ -65,6 +65,17 @@ def with_schedule(design: Design, text: str) -> Design:
     )  # fmt: skip
 
 
+def with_kept_schedule(design: Design, text: str) -> Design:
+    """The design with the schedule of a run that is kept, taken by its word.
+
+    Raises
+    ------
+    FuseloomError
+        If it is none, or does not fit the program.
+    """
+    return replace(with_schedule(design, text), as_written=True)
+
+
 def with_cuts(built: Built, gaps: Iterable[int]) -> Design:
     """The design cut exactly at these gaps between boxes.
 

@@ -13,7 +13,6 @@ from engine.dataflow.cost import Estimate
 from engine.dataflow.sim.machine import Machine
 from engine.dataflow.sim.machine_text import read_machine
 from engine.errors import FuseloomError, ProgramError, ScheduleError
-from engine.results.record import RunRecord
 from workbench import edits
 from workbench.design import (
     Built,
@@ -26,6 +25,7 @@ from workbench.look import Look
 from workbench.machines import RUN_LIMIT, tokens_of
 from workbench.quantities import count
 from workbench.records import KeptRun
+from workbench.runs import Runs
 from workbench.sources import known_names
 
 UNDO_LIMIT = 200
@@ -33,7 +33,7 @@ LONGEST = 500
 """Characters of an answer."""
 
 
-class Session(Look):
+class Session(Look, Runs):
     """What is shown, and every way to change it.
 
     Each change compiles first.  If the engine refuses, nothing changes, and ``message`` says
@@ -70,13 +70,9 @@ class Session(Look):
         doc="What was asked last.",
     )
     place = param.Tuple((0, 0), doc="Line and column of the last refusal; 0 is none.")
-    records = param.Dict({}, doc="Configuration to its KeptRun, oldest first.")
-    latest = param.ClassSelector(class_=KeptRun, doc="The record shown last.")
-    finished = param.Integer(0, doc="Counts runs, also those of a configuration run before.")
     run_limit = param.Number(RUN_LIMIT, doc="Seconds that a run may take here.")
     most_text = param.Integer(100_000, doc="Characters of a program or schedule.")
     most_statements = param.Integer(250, doc="Statements of an edited program.")
-    most_records = param.Integer(100, bounds=(1, None), doc="Runs kept; the oldest go first.")
 
     def __init__(
         self,
@@ -136,25 +132,6 @@ class Session(Look):
     @property
     def configuration(self) -> str:
         return self.built.configuration
-
-    @property
-    def record(self) -> KeptRun | None:
-        """The run of exactly this configuration, if there was one."""
-        return self.records.get(self.configuration)
-
-    @property
-    def stale(self) -> bool:
-        """Whether the run shown last belongs to another configuration."""
-        return self.latest is not None and self.record is None
-
-    @property
-    def baseline(self) -> KeptRun | None:
-        """The unfused run that speed-ups refer to."""
-        return self.baseline_of(self.built.problem)
-
-    def baseline_of(self, problem: str) -> KeptRun | None:
-        runs = (r for r in self.records.values() if r.problem == problem)
-        return next((r for r in runs if r.preset and r.name == "unfused"), None)
 
     # Changes ------------------------------------------------------------------------------
 
@@ -297,28 +274,40 @@ class Session(Look):
         self.param.update(records=dict(records), latest=next(reversed(records.values()), None))
         self._show(built)
 
-    # Runs ---------------------------------------------------------------------------------
-
-    def finish(self, built: Built, run: RunRecord) -> KeptRun:
-        """Keep what a worker sent back about a design, and show it."""
-        return self.keep(KeptRun.of(built, run))
-
-    def keep(self, record: KeptRun) -> KeptRun:
-        """Keep a run and show it; one that is no preset's is given a number."""
-        known = self.records.get(record.configuration)
-        own = sum(not r.preset for r in self.records.values())
-        name = record.name or (known.name if known else f"yours {own + 1}")
-        record = replace(record, name=name).with_paths_of(known)
-        records = {**self.records, record.configuration: record}
-        for oldest in list(records)[: max(0, len(records) - self.most_records)]:
-            del records[oldest]
-        self.param.update(records=records, latest=record, finished=self.finished + 1)
-        return record
+    # Back to what was run ---------------------------------------------------------------
 
     def recall(self, configuration: str) -> bool:
         """Go back to a configuration that was run."""
         record = self.records.get(configuration)
         return record is not None and self._try(lambda: record.design)
+
+    def take_kept(self, key: str) -> bool:
+        """Take over the schedule of a run of the store."""
+        found = next((run for run in self.others if run.key == key), None)
+        if found is None:
+            return self.refuse(
+                ScheduleError("that run is not shown any more", hint="choose another one")
+            )
+        run = found
+
+        def change() -> Design:
+            self._bounded(run.schedule)
+            return edits.with_kept_schedule(self.design, run.schedule)
+
+        cycles = count(run.cycles, "cycles")
+        told = f"A kept run of {cycles} was taken over; Undo goes back."
+        if run.engine:
+            told += (
+                f" Another engine, {run.engine}, has done it: Run says what this one makes of it."
+            )
+        if not self._try(change, told=told):
+            return False
+        if self.built.resolved != run.schedule:
+            self.message = (
+                f"{told} This engine reads its schedule in another way; Run simulates it."
+            )
+            self.answers += 1
+        return True
 
     # Inside -------------------------------------------------------------------------------
 

@@ -1,15 +1,28 @@
-"""Every configuration that was run, as plain data."""
+"""Every configuration that was run, here or by others who kept it, as plain data."""
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
+from workbench.machines import machine_label
 from workbench.palette import MARKERS, OKABE_ITO
 from workbench.quantities import ratio
-from workbench.records import KeptRun
+from workbench.records import KeptRun, standin_text, verdict
 from workbench.session import Session
+from workbench.shared import FASTEST, LATEST, Shared, SharedRun
 
-_SIGNS = {"square": "■", "diamond": "◆", "triangle": "▲", "hex": "⬢", "circle": "●"}
+_SIGNS = {
+    "square": "■",
+    "diamond": "◆",
+    "triangle": "▲",
+    "hex": "⬢",
+    "circle": "●",
+    "inverted_triangle": "▼",
+}
+KEPT = "kept"
+"""The series of runs that others have kept."""
+ALONE = "every statement alone"
 
 
 def series(record: KeptRun) -> str:
@@ -20,19 +33,39 @@ def series(record: KeptRun) -> str:
 
 
 def view(session: Session) -> dict[str, Any]:
-    """A row per run, for the table."""
+    """A row per run, for the table; those of the run store apart."""
     current = session.configuration
+    others = session.others
     return {
         "runs": [
             _row(session, number, record, record.configuration == current)
             for number, record in enumerate(session.records.values())
-        ]
+        ],
+        "kept": [_kept_row(session, run) for run in others],
+        "note": _note(session, len(others)),
+        "trouble": _shared_here(session).trouble,
     }
 
 
+def _shared_here(session: Session) -> Shared:
+    shared: Shared = session.shared
+    return shared if shared.problem == session.built.problem else Shared()
+
+
+def _note(session: Session, shown: int) -> str:
+    """What part of the store is shown."""
+    total = _shared_here(session).total
+    if total <= LATEST:
+        return ""
+    return (
+        f"showing {shown:,} of {total:,} kept runs: the last {LATEST} and the {FASTEST} of the "
+        "fewest cycles, a schedule once; fuseloom runs list has all"
+    )
+
+
 def costs(session: Session) -> list[dict[str, Any]]:
-    """A point per run, for the plot."""
-    return [
+    """A point per run, for the plot; ``target`` is what a click on it asks for."""
+    own = [
         {
             "series": series(record),
             "estimated": max(record.estimated, 1.0),
@@ -40,16 +73,70 @@ def costs(session: Session) -> list[dict[str, Any]]:
             "name": record.name,
             "problem": f"{record.design.model} · {record.standin or record.data}",
             "machine": record.machine,
-            "schedule": record.run.schedule or "every statement alone",
+            "schedule": record.run.schedule or ALONE,
             "check": record.verdict,
             "regions": len(record.run.regions),
+            "target": str(number),
         }
-        for record in session.records.values()
+        for number, record in enumerate(session.records.values())
     ]
+    kept = (_kept_point(session, run) for run in session.others)
+    return [*own, *(point for point in kept if point)]
+
+
+def _kept_point(session: Session, run: SharedRun) -> dict[str, Any]:
+    """A run of the store as a point; nothing while nobody knows what it was expected to take."""
+    estimated = session.estimated_of(run)
+    if estimated is None:
+        return {}
+    loaded, design = session.built.loaded, session.design
+    data, name = loaded.label, session.name_of(run)
+    return {
+        "series": KEPT,
+        "estimated": max(estimated, 1.0),
+        "simulated": max(run.cycles, 1),
+        "name": f"{name}, engine {run.engine}" if run.engine else name,
+        "problem": f"{design.model} · {standin_text(data) if loaded.standin else data}",
+        "machine": machine_label(design.machine),
+        "schedule": run.schedule or ALONE,
+        "check": _check(run),
+        "regions": 0 if run.run is None else len(run.run.regions),
+        "target": run.key,
+    }
+
+
+def _check(run: SharedRun) -> str:
+    return run.trouble if run.run is None else verdict(run.run)
+
+
+def _kept_row(session: Session, run: SharedRun) -> dict[str, Any]:
+    base = None if run.engine else session.unfused_cycles(session.built.problem)
+    estimated, record = session.estimated_of(run), run.run
+    refused = session.judged.refused.get(run.key, "")
+    ok = None if record is None or record.check is None else record.ok
+    return {
+        "key": run.key,
+        "current": not run.engine and run.schedule == session.built.resolved,
+        "name": session.name_of(run),
+        "sign": _SIGNS[MARKERS[KEPT]],
+        "colour": OKABE_ITO[KEPT],
+        "schedule": run.schedule or ALONE,
+        "when": f"{datetime.fromtimestamp(run.changed, UTC):%Y-%m-%d %H:%M} UTC",
+        "engine": run.engine,
+        "refused": f"this engine does not take its schedule: {refused}" if refused else "",
+        "machine": machine_label(session.machine),
+        "estimated": "—" if estimated is None else f"{round(estimated):,}",
+        "cycles": f"{run.cycles:,}",
+        "speedup": ratio(base / run.cycles) if base and run.cycles else "—",
+        "flops": "—" if record is None else f"{round(record.flops):,}",
+        "bytes": "—" if record is None else f"{round(record.bytes):,}",
+        "ok": ok,
+        "check": _check(run),
+    }
 
 
 def _row(session: Session, number: int, record: KeptRun, current: bool) -> dict[str, Any]:
-    run, base = record.run, session.baseline_of(record.problem)
+    run, base = record.run, session.unfused_cycles(record.problem)
     kind = series(record)
     return {
         "number": number,
@@ -60,10 +147,10 @@ def _row(session: Session, number: int, record: KeptRun, current: bool) -> dict[
         "model": f"{record.design.model} · {record.design.data}",
         "standin": record.standin,
         "machine": record.machine,
-        "schedule": run.schedule or "every statement alone",
+        "schedule": run.schedule or ALONE,
         "estimated": f"{round(record.estimated):,}",
         "cycles": f"{run.cycles:,}",
-        "speedup": ratio(base.run.cycles / run.cycles) if base and run.cycles else "—",
+        "speedup": ratio(base / run.cycles) if base and run.cycles else "—",
         "flops": f"{round(run.flops):,}",
         "bytes": f"{round(run.bytes):,}",
         "ok": run.ok,
