@@ -113,7 +113,7 @@ class LocalDesk(Desk):
         session.param.watch(
             lambda *_: self._refresh(),
             ["answers", "region", "cell", "node", "records", "latest", "clusters", "direction",
-             "activity"],
+             "activity", "shared", "judged"],
         )  # fmt: skip
 
     def want(self, *names: str) -> None:

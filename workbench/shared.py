@@ -81,7 +81,7 @@ class SharedRun:
                 return replace(made, trouble="its record is that of another run")
         except FuseloomError as problem:
             return replace(made, trouble=shortened(str(problem), _WORDS))
-        return replace(made, run=slim(record))
+        return replace(made, run=_totals(record))
 
     @property
     def short(self) -> str:
@@ -90,12 +90,18 @@ class SharedRun:
 
 
 def slim(record: RunRecord) -> RunRecord:
-    """A record with its totals only: what pages draw takes a hundred times as much."""
-    return replace(record, regions=tuple(map(_slim, record.regions)), repairs=(), outputs=None)
+    """A record as it is kept: what pages draw takes a hundred times as much."""
+    return replace(record, regions=tuple(map(_slim, record.regions)))
 
 
 def _slim(region: RegionRecord) -> RegionRecord:
-    return replace(region, nodes=None, timeline=None, memory=None, path=None, channels=None)
+    return replace(region, nodes=None, timeline=None, path=None, channels=None)
+
+
+def _totals(record: RunRecord) -> RunRecord:
+    """A record with what every run has: parts of it are drawn unseen, and others wrote them."""
+    regions = (replace(region, memory=None) for region in slim(record).regions)
+    return replace(record, regions=tuple(regions), repairs=(), outputs=None)
 
 
 @dataclass(frozen=True)
@@ -195,7 +201,7 @@ def _ordered(stored: tuple[StoredRun, ...]) -> tuple[SharedRun, ...]:
 
 def _hidden(problem: FuseloomError, path: str) -> str:
     """What went wrong, without saying where the file lies."""
-    text = problem.message.replace(f"the run store {path}", "the run store of this server")
+    text = problem.message.replace(f"run store {path}", "run store of this server")
     text = text.replace(path, "the run store of this server")
     return shortened(f"Kept runs are not read: {text}", _WORDS)
 
