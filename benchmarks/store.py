@@ -3,7 +3,7 @@
     python -m benchmarks.store [--runs 10000] [--writers 2] [--shared 0.1] [--after 5]
 
 Writers keep runs of Karate GCN, each of a schedule of its own; a tenth of them are the same in
-all, and exactly one writer may keep each of those.  Meanwhile ``fuseloom runs list --follow`` prints
+all, and exactly one writer may keep each of those.  Meanwhile ``fuseloom runs list --follow`` says
 what it sees, and a visitor of ``fuseloom serve --keep-runs`` has the page open that shows them, and
 drags.  At the end the store, what was printed and what the page says are compared with what was
 written.  Target: the page's drags take less than a second (p95).

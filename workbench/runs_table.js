@@ -33,11 +33,18 @@ export function render({ model: sent, el }) {
       h('td', {}, r.machine), figures(r), check(r))
   }
 
+  let pressed = false  // a row that is replaced between press and release would lose the click
+  frame.addEventListener('pointerdown', () => { pressed = true })
+  for (const end of ['pointerup', 'pointercancel']) document.addEventListener(end, () => {
+    if (pressed) setTimeout(() => { pressed = false; draw() })
+  })
+
   function draw() {
-    if (!there(model)) return
+    if (!there(model) || pressed) return
     const { runs, kept: others, note, trouble } = model.view
-    const mine = el.getRootNode().activeElement
-    const focused = mine && mine.closest && mine.closest('tr[data-kept]')?.dataset.kept
+    const at = row => row.dataset.kept || row.dataset.run
+    const mine = el.getRootNode().activeElement?.closest?.('tr[data-kept], tr[data-run]')
+    const focused = mine && frame.contains(mine) && at(mine)
     const parts = []
     if (!runs.length && !others.length) parts.push(h('p', { class: 'quiet' }, 'No run yet. Press Run; each configuration you simulate is kept here and in the plot.'))
     else {
@@ -49,7 +56,7 @@ export function render({ model: sent, el }) {
     }
     if (trouble) parts.push(h('p', { class: 'trouble', role: 'status' }, trouble))
     frame.replaceChildren(...parts)
-    if (focused) [...frame.querySelectorAll('tr[data-kept]')].find(row => row.dataset.kept === focused)?.querySelector('button').focus()
+    if (focused) [...frame.querySelectorAll('tr[data-kept], tr[data-run]')].find(row => at(row) === focused)?.querySelector('button').focus()
   }
 
   model.on('view', draw)

@@ -297,15 +297,11 @@ class Session(Look, Runs):
         cycles = count(run.cycles, "cycles")
         told = f"A kept run of {cycles} was taken over; Undo goes back."
         if run.engine:
-            told += (
-                f" Another engine, {run.engine}, has done it: Run says what this one makes of it."
-            )
+            told += f" Engine {run.engine} has done it: press Run to see what this one makes of it."
         if not self._try(change, told=told):
             return False
         if self.built.resolved != run.schedule:
-            self.message = (
-                f"{told} This engine reads its schedule in another way; Run simulates it."
-            )
+            self.message = f"{told} This engine reads its schedule in another way; press Run."
             self.answers += 1
         return True
 

@@ -13,8 +13,8 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from engine.errors import FuseloomError, shortened
-from engine.explore.store import RunReader, StoredRun, Subject, data_hash
+from engine.errors import FuseloomError, RecordError, shortened
+from engine.explore.store import RunIdentity, RunReader, StoredRun, Subject, data_hash
 from engine.explore.store.identity import engine_version
 from engine.explore.sweep.plan import run_identity
 from engine.results.record import RegionRecord, RunRecord
@@ -25,6 +25,7 @@ LATEST, FASTEST = 60, 20
 """Runs that are shown: the last ones, and those of the fewest cycles."""
 LONGEST_SCHEDULE = 100_000
 """Characters of a schedule that is shown."""
+LONGEST_VERSION = 60
 STEP = 0.5
 """Seconds between two reports of what the estimate says."""
 _WORDS = 300
@@ -70,7 +71,7 @@ class SharedRun:
             stored.identity.schedule,
             stored.cycles or 0,
             stored.label.estimated,
-            "" if own else stored.identity.engine,
+            "" if own else shortened(stored.identity.engine, LONGEST_VERSION) or "unknown",
             stored.changed,
         )
         try:
@@ -181,16 +182,27 @@ def look(built: Built, path: str, before: Shared, *, whole: bool = True) -> Shar
                 found = reader.alike(subject, LATEST, FASTEST)
                 runs, total, damaged = found.runs, found.total, found.damaged
                 known = replace(known, runs=_ordered(runs), total=total)
-            if known.run_of(built.resolved) is None:
-                mine = reader.get(identity.key)
-                if mine is not None and mine.cycles is not None and mine.identity == identity:
-                    known = replace(known, runs=(SharedRun.of(mine), *known.runs))
+            if all(run.key != identity.key for run in known.runs):
+                mine = _own(reader, identity)
+                if mine is not None:
+                    known = replace(known, runs=(mine, *known.runs))
     except FuseloomError as problem:
         return replace(known, trouble=_hidden(problem, path), reason=str(problem))
     if damaged:
         told = f"{damaged:,} of the kept runs cannot be read and are left out"
         known = replace(known, trouble=told)
     return known
+
+
+def _own(reader: RunReader, identity: RunIdentity) -> SharedRun | None:
+    """The design's own run, if it was done and its row can be read."""
+    try:
+        found = reader.get(identity.key)
+    except RecordError:
+        return None
+    if found is None or found.cycles is None or found.identity != identity:
+        return None
+    return SharedRun.of(found)
 
 
 def _ordered(stored: tuple[StoredRun, ...]) -> tuple[SharedRun, ...]:

@@ -55,7 +55,7 @@ def test_runs_of_others_are_apart_and_a_click_takes_one_over(session):
     session.judged = Judged(session.built.problem, names, {}, {"c" * 64: "no such index"})
     view = table.view
     assert (view["runs"], view["note"], view["trouble"]) == ([], "", "")
-    first, second, third = view["kept"]
+    third, second, first = view["kept"]  # of the fewest cycles first
     assert (first["name"], first["current"], first["speedup"], first["ok"]) == (
         "unfused", True, "1.00×", True,
     )  # fmt: skip

@@ -76,16 +76,15 @@ def test_a_run_of_a_command_is_the_design_s_own(path):
 def test_every_kept_schedule_gives_its_own_run_when_it_is_taken_over(path, capsys):
     """Whether levels were looked up or not, in whatever order, by a sweep or a command."""
     command = ["explore", "--model", "gcn", "--data", "karate", "--simulate", "--json"]
-    command += ["--vary", "preset=unfused,partial,full", "--vary", "order=first,best"]
-    command += ["--vary", "lanes.i=1,2", "--limit", "12"]
-    assert main(command[:-2]) == 0
+    command += ["--vary", "preset=partial,full", "--vary", "order=first,best"]
+    assert main(command) == 0
     schedule = path.parent / "plain.schedule"
     schedule.write_text("fuse T1..H; order T1..H: i,k,p,n; fuse T5..Y; locate off")
     assert main(["simulate", "--model", "gcn", "--schedule", str(schedule), "--keep"]) == 0
     capsys.readouterr()
     session = Session("gcn", "karate")
     shared = seen(session, path)
-    assert shared.total >= 7
+    assert shared.total >= 4
     for run in session.others:
         assert session.take_kept(run.key), session.message
         assert session.built.resolved == run.schedule
@@ -103,7 +102,7 @@ def test_other_programs_data_and_machines_are_not_seen(path):
     others = [
         Session("gcn", "karate", seed=1),
         Session("gcn", "karate", machine=Machine.preset("hbm2")),
-        Session("graphsage", "karate"),
+        Session("graphsage", "random"),
     ]
     edited = Session("gcn", "karate")
     assert edited.set_program(str(session.built.program).replace("b2: 4 dense", "b2: 4 compressed"))

@@ -15,7 +15,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from workbench.service.budgets import KEEP_RUNS
 from workbench.service.hub import Hub
 from workbench.service.journal import note
 from workbench.service.priority import LOOK, Watch
@@ -163,7 +162,7 @@ class Client:
 
     def watch(self) -> None:
         """See that the page has a seat which looks for kept runs, if there is one to spare."""
-        if not os.environ.get(KEEP_RUNS) or self._closed or self.busy or self._line:
+        if not self.hub.keeps_runs or self._closed or self.busy or self._line:
             return
         seated = sum(c.seated for c in self.hub.clients)
         if self.hub.ready and not self.seated and seated < self.hub.budgets.workers:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
+from engine.errors import shortened
 from workbench.machines import machine_label
 from workbench.palette import MARKERS, OKABE_ITO
 from workbench.quantities import ratio
@@ -23,6 +24,8 @@ _SIGNS = {
 KEPT = "kept"
 """The series of runs that others have kept."""
 ALONE = "every statement alone"
+LONGEST = 1_000
+"""Characters of a schedule of the store that are shown beside its run."""
 
 
 def series(record: KeptRun) -> str:
@@ -33,9 +36,9 @@ def series(record: KeptRun) -> str:
 
 
 def view(session: Session) -> dict[str, Any]:
-    """A row per run, for the table; those of the run store apart."""
+    """A row per run, for the table; those of the run store apart, of the fewest cycles first."""
     current = session.configuration
-    others = session.others
+    others = sorted(session.others, key=lambda run: (run.cycles, -run.changed))
     return {
         "runs": [
             _row(session, number, record, record.configuration == current)
@@ -98,11 +101,15 @@ def _kept_point(session: Session, run: SharedRun) -> dict[str, Any]:
         "name": f"{name}, engine {run.engine}" if run.engine else name,
         "problem": f"{design.model} · {standin_text(data) if loaded.standin else data}",
         "machine": machine_label(design.machine),
-        "schedule": run.schedule or ALONE,
+        "schedule": _text(run),
         "check": _check(run),
         "regions": 0 if run.run is None else len(run.run.regions),
         "target": run.key,
     }
+
+
+def _text(run: SharedRun) -> str:
+    return shortened(run.schedule, LONGEST) or ALONE
 
 
 def _check(run: SharedRun) -> str:
@@ -120,7 +127,7 @@ def _kept_row(session: Session, run: SharedRun) -> dict[str, Any]:
         "name": session.name_of(run),
         "sign": _SIGNS[MARKERS[KEPT]],
         "colour": OKABE_ITO[KEPT],
-        "schedule": run.schedule or ALONE,
+        "schedule": _text(run),
         "when": f"{datetime.fromtimestamp(run.changed, UTC):%Y-%m-%d %H:%M} UTC",
         "engine": run.engine,
         "refused": f"this engine does not take its schedule: {refused}" if refused else "",

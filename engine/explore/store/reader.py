@@ -22,7 +22,7 @@ LONGEST_RECORD = 4 << 20
 """Bytes of a run with its record from which the record is left where it is."""
 _ALIKE = (
     "program_hash = ? AND data_hash = ? AND fingerprint = ? AND numerics = ? AND settings = ? "
-    "AND state = ? AND typeof(change) = 'integer' AND typeof(cycles) = 'integer'"
+    "AND state = ? AND typeof(change) = 'integer' AND typeof(cycles) = 'integer' AND cycles >= 0"
 )
 
 

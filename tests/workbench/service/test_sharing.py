@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import select
 import threading
 import time
@@ -188,8 +187,8 @@ def keeping_hub(store: Path) -> Iterator[Hub]:
         ready = threading.Event()
         made.when_ready(ready.set)
         assert ready.wait(2 * PATIENCE)
-        yield made
-        made.stop()
+    yield made
+    made.stop()
 
 
 @pytest.fixture
@@ -255,8 +254,8 @@ def test_a_watch_never_takes_another_page_s_seat(store, keeping_hub):
         one.close()
 
 
-def test_a_page_without_the_flag_looks_at_nothing(hub, monkeypatch):
-    assert KEEP_RUNS not in os.environ
+def test_a_page_without_the_flag_looks_at_nothing(hub):
+    assert not hub.keeps_runs
     page = Page(hub)
     watch(page)
     page.ask("move_boundary", 4, 3)
