@@ -31,10 +31,18 @@ TARGET = 1.0
 
 @dataclass
 class Outcome:
-    """What was measured, and what was wrong."""
+    """What was measured, and what was wrong.
+
+    Attributes
+    ----------
+    alone, drags : list of float
+        Seconds of drags before anybody wrote, and meanwhile: what other work the machine has makes
+        both of them longer.
+    """
 
     runs: int
     seconds: float = 0.0
+    alone: list[float] = field(default_factory=list)
     drags: list[float] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
 
@@ -47,6 +55,7 @@ class Outcome:
             [
                 f"kept:  {self.runs:,} runs in {self.seconds:.1f} s "
                 f"({self.runs / max(self.seconds, 1e-9):,.0f} a second)",
+                f"drags: {len(self.alone):,} before, {quantiles(self.alone)}",
                 f"drags: {len(self.drags):,} meanwhile, {quantiles(self.drags)}",
                 f"wrong: {len(self.wrong)} {self.wrong[:5]}",
             ]
@@ -166,15 +175,17 @@ class Writer:
         return (int(words[-1]) if words and words[-1].isdigit() else 0), problem
 
 
-async def drag(visitor: Visitor, writers: list[Writer], after: float, outcome: Outcome) -> None:
-    """Drag back and forth while anybody writes, and some seconds more."""
+async def drag(visitor: Visitor, writers: list[Writer], after: float) -> list[float]:
+    """Drag from place to place while anybody writes, and some seconds more; what each took."""
     until = float("inf")
+    took = []
     while time.monotonic() < until:
         if until == float("inf") and not any(writer.going for writer in writers):
             until = time.monotonic() + after
         (gap,) = visitor.cuts
-        outcome.drags.append(await visitor.drag(gap, 1 + gap % 7))
+        took.append(await visitor.drag(gap, 1 + gap % 7))
         await asyncio.sleep(0.2)
+    return took
 
 
 async def measure(
@@ -193,11 +204,12 @@ async def measure(
     await visitor.until(lambda: "kept" in visitor.view("RunsTable"))
     for writer in made:
         await loop.run_in_executor(None, writer.ready)
+    outcome.alone = await drag(visitor, [], after)
     began = time.monotonic()
     for writer in made:
         writer.go()
     ends = [loop.run_in_executor(None, writer.end) for writer in made]
-    dragging = asyncio.create_task(drag(visitor, made, after, outcome))
+    dragging = asyncio.create_task(drag(visitor, made, after))
     kept = 0
     for end in ends:
         number, problem = await end
@@ -205,7 +217,7 @@ async def measure(
         outcome.seconds = time.monotonic() - began
         if problem:
             outcome.wrong.append(f"a writer: {problem[-500:]}")
-    await dragging
+    outcome.drags = await dragging
     if kept != expected:
         outcome.wrong.append(f"the writers have kept {kept:,} of {expected:,} runs")
     await _compare(visitor, follower, path, expected, outcome)

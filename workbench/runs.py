@@ -55,10 +55,12 @@ class Runs(param.Parameterized):
         own = self.baseline_of(problem)
         if own is not None:
             return own.run.cycles
-        if self.shared.problem != problem:
+        shared, judged = self.shared, self.judged
+        if not shared.problem == judged.problem == problem:
             return None
-        runs = (r for r in self.shared.runs if not r.engine and self.name_of(r) == "unfused")
-        return next((r.cycles for r in runs), None)
+        unfused = {schedule for schedule, name in judged.names.items() if name == "unfused"}
+        runs = (r.cycles for r in shared.runs if not r.engine and r.schedule in unfused)
+        return next(runs, None)
 
     # Runs of others -----------------------------------------------------------------------
 
@@ -69,12 +71,12 @@ class Runs(param.Parameterized):
         Of a schedule that several versions of the engine have run, that of this one stands, or
         else the latest.
         """
-        if self.shared.problem != self.built.problem:
+        shared, records, problem = self.shared, self.records, self.built.problem
+        if shared.problem != problem:
             return []
-        problem = self.shared.problem
         chosen: dict[str, SharedRun] = {}
-        for run in self.shared.runs:
-            if f"{problem}\n{run.schedule}" not in self.records:
+        for run in shared.runs:
+            if f"{problem}\n{run.schedule}" not in records:
                 chosen.setdefault(run.schedule, run)
         return list(chosen.values())
 

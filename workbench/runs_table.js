@@ -27,9 +27,9 @@ export function render({ model: sent, el }) {
 
   function kept(r) {
     return h('tr', { class: r.current ? 'current' : null, 'data-kept': r.key }, name(r, 'Take over this schedule; Undo goes back', { kind: 'take', key: r.key }),
-      h('td', {}, h('span', { class: 'badge kept', title: 'In the run store' }, 'kept'), ' ', h('span', { class: 'quiet' }, r.when),
-        r.engine && h('span', { class: 'badge old', title: 'Its figures may differ from those of this engine' }, `engine ${r.engine}`),
-        r.refused && h('span', { class: 'badge old', title: r.refused }, 'not taken')),
+      h('td', {}, h('span', { class: 'badge kept', title: 'In the run store' }, 'kept'), ' ', h('span', { class: 'quiet' }, r.when + ' '),
+        r.engine && h('span', { class: 'badge old', title: 'Its figures may differ from those of this engine' }, `another engine: ${r.engine}`),
+        r.refused && h('span', { class: 'badge old', title: r.refused }, 'not legal here')),
       h('td', {}, r.machine), figures(r), check(r))
   }
 
@@ -49,7 +49,7 @@ export function render({ model: sent, el }) {
     if (!runs.length && !others.length) parts.push(h('p', { class: 'quiet' }, 'No run yet. Press Run; each configuration you simulate is kept here and in the plot.'))
     else {
       const title = h('tr', {}, h('th', { scope: 'rowgroup', colspan: heads.length, class: 'title' }, 'Kept runs of the same program, data and machine',
-        note && h('span', { class: 'quiet' }, ` · ${note}`)))
+        h('span', { class: 'quiet' }, ` · ${note || 'a click takes a schedule over'}`)))
       parts.push(h('table', {}, h('thead', {}, h('tr', {}, heads.map((text, k) => h('th', { scope: 'col', class: k > 2 && k < 8 ? 'figure' : null }, text)))),
         h('tbody', {}, runs.map(own)), others.length ? h('tbody', { class: 'kept' }, title, others.map(kept)) : ''))
       if ([...runs, ...others].every(r => r.speedup === '—')) parts.push(h('p', { class: 'quiet' }, 'Run the preset unfused to see speed-ups.'))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from typing import Any
 
@@ -44,7 +45,7 @@ def view(session: Session) -> dict[str, Any]:
             _row(session, number, record, record.configuration == current)
             for number, record in enumerate(session.records.values())
         ],
-        "kept": [_kept_row(session, run) for run in others],
+        "kept": _kept_rows(session, others) if others else [],
         "note": _note(session, len(others)),
         "trouble": _shared_here(session).trouble,
     }
@@ -83,24 +84,30 @@ def costs(session: Session) -> list[dict[str, Any]]:
         }
         for number, record in enumerate(session.records.values())
     ]
-    kept = (_kept_point(session, run) for run in session.others)
-    return [*own, *(point for point in kept if point)]
+    others = session.others
+    return [*own, *_kept_points(session, others)] if others else own
 
 
-def _kept_point(session: Session, run: SharedRun) -> dict[str, Any]:
-    """A run of the store as a point; nothing while nobody knows what it was expected to take."""
-    estimated = session.estimated_of(run)
-    if estimated is None:
-        return {}
+def _kept_points(session: Session, runs: Iterable[SharedRun]) -> Iterator[dict[str, Any]]:
+    """Runs of the store as points, once it is known what they were expected to take."""
     loaded, design = session.built.loaded, session.design
-    data, name = loaded.label, session.name_of(run)
-    return {
+    data = standin_text(loaded.label) if loaded.standin else loaded.label
+    about = {
         "series": KEPT,
+        "problem": f"{design.model} · {data}",
+        "machine": machine_label(design.machine),
+    }
+    for run in runs:
+        estimated = session.estimated_of(run)
+        if estimated is not None:
+            yield {**about, **_kept_point(run, session.name_of(run), estimated)}
+
+
+def _kept_point(run: SharedRun, name: str, estimated: float) -> dict[str, Any]:
+    return {
         "estimated": max(estimated, 1.0),
         "simulated": max(run.cycles, 1),
         "name": f"{name}, engine {run.engine}" if run.engine else name,
-        "problem": f"{design.model} · {standin_text(data) if loaded.standin else data}",
-        "machine": machine_label(design.machine),
         "schedule": _text(run),
         "check": _check(run),
         "regions": 0 if run.run is None else len(run.run.regions),
@@ -116,22 +123,33 @@ def _check(run: SharedRun) -> str:
     return run.trouble if run.run is None else verdict(run.run)
 
 
-def _kept_row(session: Session, run: SharedRun) -> dict[str, Any]:
-    base = None if run.engine else session.unfused_cycles(session.built.problem)
-    estimated, record = session.estimated_of(run), run.run
-    refused = session.judged.refused.get(run.key, "")
+def _kept_rows(session: Session, runs: Iterable[SharedRun]) -> list[dict[str, Any]]:
+    built, refusals = session.built, session.judged.refused
+    base, machine = session.unfused_cycles(built.problem), machine_label(built.design.machine)
+    return [
+        {
+            "current": not run.engine and run.schedule == built.resolved,
+            "name": session.name_of(run),
+            "machine": machine,
+            **_kept_row(run, session.estimated_of(run), base, refusals.get(run.key, "")),
+        }
+        for run in runs
+    ]
+
+
+def _kept_row(
+    run: SharedRun, estimated: float | None, unfused: int | None, refused: str
+) -> dict[str, Any]:
+    base, record = None if run.engine else unfused, run.run
     ok = None if record is None or record.check is None else record.ok
     return {
         "key": run.key,
-        "current": not run.engine and run.schedule == session.built.resolved,
-        "name": session.name_of(run),
         "sign": _SIGNS[MARKERS[KEPT]],
         "colour": OKABE_ITO[KEPT],
         "schedule": _text(run),
         "when": f"{datetime.fromtimestamp(run.changed, UTC):%Y-%m-%d %H:%M} UTC",
         "engine": run.engine,
         "refused": f"this engine does not take its schedule: {refused}" if refused else "",
-        "machine": machine_label(session.machine),
         "estimated": "—" if estimated is None else f"{round(estimated):,}",
         "cycles": f"{run.cycles:,}",
         "speedup": ratio(base / run.cycles) if base and run.cycles else "—",
