@@ -104,6 +104,9 @@ class Database:
             except sqlite3.Error as problem:
                 self._abandon()
                 raise _told(problem, self.path) from None
+            except UnicodeDecodeError:
+                self._abandon()
+                raise _damaged(self.path, "its tables are not described in UTF-8") from None
             except BaseException:
                 self._abandon()
                 raise
@@ -224,6 +227,8 @@ class Database:
                 code = getattr(problem, "sqlite_errorcode", 0) & 0xFF
                 if code not in _BUSY or time.monotonic() > end:
                     raise _told(problem, self.path, self._patience) from None
+            except UnicodeDecodeError:  # what SQLite complains of quotes what is there
+                raise _damaged(self.path, "its tables are not described in UTF-8") from None
             time.sleep(random.uniform(0.001, 0.05))
 
     def _abandon(self) -> None:
@@ -300,10 +305,7 @@ def _told(problem: sqlite3.Error, path: Path, patience: float = PATIENCE) -> Sto
                 hint="end that process",
             )
         case found if found in _DAMAGED:
-            return StoreError(
-                f"{where} is damaged: {problem}",
-                hint=f"move it away, and recover what is left by sqlite3 {path.name} .recover",
-            )
+            return _damaged(path, str(problem))
         case sqlite3.SQLITE_FULL:
             return StoreError(
                 f"the disk is full, or a quota: {where} cannot grow; {_KEPT}",
@@ -322,3 +324,10 @@ def _told(problem: sqlite3.Error, path: Path, patience: float = PATIENCE) -> Sto
                 hint="see whether file and folder may be read and written",
             )
     return StoreError(f"{where}: {problem}", hint="it may be damaged, or of another program")
+
+
+def _damaged(path: Path, how: str) -> StoreError:
+    return StoreError(
+        f"the run store {path} is damaged: {how}",
+        hint=f"move it away, and recover what is left by sqlite3 {path.name} .recover",
+    )

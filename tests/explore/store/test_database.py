@@ -313,3 +313,10 @@ def test_names_that_no_file_can_have(tmp_path: Path, name: str) -> None:
     with pytest.raises(StoreError):
         RunStore(tmp_path / name)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_damage_that_sqlite_cannot_put_into_words_is_told(path: Path) -> None:
+    content = path.read_bytes()
+    at = content.index(b"CREATE TABLE runs")
+    path.write_bytes(content[:at] + b"CREATE TABLE ru\xbf\xbf\xbe" + content[at + 18 :])
+    assert "is damaged" in refused(lambda: kept(path))
