@@ -124,7 +124,7 @@ class Sharing:
         self._looking = None
         found = work.result if isinstance(work.result, Shared) else self._unread()
         took = time.monotonic() - self._began
-        self._next = time.monotonic() + max(POLL, SHARE * took, AGAIN if found.reason else 0.0)
+        self._next = time.monotonic() + (AGAIN if found.reason else max(POLL, SHARE * took))
         if self._now is not None:
             self._seen = None if found.reason else self._now
         new = found.problem == self.session.built.problem and found != self.session.shared

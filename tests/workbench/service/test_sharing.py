@@ -119,8 +119,11 @@ def test_the_own_run_of_many_is_looked_for(path, monkeypatch):
 def test_a_store_that_cannot_be_read_is_told_once_and_tried_again(path, monkeypatch):
     session = Session("gcn", "karate")
     shelf = Sharing(session, str(path), 20)
+    shelf.begin()
+    shelf._began -= 1_000  # it has waited long for a file that another process kept
     (reason,) = settled(shelf)
     assert "there is no run store" in reason
+    assert shelf._next <= time.monotonic() + sharing.AGAIN
     assert session.shared.trouble == "Kept runs are not read: there is no run store of this server"
     assert after_a_pause(shelf) == []
     shelf.begin()
