@@ -117,6 +117,7 @@ COMMANDS: dict[str, Command] = {
     "undo": Command((), Session.undo),
     "redo": Command((), Session.redo),
     "recall": Command((_number,), _recall),
+    "take_kept": Command((_name,), Session.take_kept),
     "select_region": Command((_number,), Session.select_region),
     "select_cell": Command((_name, _name), _select_cell),
     "select_node": Command((_number,), Session.select_node),

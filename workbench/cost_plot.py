@@ -1,18 +1,26 @@
-"""Estimated against simulated cycles, for every configuration run so far."""
+"""Estimated against simulated cycles, for every configuration run so far, here or by others."""
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import panel as pn
-from bokeh.models import ColumnDataSource, HoverTool, NumeralTickFormatter, Range1d, SaveTool
+from bokeh.models import (
+    ColumnDataSource,
+    HoverTool,
+    NumeralTickFormatter,
+    Range1d,
+    SaveTool,
+    TapTool,
+)
 from bokeh.plotting import figure
 
 from workbench.desk import Desk, desk_of
 from workbench.palette import MARKERS, OKABE_ITO
 from workbench.runs_table import RunsTable
 from workbench.session import Session
+from workbench.views.runs import KEPT
 
 _COLUMNS = (
     "estimated",
@@ -23,6 +31,7 @@ _COLUMNS = (
     "schedule",
     "check",
     "regions",
+    "target",
 )
 _EMPTY_RANGE = (1e3, 1e6)
 HEIGHT = 340
@@ -46,7 +55,22 @@ class CostPlot(pn.viewable.Viewer):
     @cached_property
     def sources(self) -> dict[str, ColumnDataSource]:
         """The points of each series."""
-        return {name: ColumnDataSource({c: [] for c in _COLUMNS}) for name in OKABE_ITO}
+        sources = {name: ColumnDataSource({c: [] for c in _COLUMNS}) for name in OKABE_ITO}
+        for name, source in sources.items():
+            source.selected.on_change("indices", partial(self._tapped, name))
+        return sources
+
+    def _tapped(self, name: str, attr: str, old: Any, new: list[int]) -> None:
+        """Go to the configuration of a point."""
+        source = self.sources[name]
+        targets = source.data["target"]
+        chosen = [targets[k] for k in new if 0 <= k < len(targets)]
+        if new:
+            source.selected.indices = []  # the same point may be wanted again
+        if chosen and name == KEPT:
+            self.desk.ask("take_kept", chosen[0])
+        elif chosen:
+            self.desk.ask("recall", int(chosen[0]))
 
     @cached_property
     def _plot(self) -> Any:
@@ -80,6 +104,7 @@ class CostPlot(pn.viewable.Viewer):
                 color=colour,
                 line_color="white",
                 alpha=0.95,
+                nonselection_alpha=0.95,
                 legend_label=name,
                 name=name,
             )
@@ -96,7 +121,8 @@ class CostPlot(pn.viewable.Viewer):
                     ("check", "@check"),
                 ],
                 renderers=plot.renderers[1:],
-            )
+            ),
+            TapTool(renderers=plot.renderers[1:]),
         )
         plot.legend.location = "top_left"
         plot.legend.glyph_height = plot.legend.glyph_width = 24
@@ -106,7 +132,7 @@ class CostPlot(pn.viewable.Viewer):
     def refresh(self) -> None:
         """Show the runs there are."""
         runs = self.desk.part("costs")
-        if runs is None or runs is self._shown:
+        if runs is None or runs == self._shown:
             return
         self._shown = runs
         if not runs and len(self._layout) == 1:

@@ -58,6 +58,10 @@ class Design:
         Whether a region that cannot be built may be cut further, as the schedule asked.
     options : tuple of (str, int or float)
         Sizes and densities of the model that differ from its own, by name.
+    as_written : bool
+        Whether regions whose order is named are as they are written: nothing is looked up, or
+        stored dense, that is not named either.  So a schedule that a run was done with gives that
+        very run.
     """
 
     model: str
@@ -71,6 +75,7 @@ class Design:
     machine: Machine = field(default_factory=Machine.default)
     where_possible: bool = False
     options: Options = ()
+    as_written: bool = False
 
     @classmethod
     def scheduled(
@@ -330,7 +335,8 @@ def build(design: Design, before: Built | None = None) -> Built:
         program = loaded.model.program
         fused = compile_program(program, schedule_of(program, design))
     machine = design.machine
-    ranking = best_orders(fused, loaded.data, effort=EFFORT, machine=machine, look_ups=LookUps.ALL)
+    look_ups = LookUps.OPEN if design.as_written else LookUps.ALL
+    ranking = best_orders(fused, loaded.data, effort=EFFORT, machine=machine, look_ups=look_ups)
     if before is not None and fused is before.fused and _graphs(ranking) == _graphs(before.ranking):
         ranking = replace(ranking, compilation=before.compilation)
     expected = estimate(ranking.compilation, loaded.data, machine=machine)

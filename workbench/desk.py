@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
@@ -113,7 +113,7 @@ class LocalDesk(Desk):
         session.param.watch(
             lambda *_: self._refresh(),
             ["answers", "region", "cell", "node", "records", "latest", "clusters", "direction",
-             "activity"],
+             "activity", "shared", "judged"],
         )  # fmt: skip
 
     def want(self, *names: str) -> None:
@@ -181,13 +181,14 @@ class LocalDesk(Desk):
             self._refresh()
 
     def ask(self, name: str, *arguments: Any) -> None:
-        commands.carry_out(self.session, name, arguments)
+        _locked(lambda: commands.carry_out(self.session, name, arguments))
 
     def run(self, explain: bool = False) -> None:
         async def work() -> None:
             await self._run(explain)
 
-        pn.state.execute(work)
+        # after the requests before it
+        _locked(lambda: pn.state.execute(work))
 
     async def _run(self, explain: bool) -> None:
         built = self.session.built
@@ -200,7 +201,7 @@ class LocalDesk(Desk):
             pn.state.execute(lambda: self.session.finish(built, record) and None, schedule=True)
 
     def search(self) -> None:
-        pn.state.execute(self._search)
+        _locked(lambda: pn.state.execute(self._search))
 
     async def _search(self) -> None:
         built = self.session.built
@@ -218,6 +219,15 @@ class LocalDesk(Desk):
 
     def close(self) -> None:
         self.runner.cancel()
+
+
+def _locked(what: Callable[[], None]) -> None:
+    """Do it where the page may be changed: on a server, at its next tick, under its lock.
+
+    An event from a browser that comes while a change from there is under way, which Panel waits
+    with, reaches its component in a coroutine, and those run without the lock.
+    """
+    pn.state.execute(what, schedule=True)
 
 
 def desk_of(shown: Session | Desk | None) -> Desk:

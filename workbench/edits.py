@@ -1,12 +1,79 @@
-"""What a visitor does to the fusion and the orders of a design: a design in, another one out."""
+"""What a visitor does to a design: a design in, another one out."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from engine.dataflow.fusion.schedule import Schedule
+from engine.dataflow.sim.machine import Machine
 from engine.errors import OrderError, ScheduleError
-from workbench.design import Built, Design, build, with_order
+from engine.models import MODELS
+from workbench.design import Built, Design, build, starting_schedule, with_order
+from workbench.sources import fitting_data, fitting_options, source
+
+
+def started(
+    model: str,
+    data: str | None,
+    seed: int,
+    schedule: str | None,
+    machine: Machine | None,
+) -> Design:
+    """The design that a model is shown with, under the schedule it starts with or another one.
+
+    Raises
+    ------
+    FuseloomError
+        If there is no such model, the data do not fit, or the schedule.
+    """
+    if data is None:
+        data = fitting_data(model)[0] if model in MODELS else "random"
+    if schedule is None:
+        schedule = starting_schedule(source(model, data, seed, None).model.presets)
+    return Design.scheduled(model, data, seed, Schedule.parse(schedule), machine=machine)
+
+
+def with_data(design: Design, data: str | None, seed: int | None) -> Design:
+    """The design with other data, by name, or another seed; sizes stay where they fit.
+
+    Raises
+    ------
+    ProgramError
+        If the data do not fit.
+    """
+    chosen = data or design.data
+    return replace(
+        design,
+        data=chosen,
+        seed=design.seed if seed is None else seed,
+        options=fitting_options(design.model, chosen, design.options),
+    )
+
+
+def with_schedule(design: Design, text: str) -> Design:
+    """The design with another schedule.
+
+    Raises
+    ------
+    FuseloomError
+        If it is none, or does not fit the program.
+    """
+    return Design.scheduled(
+        design.model, design.data, design.seed, Schedule.parse(text), design.text,
+        design.machine, design.options,
+    )  # fmt: skip
+
+
+def with_kept_schedule(design: Design, text: str) -> Design:
+    """The design with the schedule of a run that is kept, taken by its word.
+
+    Raises
+    ------
+    FuseloomError
+        If it is none, or does not fit the program.
+    """
+    return replace(with_schedule(design, text), as_written=True)
 
 
 def with_cuts(built: Built, gaps: Iterable[int]) -> Design:

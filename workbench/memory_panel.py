@@ -25,7 +25,7 @@ from workbench.desk import Desk, desk_of
 from workbench.quantities import count
 from workbench.session import Session
 
-NO_RUN = "<p class='quiet'>No run of this configuration yet. Press Run to measure the memory.</p>"
+NO_RUN = "<p class='quiet'>Not measured in this configuration yet. Press Run to measure it.</p>"
 NO_MEMORY = (
     "<p class='quiet'>This machine has no memory: every word comes at once. Choose hbm2 or ddr4 "
     "beside Run, then run again.</p>"

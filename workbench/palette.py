@@ -20,6 +20,7 @@ OKABE_ITO = {
     "full": "#009E73",
     "other preset": "#E69F00",
     "yours": "#CC79A7",
+    "kept": "#56B4E9",
 }
 """Series of the cost plot.  Source: M. Okabe and K. Ito, "Color universal design", 2008."""
 
@@ -29,6 +30,7 @@ MARKERS = {
     "full": "triangle",
     "other preset": "hex",
     "yours": "circle",
+    "kept": "inverted_triangle",
 }
 
 

@@ -16,6 +16,11 @@ def standin_text(label: str) -> str:
     return f"stand-in: NOT the real graph, {label}"
 
 
+def verdict(run: RunRecord) -> str:
+    """How the outputs of a run compare with the dense reference, in words."""
+    return "not compared with the dense reference" if run.check is None else str(run.check)
+
+
 def source_of(built: Built) -> DataSource:
     """Where the data of a design came from, as a run's record tells it."""
     return DataSource(
@@ -93,7 +98,7 @@ class KeptRun:
     @property
     def verdict(self) -> str:
         """How the outputs compare with the dense reference, in words."""
-        return str(self.run.check)
+        return verdict(self.run)
 
     def with_paths_of(self, known: KeptRun | None) -> KeptRun:
         """This one, with what an explained run of the same configuration has found."""

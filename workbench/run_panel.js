@@ -34,8 +34,8 @@ export function render({ model: sent, el }) {
       h('span', { class: 'cycles' }, r.cycles), h('span', { class: 'quiet' }, ` simulated (${r.name}) on machine ${r.machine}, ${r.estimate} estimated (${r.off}) `),
       r.standin && h('span', { class: 'badge standin' }, '⚠ ' + r.standin), ' ',
       r.stale ? h('span', { class: 'badge old', title: 'The configuration has changed since; press Run to simulate it' }, 'stale: another configuration')
-        : h('span', { class: r.ok ? 'badge good' : 'badge wrong' }, (r.ok ? '✓ ' : '✕ ') + r.badge),
-      h('div', { class: 'quiet' }, [r.speedup && `${r.speedup} the speed of unfused`, r.work, r.note, `simulated in ${r.took}`].filter(Boolean).join(' · '))].filter(Boolean))
+        : h('span', { class: r.ok === null ? 'badge old' : r.ok ? 'badge good' : 'badge wrong' }, (r.ok === null ? '' : r.ok ? '✓ ' : '✕ ') + r.badge),
+      h('div', { class: 'quiet' }, [r.speedup && `${r.speedup} the speed of unfused`, r.work, r.note, r.kept ? 'from the run store; Run shows where its cycles went' : `simulated in ${r.took}`].filter(Boolean).join(' · '))].filter(Boolean))
     if ((mine === run && run.disabled) || (mine === search && search.hidden)) cancel.focus()
     if ((mine === cancel && cancel.hidden) || ((mine === anyway || mine === leave) && anyway.hidden)) (v.running ? cancel : run).focus()
     if (mine === run && run.hidden) anyway.focus()

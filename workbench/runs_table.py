@@ -1,4 +1,4 @@
-"""Every configuration run so far, as a table to go back from."""
+"""Every configuration run so far, here or by others, as a table to go back from."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ from workbench.component import SessionComponent
 
 
 class RunsTable(SessionComponent):
-    """Runs with cycles, speed-up, work and check; a click goes back to a configuration."""
+    """Runs with cycles, speed-up, work and check; a click goes to a configuration."""
 
     _esm = script("runs_table")
     _stylesheets = [style("runs_table")]
     part = "runs"
 
     def handle(self, request: Mapping[str, Any]) -> None:
-        number = request.get("number")
-        if request["kind"] == "recall" and isinstance(number, int):
-            self.desk.ask("recall", number)
+        match request:
+            case {"kind": "recall", "number": int(number)}:
+                self.desk.ask("recall", number)
+            case {"kind": "take", "key": str(key)}:
+                self.desk.ask("take_kept", key)

@@ -38,6 +38,7 @@ def design_to_dict(design: Design) -> dict[str, Any]:
         "machine": print_machine(design.machine),
         "where_possible": design.where_possible,
         "options": dict(design.options),
+        "as_written": design.as_written,
     }
 
 
@@ -54,6 +55,7 @@ def design_from_dict(data: Any) -> Design:
         cuts = [int(cut) for cut in data["cuts"]]
         orders = {str(k): tuple(map(str, order)) for k, order in data["orders"].items()}
         seed, where_possible = int(data["seed"]), bool(data["where_possible"])
+        as_written = bool(data.get("as_written", False))
         schedule, machine, options = data["schedule"], data["machine"], dict(data["options"])
         texts = (model, source, schedule, machine, text or "")
         if not all(isinstance(x, str) for x in texts) or not 0 <= seed < 1 << 32:
@@ -74,6 +76,7 @@ def design_from_dict(data: Any) -> Design:
         parse_machine(machine),
         where_possible,
         chosen_options(model, source, options),
+        as_written,
     )
 
 

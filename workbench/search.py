@@ -11,8 +11,10 @@ from engine.dataflow.fusion.directives import Parallel
 from engine.dataflow.fusion.schedule import Schedule
 from engine.errors import FuseloomError
 from engine.explore.autoschedule import autoschedule
+from engine.explore.certificate import Certificate
 from workbench import machines
 from workbench.design import Built, Design, build
+from workbench.edits import with_schedule
 from workbench.quantities import count
 from workbench.records import source_of
 from workbench.worker import INTERVAL, Job, work
@@ -63,27 +65,27 @@ def found(built: Built, send: Send) -> Built:
         built.program, built.data, machine=design.machine, base=Schedule((), (), design.settings),
         presets=built.model.presets, lanes=lanes_of(design), time_limit=SECONDS, progress=tell,
     )  # fmt: skip
-    better = build(designed(design, best.schedule), built)
-    proof = best.certificate
+    better = build(with_schedule(design, best.schedule), built)
     if better.configuration == built.configuration:
         told = "This schedule is the best that was found"
     else:
         told = f"A schedule of {count(best.cycles, 'cycles')} was found; Undo goes back"
-    if proof.gap > 0:
-        fewest = count(proof.bound, "cycles")
-        told += f". None takes fewer than {fewest}, that is proved: at most {proof.gap:.0%} fewer."
-    else:
-        told += ". None of those searched takes fewer, that is proved."
+    told += f". {proved(best.certificate)}"
     send(("found", best.schedule, told))
     return better
 
 
-def designed(design: Design, schedule: str) -> Design:
-    """The design with another schedule."""
-    return Design.scheduled(
-        design.model, design.data, design.seed, Schedule.parse(schedule), design.text,
-        design.machine, design.options,
-    )  # fmt: skip
+def proved(proof: Certificate) -> str:
+    """How good a schedule is proved to be, in a sentence."""
+    if proof.bound <= 0 < proof.cycles:
+        return "How much better another one could be is not proved here."
+    if proof.gap <= 0:
+        return "None of those searched takes fewer, that is proved."
+    fewest = count(proof.bound, "cycles")
+    return (
+        f"None of those searched takes fewer than {fewest}, that is proved: "
+        f"at most {proof.gap:.0%} fewer."
+    )
 
 
 def lanes_of(design: Design) -> int:

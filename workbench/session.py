@@ -10,42 +10,30 @@ import param
 
 from engine.dataflow.compiler import Compilation, CompiledRegion
 from engine.dataflow.cost import Estimate
-from engine.dataflow.fusion.schedule import Schedule
-from engine.dataflow.samml.catalogue import primitive
-from engine.dataflow.samml.primitive import Family
 from engine.dataflow.sim.machine import Machine
 from engine.dataflow.sim.machine_text import read_machine
 from engine.errors import FuseloomError, ProgramError, ScheduleError
-from engine.models import MODELS
-from engine.results.record import RunRecord
 from workbench import edits
 from workbench.design import (
     Built,
     Design,
     build,
-    starting_schedule,
     with_options,
     with_program,
 )
+from workbench.look import Look
 from workbench.machines import RUN_LIMIT, tokens_of
 from workbench.quantities import count
 from workbench.records import KeptRun
-from workbench.sources import fitting_data, fitting_options, known_names, source
+from workbench.runs import Runs
+from workbench.sources import known_names
 
 UNDO_LIMIT = 200
 LONGEST = 500
 """Characters of an answer."""
-ACTIVITIES = {
-    "busy": "busy",
-    "stall_input": "waiting for input",
-    "stall_output": "waiting for space",
-    "stall_memory": "waiting for memory",
-    "idle": "idle after its end",
-}
-"""What a node may do at a time."""
 
 
-class Session(param.Parameterized):
+class Session(Look, Runs):
     """What is shown, and every way to change it.
 
     Each change compiles first.  If the engine refuses, nothing changes, and ``message`` says
@@ -82,19 +70,9 @@ class Session(param.Parameterized):
         doc="What was asked last.",
     )
     place = param.Tuple((0, 0), doc="Line and column of the last refusal; 0 is none.")
-    region = param.Integer(0, doc="The region shown, counted from 0.")
-    cell = param.Tuple(("", ""), doc="The selected cell: column and row.")
-    node = param.Integer(-1, doc="The selected graph node's id; -1 is none.")
-    records = param.Dict({}, doc="Configuration to its KeptRun, oldest first.")
-    latest = param.ClassSelector(class_=KeptRun, doc="The record shown last.")
-    finished = param.Integer(0, doc="Counts runs, also those of a configuration run before.")
-    clusters = param.Boolean(False, doc="Whether the drawing frames nodes of one table column.")
-    direction = param.Selector(default="LR", objects=["LR", "TB"], doc="Of the drawing.")
-    activity = param.Selector(default="busy", objects=list(ACTIVITIES), doc="On the timeline.")
     run_limit = param.Number(RUN_LIMIT, doc="Seconds that a run may take here.")
     most_text = param.Integer(100_000, doc="Characters of a program or schedule.")
     most_statements = param.Integer(250, doc="Statements of an edited program.")
-    most_records = param.Integer(100, bounds=(1, None), doc="Runs kept; the oldest go first.")
 
     def __init__(
         self,
@@ -108,7 +86,7 @@ class Session(param.Parameterized):
         super().__init__(**params)
         self._past: list[Design] = []
         self._future: list[Design] = []
-        self._show(build(self._start(model, data, seed, schedule, machine)))
+        self._show(build(edits.started(model, data, seed, schedule, machine)))
 
     # What there is ------------------------------------------------------------------------
 
@@ -133,11 +111,6 @@ class Session(param.Parameterized):
         return self.built.regions
 
     @property
-    def current(self) -> CompiledRegion:
-        """The region shown."""
-        return self.regions[self.region]
-
-    @property
     def summary(self) -> str:
         """The design in a sentence."""
         regions = len(self.regions)
@@ -160,25 +133,6 @@ class Session(param.Parameterized):
     def configuration(self) -> str:
         return self.built.configuration
 
-    @property
-    def record(self) -> KeptRun | None:
-        """The run of exactly this configuration, if there was one."""
-        return self.records.get(self.configuration)
-
-    @property
-    def stale(self) -> bool:
-        """Whether the run shown last belongs to another configuration."""
-        return self.latest is not None and self.record is None
-
-    @property
-    def baseline(self) -> KeptRun | None:
-        """The unfused run that speed-ups refer to."""
-        return self.baseline_of(self.built.problem)
-
-    def baseline_of(self, problem: str) -> KeptRun | None:
-        runs = (r for r in self.records.values() if r.problem == problem)
-        return next((r for r in runs if r.preset and r.name == "unfused"), None)
-
     # Changes ------------------------------------------------------------------------------
 
     def choose(self, model: str, data: str | None = None, seed: int | None = None) -> bool:
@@ -187,14 +141,8 @@ class Session(param.Parameterized):
         def change() -> Design:
             known_names(model, data)
             if model == self.design.model:
-                chosen = data or self.design.data
-                return replace(
-                    self.design,
-                    data=chosen,
-                    seed=self.design.seed if seed is None else seed,
-                    options=fitting_options(model, chosen, self.design.options),
-                )
-            return self._start(model, data, seed or 0, None, self.machine)
+                return edits.with_data(self.design, data, seed)
+            return edits.started(model, data, seed or 0, None, self.machine)
 
         return self._try(change)
 
@@ -214,14 +162,14 @@ class Session(param.Parameterized):
             return self.refuse(
                 ScheduleError(f"no preset is called {name!r}", hint=", ".join(self.presets))
             )
-        return self._try(lambda: self._scheduled(self.presets[name]))
+        return self._try(lambda: edits.with_schedule(self.design, self.presets[name]))
 
     def set_schedule(self, text: str) -> bool:
         """Take over schedule text."""
 
         def change() -> Design:
             self._bounded(text)
-            return self._scheduled(text)
+            return edits.with_schedule(self.design, text)
 
         return self._try(change, "text")
 
@@ -236,7 +184,7 @@ class Session(param.Parameterized):
                     "a schedule was found for what is not shown any more", hint="search again"
                 )
             )
-        return self._try(lambda: self._scheduled(schedule), told=told)
+        return self._try(lambda: edits.with_schedule(self.design, schedule), told=told)
 
     def set_program(self, text: str) -> bool:
         """Take over program text; cuts and orders stay where the statements are the same."""
@@ -326,66 +274,36 @@ class Session(param.Parameterized):
         self.param.update(records=dict(records), latest=next(reversed(records.values()), None))
         self._show(built)
 
-    # Selection ----------------------------------------------------------------------------
-
-    def select_region(self, number: int) -> None:
-        """Show another region's table and graph."""
-        if 0 <= number < len(self.regions) and number != self.region:
-            self.param.update(region=number, cell=("", ""), node=-1)
-
-    def select_cell(self, column: str, row: str) -> None:
-        """Select a cell of the table, and the graph node it became."""
-        origin = f"{column}.{row}"
-        made = [n for n in self.current.graph.nodes if n.origin == origin]
-        # A joiner belongs to several cells; the cell's own node says more about it.
-        own = [n for n in made if primitive(n.op).family is not Family.JOIN] or made
-        self.param.update(cell=(column, row), node=own[-1].id if own else -1)
-
-    def select_node(self, node: int) -> None:
-        """Select a graph node, and the cell it came from; -1 selects nothing."""
-        nodes = self.current.graph.nodes
-        cell = ("", "")
-        if 0 <= node < len(nodes):
-            column, _, row = nodes[node].origin.partition(".")
-            cell = (column, row) if (column, row) in self.current.table.cells else cell
-        self.param.update(cell=cell, node=node if 0 <= node < len(nodes) else -1)
-
-    # Runs ---------------------------------------------------------------------------------
-
-    def finish(self, built: Built, run: RunRecord) -> KeptRun:
-        """Keep what a worker sent back about a design, and show it."""
-        return self.keep(KeptRun.of(built, run))
-
-    def keep(self, record: KeptRun) -> KeptRun:
-        """Keep a run and show it; one that is no preset's is given a number."""
-        known = self.records.get(record.configuration)
-        own = sum(not r.preset for r in self.records.values())
-        name = record.name or (known.name if known else f"yours {own + 1}")
-        record = replace(record, name=name).with_paths_of(known)
-        records = {**self.records, record.configuration: record}
-        for oldest in list(records)[: max(0, len(records) - self.most_records)]:
-            del records[oldest]
-        self.param.update(records=records, latest=record, finished=self.finished + 1)
-        return record
-
-    # Drawing ------------------------------------------------------------------------------
-
-    def draw_framed(self, on: bool) -> None:
-        """Frame the nodes of a table column in the drawing, or do not."""
-        self.clusters = on
-
-    def draw_towards(self, direction: str) -> None:
-        """Draw from left to right (``LR``) or from top to bottom (``TB``)."""
-        self.direction = direction
-
-    def look_at(self, activity: str) -> None:
-        """Show another activity on the timeline."""
-        self.activity = activity
+    # Back to what was run ---------------------------------------------------------------
 
     def recall(self, configuration: str) -> bool:
         """Go back to a configuration that was run."""
         record = self.records.get(configuration)
         return record is not None and self._try(lambda: record.design)
+
+    def take_kept(self, key: str) -> bool:
+        """Take over the schedule of a run of the store."""
+        found = next((run for run in self.others if run.key == key), None)
+        if found is None:
+            return self.refuse(
+                ScheduleError("that run is not shown any more", hint="choose another one")
+            )
+        run = found
+
+        def change() -> Design:
+            self._bounded(run.schedule)
+            return edits.with_kept_schedule(self.design, run.schedule)
+
+        cycles = count(run.cycles, "cycles")
+        told = f"A kept run of {cycles} was taken over; Undo goes back."
+        if run.engine:
+            told += f" Engine {run.engine} has done it: press Run to see what this one makes of it."
+        if not self._try(change, told=told):
+            return False
+        if self.built.resolved != run.schedule:
+            self.message = f"{told} This engine reads its schedule in another way; press Run."
+            self.answers += 1
+        return True
 
     # Inside -------------------------------------------------------------------------------
 
@@ -406,26 +324,6 @@ class Session(param.Parameterized):
                 f"a program of {len(program.statements):,} statements",
                 hint=f"at most {self.most_statements:,} here; the command line takes longer ones",
             )
-
-    def _scheduled(self, text: str) -> Design:
-        d = self.design
-        return Design.scheduled(
-            d.model, d.data, d.seed, Schedule.parse(text), d.text, d.machine, d.options
-        )
-
-    def _start(
-        self,
-        model: str,
-        data: str | None,
-        seed: int,
-        schedule: str | None,
-        machine: Machine | None,
-    ) -> Design:
-        if data is None:
-            data = fitting_data(model)[0] if model in MODELS else "random"
-        if schedule is None:
-            schedule = starting_schedule(source(model, data, seed, None).model.presets)
-        return Design.scheduled(model, data, seed, Schedule.parse(schedule), machine=machine)
 
     def _try(self, change: Callable[[], Design], topic: str = "fusion", told: str = "") -> bool:
         try:

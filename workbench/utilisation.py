@@ -23,7 +23,8 @@ from bokeh.plotting import figure
 
 from workbench.assets import style
 from workbench.desk import Desk, desk_of
-from workbench.session import ACTIVITIES, Session
+from workbench.look import ACTIVITIES
+from workbench.session import Session
 
 ROW = 15
 """Height of a node's row, in pixels."""

@@ -52,7 +52,8 @@ def _declare(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--keep-runs", action="store_true",
-        help="keep the runs of all visitors in the run store (see the command 'runs')",
+        help="keep the runs of all visitors in the run store (see the command 'runs'), and show "
+        "each page those of its own program, data and machine",
     )  # fmt: skip
     parser.add_argument("--log-json", action="store_true", help="one JSON object per line")
     parser.add_argument("--no-browser", action="store_true", help="do not open a browser")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
+from panel.io.state import state
 from panel.tests.util import wait_until
 
 from .conftest import PATIENCE
@@ -106,10 +107,30 @@ def test_a_better_schedule_is_found_and_loaded(page, session):
     expect(page.locator(".badge.good").first).to_contain_text("matches the dense reference")
     told = page.locator(".status", has_text="was found; Undo goes back")
     expect(told).to_have_count(1)
-    # what is drawn and ranked late may hold the document just when a button is pressed
-    wait_until(lambda: not vars(session)["_desk"]._under_way, page)
     page.get_by_role("button", name="Undo").click()
     expect(page.locator(".region")).to_have_count(8)
+
+
+def test_a_button_pressed_while_a_change_is_under_way_is_obeyed_under_the_lock(
+    page, session, caplog
+):
+    """Panel then hands it on in a coroutine, and those do not hold the document's lock."""
+    run_and_wait(page, page.locator("[data-action=run]").click)
+    page.get_by_role("tab", name="Utilisation over time").click()
+    expect(page.get_by_text("in the order of the graph")).to_be_visible()
+    page.get_by_role("button", name="full", exact=False).first.click()
+    expect(page.locator(".region")).to_have_count(1)
+    ((_, _, document, _), *_) = state._views.values()
+
+    async def nothing() -> None:
+        pass
+
+    state._change_callbacks[document] = {"a change": nothing}
+    page.get_by_role("button", name="Undo").click()
+    expect(page.locator(".region")).to_have_count(2)
+    expect(page.get_by_text("in the order of the graph")).to_be_visible()
+    assert "_pending_writes" not in caplog.text
+    del state._change_callbacks[document]
 
 
 def test_the_keyboard_can_do_the_same(page, session):

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 
 import pytest
 
-from benchmarks.visitors import Server
+from benchmarks.visitors import ROOT, Server
 
 from .conftest import PATIENCE
 
@@ -73,3 +75,41 @@ def test_a_page_notices_that_its_server_is_gone_and_goes_on(browser):
         expect(page.locator("button.bar[data-gap='3']")).to_be_visible(timeout=2 * PATIENCE)
         expect(page.locator(".line.lost")).to_have_count(0)
     page.context.close()
+
+
+@pytest.mark.parametrize("viewport", [{"width": w, "height": 900} for w in (1280, 1920)])
+def test_a_run_that_another_process_keeps_appears_and_is_taken_over(page, tmp_path, monkeypatch):
+    monkeypatch.setenv("FUSELOOM_RUNS", str(tmp_path / "runs.sqlite"))
+    with Server("--keep-runs") as server:
+        open_page(page, server)
+        page.get_by_role("tab", name="Costs").click()
+        expect(page.get_by_text("No run yet.")).to_be_visible()
+        cuts = page.locator("button.bar")
+        expect(cuts).to_have_count(1)
+        command = [sys.executable, "-m", "engine.cli", "simulate", "--model", "gcn"]
+        command += ["--data", "karate", "--preset", "full", "--keep"]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, cwd=ROOT)
+        row = page.locator("tr[data-kept]")
+        expect(row).to_have_count(1)
+        expect(row.locator(".badge.kept")).to_be_visible()
+        expect(row.get_by_role("button")).to_have_text("full")  # once the engine has named it
+        row.get_by_role("button").click()
+        expect(cuts).to_have_count(0)
+        result = page.locator(".out:not(.stale)")
+        expect(result.locator(".badge.good")).to_contain_text("matches the dense reference")
+        expect(result).to_contain_text("from the run store")
+        expect(row).to_contain_text("(shown)")
+        page.get_by_role("button", name="Undo").click()
+        expect(cuts).to_have_count(1)
+        expect(page.locator(".status", has_text="taken over")).to_have_count(0)
+
+        row.get_by_role("button").focus()  # the keyboard can do the same
+        page.keyboard.press("Enter")
+        expect(cuts).to_have_count(0)
+        expect(row.get_by_role("button")).to_be_focused()
+        for _ in range(2):
+            wide = page.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
+            assert wide[0] <= wide[1]
+            page.locator("header button").last.click()
+        page.goto("about:blank")
+        assert not server.faults()

@@ -26,6 +26,8 @@ from workbench.session import LONGEST, Session
         ("set_order", [0, [1]]),
         ("restore", ["text"]),
         ("draw_framed", [1]),
+        ("take_kept", [7]),
+        ("take_kept", ["a" * 201]),
     ],
 )
 def test_what_is_no_request_is_not_carried_out(session, name, arguments):

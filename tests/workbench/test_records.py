@@ -33,7 +33,9 @@ def test_a_stand_in_is_loud(session):
 
 def test_without_a_check_nothing_is_known(session):
     run = kept(session)
-    assert replace(run, run=replace(run.run, check=None)).max_rel_error == float("inf")
+    unchecked = replace(run, run=replace(run.run, check=None))
+    assert unchecked.max_rel_error == float("inf")
+    assert unchecked.verdict == "not compared with the dense reference"
 
 
 def test_paths_are_kept_only_from_a_run_of_as_many_cycles(session, explained):

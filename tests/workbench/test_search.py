@@ -7,9 +7,11 @@ import asyncio
 import pytest
 
 from engine.errors import FuseloomError
+from engine.explore.certificate import Certificate
 from tests.workbench.jobs import alone
 from workbench import search
 from workbench.design import build
+from workbench.edits import with_schedule
 from workbench.run_panel import RunPanel
 from workbench.session import Session
 
@@ -45,6 +47,27 @@ def test_what_is_found_is_better_and_simulated():
     assert session.estimate.cycles == before
 
 
+@pytest.mark.parametrize(
+    ("cycles", "bound", "told"),
+    [
+        (100.0, 100.0, "None of those searched takes fewer, that is proved."),
+        (100.0, 80.0, "None of those searched takes fewer than 80 cycles, that is proved: at most "
+         "20% fewer."),
+        (100.0, 0.0, "How much better another one could be is not proved here."),
+        (0.0, 0.0, "None of those searched takes fewer, that is proved."),
+    ],
+)  # fmt: skip
+def test_what_is_proved_is_said_of_what_was_searched(cycles, bound, told):
+    assert search.proved(Certificate(cycles, bound, True, bound > 0)) == told
+
+
+def test_on_a_machine_that_copies_the_reference_nothing_is_proved():
+    session = Session("spmv", "random")
+    session.set_machine("comal")
+    (told,) = (message[2] for message in answers(session) if message[0] == "found")
+    assert told.endswith("is not proved here.")
+
+
 def test_the_best_stays():
     session = Session("spmm", "random", schedule="order T: i,j,k")
     for expected in ("was found; Undo", "This schedule is the best"):
@@ -58,7 +81,7 @@ def test_blocks_lanes_edits_and_machines_stay():
     session = Session("gcn", "karate", schedule="parallel i by 2; strict on")
     session.set_machine("hbm2")
     assert search.lanes_of(session.design) == 2
-    made = search.designed(session.design, "fuse T1..H; parallel T1..H: i by 2; strict on")
+    made = with_schedule(session.design, "fuse T1..H; parallel T1..H: i by 2; strict on")
     assert made.machine == session.machine
     assert search.lanes_of(made) == 2
     assert build(made).configuration != session.configuration

@@ -125,6 +125,8 @@ class Client:
             return
         note("request_ended", page=self.number, reason=text)
         match ask.message:
+            case {"watch": True}:  # nobody has asked for that
+                return
             case {"turn": Turn() as turn}:  # Run is asked for where the run is shown
                 turn.fail(text)
             case _:
@@ -155,6 +157,17 @@ class Client:
                 except Ended:  # it is kept here: the next seat shows it
                     self._deliver({"run": state})
                     raise
+
+    # Runs that others keep ----------------------------------------------------------------
+
+    def watch(self) -> None:
+        """See that the page has a seat which looks for kept runs, if there is one to spare."""
+        if not self.hub.keeps_runs or self._closed or self.busy or self._line:
+            return
+        seated = sum(c.seated for c in self.hub.clients)
+        if self.hub.ready and not self.seated and seated < self.hub.budgets.workers:
+            self._line.append(Ask({"watch": True}))
+            self._changed.set()
 
     # The seat -----------------------------------------------------------------------------
 
@@ -303,6 +316,8 @@ class Client:
                     answer.set_result(message)
             case {"parts": dict(parts)}:  # what came later
                 self._deliver({"parts": parts})
+            case {"unread": str(reason)}:
+                note("runs_not_read", page=self.number, reason=reason)
             case {"runner": int(number)} if files:
                 turn, seat = self._turn, self._seat
                 if turn is not None and turn.number == number and seat is not None:

@@ -92,6 +92,7 @@ class ServedDesk(Desk):
     def _open(self) -> None:
         if not self._closed:
             self._client = Client(self._hub, self._hear, self.number)
+            self._client.watch()
             if self._document is not None:
                 self._hub.loop.call_later(LOOK, self._look)
 
@@ -116,6 +117,8 @@ class ServedDesk(Desk):
         self._alone_since = None if connected else self._alone_since or now
         if self._alone_since is not None and now - self._alone_since > ALONE:
             self._client.rest()
+        elif connected:
+            self._client.watch()
         self._hub.loop.call_later(LOOK, self._look)
 
     def _next_tick(self, what: Callable[[], None]) -> None:

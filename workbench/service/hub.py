@@ -10,6 +10,7 @@ import asyncio
 import atexit
 import contextlib
 import contextvars
+import os
 import socket
 import threading
 import time
@@ -17,7 +18,7 @@ from collections.abc import Callable, Coroutine
 from functools import partial
 from typing import Any
 
-from workbench.service.budgets import Budgets
+from workbench.service.budgets import KEEP_RUNS, Budgets
 from workbench.service.journal import note
 from workbench.service.wire import Line
 from workbench.service.workers import Ended, Nursery, Worker
@@ -35,6 +36,7 @@ class Hub:
 
     def __init__(self, budgets: Budgets) -> None:
         self.budgets = budgets
+        self.keeps_runs = bool(os.environ.get(KEEP_RUNS))
         self.loop = asyncio.new_event_loop()
         self.started = time.time()
         self.first: dict[str, Any] = {}

@@ -1,22 +1,22 @@
 """Runs of pages that go into the run store, where the server was told to keep them.
 
-They are written by the process that has simulated; no page reads them, as visitors do not see each
-other's programs.  A run that is there stays as it is, and a store that has grown too large gets no
-more: nobody who only visits can fill the disk, or throw runs away.
+They are written by the process that has simulated; pages read those of their own program, data
+and machine (:mod:`workbench.service.sharing`).  A run that is there stays as it is, and a store
+that has grown too large gets no more: nobody who only visits can fill the disk, or throw runs away.
 """
 
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from pathlib import Path
 
 from engine.errors import FuseloomError
 from engine.explore.store import Outcome, RunLabel, RunStore, data_hash
 from engine.explore.sweep.plan import run_identity
-from engine.results.record import RegionRecord, RunRecord
+from engine.results.record import RunRecord
 from workbench.design import Built
 from workbench.service.budgets import KEEP_RUNS
+from workbench.shared import slim
 
 
 def keep(built: Built, run: RunRecord, most: int) -> str:
@@ -43,15 +43,9 @@ def keep(built: Built, run: RunRecord, most: int) -> str:
     )
     name = design.model if design.text is None else f"{design.model}, edited"
     label = RunLabel(name, built.loaded.label, design.machine.name, float(built.estimate.cycles))
-    slim = replace(run, regions=tuple(map(_slim, run.regions)))
     try:
         with RunStore(path) as store:
-            store.put(identity, Outcome.of(slim), label)
+            store.put(identity, Outcome.of(slim(run)), label)
     except FuseloomError as problem:
         return str(problem)
     return ""
-
-
-def _slim(region: RegionRecord) -> RegionRecord:
-    """A region as commands keep it: what pages draw takes a hundred times as much."""
-    return replace(region, nodes=None, timeline=None, path=None, channels=None)

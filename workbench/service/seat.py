@@ -4,7 +4,7 @@ From the server come ``{"ask": n, "name": ..., "args": [...]}``, ``{"open": save
 ``{"run": n, "explain": bool, "search": bool}`` and ``{"keep": run}``, of a search with ``"found":
 [schedule, told]``, some with ``others``, whether other pages are in use; to it go ``{"parts":
 {...}, "saved": text, "version": n, "answer": n}`` with the parts that changed, each as JSON text,
-and ``{"runner": n}`` with its socket.
+and ``{"runner": n}`` with its socket; ``{"unread": reason}`` if kept runs cannot be read.
 """
 
 from __future__ import annotations
@@ -27,10 +27,11 @@ from engine.explore import limiting
 from workbench import commands, machines, saving, sources
 from workbench.ranking import candidates
 from workbench.records import KeptRun
-from workbench.service.budgets import MIB, Budgets
+from workbench.service.budgets import KEEP_RUNS, MIB, Budgets
 from workbench.service.later import Later
 from workbench.service.priority import LOOK
 from workbench.service.running import fork_runner
+from workbench.service.sharing import POLL, Sharing
 from workbench.service.wire import Closed, Wire
 from workbench.session import Session
 from workbench.views import PARTS, graph, orders
@@ -183,15 +184,24 @@ class Seat:
         self._others = False  # whether there are pages to give way to
         self._drawing: Later | None = None
         self._ranking: Later | None = None
+        path = os.environ.get(KEEP_RUNS)
+        seconds = self.budgets.draw_time
+        self._sharing = Sharing(self.session, path, seconds) if path else None
 
     def serve(self) -> None:
         """Work until the server closes the socket."""
         while True:
+            shared: list[Later] = []
+            if self._sharing is not None:
+                if not self.wire.waiting:
+                    self._sharing.begin()
+                shared = self._sharing.works
             if self.wire.waiting:
                 ready: list[Any] = [self.wire]
             else:
-                works = [w for w in (self._drawing, self._ranking) if w is not None]
-                ready, _, _ = select.select([self.wire, *works], [], [], LOOK if works else None)
+                works = [w for w in (self._drawing, self._ranking, *shared) if w is not None]
+                wait = LOOK if works else None if self._sharing is None else POLL
+                ready, _, _ = select.select([self.wire, *works], [], [], wait)
                 for work in works if self._others else ():
                     work.give_way()
             try:
@@ -202,6 +212,8 @@ class Seat:
                     self._take_picture()
                 elif self._ranking in ready:
                     self._take_orders()
+                elif done := [work for work in shared if work in ready]:
+                    self._take_shared(done[0])
             except Closed:
                 return
 
@@ -264,6 +276,14 @@ class Seat:
             self._drawing = Later(dot, self.rendering.draw, seconds)
         if self._ranking is None and order not in self.rendering.rankings:
             self._ranking = Later(order, self.rendering.rank, seconds)
+
+    def _take_shared(self, work: Later) -> None:
+        assert self._sharing is not None
+        new, reason = self._sharing.take(work)
+        if new:
+            self._answer()
+        if reason:
+            self.wire.send({"unread": reason})
 
     def _take_picture(self) -> None:
         work = self._drawing

@@ -16,7 +16,7 @@ def view(session: Session) -> dict[str, Any]:
     shown = record or session.latest
     result: dict[str, Any] = {}
     if shown is not None:
-        run, base = shown.run, session.baseline_of(shown.problem)
+        run, base = shown.run, session.unfused_cycles(shown.problem)
         error = f"max. rel. error {scientific(shown.max_rel_error)}"
         check = run.check
         whole = check is not None and check.ok and not check.rows and not check.unchecked
@@ -25,11 +25,12 @@ def view(session: Session) -> dict[str, Any]:
             "cycles": count(run.cycles, "cycles"),
             "estimate": count(shown.estimated, "cycles"),
             "off": signed(shown.estimated / run.cycles - 1) if run.cycles else "",
-            "ok": run.ok,
+            "ok": None if check is None else run.ok,
             "badge": f"matches the dense reference ({error})" if whole else shown.verdict,
             "stale": record is None,
             "took": seconds(run.seconds),
-            "speedup": ratio(base.run.cycles / run.cycles) if base and run.cycles else "",
+            "kept": record is not None and record.configuration not in session.records,
+            "speedup": ratio(base / run.cycles) if base and run.cycles else "",
             "work": f"{count(run.flops, 'FLOPs')} · {count(run.bytes, 'bytes')}",
             "note": "the estimate knows no memory" if shown.design.machine.memory else "",
             "machine": shown.machine,

@@ -10,6 +10,9 @@ from workbench.session import Session
 NOTHING = (
     "<p class='quiet'>No run of this configuration yet. Press Run to see what each node does.</p>"
 )
+KEPT = (
+    "<p class='quiet'>Of a kept run the cycles are known. Press Run to see what each node does.</p>"
+)
 
 
 def view(session: Session) -> dict[str, Any]:
@@ -17,7 +20,7 @@ def view(session: Session) -> dict[str, Any]:
     record = session.record
     region = record.run.regions[session.region] if record else None
     if region is None or region.timeline is None:
-        return {"note": NOTHING}
+        return {"note": NOTHING if region is None else KEPT}
     names = [f"{row['label']} · {number}" for number, row in region.rows.items()]
     width = region.timeline["width"]
     ports = sum(row["owner"] != row["node"] for row in region.rows.values())

@@ -11,19 +11,23 @@
 from engine.explore.store.identity import RunIdentity, data_hash, engine_version
 from engine.explore.store.lease import Holder
 from engine.explore.store.location import default_path
+from engine.explore.store.reader import Alike, RunReader, Subject
 from engine.explore.store.runs import Lease, Outcome, RunLabel, State, StoredRun
 from engine.explore.store.store import Collected, RunStore
 
 __all__ = [
+    "Alike",
     "Collected",
     "Holder",
     "Lease",
     "Outcome",
     "RunIdentity",
     "RunLabel",
+    "RunReader",
     "RunStore",
     "State",
     "StoredRun",
+    "Subject",
     "data_hash",
     "default_path",
     "engine_version",

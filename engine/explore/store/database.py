@@ -24,6 +24,8 @@ from engine.program import regular_files
 
 PATIENCE = 120.0
 """Seconds for which one waits for other writers."""
+GLANCE = 2.0
+"""Seconds for which one who only looks waits for a file that another process keeps for itself."""
 _WAIT = 1.0
 _BUSY = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL})
 _DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT})
@@ -43,11 +45,14 @@ class Database:
     ----------
     path : Path
         Of the file.
+    looking : bool
+        Whether it is only looked at: the file is not made, not brought up to date, not written,
+        and nobody ever waits for who looks.
 
     Attributes
     ----------
     read_only : bool
-        Whether the file, or its folder, may not be written.
+        Whether the file, or its folder, may not be written, or is only looked at.
 
     Raises
     ------
@@ -55,9 +60,11 @@ class Database:
         If it is no store, damaged, one of a newer version, or cannot be opened or made.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, looking: bool = False) -> None:
         self.path = path
         self.read_only = False
+        self._looking = looking
+        self._patience = GLANCE if looking else PATIENCE
         self._lock = threading.RLock()
         self._connection: sqlite3.Connection | None = None
         self._left: list[sqlite3.Connection] = []  # of the process that this one was forked from
@@ -97,6 +104,9 @@ class Database:
             except sqlite3.Error as problem:
                 self._abandon()
                 raise _told(problem, self.path) from None
+            except UnicodeDecodeError:
+                self._abandon()
+                raise _damaged(self.path, "its tables are not described in UTF-8") from None
             except BaseException:
                 self._abandon()
                 raise
@@ -138,6 +148,10 @@ class Database:
             raise StoreError(f"the run store {path} is no file", hint="name a file")
         if there:
             _check_header(path)
+        elif self._looking:
+            raise StoreError(
+                f"there is no run store {path}", hint="runs that are kept from now on make one"
+            )
         else:
             try:
                 path.parent.mkdir(parents=True, exist_ok=True)
@@ -147,9 +161,10 @@ class Database:
                     hint="name another file by $FUSELOOM_RUNS",
                 ) from None
         writable = os.access(path if there else path.parent, os.W_OK)
-        self.read_only = there and not (writable and os.access(path.parent, os.W_OK))
+        closed = there and not (writable and os.access(path.parent, os.W_OK))
+        self.read_only = closed or self._looking
         try:
-            connection = self._opened()
+            connection = self._opened(closed)
         except sqlite3.Error as problem:
             raise _told(problem, path) from None
         try:
@@ -160,16 +175,20 @@ class Database:
         self._inode = _inode(path)
         self._connection = connection
 
-    def _opened(self) -> sqlite3.Connection:
-        mode = "rwc"
-        if self.read_only:
+    def _opened(self, closed: bool) -> sqlite3.Connection:
+        mode = "ro" if self._looking else "rwc"
+        if closed:
             # without its index beside it a WAL file is read only if nobody can change it
             beside = self.path.with_name(self.path.name + "-wal")
             waiting = beside.exists() and beside.stat().st_size
             mode = "ro" if waiting else "ro&immutable=1"
         address = f"{self.path.absolute().as_uri()}?mode={mode}"
         connection = sqlite3.connect(
-            address, uri=True, timeout=_WAIT, isolation_level=None, check_same_thread=False
+            address,
+            uri=True,
+            timeout=min(_WAIT, self._patience),
+            isolation_level=None,
+            check_same_thread=False,
         )
         connection.row_factory = sqlite3.Row
         return connection
@@ -200,14 +219,16 @@ class Database:
 
     def _patiently(self, action: Callable[[], T]) -> T:
         """Do it again while others are in the way."""
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + self._patience
         while True:
             try:
                 return action()
             except sqlite3.Error as problem:
                 code = getattr(problem, "sqlite_errorcode", 0) & 0xFF
                 if code not in _BUSY or time.monotonic() > end:
-                    raise _told(problem, self.path) from None
+                    raise _told(problem, self.path, self._patience) from None
+            except UnicodeDecodeError:  # what SQLite complains of quotes what is there
+                raise _damaged(self.path, "its tables are not described in UTF-8") from None
             time.sleep(random.uniform(0.001, 0.05))
 
     def _abandon(self) -> None:
@@ -287,21 +308,18 @@ def _inode(path: Path) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
-def _told(problem: sqlite3.Error, path: Path) -> StoreError:
+def _told(problem: sqlite3.Error, path: Path, patience: float = PATIENCE) -> StoreError:
     """What went wrong, in words."""
     code = getattr(problem, "sqlite_errorcode", 0)
     where = f"the run store {path}"
     match code & 0xFF:
         case found if found in _BUSY:
             return StoreError(
-                f"another process has kept {where} for itself for {PATIENCE:,.0f} seconds",
+                f"another process has kept {where} for itself for {patience:,.0f} seconds",
                 hint="end that process",
             )
         case found if found in _DAMAGED:
-            return StoreError(
-                f"{where} is damaged: {problem}",
-                hint=f"move it away, and recover what is left by sqlite3 {path.name} .recover",
-            )
+            return _damaged(path, str(problem))
         case sqlite3.SQLITE_FULL:
             return StoreError(
                 f"the disk is full, or a quota: {where} cannot grow; {_KEPT}",
@@ -320,3 +338,10 @@ def _told(problem: sqlite3.Error, path: Path) -> StoreError:
                 hint="see whether file and folder may be read and written",
             )
     return StoreError(f"{where}: {problem}", hint="it may be damaged, or of another program")
+
+
+def _damaged(path: Path, how: str) -> StoreError:
+    return StoreError(
+        f"the run store {path} is damaged: {how}",
+        hint=f"move it away, and recover what is left by sqlite3 {path.name} .recover",
+    )

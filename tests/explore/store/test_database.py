@@ -332,3 +332,10 @@ def test_a_store_that_is_being_made_is_one(tmp_path: Path, monkeypatch: pytest.M
         assert store.put(identity(1), outcome(1))
     (other,) = others
     other.join()
+
+
+def test_damage_that_sqlite_cannot_put_into_words_is_told(path: Path) -> None:
+    content = path.read_bytes()
+    at = content.index(b"CREATE TABLE runs")
+    path.write_bytes(content[:at] + b"CREATE TABLE ru\xbf\xbf\xbe" + content[at + 18 :])
+    assert "is damaged" in refused(lambda: kept(path))

@@ -11,6 +11,7 @@ import time
 import psutil
 import pytest
 
+from benchmarks.store import together
 from benchmarks.visitors import Server, Visitor, wait_for_end
 from engine.cli import serve as command
 from workbench.serving import serve
@@ -222,3 +223,12 @@ def test_a_closed_tab_leaves_no_process_and_no_zombie(server):
         with contextlib.suppress(psutil.NoSuchProcess):
             states.append(process.status())
     assert psutil.STATUS_ZOMBIE not in states
+
+
+@pytest.mark.parametrize(
+    ("runs", "shared"), [(150, 30), pytest.param(10_000, 1_000, marks=pytest.mark.fuzz)]
+)
+def test_writers_and_readers_of_one_store_do_not_disturb_each_other(runs, shared):
+    outcome = together(runs, 2, shared)
+    assert not outcome.wrong, outcome.wrong
+    assert outcome.drags
