@@ -113,7 +113,8 @@ class Search:
         size = len(self.places)
         self._known = np.full((size, size), inf)
         self._hoped = np.full((size, size), inf)
-        self._floors: Floats = np.zeros((0, 0))
+        self._all: Floats = np.zeros((0, 0))
+        self._floors = self._all
         self._near: set[Units] = set()
         self._expected: tuple[float, list[Units]] | None = None
 
@@ -149,16 +150,19 @@ class Search:
     # What edges count -----------------------------------------------------------------------
 
     def _least(self) -> Floats:
-        """Per edge, cycles that no run of it is below."""
+        """Per edge, cycles that no run of it is below.
+
+        ``_all`` has what holds of every way, ``_floors`` of those that were not looked at.
+        """
         if not self._floors.size:
             floors = np.full(self._known.shape, inf)
             given = self.method.floors(self.budget)
             for place in range(len(floors) - 1):
                 ends = list(self.places.ends(place))
                 floors[place, ends] = given[place, ends]
+            self._all, self._floors = floors, floors.copy()
             for span in self._spans.values():
-                floors[span.at] = np.maximum(floors[span.at], span.least if span.open else inf)
-            self._floors = floors
+                self._update(span)
         found: Floats = np.minimum(self._floors, self._known)
         return found
 
@@ -169,7 +173,8 @@ class Search:
         if part in self.runs:
             return self.runs[part].cycles, self.runs[part].cycles
         above = self._above.get(part, 0.0)
-        return max(part.least, above), max(part.expected.cycles, above)
+        floor = float(self._all[self._edge(part.units)]) if self._all.size else 0.0
+        return max(part.least, above, floor), max(part.expected.cycles, above)
 
     def _update(self, span: Span) -> None:
         """Note what its parts take at least, and are expected to."""
@@ -214,7 +219,10 @@ class Search:
             for units in unknown:
                 self._near.add(units)
                 at, closer = self.places.edges(units), self.method.floor(units, self.budget)
-                self._floors[at] = np.maximum(self._floors[at], closer)
+                for floors in (self._all, self._floors):
+                    floors[at] = np.maximum(floors[at], closer)
+                if units in self._spans:
+                    self._update(self._spans[units])
             return True
         if unseen:
             span = self._span(max(unseen, key=self._low))
