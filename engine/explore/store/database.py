@@ -64,11 +64,14 @@ class Database:
         self.path = path
         self.read_only = False
         self._looking = looking
-        self._patience = GLANCE if looking else PATIENCE
         self._lock = threading.RLock()
         self._connection: sqlite3.Connection | None = None
         self._left: list[sqlite3.Connection] = []  # of the process that this one was forked from
         self._connect()
+
+    @property
+    def _patience(self) -> float:
+        return GLANCE if self._looking else PATIENCE
 
     def read(self, sql: str, values: Sequence[Any] = ()) -> list[sqlite3.Row]:
         """The rows of a query, all of one moment."""
