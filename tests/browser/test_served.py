@@ -20,18 +20,18 @@ except ImportError:  # the fixtures say so, and decide whether that is a failure
 pytestmark = pytest.mark.browser
 
 
+VIEWPORTS = (
+    {"width": 1280, "height": 900},
+    pytest.param({"width": 1920, "height": 900}, marks=pytest.mark.fuzz),
+)
+
+
 def open_page(page, server):
     page.goto(f"{server.url}/explorer")
     page.locator("g.node").first.wait_for(timeout=2 * PATIENCE)
 
 
-@pytest.mark.parametrize(
-    "viewport",
-    [
-        {"width": 1280, "height": 900},
-        pytest.param({"width": 1920, "height": 900}, marks=pytest.mark.fuzz),
-    ],
-)
+@pytest.mark.parametrize("viewport", VIEWPORTS)
 def test_the_served_page_works_under_its_policy(page):
     with Server() as server:
         open_page(page, server)
@@ -77,7 +77,7 @@ def test_a_page_notices_that_its_server_is_gone_and_goes_on(browser):
     page.context.close()
 
 
-@pytest.mark.parametrize("viewport", [{"width": w, "height": 900} for w in (1280, 1920)])
+@pytest.mark.parametrize("viewport", VIEWPORTS)
 def test_a_run_that_another_process_keeps_appears_and_is_taken_over(page, tmp_path, monkeypatch):
     monkeypatch.setenv("FUSELOOM_RUNS", str(tmp_path / "runs.sqlite"))
     with Server("--keep-runs") as server:

@@ -18,7 +18,9 @@ IMPORTED = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("engine", ["interpreter", "compiled"])
+@pytest.mark.parametrize(
+    "engine", ["compiled", pytest.param("interpreter", marks=pytest.mark.fuzz)]
+)
 def test_explained_for_people(engine: str, capsys: pytest.CaptureFixture[str]) -> None:
     printed = output(capsys, *KARATE, "--explain", "--engine", engine)
     assert printed.count("critical path:\n") == 1

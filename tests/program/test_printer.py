@@ -90,7 +90,7 @@ def test_the_shape_of_a_reshape_is_printed() -> None:
     assert parse(print_program(program)) == program
 
 
-@settings(max_examples=300, derandomize=True, deadline=None)
+@settings(max_examples=100, derandomize=True, deadline=None)
 @given(programs())
 def test_round_trip(program: Program) -> None:
     verify(program)

@@ -44,7 +44,7 @@ def search(first: int, wanted: int) -> Counter[str]:
 
 
 def test_the_smallest_channels_do_not_deadlock() -> None:
-    seen = search(SEED, 20)
+    seen = search(SEED, 10)
     assert seen["slower"]
 
 

@@ -77,10 +77,10 @@ def search(first: int, wanted: int) -> Counter[str]:
     return seen
 
 
-def test_four_hundred_programs() -> None:
-    seen = search(SEED, 400)
+def test_random_programs() -> None:
+    seen = search(SEED, 200)
     for what in ("whole", "inner", "outermost", "nothing"):
-        assert seen[what] >= 80, what
+        assert seen[what] >= 40, what
 
 
 @pytest.mark.fuzz

@@ -83,8 +83,8 @@ def search(first: int, wanted: int, wide: bool = False) -> Counter[str]:
     return seen
 
 
-def test_seventy_programs() -> None:
-    seen = search(SEED, 70)
+def test_random_programs() -> None:
+    seen = search(SEED, 50)
     for what in (
         "search",
         "fork",
@@ -96,13 +96,13 @@ def test_seventy_programs() -> None:
         "lanes",
         "dense levels",
     ):
-        assert seen[what] >= 8, what
+        assert seen[what] >= 5, what
     for what in ("spacc2", "tilefold", "shift", "fiber_align", "valdrop", "copies"):
         assert seen[what], what
 
 
 def test_dimensions_that_nothing_dense_could_hold() -> None:
-    search(SEED + 30_000, 30, wide=True)
+    search(SEED + 30_000, 15, wide=True)
 
 
 @pytest.mark.fuzz

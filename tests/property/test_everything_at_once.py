@@ -64,8 +64,8 @@ def search(first: int, wanted: int, undefined: bool = False, wide: bool = False)
     return seen
 
 
-def test_a_hundred_and_twenty_cases() -> None:
-    seen = search(SEED, 120)
+def test_random_cases() -> None:
+    seen = search(SEED, 80)
     for what in (
         "fused",
         "sized",
@@ -76,7 +76,7 @@ def test_a_hundred_and_twenty_cases() -> None:
         "compiled",
         "dense levels",
     ):
-        assert seen[what] >= 7, what
+        assert seen[what] >= 4, what
     for op in (
         "search",
         "spacc1",

@@ -117,8 +117,8 @@ def search(seeds: range, layers: int) -> tuple[int, int]:
 
 
 def test_deep_programs_match_and_their_faults_are_caught() -> None:
-    injected, caught = search(range(24), 3)
-    assert injected == caught > 80
+    injected, caught = search(range(12), 3)
+    assert injected == caught > 40
 
 
 @pytest.mark.fuzz
@@ -129,7 +129,7 @@ def test_three_hundred_deep_programs() -> None:
 
 def test_faults_in_random_programs_are_caught() -> None:
     injected = 0
-    for seed in range(41_000_000, 41_000_070):
+    for seed in range(41_000_000, 41_000_035):
         if (case := draw(seed)) is None:
             continue
         run = simulate(case.compilation, case.data, engine="interpreter")
@@ -139,7 +139,7 @@ def test_faults_in_random_programs_are_caught() -> None:
         for what, wrong in faults(run, np.random.default_rng(seed)):
             assert not wrong.check().ok, (seed, what)
             injected += 1
-    assert injected >= 200
+    assert injected >= 100
 
 
 def ran(text: str, schedule: str = "", **data: Any) -> Run:

@@ -228,6 +228,7 @@ def _lines(folder: Path) -> list[str]:
     return (folder / "driver.log").read_text().split("\n")[:-1]
 
 
+@pytest.mark.fuzz
 def test_kills_at_random_moments(tmp_path: Path) -> None:
     kill_again_and_again(tmp_path, 2, 80, 0, seed=6)
 

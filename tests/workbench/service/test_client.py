@@ -126,7 +126,7 @@ def test_too_many_requests_are_not_kept(page):
 
 def test_a_large_graph_does_not_hold_anybody_up(pages):
     large, other = pages(), pages()
-    large.tell("set_schedule", "fuse T1..Y; parallel i by 16")
+    large.tell("set_schedule", "fuse T1..Y; parallel i by 8")
     large.until(lambda: large.part("later")["graph"] or large.refusals)
     other.ask("move_boundary", 4, 3)
     other.until(lambda: not other.part("later")["graph"])

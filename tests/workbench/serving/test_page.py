@@ -131,7 +131,7 @@ async def sequences(server: Server, number: int, seed: int) -> None:
 
 
 def test_all_parts_show_one_design_after_quick_sequences(server):
-    asyncio.run(sequences(server, 10, seed=1))
+    asyncio.run(sequences(server, 6, seed=1))
     assert not server.faults()
 
 
@@ -155,7 +155,7 @@ def test_all_parts_show_one_design_after_200_quick_sequences(server):
 
 
 def test_several_visitors_get_their_own_answers(server):
-    outcome = asyncio.run(measure(server, visitors=4, seconds=8, pause=0.3))
+    outcome = asyncio.run(measure(server, visitors=4, seconds=5, pause=0.3))
     assert not outcome.wrong
     assert len(outcome.drags) >= 4
     assert quantile(outcome.drags, 0.5) < 10

@@ -164,7 +164,7 @@ STATES = {"idle": _idle, "opening a page": _opening, "dragging": _dragging, "loa
           "running and waiting": _running_and_waiting, "tab closed": _gone}  # fmt: skip
 
 
-USUAL = ("dragging", "ranking and drawing", "running and waiting")
+USUAL = ("dragging", "running and waiting")
 """Those of every run; the others are left to the long one."""
 
 

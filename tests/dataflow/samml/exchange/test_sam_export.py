@@ -49,10 +49,10 @@ def test_models_round_trip(model: str) -> None:
 def test_random_programs_round_trip() -> None:
     print(f"seeds from {SEED}")
     regions = 0
-    for seed in range(SEED, SEED + 60):
+    for seed in range(SEED, SEED + 30):
         case = make_case(random.Random(seed))
         regions += round_trip(case.compilation) if case else 0
-    assert regions > 50
+    assert regions > 25
 
 
 SPMM = "A: 4x5 csr\nX: 5x3 csr\nT[i,j] = A[i,k] * X[k,j]"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from engine.dataflow.sim.dram import Ideal, MemoryStats, Queues, build, controller
 from engine.dataflow.sim.dram.state import LAST
@@ -57,6 +58,7 @@ def test_an_answer_leads_to_no_earlier_batch() -> None:
     assert controller.advance(m) == 0
 
 
+@pytest.mark.fuzz
 def test_all_queues_busy_take_four_words_a_cycle() -> None:
     config = Queues()
     requests = np.zeros((8, 400, 4), np.int64)
