@@ -57,10 +57,17 @@ def viewport() -> dict[str, int]:
     return {"width": 1280, "height": 900}
 
 
+@pytest.fixture(scope="session")
+def context(browser) -> Iterator:
+    """What pages share: what a page has loaded and compiled, the next one need not."""
+    made = browser.new_context()
+    yield made
+    made.close()
+
+
 @pytest.fixture
-def page(browser, viewport) -> Iterator:
+def page(context, viewport) -> Iterator:
     """A page that fails its test on an external request or an uncaught error."""
-    context = browser.new_context(viewport=viewport)
     external: list[str] = []
     errors: list[str] = []
 
@@ -68,12 +75,17 @@ def page(browser, viewport) -> Iterator:
         external.append(route.request.url)
         route.abort()
 
-    context.route(lambda url: not url.startswith(LOCAL), refuse)
     opened = context.new_page()
+    opened.set_viewport_size(viewport)
+    opened.route(lambda url: not url.startswith(LOCAL), refuse)
     opened.on("pageerror", lambda error: errors.append(str(error)))
     opened.on("console", lambda m: errors.append(m.text) if m.type == "error" else None)
     yield opened
-    context.close()
+    if opened.url.startswith("http"):
+        opened.evaluate("() => { localStorage.clear(); sessionStorage.clear() }")
+    context.clear_cookies()
+    for page in context.pages:
+        page.close()
     assert not external, f"the page asked the network for {external}"
     assert not errors, errors
 
