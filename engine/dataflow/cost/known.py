@@ -248,6 +248,10 @@ class Known:
     def note(self, executed: Execution) -> None:
         """Keep what an executed region writes, in place of what was expected of it."""
         self.patterns.note(executed)
+        self._drop_expected()
+
+    def _drop_expected(self) -> None:
+        """What is known is no longer expected."""
         for name in [name for name in self.expected if self.patterns.knows(name)]:
             del self.expected[name]
             for own in [own for own in self.data if own not in self.patterns.inputs]:
@@ -274,6 +278,7 @@ class Known:
             operands = self.program.producers[name].operands
             if all(self.patterns.knows(access.tensor) for access in operands):
                 self.patterns.define(name, found)
+                self._drop_expected()
             else:
                 self.patterns.made_up[name] = found
             return

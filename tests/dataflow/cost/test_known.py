@@ -130,3 +130,16 @@ def test_what_was_made_up_gives_way_to_what_is_executed(monkeypatch: pytest.Monk
     assert after.mode is right.mode is Mode.EXACT
     assert (after.cycles, after.flops, after.least) == (right.cycles, right.flops, right.least)
     assert shared.elements("R") == fresh.elements("R")
+
+
+def test_what_follows_from_a_definition_is_no_longer_expected() -> None:
+    """Bounds rest on how many elements there are, never on how many there might be."""
+    found = known("metadata")
+    estimate_region(compile_program(PROGRAM).regions[0], found)
+    there = float(((DATA["A"] != 0).astype(int) @ (DATA["B"] != 0) > 0).sum())
+    assert "T" in found.expected
+    assert found.elements("T") != there
+    found.make_up("T")
+    assert found.patterns.knows("T")
+    assert found.elements("T") == there
+    assert found.why("T").formula == "coordinates by its definition"
