@@ -38,11 +38,8 @@ from engine.results.record import DataSource
 RUN = "engine.experiments.jobs:run_configuration"
 ESTIMATE = "engine.experiments.jobs:estimate_configuration"
 Report = Callable[[float, str], bool]
-CHECKED = (0.3, 2.0)
-"""How long the check of a region may take, as a share of its run: rows are sampled beyond it.
-
-The second holds where nothing can be compared in the first.
-"""
+CHECKED = 0.3
+"""How long the check of a region may take, as a share of its run: rows are sampled beyond it."""
 
 
 def request_of(
@@ -166,19 +163,13 @@ def _scanned(graph: Graph, put: Sequence[float]) -> float:
 
 def _checked(run: Run) -> Check:
     """Compare what fits into a share of the run's time; rows are drawn where that is not all."""
-    program = run.compilation.program
-    reshapes = [Step(s.out.tensor, (s,), (s.out.tensor,)) for s in program.live if not s.op.fuses]
-
-    def within(share: float) -> Check:
-        steps = [
-            Step(r.name, r.region.region.statements, r.region.region.outputs, share * r.seconds)
-            for r in run.regions
-        ]
-        return check_outputs(program, [*steps, *reshapes], run.data, run.outputs)
-
-    first, more = CHECKED
-    check = within(first)
-    return check if check.compared else within(more)
+    steps = [
+        Step(r.name, r.region.region.statements, r.region.region.outputs, CHECKED * r.seconds)
+        for r in run.regions
+    ]
+    live = run.compilation.program.live
+    reshapes = [Step(s.out.tensor, (s,), (s.out.tensor,)) for s in live if not s.op.fuses]
+    return check_outputs(run.compilation.program, [*steps, *reshapes], run.data, run.outputs)
 
 
 def _loaded(given: Configuration, request: Mapping[str, Any]) -> Loaded:
