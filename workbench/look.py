@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
+
 import param
 
 from engine.dataflow.compiler import CompiledRegion
@@ -31,9 +33,9 @@ class Look(param.Parameterized):
     __abstract = True
 
     @property
+    @abstractmethod
     def regions(self) -> tuple[CompiledRegion, ...]:
         """The regions of the design."""
-        raise NotImplementedError
 
     @property
     def current(self) -> CompiledRegion:

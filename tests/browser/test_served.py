@@ -31,6 +31,13 @@ def open_page(page, server):
     page.locator("g.node").first.wait_for(timeout=2 * PATIENCE)
 
 
+def fits_in_both_themes(page):
+    for _ in range(2):
+        wide = page.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
+        assert wide[0] <= wide[1]
+        page.locator("header button").last.click()
+
+
 @pytest.mark.parametrize("viewport", VIEWPORTS)
 def test_the_served_page_works_under_its_policy(page):
     with Server() as server:
@@ -48,10 +55,7 @@ def test_the_served_page_works_under_its_policy(page):
         expect(page.get_by_text("in the order of the graph")).to_be_visible()
         page.get_by_role("tab", name="Costs").click()
         expect(page.locator("tr[data-run='0']")).to_be_visible()
-        for _ in range(2):
-            wide = page.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
-            assert wide[0] <= wide[1]
-            page.locator("header button").last.click()
+        fits_in_both_themes(page)
         page.goto("about:blank")
         assert not server.faults()
 
@@ -107,9 +111,6 @@ def test_a_run_that_another_process_keeps_appears_and_is_taken_over(page, tmp_pa
         page.keyboard.press("Enter")
         expect(cuts).to_have_count(0)
         expect(row.get_by_role("button")).to_be_focused()
-        for _ in range(2):
-            wide = page.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
-            assert wide[0] <= wide[1]
-            page.locator("header button").last.click()
+        fits_in_both_themes(page)
         page.goto("about:blank")
         assert not server.faults()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.look import ACTIVITIES, Look
+from workbench.look import ACTIVITIES
 
 
 def test_looking_changes_no_design(session):
@@ -30,8 +30,3 @@ def test_another_region_has_nothing_selected(session):
     session.select_cell("T1", "i")
     session.select_region(1)
     assert (session.cell, session.node) == (("", ""), -1)
-
-
-def test_the_regions_are_those_of_a_design():
-    with pytest.raises(NotImplementedError):
-        Look().regions  # noqa: B018
