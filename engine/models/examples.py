@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import MappingProxyType
 
 from engine.models.model import Kernel, Model, instantiate
+from engine.program import Program
 
 
 def spmv(rows: int = 8, columns: int = 8, name: str = "spmv") -> Model:
@@ -24,21 +25,7 @@ def attention(tokens: int = 8, features: int = 4, name: str = "attention") -> Mo
     program = instantiate(
         "attention", tokens=tokens, features=features, scale=max(features, 1) ** -0.5, name=name
     )
-    kernels = (
-        Kernel("Q·Kᵀ", ("S",)),
-        Kernel("mask", ("P",)),
-        Kernel("scale", ("C",)),
-        Kernel("softmax", ("x", "d", "e", "s", "R")),
-        Kernel("·V", ("O",)),
-    )
-    presets = MappingProxyType(
-        {
-            "unfused": "fuse x..R",
-            "partial": "fuse S..C; fuse x..R",
-            "full": "fuse S..O",
-        }
-    )
-    return Model(program, kernels, presets, masks=frozenset({"M"}))
+    return _attending(program, "C")
 
 
 def heads(tokens: int = 16, heads: int = 2, features: int = 4, name: str = "heads") -> Model:
@@ -54,17 +41,22 @@ def heads(tokens: int = 16, heads: int = 2, features: int = 4, name: str = "head
         "heads", tokens=tokens, heads=heads, features=features, scale=max(features, 1) ** -0.5,
         name=name,
     )  # fmt: skip
+    return _attending(program, "Z")
+
+
+def _attending(program: Program, scaled: str) -> Model:
+    """The kernels and presets of masked attention; ``scaled`` are the scores that softmax takes."""
     kernels = (
         Kernel("Q·Kᵀ", ("S",)),
         Kernel("mask", ("P",)),
-        Kernel("scale", ("Z",)),
+        Kernel("scale", (scaled,)),
         Kernel("softmax", ("x", "d", "e", "s", "R")),
         Kernel("·V", ("O",)),
     )
     presets = MappingProxyType(
         {
             "unfused": "fuse x..R",
-            "partial": "fuse S..Z; fuse x..R",
+            "partial": f"fuse S..{scaled}; fuse x..R",
             "full": "fuse S..O",
         }
     )
