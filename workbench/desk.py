@@ -28,6 +28,7 @@ from workbench.records import source_of
 from workbench.session import Session
 from workbench.views import PARTS, graph, orders
 from workbench.worker import Job, Runner, warm_up
+from workbench.writing import write_every_message
 
 SLICE = 0.03
 """Seconds of ranking between two chances for other callbacks to run."""
@@ -51,6 +52,7 @@ class Desk(param.Parameterized):
 
     def __init__(self, runner: Any, **params: Any) -> None:
         super().__init__(**params)
+        write_every_message()
         self.runner = runner
         self.parts: dict[str, str] = {}
         self._read: dict[str, tuple[str, Any]] = {}

@@ -24,7 +24,6 @@ from workbench.desk import Desk
 from workbench.service.client import Client
 from workbench.service.hub import Hub
 from workbench.service.journal import note
-from workbench.service.writing import write_every_message
 
 LOADING = "The engine is being loaded; a few seconds."
 ALONE = 5.0
@@ -59,7 +58,6 @@ class ServedDesk(Desk):
 
     def __init__(self, hub: Hub, post: Callable[[Callable[[], None]], None] | None = None) -> None:
         super().__init__(ServedRunner(limit=hub.budgets.run_time))
-        write_every_message()
         self.number = next(_numbers)
         self.opened = time.monotonic()
         self._hub = hub

@@ -18,7 +18,7 @@ from typing import Any
 from engine.dataflow.cost.defined import defined
 from engine.dataflow.cost.exact.execution import Execution, Memo
 from engine.dataflow.cost.exact.nests import Floats
-from engine.dataflow.cost.exact.patterns import Patterns, UnknownError, elements_in
+from engine.dataflow.cost.exact.patterns import FullLevel, Patterns, UnknownError, elements_in
 from engine.dataflow.cost.exact.samples import Sample
 from engine.dataflow.cost.made_up import made_up
 from engine.dataflow.cost.mode import Mode, mode_named
@@ -31,6 +31,7 @@ from engine.program.dense_levels import all_compressed
 from engine.program.relayout import reshaped
 from engine.program.storage import StoredTensor, check_data
 from engine.program.stored_views import resolve_view
+from engine.program.tile_arrays import grid_shape
 from engine.program.types import Program
 
 ELEMENTS = 3e6
@@ -291,11 +292,12 @@ class Known:
         """Statistics of a view: measured where the coordinates are known."""
         name, _, order = key.partition("@")
         self._reshape(name)
-        if name in self.expected:
+        expected = self.expected.get(name) or self._counted(name)
+        if expected is not None:
             if not order:
-                return self.expected[name]
+                return expected
             stored = self.program.tensor(name).format.mode_order
-            return self.expected[name].permuted([stored.index(int(m)) for m in order.split(",")])
+            return expected.permuted([stored.index(int(m)) for m in order.split(",")])
         if key not in self._measured:
             self._measured[key] = Measured(resolve_view(self._stored(name), key))
         return self._measured[key]
@@ -310,6 +312,17 @@ class Known:
             return elements_in(made) * prod(self.program.tensor(name).format.tile)
         return self._stored(name)[name].nnz
 
+    def _counted(self, name: str) -> Expected | None:
+        """How often each coordinate of a tensor occurs that is full of more than is listed."""
+        made = self.patterns.made(name)
+        if made is None or name in self.data:
+            return None
+        if not any(isinstance(level, FullLevel) and level.n > LOOKED_AT for level in made):
+            return None
+        tensor = self.program.tensor(name)
+        sizes = grid_shape(tensor)
+        return Expected.counted(made, [sizes[axis] for axis in tensor.format.mode_order])
+
     def _stored(self, name: str) -> Mapping[str, StoredTensor]:
         if name not in self.data:
             self.data[name] = self.patterns.stored(name)
@@ -323,7 +336,7 @@ class Known:
         source = statement.operands[0].tensor
         self._reshape(source)
         tensor = self.program.tensor(name)
-        if source in self.expected:
+        if source in self.expected or self._counted(source) is not None:
             self.expected[name] = Expected.uniform(tensor, self.elements(source))
         else:
             self.data[name] = reshaped(self._stored(source)[source], tensor)

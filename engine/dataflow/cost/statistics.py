@@ -15,6 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from engine.dataflow.cost.exact.patterns import FullLevel, Levels
 from engine.program.levels import CompressedLevel, stored_shape
 from engine.program.statistics import TensorStatistics
 from engine.program.storage import StoredTensor
@@ -100,6 +101,23 @@ class Expected:
             kept = 1.0 if density == 1.0 else -float(np.expm1(inside * np.log1p(-density)))
             stored = prod(sizes[: level + 1]) * kept
             counts.append(np.full(sizes[level], stored / sizes[level]))
+        return cls(tuple(counts))
+
+    @classmethod
+    def counted(cls, levels: Levels, sizes: Sequence[int]) -> Expected:
+        """What levels that are known hold, without listing those that have every coordinate.
+
+        Parameters
+        ----------
+        sizes : sequence of int
+            Coordinates that there are, per level.
+        """
+        counts = []
+        for level, size in zip(levels, sizes, strict=True):
+            if isinstance(level, FullLevel):
+                counts.append(np.full(size, float(level.fibers)))
+            else:
+                counts.append(np.bincount(level[1], minlength=size).astype(np.float64))
         return cls(tuple(counts))
 
     def permuted(self, levels: Sequence[int]) -> Expected:

@@ -143,3 +143,20 @@ def test_what_follows_from_a_definition_is_no_longer_expected() -> None:
     assert found.patterns.knows("T")
     assert found.elements("T") == there
     assert found.why("T").formula == "coordinates by its definition"
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        "s = sum[i,j] C[i,j]",
+        "D[j,i] = relu(C[i,j])",
+        "R: 50000x200000 dense\nR[a,b] = reshape(C[i,j])\nz[a] = sum[b] R[a,b]",
+    ],
+)
+def test_what_is_full_of_more_than_is_listed_is_estimated(rest: str) -> None:
+    """Its coordinates are known by its definition, all of them, and too many to be made."""
+    text = f"a: 100000 dense\nb: 100000 dense\nC[i,j] = a[i] * b[j]\n{rest}"
+    compilation = compile_program(parse(text))
+    data = {"a": np.ones(100000), "b": np.ones(100000)}
+    found = estimate(compilation, data)
+    assert [region.cycles for region in found.regions] == pytest.approx([1e10, 1e10], rel=1e-3)

@@ -6,7 +6,9 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from engine.dataflow.cost.statistics import Expected
+from engine.dataflow.cost.exact.patterns import FullLevel
+from engine.dataflow.cost.statistics import Expected, Measured
+from engine.program import check_data, parse
 from tests.dataflow.cost.products import PRODUCT, both, compiled, near
 
 STAR = nx.to_numpy_array(nx.star_graph(40))
@@ -65,3 +67,18 @@ def test_a_sparse_tensor_has_fewer_coordinates_outside_than_elements() -> None:
     turned = Expected((np.full(100, 0.26), np.full(100, 0.3))).permuted([1, 0])
     assert turned.total == pytest.approx(30.0)
     assert 20 < turned.counts[0].sum() < 30
+
+
+def test_what_has_every_coordinate_is_counted_without_being_listed() -> None:
+    """Full levels below a listed one: counts are those of the tensor itself, and so are fibers."""
+    kept = np.array([1, 2, 5])
+    levels = ((np.array([0, 3]), kept), FullLevel(3, 4))
+    counted = Expected.counted(levels, (7, 4))
+    dense = np.zeros((7, 4))
+    dense[kept] = 1
+    measured = Measured(check_data(parse("A: 7x4 dcsr\ny[i,j] = relu(A[i,j])"), {"A": dense})["A"])
+    rows = [each.enter(0, np.ones(1)) for each in (counted, measured)]
+    assert np.array_equal(rows[0].counts, rows[1].counts)
+    for each, row in zip((counted, measured), rows, strict=True):
+        assert np.array_equal(each.enter(1, row.weights).counts, np.full(4, 3.0))
+    assert counted.total == 12

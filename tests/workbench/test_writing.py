@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 from panel.io import document
 
-from workbench.service.writing import write_every_message
+from workbench.writing import write_every_message
 
 
 class _Socket:
