@@ -21,7 +21,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from engine.dataflow.compiler import Compilation, compile_program
+from engine.dataflow.compilation import Compilation
+from engine.dataflow.compiler import compile_program
 from engine.dataflow.sim.program_runs import simulate
 from engine.models import load
 from engine.program import parse

@@ -17,7 +17,8 @@ import networkx as nx
 import numpy as np
 import numpy.typing as npt
 
-from engine.dataflow.compiler import CompiledRegion, compile_program, compile_region
+from engine.dataflow.compilation import CompiledRegion
+from engine.dataflow.compiler import compile_program, compile_region
 from engine.dataflow.fusion.classes import nest_classes
 from engine.dataflow.fusion.fuse import fuse
 from engine.dataflow.fusion.schedule import Schedule

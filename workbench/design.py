@@ -8,7 +8,9 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 
-from engine.dataflow.compiler import Compilation, CompiledRegion, compile_program
+from engine.dataflow.compilation import Compilation, CompiledRegion
+from engine.dataflow.compiled_before import CompiledBefore
+from engine.dataflow.compiler import compile_program
 from engine.dataflow.cost import Estimate, estimate
 from engine.dataflow.fusion.directives import Materialise, Setting
 from engine.dataflow.fusion.regions import partition
@@ -318,6 +320,10 @@ def schedule_of(program: Program, design: Design) -> Schedule:
     return Schedule(tuple(fusions), (*design.wishes, *orders), design.settings)
 
 
+_COMPILED = CompiledBefore()
+"""What designs before this one have compiled."""
+
+
 def build(design: Design, before: Built | None = None) -> Built:
     """Compile and estimate a design, each region under its best order unless one is chosen.
 
@@ -333,7 +339,7 @@ def build(design: Design, before: Built | None = None) -> Built:
     else:
         loaded = design.source
         program = loaded.model.program
-        fused = compile_program(program, schedule_of(program, design))
+        fused = compile_program(program, schedule_of(program, design), before=_COMPILED)
     machine = design.machine
     look_ups = LookUps.OPEN if design.as_written else LookUps.ALL
     ranking = best_orders(fused, loaded.data, effort=EFFORT, machine=machine, look_ups=look_ups)

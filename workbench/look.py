@@ -6,7 +6,7 @@ from abc import abstractmethod
 
 import param
 
-from engine.dataflow.compiler import CompiledRegion
+from engine.dataflow.compilation import CompiledRegion
 from engine.dataflow.samml.catalogue import primitive
 from engine.dataflow.samml.primitive import Family
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import param
 
-from engine.dataflow.compiler import Compilation, CompiledRegion
+from engine.dataflow.compilation import Compilation, CompiledRegion
 from engine.dataflow.cost import Estimate
 from engine.dataflow.sim.machine import Machine
 from engine.dataflow.sim.machine_text import read_machine

@@ -16,7 +16,7 @@ from typing import Any
 
 import param
 
-from engine.dataflow.compiler import Compilation
+from engine.dataflow.compilation import Compilation
 from engine.dataflow.sim.machine import Machine
 from engine.errors import FuseloomError
 from engine.program import StoredTensor

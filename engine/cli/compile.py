@@ -10,7 +10,7 @@ from typing import Any
 from engine.cli.command import Command, print_json
 from engine.cli.inputs import compilation, inputs, program_options
 from engine.cli.machine import sized
-from engine.dataflow.compiler import CompiledRegion, passes_text
+from engine.dataflow.compilation import CompiledRegion, passes_text
 from engine.program.formats import format_text
 from engine.results.document import Kind
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.cli.command import check_folder, print_json
-from engine.dataflow.compiler import Compilation
+from engine.dataflow.compilation import Compilation
 from engine.dataflow.samml.exchange import export_sam, export_tortilla, graph_to_json
 from engine.errors import GraphError
 from engine.program import regular_files

@@ -15,7 +15,8 @@ from engine.cli.command import json_option, natural
 from engine.cli.limits import MADE_UP_ELEMENTS
 from engine.cli.machine import machine_for, machine_options, sized
 from engine.cli.models import given_options, with_option
-from engine.dataflow.compiler import Compilation, compile_program
+from engine.dataflow.compilation import Compilation
+from engine.dataflow.compiler import compile_program
 from engine.dataflow.fusion.schedule import Schedule
 from engine.dataflow.sim.machine import Machine
 from engine.errors import DataError, ProgramError, ScheduleError

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.cli.command import Command, json_option, positive, print_json
-from engine.dataflow.compiler import Compilation
+from engine.dataflow.compilation import Compilation
 from engine.dataflow.sim.machine import PRESETS, Machine
 from engine.dataflow.sim.machine_text import MAX_SIZE, parse_machine, print_machine
 from engine.errors import SimulationError

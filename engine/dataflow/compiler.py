@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import logging
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import islice
+from typing import TypeAlias
 
-from engine.dataflow.fusion import directives
+from engine.dataflow.compilation import Compilation, CompiledRegion, finished
+from engine.dataflow.compiled_before import CompiledBefore
 from engine.dataflow.fusion.directives import (
     Fuse,
-    LocateLevel,
-    Materialise,
-    Order,
     Parallel,
     Span,
-    Store,
     blamed,
     blamed_if_named,
 )
@@ -27,27 +23,16 @@ from engine.dataflow.fusion.fuse import (
     fused_where_possible,
     less_shared,
 )
-from engine.dataflow.fusion.pog import PartialOrderGraph
 from engine.dataflow.fusion.prepare import prepare
 from engine.dataflow.fusion.region import FusedRegion
 from engine.dataflow.fusion.schedule import Schedule
 from engine.dataflow.fusion.search import OrderSearch, reason_for
-from engine.dataflow.samml.catalogue import primitive
 from engine.dataflow.samml.graph import Graph
-from engine.dataflow.samml.lowering import lower
-from engine.dataflow.samml.passes import PASSES, Change, Pass, Setting, run_passes, selected
-from engine.dataflow.samml.passes.buffers import DEFAULT_CAPACITY, size_buffers
+from engine.dataflow.samml.passes import PASSES, selected
 from engine.dataflow.samml.renaming import Kind
-from engine.dataflow.samml.traits import Arithmetic
-from engine.dataflow.samml.verify import verify
 from engine.dataflow.table.build import build_table
-from engine.dataflow.table.table import FusionTable
 from engine.errors import FuseloomError, LoweringError, OrderError, ScheduleError
-from engine.program.dense_levels import written_levels
-from engine.program.formats import Format, LevelFormat
-from engine.program.late_fields import LateFields
 from engine.program.types import Program, Statement
-from engine.results.text_table import Align, Column, text_table
 
 MAX_ORDERS_TRIED = 2_000
 PART_TRIES = 200
@@ -56,178 +41,13 @@ PART_TRIES = 200
 _LOG = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True)
-class CompiledRegion(LateFields):
-    """A region under one order, with its table and graph.
-
-    Attributes
-    ----------
-    changes : tuple of Change
-        What each pass did on the way from the table to the graph, in order.
-    """
-
-    region: FusedRegion
-    table: FusionTable
-    graph: Graph
-    changes: tuple[Change, ...] = field(default_factory=tuple)
-
-    @property
-    def name(self) -> str:
-        return self.region.name
-
-    @property
-    def pog(self) -> PartialOrderGraph:
-        return self.region.pog
-
-    @property
-    def order(self) -> tuple[str, ...]:
-        like: CompiledRegion | None = self.__dict__.get("_like")  # whose table is there
-        return self.table.order if like is None else like.order
-
-    @cached_property
-    def legal_orders(self) -> int:
-        """How many orders it could have."""
-        like: CompiledRegion | None = self.__dict__.get("_like")
-        return self.pog.count() if like is None else like.legal_orders
-
-    @property
-    def own_order(self) -> tuple[str, ...]:
-        """The order without the indices that the compiler added: what a schedule may name."""
-        return tuple(x for x in self.order if x in self.region.extents)
-
-    @cached_property
-    def copies(self) -> tuple[str, ...]:
-        """Tensors that memory must hold a second time, in another mode order, for this region.
-
-        Dense tensors are not among them: any order of theirs is address arithmetic.
-        """
-        keys = dict.fromkeys(str(n.params.get("tensor", "")) for n in self.graph.nodes)
-        names = [key.partition("@")[0] for key in keys if "@" in key]
-        tensors = [self.region.program.tensor(name) for name in names]
-        return tuple(t.name for t in tensors if not t.format.all_dense)
-
-    @cached_property
-    def recomputed(self) -> Mapping[str, int]:
-        """Statements that the graph computes more than once, and how often.
-
-        A tensor that is used twice is computed once where both uses need its elements at the same
-        time; where they do not, it would have to be kept, and is computed again.
-        """
-        like: CompiledRegion | None = self.__dict__.get("_like")
-        if like is not None and not like.recomputed:
-            return {}
-        computing = {
-            node.origin.partition(".")[0]
-            for node in self.graph.nodes
-            if primitive(node.op).arithmetic in _COMPUTING
-        }
-        made = Counter(c.tensor for c in self.table.columns if c.name in computing and not c.leaf)
-        return {tensor: times for tensor, times in made.items() if times > 1}
-
-
-_COMPUTING = (Arithmetic.BINARY, Arithmetic.UNARY, Arithmetic.FOLD)
-
-
-@dataclass(frozen=True)
-class Compilation:
-    """A compiled program: its regions run one after another.
-
-    Attributes
-    ----------
-    program : Program
-        As its schedule changes it: in blocks, under global iteration, with levels stored dense.
-    source : Program or None
-        What it was before, if that is known.
-    stores : tuple of Store
-        How tensors are stored of which the schedule says nothing, where an estimate chose it.
-    """
-
-    program: Program
-    schedule: Schedule
-    regions: tuple[CompiledRegion, ...]
-    source: Program | None = None
-    stores: tuple[Store, ...] = ()
-
-    @cached_property
-    def dense_levels(self) -> Mapping[str, Format]:
-        """The tensors between regions that have dense levels, and how they are stored."""
-        names = [name for region in self.regions for name in region.region.outputs]
-        return {
-            name: self.program.tensor(name).format
-            for name in names
-            if LevelFormat.DENSE in written_levels(self.program, name)
-        }
-
-    @cached_property
-    def resolved(self) -> Schedule:
-        """The schedule with every region and its order named: it gives this very compilation.
-
-        Whatever chose the orders, whatever data they were chosen by.
-        """
-        wishes = tuple(o for o in self.schedule.orders if o.last is None)
-        written = {None, *(name for r in self.regions for name in r.region.outputs)}
-        settings: list[directives.Setting] = [
-            s
-            for s in (*self.schedule.settings, *self.stores)
-            if not isinstance(s, LocateLevel | Materialise)
-            and (not isinstance(s, Store) or s.tensor in written)
-        ]
-        fusions, orders = [], []
-        for r in self.regions:
-            first, _, last = r.name.partition("..")
-            if r.own_order:  # scalars alone have none
-                orders.append(Order(first, last or first, r.own_order))
-            if last:
-                fusions.append(Fuse(first, last))
-            span, options = Span(first, last or first), r.region.options
-            for levels, on in ((options.looked_up, True), (options.scanned, False)):
-                settings += [LocateLevel(view, x, on, span) for view, x in sorted(levels)]
-        return Schedule(tuple(fusions), (*wishes, *orders), tuple(settings))
-
-    def sized(self, default: int = DEFAULT_CAPACITY) -> Compilation:
-        """The same with finite channels, of capacities that no data can deadlock.
-
-        Parameters
-        ----------
-        default : int
-            Capacity of channels in which nothing has to wait (see ``size_buffers``).
-        """
-        regions = tuple(
-            replace(r, graph=size_buffers(r.graph, r.region.extents, default=default))
-            for r in self.regions
-        )
-        return replace(self, regions=regions)
-
-    def with_passes(self, names: Sequence[str]) -> Compilation:
-        """The same tables, lowered again, with other passes (see :func:`compile_program`)."""
-        passes = selected(PASSES, names)
-        return replace(
-            self, regions=tuple(_finish(r.region, r.table, passes) for r in self.regions)
-        )
-
-    def __str__(self) -> str:
-        return "\n\n".join(f"{r.region}\n{r.table}\n{r.graph}" for r in self.regions)
-
-
-def passes_text(compilation: Compilation) -> str:
-    """The table of passes, and what those that ran did to each region."""
-    columns = tuple(Column(title, align=Align.LEFT) for title in ("pass", "runs", "what it does"))
-    rows = [(p.name, p.place.value, p.text) for p in PASSES.values()]
-    lines = text_table(columns, rows, header=False)
-    for r in compilation.regions:
-        lines += ["", r.name] if r.changes else ["", f"{r.name}: as lowered"]
-        told = "nodes {:,} -> {:,}, streams {:,} -> {:,}"
-        changes = [(c.name, told.format(*c.nodes, *c.streams)) for c in r.changes]
-        lines += text_table(columns[:2], changes, indent="  ", header=False)
-    return "\n".join(lines)
-
-
 def compile_region(
     region: FusedRegion,
     order: Sequence[str] | None = None,
     *,
     passes: Sequence[str] | None = None,
     tries: int = MAX_ORDERS_TRIED,
+    before: CompiledBefore | None = None,
 ) -> CompiledRegion:
     """Compile one region.
 
@@ -240,6 +60,8 @@ def compile_region(
         As for :func:`compile_program`.
     tries : int
         How many kinds of orders to try where none is given.
+    before : CompiledBefore, optional
+        Where to look whether an equal region has been compiled, and to note it.
 
     Raises
     ------
@@ -248,6 +70,9 @@ def compile_region(
     GraphError
         If a pass is not known, or stands where it cannot.
     """
+    if before is not None and passes is None:
+        asked = order if order is None else tuple(order), tries
+        return before.get(region, asked, lambda: compile_region(region, order, tries=tries))
     if order is not None or region.chosen is not None:
         return _built(region, tuple(order or region.chosen or ()), passes)
     reason: FuseloomError | None = None
@@ -292,7 +117,7 @@ def _built(
         If the schedule asks for what the region has not.
     """
     try:
-        return _finish(region, build_table(region, order), selected(PASSES, passes))
+        return finished(region, build_table(region, order), selected(PASSES, passes))
     except (OrderError, LoweringError, ScheduleError):
         raise
     except Exception as fault:
@@ -307,19 +132,12 @@ def _built(
         ) from fault
 
 
-def _finish(region: FusedRegion, table: FusionTable, passes: Sequence[Pass]) -> CompiledRegion:
-    table.verify()
-    setting = Setting(region.options.lanes, lambda: region.extents)
-    graph, changes = run_passes(lower(table), PASSES, passes, setting)
-    verify(graph)
-    return CompiledRegion(region, table, graph, changes)
-
-
 def compile_program(
     program: Program,
     schedule: Schedule | str | None = None,
     *,
     passes: Sequence[str] | None = None,
+    before: CompiledBefore | None = None,
 ) -> Compilation:
     """Fuse a program under a schedule and lower every region.
 
@@ -330,6 +148,8 @@ def compile_program(
     passes : sequence of str, optional
         Names of the passes to run over each graph, in that order, and no others; by default
         those that stand so in :data:`engine.dataflow.samml.passes.PASSES`.
+    before : CompiledBefore, optional
+        Regions that have been compiled under other schedules, which need not be compiled again.
 
     Raises
     ------
@@ -341,13 +161,14 @@ def compile_program(
     elif isinstance(schedule, str):
         schedule = Schedule.parse(schedule)
     prepared, rest = prepare(program, schedule)
+    build = partial(compile_region, passes=passes, before=before)
     regions: list[CompiledRegion] = []
     kinds: dict[int, Kind[CompiledRegion]] = {}
     for number, (region, like) in enumerate(fuse_kinds(prepared, rest)):
         if like in kinds:
             regions.append(_like(kinds[like], region, passes))
             continue
-        made = _blamed(rest, region, passes)
+        made = _blamed(rest, region, build)
         if len(made) == 1 and made[0].region is region:
             kinds[number] = Kind(made[0].graph, region.statements, made[0])
         regions += made
@@ -374,12 +195,14 @@ def _like(
     )
 
 
-def _compiled(
-    schedule: Schedule, region: FusedRegion, passes: Sequence[str] | None
-) -> list[CompiledRegion]:
+_Build: TypeAlias = Callable[..., CompiledRegion]
+""":func:`compile_region`, as the program is to be compiled."""
+
+
+def _compiled(schedule: Schedule, region: FusedRegion, build: _Build) -> list[CompiledRegion]:
     """A region compiled; where the schedule says so and it must be, in several."""
     try:
-        return [_whole(schedule, region, passes)]
+        return [_whole(schedule, region, build)]
     except (OrderError, LoweringError) as problem:
         if region.chosen is not None or len(region.statements) == 1:
             raise
@@ -391,7 +214,7 @@ def _compiled(
     found: list[CompiledRegion] = []
     left = region.statements
     while left:
-        whole, left = _largest(program, schedule, left, passes)
+        whole, left = _largest(program, schedule, left, build)
         found.append(whole)
     return found
 
@@ -399,37 +222,35 @@ def _compiled(
 def _whole(
     schedule: Schedule,
     region: FusedRegion,
-    passes: Sequence[str] | None,
+    build: _Build,
     tries: int = MAX_ORDERS_TRIED,
 ) -> CompiledRegion:
     try:
-        return compile_region(region, passes=passes, tries=tries)
+        return build(region, tries=tries)
     except (OrderError, LoweringError) as problem:
         if region.chosen is not None:
             raise
         # What its parts share may rule out the orders that each of them has.
         for apart in less_shared(region, schedule):
             try:
-                return compile_region(apart, passes=passes, tries=tries)
+                return build(apart, tries=tries)
             except (OrderError, LoweringError):
                 continue
         raise problem
 
 
-def _blamed(
-    schedule: Schedule, region: FusedRegion, passes: Sequence[str] | None
-) -> list[CompiledRegion]:
+def _blamed(schedule: Schedule, region: FusedRegion, build: _Build) -> list[CompiledRegion]:
     """Compile a region; what is wrong with it is told with the place of the directive at fault."""
     orders = (o for o in schedule.orders if o.last and Span(o.first, o.last).name == region.name)
     with blamed(next(orders, None)), blamed_if_named(schedule.of(Parallel)):
-        return _compiled(schedule, region, passes)
+        return _compiled(schedule, region, build)
 
 
 def _largest(
     program: Program,
     schedule: Schedule,
     statements: tuple[Statement, ...],
-    passes: Sequence[str] | None,
+    build: _Build,
 ) -> tuple[CompiledRegion, tuple[Statement, ...]]:
     """As many of the first statements as are found to make a region, and those that are left.
 
@@ -442,17 +263,17 @@ def _largest(
         If the first alone cannot be built.
     """
 
-    def build(count: int) -> CompiledRegion:
+    def first(count: int) -> CompiledRegion:
         made = fuse_statements(program, schedule, statements[:count])
         if len(made) > 1:
             raise LoweringError(f"region {made[0].name} ends before {statements[count - 1].out}")
-        return _whole(schedule, made[0], passes, PART_TRIES)
+        return _whole(schedule, made[0], build, PART_TRIES)
 
-    best, low, high = build(1), 1, len(statements) + 1
+    best, low, high = first(1), 1, len(statements) + 1
     while high - low > 1:
         middle = (low + high) // 2 if high <= len(statements) else min(2 * low, high - 1)
         try:
-            best, low = build(middle), middle
+            best, low = first(middle), middle
         except (OrderError, LoweringError):
             high = middle
     return best, statements[low:]
@@ -461,7 +282,7 @@ def _largest(
 def _ways_out(schedule: Schedule, region: FusedRegion, problem: FuseloomError) -> str | None:
     """How to cut a region that cannot be built, and what else would help."""
     try:
-        _, left = _largest(region.program, schedule, region.statements, None)
+        _, left = _largest(region.program, schedule, region.statements, compile_region)
     except (OrderError, LoweringError):
         return problem.hint
     parts = (region.statements[: -len(left)], left)

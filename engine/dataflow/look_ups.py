@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from enum import Enum
 
-from engine.dataflow.compiler import CompiledRegion, compile_region
+from engine.dataflow.compilation import CompiledRegion
+from engine.dataflow.compiler import compile_region
 from engine.dataflow.cost.estimate import Known, estimate_region
 from engine.dataflow.cost.numbers import RegionEstimate
 from engine.dataflow.fusion.region import FusedRegion

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
-from engine.dataflow.compiler import Compilation, CompiledRegion, compile_region
+from engine.dataflow.compilation import Compilation, CompiledRegion
+from engine.dataflow.compiler import compile_region
 from engine.dataflow.cost import Mode
 from engine.dataflow.cost.estimate import Known, estimate_region
 from engine.dataflow.cost.numbers import RegionEstimate

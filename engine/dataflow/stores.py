@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
-from engine.dataflow.compiler import Compilation, CompiledRegion, compile_program, compile_region
+from engine.dataflow.compilation import Compilation, CompiledRegion
+from engine.dataflow.compiler import compile_program, compile_region
 from engine.dataflow.cost.estimate import Known, estimate_region
 from engine.dataflow.cost.mode import Mode
 from engine.dataflow.cost.numbers import RegionEstimate

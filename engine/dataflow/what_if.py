@@ -11,7 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from engine.dataflow.compiler import Compilation, CompiledRegion, compile_region
+from engine.dataflow.compilation import Compilation, CompiledRegion
+from engine.dataflow.compiler import compile_region
 from engine.dataflow.cost import Estimate, Mode, estimate
 from engine.dataflow.cost.estimate import Known
 from engine.dataflow.cost.executed import executed_region

@@ -9,7 +9,8 @@ from functools import partial
 from math import inf
 from typing import Any
 
-from engine.dataflow.compiler import Compilation, compile_program
+from engine.dataflow.compilation import Compilation
+from engine.dataflow.compiler import compile_program
 from engine.dataflow.fusion.schedule import Schedule
 from engine.dataflow.method import FORMATS, KEPT, Dataflow
 from engine.dataflow.sim.machine import Machine

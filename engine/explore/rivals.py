@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import inf
 
-from engine.dataflow.compiler import Compilation, compile_program
+from engine.dataflow.compilation import Compilation
+from engine.dataflow.compiler import compile_program
 from engine.dataflow.cost.estimate import Estimate, estimate
 from engine.dataflow.fusion.directives import Global, Store
 from engine.dataflow.method import Dataflow

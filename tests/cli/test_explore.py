@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator
 
 from engine.cli import main
 from engine.dataflow import compiler
-from engine.dataflow.compiler import CompiledRegion
+from engine.dataflow.compilation import CompiledRegion
 from engine.dataflow.fusion.region import FusedRegion
 from engine.errors import LoweringError
 from engine.results.document import Kind, schema

@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 import fuseloom as fl
-from engine.dataflow.compiler import Compilation
+from engine.dataflow.compilation import Compilation
 from engine.dataflow.cost.estimate import Known
 from engine.dataflow.look_ups import LookUps, searchable, with_look_ups
 from engine.dataflow.orders import best_orders

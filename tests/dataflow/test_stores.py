@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 import fuseloom as fl
-from engine.dataflow.compiler import Compilation
+from engine.dataflow.compilation import Compilation
 from engine.dataflow.fusion.directives import Store
 from engine.dataflow.look_ups import LookUps
 from engine.dataflow.sim.machine import Machine

@@ -8,7 +8,8 @@ from itertools import count
 
 import pytest
 
-from engine.dataflow.compiler import Compilation, compile_program
+from engine.dataflow.compilation import Compilation
+from engine.dataflow.compiler import compile_program
 from engine.dataflow.fusion.alike import Kinds
 from engine.errors import FuseloomError
 from engine.program import Program, parse

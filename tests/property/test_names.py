@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.dataflow.compiler import Compilation, compile_program
+from engine.dataflow.compilation import Compilation
+from engine.dataflow.compiler import compile_program
 from engine.dataflow.cost import estimate
 from engine.dataflow.cost.exact import EXECUTIONS
 from engine.dataflow.cost.rules import RULES

@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from engine.dataflow.compiler import Compilation, compile_program, compile_region
+from engine.dataflow.compilation import Compilation
+from engine.dataflow.compiler import compile_program, compile_region
 from engine.dataflow.fusion.fuse import fuse
 from engine.dataflow.fusion.schedule import Schedule
 from engine.dataflow.samml.graph import Graph

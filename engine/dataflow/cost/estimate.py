@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from engine.dataflow.compiler import Compilation, CompiledRegion
+from engine.dataflow.compilation import Compilation, CompiledRegion
 from engine.dataflow.cost.exact.execution import Execution
 from engine.dataflow.cost.exact.nests import Profile
 from engine.dataflow.cost.exact.timing import Timed, timed

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import replace
 
-from engine.dataflow.compiler import CompiledRegion
+from engine.dataflow.compilation import CompiledRegion
 from engine.dataflow.cost.exact.execution import Budget, Execution, TooLargeError, execute
 from engine.dataflow.cost.exact.patterns import UnknownError
 from engine.dataflow.cost.known import Found, Known

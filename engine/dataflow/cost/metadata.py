@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.dataflow.compiler import CompiledRegion
+from engine.dataflow.compilation import CompiledRegion
 from engine.dataflow.cost.flow import Context, Flow
 from engine.dataflow.cost.known import Known
 from engine.dataflow.cost.node_numbers import NodeEstimate

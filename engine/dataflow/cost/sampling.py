@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from engine.dataflow.compiler import CompiledRegion
+from engine.dataflow.compilation import CompiledRegion
 from engine.dataflow.cost.exact.axes import working_index
 from engine.dataflow.cost.exact.execution import Budget, Executed, Execution, TooLargeError, execute
 from engine.dataflow.cost.exact.nests import Carried, Floats

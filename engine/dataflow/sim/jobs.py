@@ -11,7 +11,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from engine.dataflow.compiler import Compilation, compile_program
+from engine.dataflow.compilation import Compilation
+from engine.dataflow.compiler import compile_program
 from engine.dataflow.sim.explain.data import Detail
 from engine.dataflow.sim.machine import Machine
 from engine.dataflow.sim.program_runs import simulate

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from engine.dataflow.compiler import Compilation, CompiledRegion
+from engine.dataflow.compilation import Compilation, CompiledRegion
 from engine.dataflow.fusion.repair import traffic
 from engine.dataflow.sim.binding import bind
 from engine.dataflow.sim.checking import Step, check_outputs

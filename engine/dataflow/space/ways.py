@@ -8,7 +8,8 @@ from functools import cached_property, partial
 from itertools import chain, combinations, islice, permutations, product
 from math import inf
 
-from engine.dataflow.compiler import CompiledRegion, compile_region
+from engine.dataflow.compilation import CompiledRegion
+from engine.dataflow.compiler import compile_region
 from engine.dataflow.cost.known import Known
 from engine.dataflow.fusion.classes import NestClass, nest_classes
 from engine.dataflow.fusion.directives import Permute, Span

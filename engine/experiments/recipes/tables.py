@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from engine.dataflow.compiler import Compilation, CompiledRegion, compile_program
+from engine.dataflow.compilation import Compilation, CompiledRegion
+from engine.dataflow.compiler import compile_program
 from engine.dataflow.samml.catalogue import primitive
 from engine.dataflow.samml.graph import Graph
 from engine.dataflow.samml.primitive import Family

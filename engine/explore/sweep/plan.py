@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
@@ -9,7 +10,9 @@ from itertools import combinations, count, pairwise
 from pathlib import Path
 from typing import Any
 
-from engine.dataflow.compiler import Compilation, CompiledRegion, compile_program, compile_region
+from engine.dataflow.compilation import Compilation, CompiledRegion
+from engine.dataflow.compiled_before import CompiledBefore
+from engine.dataflow.compiler import compile_program, compile_region
 from engine.dataflow.cost import estimate
 from engine.dataflow.fusion.classes import nest_classes
 from engine.dataflow.fusion.directives import Block, Fuse, Materialise, Order, Parallel
@@ -31,6 +34,8 @@ from engine.results.record import DataSource
 
 MOST_RANKED = 400
 """Regions of a program whose orders are ranked; of longer ones the first orders are taken."""
+MOST_WAYS = 1024
+"""Regions of which all orders that were found are remembered."""
 _KEPT = 8
 """Programs with their data that are remembered, and compilations of each."""
 
@@ -147,6 +152,8 @@ class Planner:
         self._folder = folder
         self._subject = lru_cache(maxsize=_KEPT)(self._load)
         self._compiled = lru_cache(maxsize=_KEPT * _KEPT)(self._compile)
+        self._before = CompiledBefore()
+        self._ways: OrderedDict[int, _Orders] = OrderedDict()
 
     def plans(self) -> Iterator[Plan]:
         """Every configuration, the legal ones and the others."""
@@ -279,7 +286,7 @@ class Planner:
         if order != "all":
             yield replace(plan, compiled=_finished(compiled, plan))
             return
-        ways = [_Orders(region) for region in compiled.regions]
+        ways = [self._orders(region) for region in compiled.regions]
         for regions in _combined(ways):
             made = replace(compiled, regions=regions)
             told = "; ".join(f"{r.name}: {','.join(r.own_order)}" for r in regions if r.own_order)
@@ -292,10 +299,19 @@ class Planner:
                 outcome = Outcome.of_error(problem)
                 yield replace(plan, values=values, asked=str(asked), refused=outcome)
 
+    def _orders(self, compiled: CompiledRegion) -> _Orders:
+        """The orders of a region that other schedules may have too."""
+        found = self._ways.get(id(compiled))
+        if found is None:
+            found = self._ways[id(compiled)] = _Orders(compiled, self._before)
+            if len(self._ways) > MOST_WAYS:
+                self._ways.popitem(last=False)
+        return found
+
     def _compile(
         self, subject: Subject, schedule: str, order: str, machine: Machine
     ) -> Compilation:
-        compiled = compile_program(subject.given.program, schedule)
+        compiled = compile_program(subject.given.program, schedule, before=self._before)
         if order == "best" and len(compiled.regions) <= MOST_RANKED:
             return best_orders(compiled, subject.given.data, machine=machine).compilation
         return compiled
@@ -316,10 +332,11 @@ class _Orders:
     As it is if the schedule names its order.
     """
 
-    def __init__(self, compiled: CompiledRegion) -> None:
+    def __init__(self, compiled: CompiledRegion, before: CompiledBefore) -> None:
+        self._compiled, self._before = compiled, before
         self.refused: list[tuple[tuple[str, ...], FuseloomError]] = []
         self._known: list[CompiledRegion] = []
-        self._coming = self._find(compiled)
+        self._coming = self._find()
 
     def __iter__(self) -> Iterator[CompiledRegion]:
         for place in count():
@@ -330,13 +347,14 @@ class _Orders:
                 self._known.append(found)
             yield self._known[place]
 
-    def _find(self, compiled: CompiledRegion) -> Iterator[CompiledRegion]:
+    def _find(self) -> Iterator[CompiledRegion]:
+        compiled = self._compiled
         if compiled.region.chosen is not None or not compiled.own_order:
             yield compiled
             return
         for nests in nest_classes(compiled.region):
             try:
-                yield compile_region(compiled.region, nests.order)
+                yield compile_region(compiled.region, nests.order, before=self._before)
             except FuseloomError as reason:  # no primitive does that
                 self.refused.append((nests.order, reason))
 

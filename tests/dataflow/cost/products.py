@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from engine.dataflow.compiler import Compilation, compile_program
+from engine.dataflow.compilation import Compilation
+from engine.dataflow.compiler import compile_program
 from engine.dataflow.cost import Estimate, estimate
 from engine.dataflow.sim.program_runs import Run, simulate
 from engine.program import parse

@@ -6,7 +6,8 @@ from textwrap import dedent
 import numpy as np
 import pytest
 
-from engine.dataflow.compiler import Compilation, compile_program
+from engine.dataflow.compilation import Compilation
+from engine.dataflow.compiler import compile_program
 from engine.dataflow.fusion.schedule import Schedule
 from engine.dataflow.samml.graph import Graph
 from engine.dataflow.sim.program_runs import simulate

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 import fuseloom as fl
 from engine.cli import main
 from engine.cli.limits import size
-from engine.dataflow.compiler import Compilation
+from engine.dataflow.compilation import Compilation
 from engine.dataflow.sim.binding import bind
 from engine.dataflow.sim.bound import BoundGraph
 from engine.dataflow.sim.compiled import simulation as compiled

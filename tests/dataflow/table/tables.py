@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from engine.dataflow.compiler import CompiledRegion, compile_region
+from engine.dataflow.compilation import CompiledRegion
+from engine.dataflow.compiler import compile_region
 from engine.dataflow.fusion.fuse import fuse
 from engine.dataflow.fusion.schedule import Schedule
 from engine.program import parse

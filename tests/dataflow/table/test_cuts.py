@@ -7,7 +7,7 @@ scores before their maximum and their sum are taken.
 import numpy as np
 import pytest
 
-from engine.dataflow.compiler import Compilation, CompiledRegion
+from engine.dataflow.compilation import Compilation, CompiledRegion
 from engine.dataflow.fusion.schedule import Schedule
 from engine.dataflow.sim.program_runs import Run, simulate
 from engine.dataflow.table.cells import CellKind

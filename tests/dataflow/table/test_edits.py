@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.dataflow.compiler import Compilation, CompiledRegion
+from engine.dataflow.compilation import Compilation, CompiledRegion
 from engine.dataflow.fusion.fuse import fuse
 from engine.dataflow.fusion.schedule import Schedule
 from engine.dataflow.samml.lowering import lower

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.dataflow.compiler import Compilation, compile_region
+from engine.dataflow.compilation import Compilation
+from engine.dataflow.compiler import compile_region
 from engine.dataflow.fusion.fuse import fuse
 from engine.dataflow.fusion.schedule import Schedule
 from engine.dataflow.sim.program_runs import simulate

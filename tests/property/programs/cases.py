@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 
 from hypothesis import strategies as st
 
-from engine.dataflow.compiler import Compilation, CompiledRegion, compile_region
+from engine.dataflow.compilation import Compilation, CompiledRegion
+from engine.dataflow.compiler import compile_region
 from engine.dataflow.fusion.directives import Global
 from engine.dataflow.fusion.fuse import fuse
 from engine.dataflow.fusion.prepare import prepare

@@ -8,7 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from engine.dataflow.compiler import Compilation, compile_program
+from engine.dataflow.compilation import Compilation
+from engine.dataflow.compiler import compile_program
 from engine.dataflow.cost.exact.execution import (
     RULES,
     Budget,

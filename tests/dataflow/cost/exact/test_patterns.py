@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.dataflow.compiler import Compilation, compile_program
+from engine.dataflow.compilation import Compilation
+from engine.dataflow.compiler import compile_program
 from engine.dataflow.cost.exact.execution import Budget, Memo, execute
 from engine.dataflow.cost.exact.patterns import Patterns, UnknownError
 from engine.dataflow.sim.program_runs import simulate

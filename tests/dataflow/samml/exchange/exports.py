@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from engine.dataflow.compiler import Compilation, compile_program
+from engine.dataflow.compilation import Compilation
+from engine.dataflow.compiler import compile_program
 from engine.dataflow.samml.exchange import export_sam
 from engine.program import parse
 

@@ -8,7 +8,8 @@ import numpy as np
 import pygraphviz
 import pytest
 
-from engine.dataflow.compiler import Compilation, compile_program
+from engine.dataflow.compilation import Compilation
+from engine.dataflow.compiler import compile_program
 from engine.dataflow.fusion.schedule import Schedule
 from engine.dataflow.samml.exchange import export_sam, import_sam_text
 from engine.dataflow.samml.exchange.dotfile import parse_dot

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from engine.dataflow.compiler import Compilation
+from engine.dataflow.compilation import Compilation
 from engine.dataflow.samml.graph import Graph
 from engine.dataflow.samml.passes.parallelise import parallelise
 from engine.dataflow.samml.verify import verify

@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from engine.dataflow.compiler import CompiledRegion, compile_program
+from engine.dataflow.compilation import CompiledRegion
+from engine.dataflow.compiler import compile_program
 from engine.dataflow.samml.graph import Graph
 from engine.dataflow.samml.passes.buffers import ChannelSize, Sizing, size_buffers, sizing
 from engine.dataflow.samml.passes.parallelise import apply_parallel

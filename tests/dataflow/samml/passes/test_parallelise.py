@@ -7,7 +7,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from engine.dataflow.compiler import Compilation, compile_program
+from engine.dataflow.compilation import Compilation
+from engine.dataflow.compiler import compile_program
 from engine.dataflow.samml.passes.parallelise import apply_parallel, parallelise
 from engine.dataflow.samml.passes.web import unwoven, woven
 from engine.dataflow.samml.verify import verify

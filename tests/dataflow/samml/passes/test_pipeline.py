@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.dataflow.compiler import CompiledRegion, compile_program, passes_text
+from engine.dataflow.compilation import CompiledRegion, passes_text
+from engine.dataflow.compiler import compile_program
 from engine.dataflow.samml.graph import Graph
 from engine.dataflow.samml.lowering import lower
 from engine.dataflow.samml.passes import PASSES, Pass, Place, Setting, run_passes

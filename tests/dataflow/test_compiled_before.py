@@ -1,0 +1,85 @@
+"""Regions compiled before are what compiling them anew gives."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from itertools import pairwise
+
+import pytest
+
+from engine.dataflow.compiled_before import CompiledBefore
+from engine.dataflow.compiler import compile_program
+from engine.dataflow.fusion.directives import Fuse, Parallel, Repeat
+from engine.dataflow.fusion.schedule import Schedule
+from engine.errors import FuseloomError
+from engine.models import load
+from engine.program import Program, parse
+from tests.property.test_everything_at_once import draw
+
+SCHEDULES = 8
+
+
+def schedules(program: Program, rng: random.Random) -> Iterator[Schedule]:
+    names = [statement.out.tensor for statement in program.statements]
+    indices = sorted({x for statement in program.statements for x in statement.indices})
+    for _ in range(SCHEDULES):
+        cuts = sorted(rng.sample(range(1, len(names)), rng.randrange(len(names))))
+        ends = [0, *cuts, len(names)]
+        spans = pairwise(ends)
+        fusions = tuple(Fuse(names[a], names[b - 1], True) for a, b in spans if b - a > 1)
+        settings: tuple[Parallel | Repeat, ...] = ()
+        if indices and rng.random() < 0.3:
+            settings = (Parallel(rng.choice(indices), 2),)
+        yield Schedule(fusions, (), settings)
+
+
+def told(
+    program: Program, schedule: Schedule | str = "", before: CompiledBefore | None = None
+) -> list[object] | str:
+    """What a program is compiled to, or why it is not."""
+    try:
+        compiled = compile_program(program, schedule, before=before)
+    except FuseloomError as reason:
+        return str(reason)
+    return [
+        (r.name, r.graph, str(r.table), r.order, r.legal_orders, r.region.pog, r.copies)
+        for r in compiled.regions
+    ]
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_random_schedules_of_random_programs(seed: int) -> None:
+    case = draw(seed)
+    if case is None:
+        return
+    before = CompiledBefore()
+    for schedule in schedules(case.program, random.Random(seed)):
+        assert told(case.program, schedule, before) == told(case.program, schedule)
+
+
+def test_only_what_is_new_is_compiled() -> None:
+    model, _ = load("gcn", "karate")
+    names = [statement.out.tensor for statement in model.program.statements]
+    before = CompiledBefore()
+    one = compile_program(model.program, f"fuse {names[0]}..{names[1]}", before=before)
+    other = compile_program(model.program, f"fuse {names[4]}..{names[5]}", before=before)
+    known = {id(region) for region in one.regions}
+    new = [region.name for region in other.regions if id(region) not in known]
+    assert new == [names[0], names[1], f"{names[4]}..{names[5]}"]
+
+
+def test_a_region_that_shares_less_is_another() -> None:
+    """Of equal statements under equal names, but one is used twice where the other is computed."""
+    program = parse("A: 4x4 csr\nB: 4x4 csr\nT[i,j] = A[i,j] * B[i,j]\nU[i,j] = T[i,j] * T[i,j]")
+    before = CompiledBefore()
+    for schedule in ("fuse T..U", "", "fuse T..U"):
+        assert told(program, schedule, before) == told(program, schedule)
+
+
+def test_few_are_kept() -> None:
+    model, _ = load("gcn", "karate")
+    before = CompiledBefore(most=1)
+    first, again = (compile_program(model.program, before=before) for _ in range(2))
+    assert first.regions[0] is not again.regions[0]
+    assert first.regions[0].graph == again.regions[0].graph
