@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable
+from functools import cache
 
 import pytest
 
@@ -38,6 +39,7 @@ def fails(region: FusedRegion, order: tuple[str, ...]) -> bool:
     return False
 
 
+@cache
 def drawn() -> list[FusedRegion]:
     """Random programs, each fused entirely, of a few orders."""
     found = []
@@ -53,11 +55,8 @@ def drawn() -> list[FusedRegion]:
     return found
 
 
-REGIONS = drawn()
-
-
 def test_without_refusals_all_orders_come_in_sequence() -> None:
-    for region in (chain(), *REGIONS):
+    for region in (chain(), *drawn()):
         search = OrderSearch(region)
         assert not search.exhausted
         assert list(search) == list(region.orders())
@@ -100,7 +99,7 @@ def test_a_search_that_gives_up_is_not_exhausted() -> None:
 
 def test_the_reason_that_a_result_does_not_lie_where_it_is_used_holds_for_all_its_orders() -> None:
     refused = 0
-    for region in REGIONS:
+    for region in drawn():
         for order in region.pog.orders():
             try:
                 place(region.roots, order)
@@ -121,7 +120,7 @@ def test_the_reason_that_a_result_does_not_lie_where_it_is_used_holds_for_all_it
 def test_orders_that_are_skipped_fail_and_the_others_are_all_there() -> None:
     """Against building every order."""
     tried = failing = 0
-    for region in REGIONS:
+    for region in drawn():
         buildable = [order for order in region.orders() if not fails(region, order)]
         failing += region.pog.count() - len(buildable)
         search = OrderSearch(region)

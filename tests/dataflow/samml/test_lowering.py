@@ -4,22 +4,11 @@ from collections import Counter
 from textwrap import dedent
 
 import numpy as np
-import pytest
 
-from engine.dataflow.compilation import Compilation
-from engine.dataflow.compiler import compile_program
+from engine.dataflow.compilation import Compilation, CompiledRegion
 from engine.dataflow.fusion.schedule import Schedule
-from engine.dataflow.samml.graph import Graph
 from engine.dataflow.sim.program_runs import simulate
-from engine.models import MODELS
-from tests.dataflow.table.tables import compiled
-
-GRAPHS = [
-    pytest.param(region.graph, id=f"{name}-{preset}-{region.name}")
-    for name, build in MODELS.items()
-    for preset, schedule in {"single": "", **build().presets}.items()
-    for region in compile_program(build().program, schedule).regions
-]
+from tests.dataflow.table.tables import compiled, of_all_models
 
 
 def test_a_sparse_product() -> None:
@@ -79,9 +68,10 @@ def test_equal_nodes_are_made_once() -> None:
     assert (count["scan"], count["array"], count["unary"]) == (2, 1, 1)
 
 
-@pytest.mark.parametrize("graph", GRAPHS)
-def test_no_two_nodes_compute_the_same(graph: Graph) -> None:
+@of_all_models
+def test_no_two_nodes_compute_the_same(region: CompiledRegion) -> None:
     """Streams behind broadcasts count as one; only writers and broadcasts may repeat."""
+    graph = region.graph
     source: dict[int, int] = {}
     for k in graph.topological():
         node = graph.nodes[k]
@@ -97,8 +87,9 @@ def test_no_two_nodes_compute_the_same(graph: Graph) -> None:
     assert set(made.values()) == {1}
 
 
-@pytest.mark.parametrize("graph", GRAPHS)
-def test_fan_out_is_by_broadcast_only(graph: Graph) -> None:
+@of_all_models
+def test_fan_out_is_by_broadcast_only(region: CompiledRegion) -> None:
+    graph = region.graph
     read = Counter(s for node in graph.nodes for s in node.inputs)
     assert set(read.values()) == {1}
     for node in graph.nodes:
@@ -110,8 +101,9 @@ def test_fan_out_is_by_broadcast_only(graph: Graph) -> None:
             assert feeding.op != "broadcast"
 
 
-@pytest.mark.parametrize("graph", GRAPHS)
-def test_every_node_reaches_a_writer(graph: Graph) -> None:
+@of_all_models
+def test_every_node_reaches_a_writer(region: CompiledRegion) -> None:
+    graph = region.graph
     needed: set[int] = set()
     for k in reversed(graph.topological()):
         node = graph.nodes[k]
@@ -130,8 +122,9 @@ def test_outputs_that_nothing_reads_are_void() -> None:
     assert "_, %" in str(graph)
 
 
-@pytest.mark.parametrize("graph", GRAPHS)
-def test_levels_are_written_once_from_the_outermost(graph: Graph) -> None:
+@of_all_models
+def test_levels_are_written_once_from_the_outermost(region: CompiledRegion) -> None:
+    graph = region.graph
     levels: dict[object, list[object]] = {}
     for node in graph.nodes:
         if node.op == "crdwrite":

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
+
+import pytest
+
 from engine.dataflow.compilation import CompiledRegion
-from engine.dataflow.compiler import compile_region
+from engine.dataflow.compiler import compile_program, compile_region
 from engine.dataflow.fusion.fuse import fuse
 from engine.dataflow.fusion.schedule import Schedule
+from engine.models import MODELS
 from engine.program import parse
 
 
@@ -17,3 +23,27 @@ def compiled(program: str, schedule: str = "", order: str | None = None) -> Comp
 
 def table(program: str, schedule: str = "", order: str | None = None) -> str:
     return str(compiled(program, schedule, order).table)
+
+
+PRESETS = [
+    (name, preset) for name, build in MODELS.items() for preset in ("single", *build().presets)
+]
+
+
+@cache
+def regions_of(model: str, preset: str) -> tuple[CompiledRegion, ...]:
+    """The regions of a model under one of its presets, or with every statement alone."""
+    built = MODELS[model]()
+    return compile_program(built.program, {"single": "", **built.presets}[preset]).regions
+
+
+def of_all_models(check: Callable[[CompiledRegion], None]) -> Callable[[str, str], None]:
+    """A test of every region of every model."""
+
+    @pytest.mark.parametrize(("model", "preset"), PRESETS)
+    def test(model: str, preset: str) -> None:
+        for region in regions_of(model, preset):
+            check(region)
+
+    test.__doc__ = check.__doc__
+    return test

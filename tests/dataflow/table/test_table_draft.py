@@ -4,23 +4,14 @@ import re
 
 import pytest
 
-from engine.dataflow.compiler import compile_program
+from engine.dataflow.compilation import CompiledRegion
 from engine.dataflow.table.cells import CellKind, Scan
-from engine.dataflow.table.table import FusionTable
 from engine.errors import LoweringError
-from engine.models import MODELS
-from tests.dataflow.table.tables import compiled
+from tests.dataflow.table.tables import compiled, of_all_models
 
 PHASES = ["leaves", "repeats", "compute", "reduce", "merge"]
 
 SPMM = compiled("A: 4x5 dcsr\nX: 5x3 dcsr\nT[i,j] = A[i,k] * X[k,j]").table
-
-TABLES = [
-    pytest.param(region.table, id=f"{name}-{preset}-{region.name}")
-    for name, build in MODELS.items()
-    for preset, schedule in {"single": "", **build().presets}.items()
-    for region in compile_program(build().program, schedule).regions
-]
 
 
 def test_a_product_step_by_step() -> None:
@@ -53,16 +44,18 @@ def test_repeats_replace_the_plain_load() -> None:
     assert SPMM.at(3)["A", "val"].text == "RepV(Val(<A.k>),<X.j>)"
 
 
-@pytest.mark.parametrize("table", TABLES)
-def test_steps_build_the_table(table: FusionTable) -> None:
+@of_all_models
+def test_steps_build_the_table(region: CompiledRegion) -> None:
+    table = region.table
     assert table.at(0) == {}
     assert table.at(len(table.steps)) == table.cells
     phases = [PHASES.index(step.phase) for step in table.steps]
     assert phases == sorted(phases)
 
 
-@pytest.mark.parametrize("table", TABLES)
-def test_every_step_fills_or_replaces_cells(table: FusionTable) -> None:
+@of_all_models
+def test_every_step_fills_or_replaces_cells(region: CompiledRegion) -> None:
+    table = region.table
     for k, step in enumerate(table.steps):
         before, after = table.at(k), table.at(k + 1)
         assert step.changes
@@ -72,8 +65,9 @@ def test_every_step_fills_or_replaces_cells(table: FusionTable) -> None:
         assert before.keys() <= after.keys()
 
 
-@pytest.mark.parametrize("table", TABLES)
-def test_a_finished_table_has_a_cell_for_every_column_and_row(table: FusionTable) -> None:
+@of_all_models
+def test_a_finished_table_has_a_cell_for_every_column_and_row(region: CompiledRegion) -> None:
+    table = region.table
     assert table.cells.keys() == {(c.name, row) for c in table.columns for row in table.rows}
     assert all(cell.text for cell in table.cells.values())
     for cell in table.cells.values():
@@ -82,8 +76,9 @@ def test_a_finished_table_has_a_cell_for_every_column_and_row(table: FusionTable
             assert (column, row) in table.cells
 
 
-@pytest.mark.parametrize("table", TABLES)
-def test_columns_come_after_what_they_read(table: FusionTable) -> None:
+@of_all_models
+def test_columns_come_after_what_they_read(region: CompiledRegion) -> None:
+    table = region.table
     place = {column.name: k for k, column in enumerate(table.columns)}
     for column in table.columns:
         for read in re.findall(r"<([^.<>]+)\.val>", table.cell(column.name, "val").text):
