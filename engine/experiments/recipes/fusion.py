@@ -36,8 +36,8 @@ _IMAGES = {
 }
 ATTENDING = ("S1", "S2", "P1", "Z1", "x1", "O1")
 """How the names of regions begin that compute attention, in one decoder or two."""
-HEAVY = ("gcn.mag", "graphsage.mag", "gcn.collab.full", "graphsage.collab.full", "images.luna16")
-"""Beyond the budget of an hour and a half, or of some gigabytes; or too large to be checked."""
+HEAVY = ("gcn.mag", "graphsage.mag", "gcn.collab.full", "graphsage.collab.full")
+"""Beyond the budget of an hour and a half, or of some gigabytes."""
 
 
 def configurations(size: Size, mode: Mode) -> Mapping[str, Configuration]:
