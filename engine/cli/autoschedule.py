@@ -22,7 +22,7 @@ def _declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--budget", type=_budget, default={}, metavar="lanes=N,onchip=SIZE,copies=N,stores=N",
         help="what a region may have: lanes (default: 1), bytes held on chip, such as 64KiB, and "
-        "inputs stored in another mode order, too (default: 0); and how many tensors between "
+        "tensors read in another mode order, too (default: 0); and how many tensors between "
         "regions may be stored dense, where they are complete (default: 0)",
     )  # fmt: skip
     parser.add_argument(

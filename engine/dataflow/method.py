@@ -157,7 +157,6 @@ class Dataflow:
             *(() if self.places.whole else (convex,)),
             "blocks that differ from tensor to tensor",
             FORMATS,
-            "copies of tensors that are computed",
             "several indices in lanes at once",
             "channels of other capacities",
             "other machines",

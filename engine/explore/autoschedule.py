@@ -188,7 +188,7 @@ def autoschedule(
     on_chip : float, optional
         Bytes that a region may hold on chip, as estimated.
     copies : int
-        Inputs that a region may have in another mode order, too.
+        Tensors that a region may read in another mode order, too.
     stores : int
         Tensors between regions that may be stored dense, where they are complete, and not as they
         are declared: every choice of so many is searched, and the proof covers all.

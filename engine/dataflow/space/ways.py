@@ -253,11 +253,11 @@ class Ways:
             yield from self._choices(region, budget, copies, seen, so_far)
 
     def copies(self, region: FusedRegion, most: int) -> Iterator[tuple[Permute, ...]]:
-        """Every choice of at most so many inputs that are stored in another mode order, too."""
+        """Every choice of at most so many tensors that memory has in another mode order, too."""
         span, offers = span_of(region.statements), list[list[Permute]]()
         for name, view in region.views.items() if most else ():
             fmt = self.program.tensor(view.tensor).format
-            if not isinstance(view, Leaf) or view.tensor not in self.program.inputs:
+            if not isinstance(view, Leaf):
                 continue
             if fmt.all_dense or fmt.blocked or len(set(view.indices)) < 2:
                 continue

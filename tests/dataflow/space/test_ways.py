@@ -7,6 +7,7 @@ import pytest
 
 from engine.dataflow.compiler import compile_program
 from engine.dataflow.method import Dataflow
+from engine.dataflow.sim.program_runs import simulate
 from engine.dataflow.space.ways import Way
 from engine.models import load
 from engine.program import parse
@@ -45,6 +46,24 @@ def test_copies_are_within_the_budget(copies: int) -> None:
         assert text.count("permute") == len(part.choice.copies)
         made = compile_program(method.source, text).regions[0]
         assert made.graph == part.choice.compiled.graph
+
+
+def test_what_another_region_wrote_is_read_in_another_order() -> None:
+    """A copy of an intermediate: without it a region's order must follow how that is stored."""
+    text = "A: 6x5 csr\nx: 6 dense\nT[i,j] = relu(A[i,j])\ny[j] = T[i,j] * x[i]"
+    rng = np.random.default_rng(3)
+    data = {"A": (rng.random((6, 5)) < 0.5) * 1.0, "x": rng.random(6)}
+    method = Dataflow(parse(text), data)
+    (first,) = parts(method, Budget())
+    found = parts(method, Budget(copies=1), 1, 2)
+    turned = [part for part in found if part.choice.copies]
+    assert {part.choice.order for part in turned} == {("j", "i")}
+    moved = {str(part.choice.copies): part.expected.bytes for part in found}
+    for part in turned:
+        run = simulate(compile_program(method.source, method.schedule([first, part])), data)
+        assert run.check().ok
+        assert run.regions[1].cycles == part.expected.cycles
+        assert run.regions[1].work.bytes == part.expected.bytes > moved["()"]
 
 
 def test_points_are_counted_without_building_any() -> None:
