@@ -23,6 +23,8 @@ HOLDS = {
     "engine.dataflow.fusion": "regions, partial order graph",
     "engine.dataflow.table": "fusion tables",
     "engine.dataflow.samml": "catalogue, lowering, passes,\nother tools' graphs",
+    "engine.dataflow.compilation": "regions with their\ntables and graphs",
+    "engine.dataflow.compiled_before": "regions that schedules\nhave in common",
     "engine.dataflow.compiler": "program → graphs",
     "engine.dataflow.sim": "twins, compiled kernels, dram,\nexplain, conformance",
     "engine.dataflow.cost": "the estimate",
