@@ -39,8 +39,9 @@ from engine.results.record import DataSource
 RUN = "engine.experiments.jobs:run_configuration"
 ESTIMATE = "engine.experiments.jobs:estimate_configuration"
 Report = Callable[[float, str], bool]
-CHECKED = 0.3
-"""How long the check of a region may take, as a share of its run: rows are sampled beyond it."""
+LEAST_EFFORT = 20.0
+"""The check of a region may take as long as if its run had taken so many seconds, at least; where
+that does not do for all rows, some are drawn."""
 
 
 def request_of(
@@ -163,9 +164,14 @@ def _scanned(graph: Graph, put: Sequence[float]) -> float:
 
 
 def _checked(run: Run) -> Check:
-    """Compare what fits into a share of the run's time; rows are drawn where that is not all."""
+    """Compare what fits into about the run's time; rows are drawn where that is not all."""
     steps = [
-        Step(r.name, r.region.region.statements, r.region.region.outputs, CHECKED * r.seconds)
+        Step(
+            r.name,
+            r.region.region.statements,
+            r.region.region.outputs,
+            max(LEAST_EFFORT, r.seconds),
+        )
         for r in run.regions
     ]
     live = run.compilation.program.live

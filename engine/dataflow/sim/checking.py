@@ -46,10 +46,14 @@ PER_SECOND = 1.5e8
 """Products that take a check about a second."""
 LEAST_SECONDS = 2.0
 PATIENCE = 1.5
-"""How long the check of a region may take, as a multiple of its run."""
+"""How long the check of a region may take, as a multiple of its run; two thirds of it for all rows
+at once, a third for parts of them."""
 LEAST_BYTES = 2**29
-FIRST_PART = 1 / 4
-"""The share of the rows that is tried where all of them are too much."""
+FIRST_PART = 2
+"""How long it may take until one row is compared where all are too much, in patiences: what is read
+for it may be nearly everything, and rounding is observed on it some times."""
+LARGEST_PART = 1 / 4
+"""The share of the rows that is compared at once where all of them are too much."""
 CANDIDATES = 2**22
 """Rows among which those to compare are drawn, where a tensor has more."""
 
@@ -165,9 +169,8 @@ class _Judge:
         try:
             self._compare(everything, verdict)
         except TooMuchError:
-            # What was not finished is done again in parts, which have a third of the time left.
+            # What was not finished is done again in parts.
             self.budget.spent = min(self.budget.spent, self.budget.products / 2)
-            self.budget.deadline = started + self.patience
             verdict.rows += self._by_parts(verdict)
         else:
             verdict.rows += total
@@ -180,7 +183,9 @@ class _Judge:
         share of the rows.
         """
         rank = max(self.program.tensor(name).rank for name in self.names)
+        until = time.process_time() + FIRST_PART * self.patience
         for axis in sorted(range(rank), key=self._read_by):
+            self.budget.deadline = until
             rows = {name: self._candidates(name, axis) for name in self.names}
             done = self._in_parts(axis, rows, verdict)
             if done:
@@ -214,9 +219,9 @@ class _Judge:
         return read, -longest
 
     def _in_parts(self, axis: int, rows: Mapping[str, Ints | None], verdict: Verdict) -> float:
-        """Compare what fits along one dimension; what share that was."""
+        """Compare what fits along one dimension, ever more at a time; what share that was."""
         least = 1.0 / max((len(r) for r in rows.values() if r is not None), default=1)
-        done, share = 0.0, max(FIRST_PART, least)
+        done, share = 0.0, least
         while done < 1.0 - least / 2:
             boxes = {name: self._box(name, axis, rows[name], done, share) for name in self.names}
             before = self.budget.spent
@@ -228,7 +233,10 @@ class _Judge:
                 self.budget.spent = before
                 share = max(share / 4, least)
                 continue
+            if not done:  # something has been compared; now a third of the time for more
+                self.budget.deadline = time.process_time() + self.patience / 3
             done += share
+            share = min(4 * share, max(LARGEST_PART, least), 1.0 - done)
         return done
 
     def _row_count(self, name: str) -> int:

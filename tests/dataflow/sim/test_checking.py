@@ -343,3 +343,23 @@ def test_columns_where_one_row_takes_too_much(monkeypatch: pytest.MonkeyPatch) -
     wrong = want.copy()
     wrong[2, :] *= 1.001
     assert not judged(text, {"T": wrong}, **data).ok
+
+
+def test_one_row_is_compared_however_long_all_of_them_took(
+    large: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A step that went far beyond the deadline leaves time for a part."""
+    clock = [0.0]
+    evaluate = checking.evaluate_rounded
+
+    def slow(program: Any, statements: Any, stored: Any, boxes: Any, *rest: Any) -> Any:
+        whole = all(side is None for box in boxes.values() for side in box)
+        clock[0] += 100.0 if whole else 0.9 * checking.LEAST_SECONDS
+        return evaluate(program, statements, stored, boxes, *rest)
+
+    monkeypatch.setattr("time.process_time", lambda: clock[0])
+    monkeypatch.setattr(checking, "evaluate_rounded", slow)
+    check = judged(MATRIX, {"T": product(large)}, **large)
+    assert check.ok
+    assert check.rows is not None
+    assert 1 <= check.rows[0] < 400
