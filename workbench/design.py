@@ -320,7 +320,7 @@ def schedule_of(program: Program, design: Design) -> Schedule:
     return Schedule(tuple(fusions), (*design.wishes, *orders), design.settings)
 
 
-_COMPILED = CompiledBefore()
+_COMPILED = CompiledBefore(most=20_000)
 """What designs before this one have compiled."""
 
 

@@ -50,7 +50,7 @@ def _keep_all() -> None:
             with lock:
                 kept = [
                     event
-                    for event in doc.callbacks._held_events
+                    for event in doc.callbacks._held_events or ()
                     if isinstance(event, DocumentPatchedEvent)
                     and not isinstance(event, MessageSentEvent)  # which Panel keeps
                 ]

@@ -18,6 +18,13 @@ MOST = 100_000
 class CompiledBefore:
     """What regions were compiled to, for those that are equal; the last ones used are kept.
 
+    Parameters
+    ----------
+    most : int
+        Nodes of graphs that are remembered, some 2 kB each.
+
+    Notes
+    -----
     Given to :func:`~engine.dataflow.compiler.compile_program` and
     :func:`~engine.dataflow.compiler.compile_region` for one schedule after another.
 
@@ -69,8 +76,10 @@ class CompiledBefore:
 
 
 def _shape(roots: tuple[Instance, ...]) -> Hashable:
-    """Views in the order of a walk, each with the numbers of its operands: what they share tells
-    one region from another, and no two views are equal."""
+    """Views in the order of a walk, each with the numbers of its operands.
+
+    No two views are equal, and what they share tells one region from another.
+    """
     numbers: dict[View, int] = {}
     shape: list[Hashable] = []
     for view in walk(*roots):

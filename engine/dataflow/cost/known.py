@@ -292,15 +292,22 @@ class Known:
         """Statistics of a view: measured where the coordinates are known."""
         name, _, order = key.partition("@")
         self._reshape(name)
-        expected = self.expected.get(name) or self._counted(name)
-        if expected is not None:
-            if not order:
-                return expected
-            stored = self.program.tensor(name).format.mode_order
-            return expected.permuted([stored.index(int(m)) for m in order.split(",")])
+        if name in self.expected:
+            return self._in_order(self.expected[name], name, order)
         if key not in self._measured:
-            self._measured[key] = Measured(resolve_view(self._stored(name), key))
+            counted = self._counted(name)
+            if counted is not None:
+                self._measured[key] = self._in_order(counted, name, order)
+            else:
+                self._measured[key] = Measured(resolve_view(self._stored(name), key))
         return self._measured[key]
+
+    def _in_order(self, expected: Expected, name: str, order: str) -> Expected:
+        """Statistics with the levels in another mode order, if one is named."""
+        if not order:
+            return expected
+        stored = self.program.tensor(name).format.mode_order
+        return expected.permuted([stored.index(int(m)) for m in order.split(",")])
 
     def elements(self, name: str) -> float:
         """How many elements a tensor stores, all those of a block included."""
