@@ -69,7 +69,13 @@ def _edited(
         return loaded
     known, data_set = loaded.model, loaded.data
     program = parse(text)
-    edited = Model(program, known.kernels, {}, known.masks & set(program.inputs))
+    before = known.program.producers
+    kernels = tuple(  # one of which a statement was changed is what its statements say
+        kernel
+        for kernel in known.kernels
+        if all(program.producers.get(name) == before[name] for name in kernel.statements)
+    )
+    edited = Model(program, kernels, {}, known.masks & set(program.inputs))
     fresh = random_data(edited, seed)
     kept = {
         name: _as_declared(data_set[name], program.tensor(name))

@@ -163,6 +163,19 @@ def test_an_edited_program_keeps_cuts_and_known_data(session):
     assert session.built.preset_name == "partial"
 
 
+def test_kernels_of_which_statements_were_edited_lose_their_names(session):
+    """A pasted program is not what the model's kernels are called."""
+    text = str(session.built.program)
+    assert [u.name for u in session.built.units] == [
+        "A·X", "·W1", "+b1", "relu", "A·H", "·W2", "+b2", "softmax",
+    ]  # fmt: skip
+    assert session.set_program(text.replace("H[i,n] = relu(T3[i,n])", "H[i,n] = exp(T3[i,n])"))
+    assert [u.name for u in session.built.units][:5] == ["A·X", "·W1", "+b1", "H", "A·H"]
+    pasted = "T: 4x4 csr\nC: 4x4 csr\nY[i,j] = T[i,k] * C[k,j]"
+    assert session.set_program(pasted)
+    assert [u.name for u in session.built.units] == ["Y"]
+
+
 def test_the_region_shown_follows_its_statements(session):
     session.select_region(1)
     session.add_boundary(2)
