@@ -1,7 +1,7 @@
 """How long a sweep takes to plan and estimate its configurations: ``python -m benchmarks.sweep``.
 
 Of a model the ways to cut it into regions, each region under one order of every distinct graph;
-and of one way, machines that differ in their sizes.
+and of two presets, machines that differ in their sizes.
 """
 
 from __future__ import annotations

@@ -46,12 +46,12 @@ PER_SECOND = 1.5e8
 """Products that take a check about a second."""
 LEAST_SECONDS = 2.0
 PATIENCE = 1.5
-"""How long the check of a region may take, as a multiple of its run; two thirds of it for all rows
-at once, a third for parts of them."""
+"""How long the check of a region may take, as a multiple of its run: two thirds of it for all rows
+at once; where that does not do, a third for parts of them, once there is a first one."""
 LEAST_BYTES = 2**29
 FIRST_PART = 2
-"""How long it may take until one row is compared where all are too much, in patiences: what is read
-for it may be nearly everything, and rounding is observed on it some times."""
+"""How long it may take besides until one row is compared where all are too much, in patiences: what
+is read for it may be nearly everything, and rounding is observed on it some times."""
 LARGEST_PART = 1 / 4
 """The share of the rows that is compared at once where all of them are too much."""
 CANDIDATES = 2**22
