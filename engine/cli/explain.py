@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
 from typing import Any
 
 from engine.cli.command import check_folder
 from engine.cli.tables import channel_table, summary_table
-from engine.dataflow.sim.explain.perfetto import TracedRegion, trace_json
+from engine.dataflow.sim.events.files import new_file
+from engine.dataflow.sim.events.trace import write_trace as write_intervals
+from engine.dataflow.sim.explain.perfetto import (
+    TracedRegion,
+    told_in_full,
+    trace_json,
+    trace_regions,
+)
 from engine.dataflow.sim.observe import Observe
 from engine.program import regular_files
 from engine.results.record import RegionRecord, RunRecord
@@ -26,13 +34,30 @@ def observation(options: Any) -> Observe | None:
     """
     if options.trace_out is not None:
         check_folder(options.trace_out)
-    return Observe(log=True) if options.explain or options.trace_out is not None else None
+        return Observe(log=True, events=new_file())
+    return Observe(log=True) if options.explain else None
 
 
 def write_trace(options: Any, regions: Sequence[TracedRegion]) -> None:
-    """Write the trace, whole or not at all, if it was asked for."""
-    if options.trace_out is not None:
-        regular_files.write_bytes(options.trace_out, trace_json(regions).encode())
+    """Write the trace, whole or not at all, if it was asked for.
+
+    Short runs of the twins, which know the stream of each wait, say which it is.
+    """
+    if options.trace_out is None:
+        return
+    files = [observed.events for r in regions if (observed := r.result.observed) is not None]
+    try:
+        with regular_files.written(options.trace_out) as file:
+            if told_in_full(regions):
+                file.write(trace_json(regions).encode())
+            else:
+                text = io.TextIOWrapper(file, encoding="utf-8")
+                write_intervals(text, trace_regions(regions))
+                text.detach()  # or it would close the file
+    finally:
+        for path in files:
+            if path is not None:
+                path.unlink(missing_ok=True)
 
 
 def explanation(record: RunRecord) -> str:

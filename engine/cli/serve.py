@@ -27,6 +27,7 @@ BUDGETS = {
     "statements": "statements of an edited program",
     "text": "characters of a program or schedule",
     "graph-nodes": "nodes of a graph that is drawn",
+    "upload-file": "MiB of a file that a page sends",
     "upload": "MiB of a message from a browser",
     "pending": "requests of a page that wait",
 }

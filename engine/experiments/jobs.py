@@ -30,7 +30,7 @@ from engine.dataflow.sim.records import program_record
 from engine.errors import ScheduleError
 from engine.experiments.configuration import Configuration, Orders
 from engine.experiments.notes import Notes
-from engine.experiments.workloads import load
+from engine.experiments.workloads import Foreseen, foreseen, load
 from engine.models import Loaded, Model
 from engine.program.formats import suggestion
 from engine.results.check import Check
@@ -81,7 +81,9 @@ def schedule_text(configuration: Configuration, model: Model) -> str:
     return "; ".join(part for part in (*parts, configuration.settings) if part)
 
 
-def compiled(configuration: Configuration, loaded: Loaded, machine: Machine) -> Compilation:
+def compiled(
+    configuration: Configuration, loaded: Loaded | Foreseen, machine: Machine
+) -> Compilation:
     """The program of a configuration under its schedule, and under its orders."""
     text = schedule_text(configuration, loaded.model)
     made = compile_program(loaded.model.program, text)
@@ -120,7 +122,7 @@ def estimate_configuration(request: Mapping[str, Any], report: Report) -> dict[s
     """Estimate a configuration: cycles, FLOPs, bytes and busiest nodes of every region."""
     given = Configuration.from_dict(request["configuration"])
     with _measured() as took:
-        loaded = _loaded(given, request)
+        loaded = foreseen(given) or _loaded(given, request)
         report(0.5, "estimating")
         machine = Machine.preset(given.machine)
         made = compiled(given, loaded, machine)
@@ -139,7 +141,7 @@ def estimate_configuration(request: Mapping[str, Any], report: Report) -> dict[s
         ],
         "schedule": str(made.resolved),
         "label": loaded.label,
-        "standin": loaded.standin,
+        "standin": isinstance(loaded, Loaded) and loaded.standin,
         **took,
     }
 

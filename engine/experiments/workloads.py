@@ -7,20 +7,29 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.metadata import version
+from math import prod
 from pathlib import Path
 from types import MappingProxyType
 
+import numpy as np
+
 import engine.models
+from engine.dataflow.cost.statistics import Expected
 from engine.errors import ProgramError
 from engine.experiments.configuration import Configuration, Number
-from engine.models import Loaded, load_labelled
+from engine.models import Loaded, Model, load_labelled, load_model
+from engine.models.data import WEIGHT_DENSITY
 from engine.models.datasets import GRAPHS
 from engine.models.datasets.locate import LAYOUTS
+from engine.models.drawing import MOST_MADE_UP, normal
+from engine.models.fill import filled
 from engine.models.nested import INDICES, nested_in
 from engine.program import check_data
 from engine.program.formats import suggestion
 
 Options = Mapping[str, Number]
+MOST_WEIGHTS = 2**30 + 2**21
+"""Weights and biases, stored or not, of the largest autoencoder of the published evaluation."""
 _KINDS = (".py", ".loom")
 
 
@@ -32,9 +41,30 @@ class Workload:
     ----------
     load : callable
         ``load(data, options, seed, data_dir)``.
+    expect : callable, optional
+        ``expect(data, options)``: the same for an estimate, with statistics in place of data that
+        are too large to be drawn for it; None where they are not.
     """
 
     load: Callable[[str, Options, int, Path | None], Loaded]
+    expect: Callable[[str, Options], Foreseen | None] = lambda data, options: None
+
+
+@dataclass(frozen=True)
+class Foreseen:
+    """A model with what is expected of its data.
+
+    Attributes
+    ----------
+    data : mapping
+        Statistics of every input by name, as estimates take them.
+    label : str
+        What to call them.
+    """
+
+    model: Model
+    data: Mapping[str, Expected]
+    label: str
 
 
 def load(configuration: Configuration, data_dir: Path | None = None) -> Loaded:
@@ -45,11 +75,26 @@ def load(configuration: Configuration, data_dir: Path | None = None) -> Loaded:
     FuseloomError
         An unknown workload, or sizes that it does not take.
     """
-    name = configuration.workload
+    workload, options = _named(configuration.workload), dict(configuration.options)
+    return workload.load(configuration.data, options, configuration.seed, data_dir)
+
+
+def foreseen(configuration: Configuration) -> Foreseen | None:
+    """What to estimate a configuration from whose data are too large to be drawn for that.
+
+    Raises
+    ------
+    FuseloomError
+        As for :func:`load`.
+    """
+    workload = _named(configuration.workload)
+    return workload.expect(configuration.data, dict(configuration.options))
+
+
+def _named(name: str) -> Workload:
     if name not in WORKLOADS:
         raise ProgramError(f"no workload is called {name!r}", hint=suggestion(name, [*WORKLOADS]))
-    options = dict(configuration.options)
-    return WORKLOADS[name].load(configuration.data, options, configuration.seed, data_dir)
+    return WORKLOADS[name]
 
 
 def _model(name: str) -> Workload:
@@ -66,8 +111,24 @@ def _heads(data: str, options: Options, seed: int, data_dir: Path | None) -> Loa
 
 def _images(data: str, options: Options, seed: int, data_dir: Path | None) -> Loaded:
     """The autoencoder on normal numbers, none of them 0; ``data`` is what to call them."""
-    loaded = load_labelled("autoencoder", "images", seed, data_dir, **options)
-    return replace(loaded, label=data or loaded.label)
+    model = load_model("autoencoder", **options)
+    images = normal(model.program.tensor("X").shape, np.random.default_rng([seed, 1]))
+    made = filled(model, {"X": images}, seed, WEIGHT_DENSITY, MOST_WEIGHTS)
+    sized = {"density": WEIGHT_DENSITY, **options}
+    return Loaded(model, made, data or "images", options=sized)
+
+
+def _expected_images(data: str, options: Options) -> Foreseen | None:
+    """As many elements as :func:`_images` draws, spread evenly."""
+    model = load_model("autoencoder", **options)
+    tensors = [model.program.tensor(name) for name in model.program.inputs]
+    if sum(prod(tensor.shape) for tensor in tensors) <= MOST_MADE_UP:
+        return None
+    found = {}
+    for tensor in tensors:
+        share = WEIGHT_DENSITY if tensor.name in ("We", "Wd") else 1.0
+        found[tensor.name] = Expected.uniform(tensor, share * prod(tensor.shape))
+    return Foreseen(model, found, data or "images")
 
 
 def _nested(data: str, options: Options, seed: int, data_dir: Path | None) -> Loaded:
@@ -86,7 +147,7 @@ WORKLOADS: Mapping[str, Workload] = MappingProxyType(
         "graphsage": _model("graphsage"),
         "gpt3": _model("gpt3"),
         "heads": Workload(_heads),
-        "images": Workload(_images),
+        "images": Workload(_images, _expected_images),
         "nested": Workload(_nested),
     }
 )

@@ -19,7 +19,7 @@ from engine.dataflow.sim.reports import Limits
 from engine.dataflow.space.stored import store_choices
 from engine.errors import CancelledError, FuseloomError, ScheduleError, SimulationError
 from engine.explore.certificate import Certificate, together
-from engine.explore.found import Best
+from engine.explore.found import Best, Watcher
 from engine.explore.pareto import front
 from engine.explore.reasons import reasons, why_not
 from engine.explore.rivals import presets_of, stored_dense
@@ -163,6 +163,7 @@ def autoschedule(
     time_limit: float = TIME_LIMIT,
     limits: Limits | None = None,
     progress: Progress | None = None,
+    watch: Watcher | None = None,
 ) -> Autoscheduled:
     """Find the schedule that takes the fewest cycles.
 
@@ -201,6 +202,8 @@ def autoschedule(
         Share of the cycles by which a better one may be missed; 0 searches until none is left.
     time_limit : float
         Seconds after which the best so far is taken.
+    watch : callable, optional
+        Told each time that the best, or its bound, is better; of each space searched by itself.
 
     Raises
     ------
@@ -236,7 +239,9 @@ def autoschedule(
             method = given(stores=chosen, like=plain) if chosen else plain
             spaces = (len(bases) - number) * (len(left_over) + 1)
             left = max(began + time_limit - time.monotonic(), 0.0) / spaces
-            searched = Search(method, budget, gap=gap, time_limit=left, beat=cycles, progress=tell)
+            searched = Search(
+                method, budget, gap=gap, time_limit=left, beat=cycles, progress=tell, watch=watch
+            )
             methods.append(method)
             found.append(searched.run())
             cycles = min(cycles, found[-1].cost.cycles)

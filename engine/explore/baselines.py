@@ -7,12 +7,15 @@ many runs.  A part that was run before is not run again, and does not count.
 from __future__ import annotations
 
 import random
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import inf
 from typing import Any
 
 from engine.errors import FuseloomError, SimulationError
+from engine.explore.found import Sight, Watcher
+from engine.explore.shortest import shortest
 from engine.results.method import Budget, Cost, Method, Part, every
 from engine.results.places import Units
 
@@ -45,7 +48,9 @@ class Drawn:
 class _Space:
     """Schedules drawn from a space, and what the runs of their parts took."""
 
-    def __init__(self, method: Method, budget: Budget, runs: int) -> None:
+    def __init__(
+        self, method: Method, budget: Budget, runs: int, watch: Watcher | None = None
+    ) -> None:
         self.method = method
         self.budget = budget
         self.most = runs
@@ -53,6 +58,9 @@ class _Space:
         self.parts: tuple[Part, ...] = ()
         self.cycles = inf
         self.draws = self.runs = self.idle = 0
+        self._watch = watch
+        self._began = time.monotonic()
+        self._bound = 0.0 if watch is None else shortest(method.places, method.floors(budget))[0]
         self._ways: dict[Units, list[Part]] = {}
 
     def ways(self, units: Units) -> list[Part]:
@@ -87,7 +95,16 @@ class _Space:
         cycles = sum(self.costs[part] for part in parts)
         if cycles < self.cycles:
             self.cycles, self.parts = cycles, tuple(parts)
+            self._show()
         return cycles
+
+    def _show(self) -> None:
+        """Tell whoever watches what was found."""
+        if self._watch is not None:
+            seconds, text = time.monotonic() - self._began, self.method.schedule(self.parts)
+            bound = min(self._bound, self.cycles)
+            counts = {"drawn": self.draws, "simulated": self.runs}
+            self._watch(Sight(seconds, self.cycles, bound, text, self.runs, counts))
 
     def drawn(
         self,
@@ -135,16 +152,29 @@ class _Space:
         return Drawn(self.parts, self.cycles, self.draws, self.runs)
 
 
-def at_random(method: Method, budget: Budget, runs: int, seed: int = 0) -> Drawn:
+def at_random(
+    method: Method,
+    budget: Budget,
+    runs: int,
+    seed: int = 0,
+    *,
+    time_limit: float = inf,
+    watch: Watcher | None = None,
+) -> Drawn:
     """The best of schedules whose cuts and ways are drawn, each with the same probability.
 
     Parameters
     ----------
     runs : int
         Runs of parts, after which the best so far is taken.
+    time_limit : float
+        Seconds after which it is taken, too.
+    watch : callable, optional
+        Told each time that something better was drawn.
     """
-    space, rng = _Space(method, budget, runs), random.Random(seed)
-    while not space.over:
+    until = time.monotonic() + time_limit
+    space, rng = _Space(method, budget, runs, watch), random.Random(seed)
+    while not space.over and time.monotonic() < until:
         space.drawn(rng.choice, lambda _: rng.random() < 0.5, lambda _, count: rng.randrange(count))
     return space.result()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from engine.explore.certificate import Certificate
@@ -41,6 +41,38 @@ class Span:
             self.later.remove(lowest)
             self.least = max(self.least, lowest.least)
             self.ways = lowest.open()
+
+
+@dataclass(frozen=True)
+class Sight:
+    """How far a search is: told each time that the best, or the bound, is better.
+
+    Attributes
+    ----------
+    seconds : float
+        Since the search began.
+    cycles : float
+        Of the best schedule run so far; infinite before the first.
+    bound : float
+        Cycles that no schedule of the space is below, as far as that is known; 0 before.
+    schedule : str
+        The text of the best so far; empty before the first.
+    runs : int
+        Parts that were simulated.
+    counts : mapping of str to int
+        Ways by what became of them, as :class:`engine.explore.certificate.Certificate` has them.
+    """
+
+    seconds: float
+    cycles: float
+    bound: float
+    schedule: str
+    runs: int
+    counts: Mapping[str, int] = field(default_factory=dict, repr=False)
+
+
+Watcher = Callable[[Sight], None]
+"""Called with what a search has found so far."""
 
 
 @dataclass(frozen=True)

@@ -53,6 +53,13 @@ def limit_memory(more: int) -> None:
     _limit(resource.RLIMIT_AS, now + more)
 
 
+def allow_mapping(size: int) -> None:
+    """Let this process map files of so many bytes more, which take no memory; less if negative."""
+    soft, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if soft != resource.RLIM_INFINITY:
+        _limit(resource.RLIMIT_AS, soft + size)
+
+
 def limit_cpu(seconds: float) -> None:
     """Be ended (``SIGXCPU``) after so many further seconds of CPU time."""
     used = resource.getrusage(resource.RUSAGE_SELF)

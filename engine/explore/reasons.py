@@ -13,7 +13,8 @@ from engine.dataflow.orders import best_orders
 from engine.dataflow.sim.program_runs import simulate
 from engine.errors import FuseloomError
 from engine.explore.found import Best
-from engine.results.method import Part, name_of
+from engine.explore.verdict import Fate, Verdict, judged, outside, refused
+from engine.results.method import Budget, Part, name_of
 
 
 def reasons(method: Dataflow, best: Best) -> list[str]:
@@ -92,27 +93,32 @@ def why_not(method: Dataflow, cycles: float, schedule: str) -> str:
     schedule : str
         Of the program as it was given, with whatever settings.
     """
+    return verdict_on(method, cycles, schedule).text
+
+
+def verdict_on(
+    method: Dataflow, cycles: float, schedule: str, budget: Budget | None = None
+) -> Verdict:
+    """What removes a schedule, and whether it is in the space; it is run if its floor does not.
+
+    Parameters
+    ----------
+    cycles : float
+        Clock cycles of the best that was found.
+    schedule : str
+        Of the program as it was given, with whatever settings.
+    """
     try:
         compiled = compile_program(method.source, Schedule.parse(schedule))
         made = best_orders(compiled, method.given, machine=method.machine).compilation
     except FuseloomError as reason:
-        return f"not legal: {reason}"
+        return refused(str(reason), cycles)
     if method.sized:
         made = made.sized()
     found = estimate(made, method.given, machine=method.machine)
-    least = sum(region.least or 0.0 for region in found.regions)
-    dearest = max(found.regions, key=lambda region: region.cycles, default=None)
-    where = f"; {dearest.name} alone takes {dearest.cycles:,.0f}" if dearest else ""
-    if least > cycles:
-        return (
-            f"removed by its bound: no run takes fewer than {least:,.0f} cycles, "
-            f"and the best takes {cycles:,.0f}{where}"
-        )
+    without = outside(made, method.base, budget or Budget())
+    told = judged(found, cycles, outside=without)
+    if told.fate is Fate.BOUNDED:
+        return told
     run = simulate(made, method.given, method.machine, limits=method.limits)
-    if run.cycles > cycles:
-        return (
-            f"removed by its rival: it takes {run.cycles:,} cycles, the best {cycles:,.0f}{where}"
-        )
-    if run.cycles == cycles:
-        return f"as good as the best: it takes {run.cycles:,} cycles, too"
-    return f"better than what was found: {run.cycles:,} cycles instead of {cycles:,.0f}"
+    return judged(found, cycles, run.cycles, without)

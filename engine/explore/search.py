@@ -38,7 +38,7 @@ import numpy as np
 
 from engine.errors import CancelledError, FuseloomError, SimulationError
 from engine.explore.certificate import Certificate, Tally
-from engine.explore.found import Best, Span
+from engine.explore.found import Best, Sight, Span, Watcher
 from engine.explore.shortest import shortest
 from engine.results.method import Budget, Cost, Deferred, Floats, Method, Part, Refusal, name_of
 from engine.results.places import Units
@@ -74,6 +74,8 @@ class Search:
         Cycles of a schedule of another space; only what takes fewer is wanted.
     most_runs : int, optional
         Runs of parts after which the best so far is taken.
+    watch : callable, optional
+        Told each time that the best, or the bound, is better.
     """
 
     def __init__(
@@ -87,6 +89,7 @@ class Search:
         beat: float = inf,
         most_runs: int | None = None,
         progress: Progress | None = None,
+        watch: Watcher | None = None,
     ) -> None:
         self.method = method
         self.budget = budget or Budget()
@@ -95,6 +98,7 @@ class Search:
         self.beat = beat
         self.most_runs = most_runs
         self.progress = progress
+        self.watch = watch
         self.tally = Tally()
         self.runs: dict[Part, Cost] = {}
         self._began = time.monotonic()
@@ -106,6 +110,7 @@ class Search:
         self._tried = 0
         self._stale = 0
         self._cancelled = False
+        self._bound = 0.0
         self._best: tuple[Part, ...] = ()
         self._cost = Cost(beat)
         self._trace: list[tuple[float, float, float]] = []
@@ -338,6 +343,12 @@ class Search:
             cost = cost.then(self.runs[part] if self.simulate else part.expected)
         if cost.cycles < self._cost.cycles:
             self._best, self._cost = tuple(parts), cost
+            self._show()
+
+    def _ordered(self) -> tuple[Part, ...]:
+        """The best so far, in an order in which it can be carried out."""
+        of_units = {part.units: part for part in self._best}
+        return tuple(of_units[units] for units in self.places.sorted(of_units))
 
     # Ends -----------------------------------------------------------------------------------
 
@@ -355,6 +366,17 @@ class Search:
         now = (self._cost.cycles, bound)
         if not self._trace or self._trace[-1][1:] != now:
             self._trace.append((time.monotonic() - self._began, *now))
+            self._bound = bound
+            self._show()
+
+    def _show(self) -> None:
+        """Tell whoever watches how far this is."""
+        if self.watch is not None:
+            seconds, best = time.monotonic() - self._began, self._ordered()
+            text = self.method.schedule(best) if best else ""
+            bound = min(self._bound, self._cost.cycles)
+            cycles, runs = self._cost.cycles, len(self.runs)
+            self.watch(Sight(seconds, cycles, bound, text, runs, self._counts()))
 
     def _result(self, bound: float) -> Best:
         if not self._best and self.beat == inf:
@@ -374,8 +396,7 @@ class Search:
             self._counts(),
             tuple(self.method.unsearched),
         )
-        of_units = {part.units: part for part in self._best}
-        best = tuple(of_units[units] for units in self.places.sorted(of_units))
+        best = self._ordered()
         return Best(
             self.method.schedule(best) if best else "",
             best,

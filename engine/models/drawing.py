@@ -28,20 +28,21 @@ def check_made_up(tensors: Iterable[Tensor], most: int = MOST_MADE_UP) -> None:
     Parameters
     ----------
     most : int
-        Elements of all of them together.
+        Elements of all of them together; above the default, of each of them, too.
 
     Raises
     ------
     DataError
         If a tensor has more than the dense reference could check, or all have too many.
     """
+    each = MAX_REFERENCE_ELEMENTS if most <= MOST_MADE_UP else most
     total = 0
     for tensor in tensors:
         elements = prod(tensor.shape)
-        if elements > MAX_REFERENCE_ELEMENTS:
+        if elements > each:
             raise DataError(
                 f"{tensor.name} has {elements:,} elements, too many to make up at random "
-                f"(limit {MAX_REFERENCE_ELEMENTS:,})",
+                f"(limit {each:,})",
                 hint="give the tensors' data, or declare smaller dimensions",
             )
         total += elements

@@ -12,7 +12,7 @@ from engine.errors import DataError
 from engine.frontends.files import GraphData
 from engine.models.datasets import HIDDEN
 from engine.models.datasets.patterns import pruned
-from engine.models.drawing import check_made_up, stored
+from engine.models.drawing import MOST_MADE_UP, check_made_up, stored
 from engine.models.model import Model
 from engine.program import StoredTensor, Tensor
 
@@ -68,7 +68,11 @@ def graph_data(
 
 
 def filled(
-    model: Model, given: Mapping[str, Any], seed: int = 0, density: float = WEIGHT_DENSITY
+    model: Model,
+    given: Mapping[str, Any],
+    seed: int = 0,
+    density: float = WEIGHT_DENSITY,
+    most: int = MOST_MADE_UP,
 ) -> dict[str, StoredTensor]:
     """Some inputs as given, and random ones for the rest.
 
@@ -81,6 +85,8 @@ def filled(
         Arrays, or ``scipy.sparse`` matrices, by name.
     density : float
         That share, above 0, at most 1.
+    most : int
+        Elements that may be made up.
 
     Raises
     ------
@@ -88,7 +94,8 @@ def filled(
         If a given one does not fit the model, or the rest has too many elements.
     """
     inputs = model.program.inputs
-    check_made_up(model.program.tensor(name) for name in inputs if name not in given)
+    rest = [model.program.tensor(name) for name in inputs if name not in given]
+    check_made_up(rest, most)
     rng = np.random.default_rng(seed)
     data: dict[str, StoredTensor] = {}
     for name in model.program.inputs:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import os
 import secrets
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
@@ -106,6 +108,19 @@ def write_bytes(path: Path, content: bytes) -> None:
     DataError
         If it cannot be written, or there is something else of that name: a pipe, a device.
     """
+    with written(path) as file:
+        file.write(content)
+
+
+@contextmanager
+def written(path: Path) -> Iterator[IO[bytes]]:
+    """A file to be written piece by piece, which is there whole or not at all.
+
+    Raises
+    ------
+    DataError
+        As :func:`write_bytes`.
+    """
     if exists(path) and not is_file(path):
         raise DataError(f"cannot write {path}: it is no file", hint="name a regular file")
     beside = path.with_name(f".fuseloom-{secrets.token_hex(8)}")
@@ -113,7 +128,7 @@ def write_bytes(path: Path, content: bytes) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
             with open(beside, "xb") as file:
-                file.write(content)
+                yield file
             os.replace(beside, path)
         except BaseException:
             beside.unlink(missing_ok=True)

@@ -7,7 +7,7 @@ position of the level above, a segment of sorted coordinates; a dense level keep
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -391,20 +391,24 @@ def _verified(
     return stored
 
 
-def check_data(program: Program, data: Mapping[str, Any]) -> dict[str, StoredTensor]:
+def check_data(
+    program: Program, data: Mapping[str, Any], besides: Collection[str] = ()
+) -> dict[str, StoredTensor]:
     """The program's inputs in their declared formats.
 
     Parameters
     ----------
     data : mapping
         Per input name a StoredTensor, an array or a ``scipy.sparse`` array.
+    besides : collection of str
+        Inputs of which something else is known; they need no data.
 
     Raises
     ------
     DataError
         An input is missing, a name is unknown, or data contradict their declaration.
     """
-    for name in data:
+    for name in (*data, *besides):
         if name not in program.inputs:
             computed = name in program.producers
             raise DataError(
@@ -413,12 +417,13 @@ def check_data(program: Program, data: Mapping[str, Any]) -> dict[str, StoredTen
                 else f"no input is called {name!r}",
                 hint="leave it out" if computed else suggestion(str(name), program.inputs),
             )
-    missing = [name for name in program.inputs if name not in data]
+    wanted = [name for name in program.inputs if name not in besides]
+    missing = [name for name in wanted if name not in data]
     if missing:
         raise DataError(
             f"data of input {missing[0]} are missing", hint=f"inputs: {', '.join(program.inputs)}"
         )
-    return {name: _converted(program.tensor(name), data[name]) for name in program.inputs}
+    return {name: _converted(program.tensor(name), data[name]) for name in wanted}
 
 
 def _converted(tensor: Tensor, given: Any) -> StoredTensor:

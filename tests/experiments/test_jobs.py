@@ -74,3 +74,14 @@ def test_data_are_made_once_for_schedules_that_follow(tmp_path, monkeypatch) -> 
     for level in ("unfused", "full"):
         done(estimate_configuration, GIVEN.scheduled(level), tmp_path)
     assert jobs._load.cache_info().misses == 1
+
+
+def test_an_estimate_without_data(tmp_path) -> None:
+    sizes = (("inputs", 1_048_576), ("hidden", 512))
+    given = Configuration("images", "nih", sizes, "full", "locate off").estimated()
+    made, _ = done(estimate_configuration, given, tmp_path)
+    products = 32 * 1_048_576 * 512 // 2
+    (region,) = made["regions"]
+    assert products < region["cycles"] < 1.02 * products
+    assert region["mode"] == "metadata"
+    assert made["peak"] < 4e9

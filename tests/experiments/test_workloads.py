@@ -7,7 +7,7 @@ import pytest
 
 from engine.errors import ProgramError
 from engine.experiments.configuration import Configuration
-from engine.experiments.workloads import data_version, load
+from engine.experiments.workloads import data_version, foreseen, load
 from engine.program import evaluate
 
 
@@ -60,3 +60,15 @@ def test_data_are_known_by_how_they_are_made(tmp_path) -> None:
     assert read != data_version(one, None)
     (tmp_path / "planetoid" / "ind.cora.graph").write_bytes(b"grapH")
     assert data_version(one, tmp_path) != read
+
+
+def test_what_is_too_large_to_be_drawn_is_expected() -> None:
+    small = Configuration("images", "", (("inputs", 40), ("hidden", 10)))
+    assert foreseen(small) is None
+    assert foreseen(Configuration("gcn", "karate")) is None
+    found = foreseen(Configuration("images", "nih", (("inputs", 1_048_576), ("hidden", 512))))
+    assert found is not None
+    assert found.label == "nih"
+    assert found.data["We"].total == pytest.approx(2**28)
+    assert found.data["X"].total == pytest.approx(2**25)
+    assert set(found.data) == set(found.model.program.inputs)

@@ -23,6 +23,19 @@ def run(code: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+def test_mapping_a_file_needs_leave() -> None:
+    done = run(
+        "import mmap\n"
+        "limiting.limit_memory(50 << 20)\n"
+        "def big():\n"
+        "    try: mmap.mmap(-1, 80 << 20); return True\n"
+        "    except OSError: return False\n"
+        "for size in (0, 80 << 20, -80 << 20):\n"
+        "    limiting.allow_mapping(size); print(big())\n"
+    )
+    assert done.stdout == "False\nTrue\nFalse\n", done.stderr
+
+
 def test_limits_hold_inside_only() -> None:
     done = run(
         "def now(): return [*map(resource.getrlimit, (resource.RLIMIT_AS, resource.RLIMIT_CPU))]\n"

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from engine.errors import FuseloomError, SimulationError
-from engine.explore.found import Best
+from engine.explore.found import Best, Sight
 from engine.explore.search import Search
 from engine.results.method import Budget, Cost, Floats, Part, Refusal
 from engine.results.places import Places, Units
@@ -204,3 +204,19 @@ def test_a_tolerance_saves_runs() -> None:
             found_in(made, gap=gap)
         runs.append(sum(len(made.measured) for made in mades))
     assert runs[1] < runs[0]
+
+
+def test_whoever_watches_sees_the_best_fall_and_the_bound_rise() -> None:
+    for seed in range(SEED, SEED + 30):
+        made = Made(seed)
+        seen: list[Sight] = []
+        try:
+            best = Search(made, watch=seen.append).run()
+        except FuseloomError:
+            continue
+        cycles = [sight.cycles for sight in seen]
+        assert cycles == sorted(cycles, reverse=True)
+        assert cycles[-1] == best.cost.cycles
+        assert seen[-1].schedule == best.schedule
+        assert all(sight.bound <= made.best() + 1e-9 for sight in seen)
+        assert seen[-1].counts["simulated"] == seen[-1].runs <= len(best.runs)

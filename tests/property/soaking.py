@@ -28,7 +28,7 @@ from engine.dataflow.sim.twins import interpreter
 from engine.errors import SimulationError
 from engine.program import check_data
 from tests.property.random_graphs import random_graph
-from workbench.child import Child, ChildError, Send
+from workbench.base.child import Child, ChildError, Send
 
 CAPACITIES = (1, 2, 3, 4, 16, 64, None)
 ENOUGH = CAPACITIES[2:]

@@ -113,7 +113,7 @@ def search(first: int, pairs: int) -> Counter[str]:
 
 
 def test_whatever_is_alike_is_what_it_is_alone() -> None:
-    seen = search(SEED, 60)
+    seen = search(SEED, 36)
     assert seen["late"] > 50
     assert seen["some alike"] > 5
     assert seen["refused"] < 20

@@ -84,7 +84,7 @@ def search(first: int, wanted: int, wide: bool = False) -> Counter[str]:
 
 
 def test_random_programs() -> None:
-    seen = search(SEED, 50)
+    seen = search(SEED, 36)
     for what in (
         "search",
         "fork",
@@ -96,7 +96,7 @@ def test_random_programs() -> None:
         "lanes",
         "dense levels",
     ):
-        assert seen[what] >= 5, what
+        assert seen[what] >= 3, what
     for what in ("spacc2", "tilefold", "shift", "fiber_align", "valdrop", "copies"):
         assert seen[what], what
 

@@ -65,7 +65,7 @@ def search(first: int, wanted: int, undefined: bool = False, wide: bool = False)
 
 
 def test_random_cases() -> None:
-    seen = search(SEED, 80)
+    seen = search(SEED, 55)
     for what in (
         "fused",
         "sized",
@@ -76,7 +76,7 @@ def test_random_cases() -> None:
         "compiled",
         "dense levels",
     ):
-        assert seen[what] >= 4, what
+        assert seen[what] >= 3, what
     for op in (
         "search",
         "spacc1",
@@ -91,7 +91,7 @@ def test_random_cases() -> None:
 
 
 def test_infinities_and_what_is_no_number() -> None:
-    assert search(SEED + 20_000, 40, undefined=True)["no numbers"] >= 15
+    assert search(SEED + 20_000, 26, undefined=True)["no numbers"] >= 9
 
 
 def test_dimensions_that_nothing_dense_could_hold() -> None:

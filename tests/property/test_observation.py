@@ -62,7 +62,7 @@ def check_logs(twin: StreamLog, kernel: StreamLog) -> None:
 def test_both_engines_observe_the_same() -> None:
     print(f"seeds from {SEED}")
     kinds: Counter[str] = Counter()
-    for seed in range(SEED, SEED + 40):
+    for seed in range(SEED, SEED + 25):
         bound = random_graph(seed, searching=seed % 2 == 1)
         for capacity in CAPACITIES:
             on = machines(seed, capacity)
@@ -91,7 +91,7 @@ def test_both_engines_observe_the_same() -> None:
             assert peaks is not None, where
             assert np.array_equal(a.residence, peaks.residence), where
             assert np.array_equal(a.occupancy_max, peaks.occupancy_max), where
-    assert kinds["EngineResult"] > 120
+    assert kinds["EngineResult"] > 70
     assert kinds["DeadlockError"]
 
 

@@ -142,13 +142,13 @@ def test_fifteen_hundred_random_cases() -> None:
 def test_channels_of_different_sizes() -> None:
     """Every channel its own capacity, unbounded ones among them."""
     finished = 0
-    for seed in range(SEED, SEED + 150):
+    for seed in range(SEED, SEED + 90):
         bound = random_graph(seed, searching=seed % 2 == 1)
         chosen = np.random.default_rng(seed).choice(
             [0, 1, 2, 3, 5, 9, 40], len(bound.graph.streams)
         )
         finished += _check_sizes(bound, chosen.tolist(), f"graph {seed}")
-    assert finished > 50
+    assert finished > 30
 
 
 def _check_sizes(bound: BoundGraph, sizes: list[int], name: str) -> bool:

@@ -27,7 +27,9 @@ from engine.dataflow.cost.statistics import Expected, Measured, Statistics
 from engine.dataflow.cost.why import Why
 from engine.dataflow.samml.graph import Graph
 from engine.dataflow.sim.machine import Machine
+from engine.errors import DataError
 from engine.program.dense_levels import all_compressed
+from engine.program.levels import stored_shape
 from engine.program.relayout import reshaped
 from engine.program.storage import StoredTensor, check_data
 from engine.program.stored_views import resolve_view
@@ -135,11 +137,17 @@ class Known:
     ) -> Known:
         """What is known of a program on such data, checked unless these very tensors have been.
 
+        Of an input that is too large to be drawn, statistics may be given instead of data
+        (:class:`Expected`).
+
         Raises
         ------
         DataError
             If the data do not fit the program.
         """
+        expected = {str(name): x for name, x in data.items() if isinstance(x, Expected)}
+        if expected:
+            return cls._expecting(program, data, expected, mode, machine)
         key = (program, tuple(sorted((str(name), id(given)) for name, given in data.items())))
         with _LOCK:
             given, stored = _CHECKED.get(key, ({}, None))
@@ -151,6 +159,29 @@ class Known:
                     while len(_CHECKED) > SHARED:
                         _CHECKED.popitem(last=False)
         return cls.shared(program, stored, mode, machine)
+
+    @classmethod
+    def _expecting(
+        cls,
+        program: Program,
+        data: Mapping[str, Any],
+        expected: Mapping[str, Expected],
+        mode: Mode | str,
+        machine: Machine | None,
+    ) -> Known:
+        """What is known where of some inputs only statistics are."""
+        there = {name: given for name, given in data.items() if name not in expected}
+        known = cls(program, check_data(program, there, expected), mode, machine)
+        for name, statistics in expected.items():
+            sizes = stored_shape(program.tensor(name))
+            told = tuple(len(counts) for counts in statistics.counts)
+            if told != tuple(sizes):
+                raise DataError(
+                    f"statistics of levels of {told} coordinates are given for {name}",
+                    hint=f"its levels have {tuple(sizes)}",
+                )
+        known.expected.update(expected)
+        return known
 
     @classmethod
     def shared(
@@ -200,7 +231,7 @@ class Known:
     def why(self, name: str) -> Why:
         """How many elements a tensor is taken to have, and how that is known."""
         if name in self.program.inputs:
-            formula = "stored in the data"
+            formula = "expected from statistics" if name in self.expected else "stored in the data"
         elif name in self.patterns.defined:
             formula = "coordinates by its definition"
         elif name in self.patterns.written:

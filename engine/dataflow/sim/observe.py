@@ -3,13 +3,15 @@
 Both engines observe, and say the same: occupancies, tokens per bin and logs agree exactly.  The
 timelines of nodes are exact on the generator twins; the compiled engine knows a node's clock and
 stalls only from visit to visit (a ring full of tokens, some hundred to some thousand cycles) and
-spreads each visit's cycles evenly over its interval.  Their totals are exact on both.
+spreads each visit's cycles evenly over its interval.  Their totals are exact on both.  So is every
+wait, from cycle to cycle, where events are asked for.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -45,6 +47,9 @@ class Observe:
     log_end : int, optional
         Stop the run once it has written that many records, so that the log holds those before
         it: how the log of a long run is read window by window.
+    events : Path, optional
+        Write every wait of every node to that file (:mod:`engine.dataflow.sim.events.store`),
+        exactly, on either engine; of a program, one file per region (:meth:`part`).
     """
 
     bins: int = 256
@@ -52,12 +57,20 @@ class Observe:
     log: bool = False
     log_limit: int = LOG_LIMIT
     log_end: int | None = None
+    events: Path | None = None
 
     def __post_init__(self) -> None:
         if self.bins < 2 or self.bins % 2:
             raise SimulationError(f"{self.bins} bins", hint="an even number, at least 2")
         if self.log_limit < 1:
             raise SimulationError(f"a log of {self.log_limit} records", hint="at least 1")
+
+    def part(self, number: int) -> Observe:
+        """The same for one region of several: its events go to a file with that number."""
+        if self.events is None:
+            return self
+        name = f"{self.events.stem}.{number}{self.events.suffix}"
+        return replace(self, events=self.events.with_name(name))
 
     @property
     def maxima(self) -> bool:
@@ -166,6 +179,8 @@ class Observed:
         Records written to the log, the dropped ones among them.
     forgotten : int
         The latest clock in a dropped record: the log knows all that happened after it.
+    events : Path, optional
+        The file that every wait was written to.
     """
 
     width: int
@@ -177,6 +192,7 @@ class Observed:
     waits: tuple[tuple[Wait, ...], ...] | None = None
     logged: int = 0
     forgotten: int = -1
+    events: Path | None = None
 
     def occupancy_mean(self, cycles: int) -> npt.NDArray[np.float64]:
         """Tokens that lie in each channel, arrived and not yet taken, on average over a run.

@@ -200,7 +200,7 @@ def simulate(
             known,
             machine,
             engine=engine,
-            observe=observe,
+            observe=None if observe is None else observe.part(number),
             report=report,
             limits=limits,
         )

@@ -30,13 +30,13 @@ _DECODER = {
     Size.SMOKE: {"sequence": 16, "width": 16, "heads": 2, "inner": 32},
 }
 _IMAGES = {
-    Size.FULL: {"imagenet": (50_176, 256), "luna16": (262_144, 512)},
+    Size.FULL: {"imagenet": (50_176, 256), "luna16": (262_144, 512), "nih": (1_048_576, 512)},
     Size.SMALL: {"imagenet": (2_048, 64)},
     Size.SMOKE: {"imagenet": (128, 16)},
 }
 ATTENDING = ("S1", "S2", "P1", "Z1", "x1", "O1")
 """How the names of regions begin that compute attention, in one decoder or two."""
-HEAVY = ("gcn.mag", "graphsage.mag", "gcn.collab.full", "graphsage.collab.full")
+HEAVY = ("gcn.mag", "graphsage.mag", "gcn.collab.full", "graphsage.collab.full", "images.nih")
 """Beyond the budget of an hour and a half, or of some gigabytes."""
 
 

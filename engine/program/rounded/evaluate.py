@@ -39,8 +39,9 @@ Function = Callable[[Floats, Floats | None], tuple[Floats, Floats | None]]
 
 Read = dict[Hashable, Elements]
 """What was read of stored tensors, by name and box."""
-FEWEST_SLICES = 8
-"""Of an operand of which only a slice is held at a time."""
+SLICE = 2**20
+"""Elements of a slice, of an operand of which only a slice is held at a time: arrays of 8 MiB,
+which a cache holds and the next slice uses again."""
 
 
 def evaluate_rounded(
@@ -208,7 +209,7 @@ class _Evaluator:
                 first = from_stored(stored, tuple(box), self.budget)
                 yield [(access.indices, first), (other.indices, elements.restricted(only))]
 
-        count = FEWEST_SLICES
+        count = max(2, round(stored.nnz / SLICE))
         while True:
             spent = self.budget.spent
             try:

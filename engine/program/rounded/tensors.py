@@ -153,16 +153,19 @@ def positions(coords: Ints, axes: Sequence[Ints]) -> tuple[Ints, Bools]:
     at = np.zeros(coords.shape[1], dtype=np.int64)
     here = np.ones(coords.shape[1], dtype=bool)
     for column, axis in zip(coords, axes, strict=True):
-        if len(axis) and axis[0] == 0 and axis[-1] == len(axis) - 1:
-            place = column
-            inside = column < len(axis)
+        if len(axis) and axis[-1] - axis[0] == len(axis) - 1:  # without gaps
+            place = column - axis[0] if axis[0] else column
+            inside = (place >= 0) & (place < len(axis))
         else:
             place = np.searchsorted(axis, column)
             inside = place < len(axis)
             inside[inside] = axis[place[inside]] == column[inside]
-        here &= inside
         at *= len(axis)
-        at += np.where(inside, place, 0)
+        if inside.all():
+            at += place
+        else:
+            here &= inside
+            at += np.where(inside, place, 0)
     return at, here
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
+from engine.program.distinct import distinct
 from engine.program.rounded.budget import Budget
 from engine.program.rounded.tensors import (
     Elements,
@@ -121,8 +122,17 @@ def groups(coords: Ints, any_left: bool) -> tuple[Ints, Ints, int]:
         some = min(coords.shape[1], 1)
         return np.zeros((0, some), np.int64), np.zeros(coords.shape[1], np.int64), some
     (key,) = keys(coords)
-    _, first, group = np.unique(key, return_index=True, return_inverse=True)
-    return coords[:, first], group.reshape(-1), len(first)
+    names = distinct(key)
+    top = int(names[-1]) + 1 if len(names) else 0
+    if top > 4 * len(key):
+        group = np.searchsorted(names, key)
+    else:
+        place = np.empty(top, np.int64)
+        place[names] = np.arange(len(names))
+        group = place[key]
+    one = np.empty(len(names), np.int64)
+    one[group] = np.arange(len(key))
+    return coords[:, one], group, len(names)
 
 
 def plus(a: Term, b: Term, budget: Budget) -> Term:
@@ -263,7 +273,17 @@ def _by_list(
 
 @dataclass(frozen=True, eq=False)
 class _Pattern:
-    """Where a sparse matrix has elements; several have the same."""
+    """Where a sparse matrix has elements; several have the same.
+
+    Attributes
+    ----------
+    order : (nnz,) array or None
+        Of the elements as given, row by row; None where they are so already.
+    columns : (nnz,) array
+        Of the elements in that order.
+    first : (rows + 1,) array
+        Where the elements of each row begin.
+    """
 
     order: Ints | None
     columns: Any
@@ -274,15 +294,25 @@ class _Pattern:
     def of(cls, rows: Ints, columns: Ints, shape: tuple[int, int]) -> _Pattern:
         order: Ints | None = None
         if (rows[1:] < rows[:-1]).any():
-            order = np.argsort(rows, kind="stable")
-            rows, columns = rows[order], columns[order]
-        first = np.searchsorted(rows, np.arange(shape[0] + 1))
-        return cls(order, columns, first, shape)
+            order = by_counting(rows, shape[0])
+            columns = columns[order]
+        counts = np.bincount(rows, minlength=shape[0])
+        narrow = np.int32 if max(*shape, len(rows)) < 2**31 else np.int64
+        first = np.zeros(shape[0] + 1, narrow)
+        np.cumsum(counts, out=first[1:])
+        return cls(order, columns.astype(narrow), first, shape)
 
     def matrix(self, data: Floats) -> Any:
         """The matrix with these elements, in the order of the coordinates given."""
         sorted_data = data if self.order is None else data[self.order]
         return scipy.sparse.csr_array((sorted_data, self.columns, self.first), shape=self.shape)
+
+
+def by_counting(numbers: Ints, count: int) -> Ints:
+    """The stable order of numbers below ``count``, in time that grows with both."""
+    every = np.arange(len(numbers))
+    row = scipy.sparse.csr_array((every, numbers, [0, len(numbers)]), shape=(1, count))
+    return np.asarray(row.tocsc().data)
 
 
 def _named(term: Term, indices: list[str]) -> tuple[Ints, Ints, int]:
@@ -311,25 +341,31 @@ def _by_grid(
     at, here = positions(inner, axes[: len(shared)])
     width = prod(len(axis) for axis in column_axes)
     depth = prod(len(axis) for axis in axes[: len(shared)])
-    budget.work(float(here.sum()) * width)
+    budget.work(float(np.count_nonzero(here)) * width)
     budget.take(float(count) * width, 8)
 
     def dense(values: Floats) -> Floats:
         made = np.broadcast_to(values, grid.values.shape).transpose(order)
         return np.ascontiguousarray(made).reshape(depth, width)
 
-    pattern = _Pattern.of(number[here], at[here], (count, depth))
+    inside: Any = np.s_[:] if here.all() else here
+    number, at = number[inside], at[inside]
+    by_columns = (number[1:] < number[:-1]).any() and not (at[1:] < at[:-1]).any()
+    if by_columns:  # in order as they are
+        pattern = _Pattern.of(at, number, (depth, count))
+    else:
+        pattern = _Pattern.of(number, at, (count, depth))
 
     def product(x: Floats, y: Floats) -> Floats:
-        return np.asarray(pattern.matrix(x[here]) @ dense(y))
+        made = pattern.matrix(x[inside])
+        return np.asarray((made.T if by_columns else made) @ dense(y))
 
     values = product(a.values, grid.values)
     size = product(left.magnitude, right.magnitude)
     bounds = _bounds(left, right, size, product)
-    terms = np.bincount(
-        number[here], np.broadcast_to(left.terms, number.shape)[here], minlength=count
-    ) * np.max(right.terms, initial=1.0)
-    met = np.bincount(number[here], minlength=count) > 0
+    many = np.broadcast_to(left.terms, a.values.shape)[inside]
+    terms = np.bincount(number, many, minlength=count) * np.max(right.terms, initial=1.0)
+    met = np.bincount(number, minlength=count) > 0
     shape = [len(axis) for axis in column_axes]
     if len(rows) <= 1:
         tops = [names[0][met]] if rows else []

@@ -13,8 +13,10 @@ from engine.dataflow.cost import known as module
 from engine.dataflow.cost.estimate import estimate_region
 from engine.dataflow.cost.known import Known, Mode
 from engine.dataflow.cost.statistics import Expected, Measured
+from engine.dataflow.orders import best_orders
 from engine.dataflow.sim.machine import Machine
 from engine.dataflow.sim.program_runs import simulate
+from engine.errors import DataError
 from engine.models import load
 from engine.program import parse
 from engine.program.storage import check_data
@@ -160,3 +162,32 @@ def test_what_is_full_of_more_than_is_listed_is_estimated(rest: str) -> None:
     data = {"a": np.ones(100000), "b": np.ones(100000)}
     found = estimate(compilation, data)
     assert [region.cycles for region in found.regions] == pytest.approx([1e10, 1e10], rel=1e-3)
+
+
+def test_statistics_stand_for_inputs_that_nobody_drew() -> None:
+    """Even numbers of elements give what the data give, where they are even."""
+    program = parse("A: 40x60 dcsr\nB: 60x50 dcsr\nT[i,j] = A[i,k] * B[k,j]\nY[i,j] = relu(T[i,j])")
+    random = np.random.default_rng(0)
+    data = {"A": random.random((40, 60)) < 0.5, "B": random.random((60, 50)) < 0.5}
+    even = {n: Expected.uniform(program.tensor(n), float(data[n].sum())) for n in data}
+    made = compile_program(program)
+    expected = estimate(made, even)
+    assert Mode.EXACT not in {r.mode for r in expected.regions}
+    assert expected.cycles == pytest.approx(estimate(made, data).cycles, rel=0.02)
+    mixed = estimate(made, {"A": data["A"], "B": even["B"]})
+    assert mixed.cycles == pytest.approx(expected.cycles, rel=0.02)
+    whole = compile_program(program, "fuse T..Y")
+    assert best_orders(whole, even).compilation.regions[0].order
+    told = Known.of(program, even).why("A")
+    assert told.formula == "expected from statistics"
+
+
+def test_statistics_must_fit() -> None:
+    program = parse("A: 40x60 dcsr\nx: 60 dense\ny[i] = A[i,k] * x[k]")
+    even = Expected.uniform(program.tensor("A"), 300.0)
+    with pytest.raises(DataError, match="data of input x are missing"):
+        Known.of(program, {"A": even})
+    with pytest.raises(DataError, match=r"levels of \(40, 60\) coordinates are given for x"):
+        Known.of(program, {"A": even, "x": even})
+    with pytest.raises(DataError, match="no input is called 'B'"):
+        Known.of(program, {"A": even, "B": even, "x": np.ones(60)})

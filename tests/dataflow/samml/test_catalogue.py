@@ -69,15 +69,20 @@ OWN = (
     "engine/dataflow/samml/catalogue/",  # the entries
     "engine/dataflow/sim/twins/",  # the families' own files
     "engine/dataflow/sim/compiled/kernels/",
+    "engine/dataflow/sim/steps/words/",  # the families' sentences
     "engine/dataflow/samml/exchange/",  # foreign dialects, translated name by name
 )
 OTHER_WORDS = {
     "engine/dataflow/sim/conformance/vectors.py": "the dialect of the reference's vectors",
     "engine/dataflow/sim/conformance/conform.py": "likewise",
     "engine/dataflow/table/table_draft.py": "phases of building a table; one is called reduce",
-    "workbench/explorer.py": "parts of a user-interface component; one is called root",
-    "workbench/figure_plot.py": "arguments of a plot; one is called source",
-    "workbench/run_panel.py": "requests of a visitor; one is called search",
+    "workbench/base/tokens.py": "families of colours; some are called after primitives",
+    "workbench/table/view.py": "likewise",
+    "workbench/graph/net.py": "likewise",
+    "workbench/graph/view.py": "likewise",
+    "workbench/parts.py": "parts of the page; one is called search",
+    "workbench/figures/plot.py": "arguments of a plot; one is called source",
+    "workbench/running/run_panel.py": "requests of a visitor; one is called search",
     "workbench/service/client.py": "likewise",
 }
 """Files with words that happen to be names of primitives, or are of another language."""

@@ -73,6 +73,13 @@ def _twofold(node: Node, inputs: Inputs, context: Context) -> Executed:
     return _shift(replace(node, params={**node.params, "offset": 2 * node.params["offset"]}),
                   inputs, context)
 """
+WORDS = '''
+
+@teller("twofold")
+def twofold(scene: Scene) -> str:
+    """An offset added twice."""
+    return "shifted"
+'''
 USE = """
 import json
 from dataclasses import replace
@@ -87,6 +94,7 @@ from engine.dataflow.sim.machine import Machine
 from engine.dataflow.sim.observe import Observe
 from engine.dataflow.sim.program_runs import simulate
 from engine.dataflow.sim.reports import Inputs
+from engine.dataflow.sim.steps import record, story
 from engine.models.data import random_tensor
 from engine.program import parse
 
@@ -128,6 +136,7 @@ def facts(op, offset):
             observed.residence.tolist(), [s.peeked for s in observed.log],
             [(s.node, s.start, s.stop, s.why.value) for s in path.segments],
         ]
+    found["told"] = [moment.text for moment in story(record(bound, machine), 2)]
     inputs = Inputs.of(bound)
     found["paced"] = sorted(paced_streams(bound.graph, machine)[0])
     found["progress"] = [inputs.streams.tolist(), inputs.expected.tolist()]
@@ -196,6 +205,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
             text.replace("annotations\n", "annotations\n\nfrom dataclasses import replace\n")
             + EXECUTION
         ),
+        lambda text: text + WORDS,
     )
     for place, change in zip(places(), changes, strict=True):
         path = there / place
@@ -229,6 +239,7 @@ def test_a_new_primitive_needs_those_places_only(copy: Path) -> None:
     assert toy["interpreter"] == like["interpreter"]
     assert toy["compiled"] == like["compiled"]
     assert toy["compiled"][:5] == toy["interpreter"][:5], "all but which of equal paths is told"
+    assert toy["told"].count("shifted") == 7
     assert toy["paced"] == like["paced"] == [0, 1, 2]
     assert like["progress"] == [[1], [5]]
     assert toy["progress"] == [[2], [5]], "its trait says that it hands on what it takes"
@@ -255,6 +266,7 @@ def test_an_entry_without_a_trait_cannot_be_imported(left_out: str, tmp_path: Pa
         (2, "engine.dataflow.sim.compiled.kernels", "no kernel of the name 'twofold'"),
         (3, "engine.dataflow.cost", "no cost rule of the name 'twofold'"),
         (4, "engine.dataflow.cost", "no rule of execution of the name 'twofold'"),
+        (5, "engine.dataflow.sim.steps", "no sentence of the name 'twofold'"),
     ],
 )
 def test_a_primitive_that_lacks_one_place_is_refused(

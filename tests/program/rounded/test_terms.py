@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from engine.program.rounded.budget import Budget
 from engine.program.rounded.tensors import Grid, Listed
-from engine.program.rounded.terms import Term, groups, multiplied, plus, summed
+from engine.program.rounded.terms import Term, by_counting, groups, multiplied, plus, summed
 
 ROOM = Budget(1e9, 1e9)
 
@@ -54,3 +55,42 @@ def test_products_of_grids_and_lists_agree() -> None:
             dense = np.zeros((3, 5))
             dense[tuple(made.elements.listed().coords)] = made.elements.values
             assert np.allclose(dense, x @ y)
+
+
+@pytest.mark.parametrize("top", [5, 10**9])
+def test_groups_are_the_distinct_tuples(top: int) -> None:
+    rng = np.random.default_rng(top)
+    coords = rng.integers(0, top, (2, 1))[:, [0, 0, 0]] - np.array([[0, 1, 0], [0, 0, 0]])
+    coords = np.concatenate([np.abs(coords), rng.integers(0, 5, (2, 60))], axis=1)
+    names, which, count = groups(coords, True)
+    assert sorted(map(tuple, names.T.tolist())) == sorted(set(map(tuple, coords.T.tolist())))
+    assert count == names.shape[1]
+    assert (names[:, which] == coords).all()
+
+
+def test_counting_sorts_stably() -> None:
+    numbers = np.random.default_rng(1).integers(0, 7, 100)
+    assert by_counting(numbers, 9).tolist() == np.argsort(numbers, kind="stable").tolist()
+
+
+@pytest.mark.parametrize("order", ["rows", "columns", "none"])
+@pytest.mark.parametrize("gaps", [False, True])
+def test_a_list_in_any_order_times_a_grid_with_gaps(order: str, gaps: bool) -> None:
+    rng = np.random.default_rng(2)
+    x = np.where(rng.random((6, 5)) < 0.6, rng.normal(size=(6, 5)), 0.0)
+    axis = np.array([1, 2, 4]) if gaps else np.array([1, 2, 3])
+    y = rng.normal(size=(3, 2))
+    at = np.stack(np.nonzero(x))
+    by = {
+        "rows": np.lexsort(at[::-1]),
+        "columns": np.lexsort(at),
+        "none": rng.permutation(at.shape[1]),
+    }
+    at = at[:, by[order]]
+    left = Term(("i", "k"), Listed(at, x[tuple(at)]))
+    made = multiplied(left, Term(("k", "j"), Grid((axis, np.arange(2)), y)), {"i", "j"}, ROOM)
+    dense = np.zeros((6, 2))
+    listed = made.ordered(("i", "j")).listed().elements
+    assert isinstance(listed, Listed)
+    dense[tuple(listed.coords)] = listed.values
+    assert np.allclose(dense, x[:, axis] @ y)

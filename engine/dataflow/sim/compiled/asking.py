@@ -8,6 +8,7 @@ from engine.dataflow.sim.compiled.dram import push
 from engine.dataflow.sim.compiled.inlining import inline
 from engine.dataflow.sim.compiled.layout import (
     CTL_PORTS,
+    MEMORY,
     PORT_BASE,
     PORT_MASK,
     PORT_RING,
@@ -16,6 +17,7 @@ from engine.dataflow.sim.compiled.layout import (
     State,
 )
 from engine.dataflow.sim.compiled.slots import inline_common
+from engine.dataflow.sim.compiled.visits import waited
 
 MAX_PORTS = 1 << 16
 """A request's tag is its number at its port, times this, plus the port's number."""
@@ -48,9 +50,9 @@ def answer(s: State, port: Int, request: Int) -> Int:
 
 
 @inline_common
-def stand_still(nd: Any, t: Int, when: Int) -> Int:
+def stand_still(s: State, nd: Any, t: Int, when: Int) -> Int:
     """The clock after a wait for the memory, which is booked."""
     if when <= t:
         return t
-    nd.sm += when - t
+    nd.sm += waited(s, MEMORY, t, when)
     return when

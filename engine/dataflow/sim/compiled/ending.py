@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.dataflow.sim.compiled.layout import DONE, KIND, STOP, WAIT_INPUT, WAIT_NONE, Int, State
+from engine.dataflow.sim.compiled.layout import (
+    DONE,
+    INPUT,
+    KIND,
+    STOP,
+    WAIT_INPUT,
+    WAIT_NONE,
+    Int,
+    State,
+)
 from engine.dataflow.sim.compiled.rings import has, head, take_one
 from engine.dataflow.sim.compiled.rules import LEFT_OVER
 from engine.dataflow.sim.compiled.slots import inline_common
@@ -17,7 +26,7 @@ def finish(s: State, nd: Any, c: Int, t: Int, si: Int, so: Int) -> Int:
     while has(s, c):
         p = s.run[head(s, c)]
         k = p.x & KIND
-        t, si = stall(t, p.t, si)
+        t, si = stall(s, INPUT, t, p.t, si)
         if k != STOP and k != DONE:
             return fail(nd, t, LEFT_OVER)
         take_one(s, c, t)

@@ -16,6 +16,7 @@ from engine.dataflow.sim.compiled.layout import (
     LEAF,
     MEM,
     RING,
+    ROOM,
     STEP,
     STOP,
     WAIT_DRAIN,
@@ -26,7 +27,7 @@ from engine.dataflow.sim.compiled.layout import (
 from engine.dataflow.sim.compiled.rings import even, free_at, put, put_one, rising, room, slot
 from engine.dataflow.sim.compiled.slots import slots
 from engine.dataflow.sim.compiled.trees import COUNT, KEYS, ORDER, SUMS
-from engine.dataflow.sim.compiled.visits import leave, stall
+from engine.dataflow.sim.compiled.visits import leave, stall, waited
 
 GENERIC, REFERENCE, ROW = range(3)
 """Which twin it follows: that of any order, the reference's of order 2, that of order 1."""
@@ -125,7 +126,7 @@ def flush(s: State, nd: Any, t: Int, si: Int, so: Int) -> tuple[Int, Int, Int]:
                 if rising(s, one, t2) or rising(s, two, t2):
                     m = 1
                 m = _alike(s, nd, m)
-                so += t2 - t
+                so += waited(s, ROOM, t, t2)
                 t = t2
                 _put_pairs(s, nd, oc, ov, m, t1, t2)
                 nd.entry += m
@@ -138,7 +139,7 @@ def flush(s: State, nd: Any, t: Int, si: Int, so: Int) -> tuple[Int, Int, Int]:
                 c = ov if (nd.turn == 1) != (mode == REFERENCE) else oc
                 if room(s, c) == 0:
                     return t, so, leave(nd, t, si, so, WAIT_OUTPUT, c)
-                t, so = stall(t, free_at(s, c), so)
+                t, so = stall(s, ROOM, t, free_at(s, c), so)
                 entry = s.ints[s.ints[f + ORDER] + nd.entry]
                 total = s.ints[f + SUMS] + entry * nd.elements
                 last = s.ints[s.ints[f + KEYS] + entry * order + order - 1]
@@ -180,7 +181,7 @@ def flush(s: State, nd: Any, t: Int, si: Int, so: Int) -> tuple[Int, Int, Int]:
                 c, level, innermost = s.ints[outs], nd.stop_level, False
             if room(s, c) == 0:
                 return t, so, leave(nd, t, si, so, WAIT_OUTPUT, c)
-            t, so = stall(t, free_at(s, c), so)
+            t, so = stall(s, ROOM, t, free_at(s, c), so)
             put_one(s, c, t + 1, STOP, level, zero)
             if innermost and nd.turn == 0:
                 nd.turn = 1
@@ -203,7 +204,7 @@ def flush(s: State, nd: Any, t: Int, si: Int, so: Int) -> tuple[Int, Int, Int]:
             c = s.ints[outs + nd.entry_level]
             if room(s, c) == 0:
                 return t, so, leave(nd, t, si, so, WAIT_OUTPUT, c)
-            t, so = stall(t, free_at(s, c), so)
+            t, so = stall(s, ROOM, t, free_at(s, c), so)
             entry = s.ints[s.ints[f + ORDER] + nd.entry]
             key = s.ints[f + KEYS] + entry * order
             put_one(s, c, t + 1, LEAF, s.ints[key + nd.entry_level], zero)

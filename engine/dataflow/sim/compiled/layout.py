@@ -105,11 +105,19 @@ class State(NamedTuple):
 
 
 CTL_ORDER, CTL_COUNT, CTL_LEFT, CTL_LAST, CTL_VISITS, CTL_PORTS, CTL_MEMORY, CTL_NOTE = range(7, 15)
-CTL_SIZE = 15
+CTL_WAIT = 15
+CTL_SIZE = 16
 """The table: addresses of the first seven arrays; where in the integers the order of visits is
 and how long; nodes not ended; node visited last; visits so far; where in the integers the ports
 of the memory are; address of the kernel that lets it answer, 0 where there is none;
-where in the table the next note goes."""
+where in the table the next note goes, and the next wait; 0 where no waits are to be noted."""
+
+INPUT, ROOM, MEMORY = range(1, 4)
+"""Why a node waits, as :mod:`engine.dataflow.sim.observe` numbers it."""
+
+WAIT_WORDS, WAIT_NODE = 3, 2
+"""A noted wait: clock before it, why, clock after it; first bit of the node in the second, which
+is one more than its number, and 0 while the visit lasts."""
 
 NOTE_CHANNEL, NOTE_TOKEN, NOTE_STAMP, NOTE_TAKE, NOTE_THEN, NOTE_RUN = range(6)
 NOTE_WORDS = 6

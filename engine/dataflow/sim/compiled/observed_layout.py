@@ -19,8 +19,11 @@ from engine.dataflow.sim.compiled.layout import CTL_SIZE, NOTE_COUNT, NOTE_STEP
     OBS_DROPPED,  # the latest clock in records that are no longer in the ring; -1: all are
     OBS_NOTES,  # where the notes of a visit are
     OBS_LACKING,  # whether a visit may bring more takes than some channel's past has room for
-) = range(CTL_SIZE, CTL_SIZE + 14)
-OBS_START = CTL_SIZE + 14
+    OBS_WAITS,  # where the noted waits are,
+    OBS_SIGNED,  # up to where they say whose they are,
+    OBS_WAITS_END,  # and from where on there might be too little room for those of one more visit
+) = range(CTL_SIZE, CTL_SIZE + 17)
+OBS_START = CTL_SIZE + 17
 
 ROWS = 4
 """Timelines of a node: busy, waiting for input, for room, for memory."""

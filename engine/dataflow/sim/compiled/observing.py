@@ -7,6 +7,7 @@ finds it; its size depends on the bins, on the graph, and on how full the channe
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,14 @@ import numpy.typing as npt
 
 from engine.dataflow.samml.graph import Graph
 from engine.dataflow.sim.compiled.arrays import Memory
-from engine.dataflow.sim.compiled.layout import CTL_NOTE, FOREVER, NOTE_WORDS
+from engine.dataflow.sim.compiled.layout import (
+    CTL_NOTE,
+    CTL_WAIT,
+    FOREVER,
+    NOTE_WORDS,
+    WAIT_NODE,
+    WAIT_WORDS,
+)
 from engine.dataflow.sim.compiled.observed_layout import (
     CHANNEL_WORDS,
     HOT,
@@ -36,7 +44,10 @@ from engine.dataflow.sim.compiled.observed_layout import (
     OBS_ROW_COUNT,
     OBS_ROWS,
     OBS_SHIFT,
+    OBS_SIGNED,
     OBS_START,
+    OBS_WAITS,
+    OBS_WAITS_END,
     PACED,
     PAST,
     PAST_HEAD,
@@ -50,10 +61,17 @@ from engine.dataflow.sim.compiled.observed_layout import (
     WATCHED,
 )
 from engine.dataflow.sim.compiled.pacing import paced_streams
+from engine.dataflow.sim.events.spool import Spool, tokens_of_nodes
 from engine.dataflow.sim.machine import Machine
 from engine.dataflow.sim.observe import Events, Int64, Observe, Observed, StreamLog, with_idle
 from engine.dataflow.sim.peeking import peeked_streams
 from engine.dataflow.sim.timing import latencies
+
+WAITS_HELD = 1 << 18
+"""Noted waits that are held before they are handed over; 24 bytes each."""
+WAITS_PER_TOKEN, WAITS_BESIDE = 2, 64
+"""Most waits that a visit notes per token in the rings around its node, and besides: each is for
+a token to come, for a slot of one, or for the memory to answer, which it asks about a token."""
 
 SPARE = 1 << 22
 """Words to spare behind all that: memory that is not used until written to."""
@@ -78,6 +96,7 @@ class Observer:
         self.graph = graph
         self.machine = machine
         self.latencies = latencies(graph, machine)
+        self.spool: Spool | None = None
         nodes, streams = len(graph.nodes), len(graph.streams)
         rows = ROWS * nodes + (streams if observe.log else 0)
         limit = observe.log_limit if observe.log else 0
@@ -90,11 +109,16 @@ class Observer:
         tokens = channels["vm"][:streams] + 1
         past = PAST_WORDS * PER_TOKEN * tokens
         notes = NOTE_WORDS * self._most_notes(channels)
+        waits = 0
+        if observe.events is not None:
+            self.spool = Spool(observe.events, nodes)
+            waits = WAITS_HELD * WAIT_WORDS
+        self.waits = 0
         self.notes = 0
         self.masks = np.empty(0, np.int64)
         self.used = OBS_START
         self.table = np.zeros(
-            OBS_START + sum(sizes.values()) + past.sum() + notes + SPARE, np.int64
+            OBS_START + sum(sizes.values()) + past.sum() + notes + waits + SPARE, np.int64
         )
         for field, size in sizes.items():
             self.table[field] = self._reserve(size)
@@ -144,6 +168,8 @@ class Observer:
         """See that the next visit of any node has room for what it may note; the table."""
         if np.array_equal(channels["vm"], self.masks) and not self.lacks_room:
             return self.table
+        if self.spool is not None:
+            self._make_room_for_waits(channels)
         self.masks = channels["vm"].copy()
         self.table[OBS_LACKING] = 0
         notes = self._most_notes(channels)
@@ -155,6 +181,37 @@ class Observer:
             while self._lacking(more)[stream]:
                 self._enlarge(stream)
         return self.table
+
+    def _make_room_for_waits(self, channels: npt.NDArray[Any]) -> None:
+        """Hand over the noted waits, and have room for many more and for those of one visit."""
+        self._hand_over()
+        slots = channels["vm"] + 1
+        ends = np.concatenate((channels["cons"], channels["prod"]))
+        around = np.bincount(ends, np.concatenate((slots, slots)))
+        most = WAITS_PER_TOKEN * int(around.max(initial=0)) + WAITS_BESIDE
+        if self.waits < WAITS_HELD + most:
+            self.waits = WAITS_HELD + most
+            self.table[OBS_WAITS] = self._reserve(WAIT_WORDS * (self.waits + 1)) + WAIT_WORDS
+        start = int(self.table[OBS_WAITS])
+        self.table[CTL_WAIT] = self.table[OBS_SIGNED] = start
+        self.table[OBS_WAITS_END] = start + WAIT_WORDS * WAITS_HELD
+
+    def _hand_over(self) -> None:
+        assert self.spool is not None
+        start, end = int(self.table[OBS_WAITS]), int(self.table[OBS_SIGNED])
+        assert end <= start + WAIT_WORDS * self.waits, "a visit noted more waits than it can have"
+        if end > start:
+            since, signed, until = self.table[start:end].reshape(-1, WAIT_WORDS).T
+            nodes = (signed >> WAIT_NODE) - 1
+            self.spool.add(nodes, signed & ((1 << WAIT_NODE) - 1), since, until)
+
+    def _write_events(self, clocks: Int64, end: int, tokens: Int64 | None, width: int) -> Path:
+        """Write the file of all waits."""
+        assert self.spool is not None
+        self._hand_over()
+        if tokens is not None:
+            tokens = tokens_of_nodes(self.graph, tokens, -(-end // width))
+        return self.spool.finish(clocks, end, tokens, width)
 
     def _lacking(self, more: Int64) -> npt.NDArray[np.bool_]:
         """Per stream, whether its past lacks room for so many runs more."""
@@ -195,8 +252,9 @@ class Observer:
         """Whether the run is to stop here."""
         return self.observe.log_end is not None and self.logged >= self.observe.log_end
 
-    def result(self, memory: Memory, end: int) -> Observed:
-        """What was observed; ``end`` is the last clock of any node."""
+    def result(self, memory: Memory, clocks: Int64) -> Observed:
+        """What was observed, with the last clocks of the nodes."""
+        end = int(clocks.max(initial=0))
         table, bins = self.table, self.observe.bins
         start, width = int(table[OBS_ROWS]), 1 << int(table[OBS_SHIFT])
         rows = table[start : start + int(table[OBS_ROW_COUNT]) * bins].reshape(-1, bins)
@@ -206,6 +264,9 @@ class Observer:
         seen = Observed(width, nodes, residence)
         if self.observe.maxima:
             seen = replace(seen, occupancy_max=self._most(memory))
+        if self.spool is not None:
+            tokens = rows[count:] if self.observe.log else None
+            seen = replace(seen, events=self._write_events(clocks, end, tokens, width))
         if not self.observe.log:
             return seen
         return replace(

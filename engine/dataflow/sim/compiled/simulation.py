@@ -359,7 +359,7 @@ class Simulation:
     def _observed(self) -> Observed | None:
         if self.observer is None:
             return None
-        return self.observer.result(self.memory, int(self.nodes["clk"].max(initial=0)))
+        return self.observer.result(self.memory, self.nodes["clk"].copy())
 
     def _first(self) -> Int64:
         """Per node, the clock at its first take or put."""

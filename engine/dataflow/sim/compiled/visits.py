@@ -10,14 +10,17 @@ from typing import Any
 from engine.dataflow.sim.compiled.inlining import inline
 from engine.dataflow.sim.compiled.layout import (
     BLOCKED,
+    CTL_WAIT,
     DONE,
     FAILED,
     FINISHED,
     GOES_ON,
     KIND,
     LEAF,
+    ROOM,
     WAIT_NONE,
     WAIT_OUTPUT,
+    WAIT_WORDS,
     Int,
     State,
 )
@@ -45,10 +48,29 @@ def fail(nd: Any, t: Int, rule: Int) -> Int:
 
 
 @inline
-def stall(t: Int, until: Int, stalled: Int) -> tuple[Int, Int]:
+def waited(s: State, why: Int, since: Int, until: Int) -> Int:
+    """Cycles of a wait; an observed run may want to note it.
+
+    Waits that follow each other without work between them, for the same reason, are one.
+    """
+    f = s.ctl
+    o = f[CTL_WAIT]
+    if o and until > since:
+        if f[o - 2] == why and f[o - 1] == since:
+            f[o - 1] = until
+        else:
+            f[o] = since
+            f[o + 1] = why
+            f[o + 2] = until
+            f[CTL_WAIT] = o + WAIT_WORDS
+    return until - since
+
+
+@inline
+def stall(s: State, why: Int, t: Int, until: Int, stalled: Int) -> tuple[Int, Int]:
     """The clock after a wait until that cycle, if it is not over, and the cycles stalled so far."""
     a = max(t, until)
-    return a, stalled + (a - t)
+    return a, stalled + waited(s, why, t, a)
 
 
 @inline_common
@@ -81,7 +103,7 @@ def release(s: State, nd: Any, c: Int, t: Int, so: Int) -> tuple[Int, Int]:
 
     ``nd.hv`` is its number or level, ``nd.ht`` its earliest timestamp.
     """
-    t, so = stall(t, free_at(s, c), so)
+    t, so = stall(s, ROOM, t, free_at(s, c), so)
     put_one(s, c, max(nd.ht, t + 1), nd.hk, nd.hv, nd.hf)
     return t, so
 

@@ -202,7 +202,9 @@ def explained(
         end -= observe.log_limit // 2
         if walk.ended or end <= 0:
             break
-        again = run_ported(bound, machine, engine, observe=replace(observe, log_end=end))
+        again = run_ported(
+            bound, machine, engine, observe=replace(observe, log_end=end, events=None)
+        )
         assert again.observed is not None
         if again.clocks[walk.node] <= walk.clock:  # the node has not come so far
             break

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from engine.dataflow.samml.graph import Graph, Node
 from engine.dataflow.sim.explain.critical import CriticalPath, Segment, Share
@@ -23,6 +26,9 @@ from engine.results.work import Work
 
 BINS = 128
 """Most bins of a timeline."""
+
+EVENT_BINS = 1024
+"""Most bins of tokens in a file of events."""
 
 
 @dataclass(frozen=True)
@@ -50,9 +56,12 @@ PAGE = Detail(nodes=True, timeline=True, segments=200, rows=100)
 """What a page shows."""
 
 
-def observation(explain: bool) -> Observe:
-    """What a run for a page is asked to observe: timelines always, a log to explain it."""
-    return Observe(bins=BINS, log=explain)
+def observation(explain: bool, events: Path | None = None) -> Observe:
+    """What a run for a page is asked to observe: timelines always, a log to explain it.
+
+    With ``events`` all waits go to that file, and tokens to finer bins.
+    """
+    return Observe(bins=BINS if events is None else EVENT_BINS, log=explain, events=events)
 
 
 def owner(graph: Graph, node: Node) -> int:
@@ -94,11 +103,19 @@ def node_data(run: TracedRegion) -> tuple[dict[str, Any], ...]:
 
 
 def timeline(observed: Observed | None) -> dict[str, Any] | None:
-    """Cycles per bin as ``cycles[activity][node][bin]``; a bin is ``width`` cycles wide."""
+    """Cycles per bin as ``cycles[activity][node][bin]``; a bin is ``width`` cycles wide.
+
+    There are :data:`BINS` bins at most; ``events`` names the file of all waits, if one was written.
+    """
     if observed is None:
         return None
-    rows = {name: observed.nodes[:, k, :].tolist() for k, name in enumerate(ACTIVITIES)}
-    return {"width": int(observed.width), "cycles": rows}
+    bins, width = observed.nodes, int(observed.width)
+    while bins.shape[2] > BINS:
+        bins = np.pad(bins, ((0, 0), (0, 0), (0, bins.shape[2] % 2)))
+        bins, width = bins[:, :, ::2] + bins[:, :, 1::2], 2 * width
+    rows = {name: bins[:, k, :].tolist() for k, name in enumerate(ACTIVITIES)}
+    events = None if observed.events is None else str(observed.events)
+    return {"width": width, "events": events, "cycles": rows}
 
 
 def channel_data(run: TracedRegion, machine: Machine) -> tuple[dict[str, Any], ...] | None:

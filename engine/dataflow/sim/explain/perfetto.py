@@ -17,6 +17,8 @@ from typing import Any
 import numpy as np
 
 from engine.dataflow.samml.graph import Graph, Node
+from engine.dataflow.sim.events.store import EventStore
+from engine.dataflow.sim.events.trace import PathPiece, TraceRegion
 from engine.dataflow.sim.explain.critical import CriticalPath, Segment, Why
 from engine.dataflow.sim.explain.moments import tokens_until
 from engine.dataflow.sim.observe import ACTIVITIES, IDLE, Observed
@@ -73,6 +75,45 @@ def trace_json(regions: Sequence[TracedRegion], *, max_intervals: int = MAX_INTE
         start += max(region.result.cycles, int(region.result.clocks.max(initial=0)))
     about = {"time unit": "1 cycle is shown as 1 us", "cycles": start, "notes": notes}
     return json.dumps({"traceEvents": events, "displayTimeUnit": "ns", "otherData": about})
+
+
+def told_in_full(regions: Sequence[TracedRegion]) -> bool:
+    """Whether :func:`trace_json` shows every wait of these regions, and for which stream it is.
+
+    Waits for the memory are for no stream.
+    """
+    return all(
+        (observed := region.result.observed) is not None
+        and observed.waits is not None
+        and 2 * sum(map(len, observed.waits)) <= MAX_INTERVALS
+        and not region.result.stall_memory.any()
+        for region in regions
+    )
+
+
+def trace_regions(regions: Sequence[TracedRegion]) -> list[TraceRegion]:
+    """The same regions, from their files of events, whatever their length.
+
+    Raises
+    ------
+    SimulationError
+        If a region has none.
+    """
+    made: list[TraceRegion] = []
+    start = 0
+    for region in regions:
+        observed, graph = region.result.observed, region.result.graph
+        if observed is None or observed.events is None:
+            raise SimulationError(
+                f"region {region.name} kept no events", hint="observe=Observe(events=FILE)"
+            )
+        segments = () if region.path is None else region.path.segments
+        path = [PathPiece(describe(graph, s), s.start, s.stop) for s in segments]
+        labels = [node_name(node) for node in graph.nodes]
+        store = EventStore(observed.events)
+        made.append(TraceRegion(region.name, labels, store, path, start))
+        start += max(region.result.cycles, store.cycles)
+    return made
 
 
 def node_name(node: Node) -> str:

@@ -6,6 +6,7 @@ Neither the order of running nor real time has any influence on the result.
 
 from __future__ import annotations
 
+import sys
 from collections import deque
 from dataclasses import dataclass, replace
 from typing import Any
@@ -22,6 +23,7 @@ from engine.dataflow.sim.process import (
     ISSUE,
     PEEK,
     PUT,
+    ROOM,
     TAKE,
     Access,
     Behaviour,
@@ -55,7 +57,12 @@ class Task:
 
 
 class Interpreter:
-    """One run of one bound graph on one machine."""
+    """One run of one bound graph on one machine.
+
+    With ``until``, a node whose clock is beyond that cycle rests before its next request, so that
+    what happens up to there happens exactly as in the whole run: whatever a resting node would
+    do next comes later.
+    """
 
     def __init__(
         self,
@@ -66,7 +73,9 @@ class Interpreter:
         observe: Observe | None = None,
         progress: Progress | None = None,
         limits: Limits | None = None,
+        until: int | None = None,
     ) -> None:
+        self.until = sys.maxsize if until is None else until
         self.graph = graph = bound.graph
         self.machine = machine
         self.log = log
@@ -115,6 +124,14 @@ class Interpreter:
         SimulationError
             If tokens contradict each other, a limit is reached or the run is cancelled.
         """
+        self.advance()
+        blocked = self.blocked()
+        if blocked:
+            raise stuck_error(self.graph, blocked, lambda stream: self.channels[stream].capacity)
+        return self.result()
+
+    def advance(self) -> None:
+        """Run every node until it ends, lacks something or rests."""
         ready = deque(self.graph.topological())
         waiting = set(ready)
 
@@ -130,27 +147,30 @@ class Interpreter:
             wake(self._advance(self.tasks[number]))
             while not ready and self.memory is not None and (woken := self.memory.serve()):
                 wake(woken)  # nothing else moves before the memory answers
-        blocked = [
+
+    def blocked(self) -> list[Blocked]:
+        """Nodes that lack a token or room."""
+        return [
             Blocked(task.process.node.id, task.request[1].id,
                     Need.TOKEN if task.request[0] in (TAKE, PEEK) else Need.ROOM)
             for task in self.tasks
-            if not task.finished and task.request is not None
+            if not task.finished
+            and task.request is not None
+            and task.request[0] in (TAKE, PEEK, ROOM, PUT)
+            and task.process.clock <= self.until
         ]  # fmt: skip
-        if blocked:
-            raise stuck_error(self.graph, blocked, lambda stream: self.channels[stream].capacity)
-        return self._result()
 
     def _advance(self, task: Task) -> set[int]:
         """Run one node until it blocks or ends; return the nodes this may have unblocked."""
         touched: set[int] = set()
         process, request = task.process, task.request
-        behaviour = task.behaviour
+        behaviour, until = task.behaviour, self.until
         producer, consumer = self.graph.producer, self.graph.consumer
         answer: Any = None
         try:
             if request is None:
                 request = next(behaviour)
-            while True:
+            while process.clock <= until:
                 kind, channel, token, at = request
                 if kind in (TAKE, PEEK):
                     if not channel.queue:
@@ -263,7 +283,8 @@ class Interpreter:
         written = sum(len(array) for task in self.tasks for array in task.process.written.values())
         return BYTES_PER_TOKEN * waiting + BYTES_PER_NUMBER * written
 
-    def _result(self) -> EngineResult:
+    def result(self) -> EngineResult:
+        """Clocks, counters and outputs so far."""
         processes = [task.process for task in self.tasks]
 
         def column(values: list[int]) -> np.ndarray[Any, np.dtype[np.int64]]:

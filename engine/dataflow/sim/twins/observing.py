@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
 from engine.dataflow.samml.graph import Graph
+from engine.dataflow.sim.events.spool import Spool, tokens_of_nodes
 from engine.dataflow.sim.machine import Machine
 from engine.dataflow.sim.observe import (
     BUSY,
@@ -49,6 +51,8 @@ def observed(
     if observe.maxima:
         most = [most_at_once(_array(w.puts), _array(w.takes) + 1) for w in watches]
         seen = replace(seen, occupancy_max=np.array(most, np.int64))
+    if observe.events is not None:
+        seen = replace(seen, events=_write(observe.events, graph, processes, watches, width, end))
     if not observe.log:
         return seen
     tokens = [np.bincount(_array(w.stamps) // width, minlength=observe.bins) for w in watches]
@@ -68,6 +72,29 @@ def observed(
         waits=waits,
         logged=records,
     )
+
+
+def _write(
+    path: Path,
+    graph: Graph,
+    processes: Sequence[Process],
+    watches: Sequence[ChannelWatch],
+    width: int,
+    end: int,
+) -> Path:
+    """Write every wait of every process, and the tokens each put."""
+    spool = Spool(path, len(processes))
+    for number, process in enumerate(processes):
+        waits = [
+            (MEMORY if stream < 0 else ROOM if room else INPUT, since, until)
+            for since, until, room, stream, _ in process.waits or ()
+            if until > since
+        ]
+        reasons, since, until = np.array(waits, np.int64).reshape(-1, 3).T
+        spool.add(np.full(len(waits), number), reasons, since, until)
+    counts = [np.bincount(_array(w.stamps) // width) for w in watches]
+    clocks = np.array([p.clock for p in processes], np.int64)
+    return spool.finish(clocks, end, tokens_of_nodes(graph, counts, -(-end // width)), width)
 
 
 def _array(clocks: Sequence[int]) -> Int64:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from engine.dataflow.sim import observe
 from engine.dataflow.sim.compiled import layout
 from engine.dataflow.sim.tokens import DONE, EMPTY, TOKEN_DTYPE, Stop, encode
 
@@ -43,3 +44,9 @@ def test_the_table_has_room_for_all_its_words() -> None:
 def test_kinds_of_tokens_are_those_of_encoded_tokens() -> None:
     codes = encode([4, Stop(2), EMPTY, DONE])[TOKEN_DTYPE.names[0]].tolist()
     assert codes == [layout.LEAF, layout.STOP, layout.EMPTY, layout.DONE]
+
+
+def test_reasons_to_wait_are_numbered_as_everywhere() -> None:
+    ours = (layout.INPUT, layout.ROOM, layout.MEMORY)
+    assert ours == (observe.INPUT, observe.ROOM, observe.MEMORY)
+    assert max(ours) < 1 << layout.WAIT_NODE

@@ -74,7 +74,7 @@ def test_all_queues_busy_take_four_words_a_cycle() -> None:
 
 def test_queues_as_machine_code_are_the_same() -> None:
     rng = np.random.default_rng(0)
-    requests = rng.integers(0, 20, (5, 200, 4))
+    requests = rng.integers(0, 20, (5, 80, 4))
     requests[:, :, 3] %= 2
     for outstanding in (1, 3):
         slow_m, slow = run(Queues(), requests, outstanding=outstanding, drive=plain)

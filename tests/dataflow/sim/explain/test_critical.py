@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from engine.dataflow.compiler import compile_program
 from engine.dataflow.samml.graph import Graph, Node, Stream, StreamKind
 from engine.dataflow.sim.bound import BoundGraph
 from engine.dataflow.sim.engines import run_graph
@@ -21,8 +22,10 @@ from engine.dataflow.sim.explain.critical import (
 )
 from engine.dataflow.sim.machine import Machine
 from engine.dataflow.sim.observe import Observe
+from engine.dataflow.sim.program_runs import simulate
 from engine.dataflow.sim.tokens import encode, parse_tokens
 from engine.errors import SimulationError
+from engine.models import gcn, karate
 
 OURS = Machine.default()
 LOGGED = Observe(log=True)
@@ -346,3 +349,16 @@ def test_a_short_log_is_read_window_by_window() -> None:
     assert 0 < some.start < one.start
     full = explained(bound, OURS, "compiled", result, short, passes=100)
     assert full == whole
+
+
+def test_both_engines_tell_one_of_two_paths_of_equal_length() -> None:
+    """In this order a path through the scanner of A is as long as one through the accumulator."""
+    data = karate()
+    schedule = "fuse T1..H; fuse T5..Y; order T1..H: i,k,p,n; order T5..Y: i,k,n,m"
+    compiled = compile_program(gcn().program, schedule)
+    told = []
+    for engine in ("interpreter", "compiled"):
+        run = simulate(compiled, data, engine=engine, observe=Observe(log=True))
+        told.append([region.path.segments for region in run.regions if region.path])
+    assert told[0] == told[1]
+    assert sum(s.cycles for region in told[0] for s in region) == run.cycles == 14_106

@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 import itertools
+from pathlib import Path
 
+import numpy as np
 import pytest
 
 from engine.dataflow.compiler import compile_program
-from engine.dataflow.sim.explain.data import Detail, channel_data, node_data, owner, path_data
+from engine.dataflow.sim.explain.data import (
+    BINS,
+    EVENT_BINS,
+    Detail,
+    channel_data,
+    node_data,
+    observation,
+    owner,
+    path_data,
+    timeline,
+)
 from engine.dataflow.sim.machine import Machine
-from engine.dataflow.sim.observe import Observe
+from engine.dataflow.sim.observe import ACTIVITIES, Observe, Observed
 from engine.dataflow.sim.ports import READ, WRITE
 from engine.dataflow.sim.program_runs import Run, simulate
 from engine.dataflow.sim.records import traced_regions
@@ -72,3 +84,27 @@ def test_channels_come_fullest_first(run: Run) -> None:
     for row in rows:
         assert row["consumer"]["node"] == region.result.graph.consumer[row["stream"]]
         assert 0 <= row["mean"] <= max(row["most"], 1)
+
+
+@pytest.mark.parametrize("bins", [1, BINS - 1, BINS, BINS + 1, 3 * BINS + 1, EVENT_BINS])
+def test_a_timeline_has_few_bins_and_all_cycles(bins: int) -> None:
+    cycles = np.random.default_rng(bins).integers(0, 9, (3, 5, bins))
+    data = timeline(Observed(4, cycles, np.zeros(0, np.int64)))
+    assert data["events"] is None
+    factor = data["width"] // 4
+    for number, name in enumerate(ACTIVITIES):
+        rows = np.array(data["cycles"][name])
+        assert rows.shape == (3, -(-bins // factor))
+        assert rows.shape[1] <= BINS
+        wanted = np.add.reduceat(cycles[:, number], range(0, bins, factor), axis=1)
+        assert np.array_equal(rows, wanted)
+
+
+def test_a_timeline_names_the_file_of_its_events(tmp_path: Path) -> None:
+    compiled = compile_program(gcn().program, gcn().presets["partial"])
+    observe = observation(explain=False, events=tmp_path / "run.events")
+    run = simulate(compiled, karate(), engine="interpreter", observe=observe)
+    for number, region in enumerate(run.regions):
+        data = timeline(region.result.observed)
+        assert data["events"] == str(tmp_path / f"run.{number}.events")
+        assert Path(data["events"]).is_file()

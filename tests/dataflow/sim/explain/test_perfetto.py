@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections import defaultdict
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from engine.dataflow.sim.engines import run_graph
+from engine.dataflow.sim.events.trace import write_trace
 from engine.dataflow.sim.explain.critical import critical_path
-from engine.dataflow.sim.explain.perfetto import PATH_THREAD, TracedRegion, trace_json
+from engine.dataflow.sim.explain.perfetto import (
+    PATH_THREAD,
+    TracedRegion,
+    told_in_full,
+    trace_json,
+    trace_regions,
+)
 from engine.dataflow.sim.machine import Machine
 from engine.dataflow.sim.observe import Observe
 from engine.dataflow.sim.result import EngineResult
@@ -22,8 +32,8 @@ LOGGED = Observe(bins=16, log=True)
 
 def traced(engine: str, observe: Observe = LOGGED) -> list[TracedRegion]:
     regions = []
-    for make in (softmax, one_slot, late_operand):
-        result = run_graph(make(), Machine.default(12), engine, observe=observe)
+    for number, make in enumerate((softmax, one_slot, late_operand)):
+        result = run_graph(make(), Machine.default(12), engine, observe=observe.part(number))
         path = critical_path(result) if observe.log else None
         regions.append(TracedRegion(make.__name__, result, path))
     return regions
@@ -52,6 +62,33 @@ def check_format(text: str) -> list[dict[str, Any]]:
             case other:
                 raise AssertionError(f"unexpected phase {other}")
     return list(data["traceEvents"])
+
+
+def merged(events: list[dict[str, Any]]) -> list[tuple[int, int, str, int, int]]:
+    """Intervals of nodes; those that touch and have one name are one."""
+    found: list[tuple[int, int, str, int, int]] = []
+    shown = [e for e in events if e["ph"] == "X" and e["tid"] != PATH_THREAD]
+    for event in sorted(shown, key=lambda e: (e["pid"], e["tid"], e["ts"])):
+        track, start = (event["pid"], event["tid"], event["name"]), event["ts"]
+        if found and found[-1][:3] == track and found[-1][4] == start:
+            start = found.pop()[3]
+        found.append((*track, start, event["ts"] + event["dur"]))
+    return found
+
+
+@pytest.mark.parametrize("engine", ["interpreter", "compiled"])
+def test_both_engines_have_every_interval_in_their_files(engine: str, tmp_path: Path) -> None:
+    regions = traced(engine, replace(LOGGED, events=tmp_path / "run.events"))
+    assert told_in_full(regions) == (engine == "interpreter")
+    out = io.StringIO()
+    write_trace(out, trace_regions(regions))
+    wanted = merged(check_format(trace_json(traced("interpreter"))))
+    assert merged(check_format(out.getvalue())) == wanted
+
+
+def test_a_region_without_events_is_named() -> None:
+    with pytest.raises(SimulationError, match="kept no events"):
+        trace_regions(traced("interpreter"))
 
 
 def test_intervals_add_up_to_the_counters() -> None:

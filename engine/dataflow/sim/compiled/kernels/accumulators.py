@@ -13,10 +13,12 @@ from engine.dataflow.sim.compiled.inlining import inline
 from engine.dataflow.sim.compiled.layout import (
     DONE,
     EMPTY,
+    INPUT,
     KIND,
     LEAF,
     MEM,
     RING,
+    ROOM,
     STEP,
     STOP,
     WAIT_INPUT,
@@ -54,7 +56,7 @@ from engine.dataflow.sim.compiled.rules import (
 )
 from engine.dataflow.sim.compiled.setup import Setup
 from engine.dataflow.sim.compiled.slots import node_of, slots
-from engine.dataflow.sim.compiled.visits import fail, leave, stall
+from engine.dataflow.sim.compiled.visits import fail, leave, stall, waited
 
 WORD = 64
 trailing_zeros: Any = numbers.trailing_zeros
@@ -263,7 +265,7 @@ def spacc1(node: Int, table: Int) -> Int:
             ku, ki, kv = s.run[ru].x & KIND, s.run[ri].x & KIND, s.run[rv].x & KIND
             a = max(t, s.run[ru].t, s.run[ri].t)
             a = max(a, s.run[rv].t)
-            si += a - t
+            si += waited(s, INPUT, t, a)
             t = a
             if ku == STOP:
                 nd.inner_kind, nd.inner_level = ki, s.run[ri].v
@@ -308,13 +310,13 @@ def spacc1(node: Int, table: Int) -> Int:
                 if rising(s, o1, t2) or rising(s, o2, t2):
                     m = 1
                 m = _count(s, nd, m)
-                so += t2 - t
+                so += waited(s, ROOM, t, t2)
                 t = t2
                 _emit(s, nd, o1, o2, m, t1, t2)
             if full >= 0:
                 if full == o1 or not (nd.eager and starved(s, o2)):
                     return leave(nd, t, si, so, WAIT_OUTPUT, full)
-                t, so = stall(t, free_at(s, o1), so)
+                t, so = stall(s, ROOM, t, free_at(s, o1), so)
                 if nd.scattered:
                     nd.next = _next(s, nd, nd.next)
                 put_one(s, o1, t + 1, LEAF, nd.next, zero)
@@ -324,7 +326,7 @@ def spacc1(node: Int, table: Int) -> Int:
         if nd.phase == _CRD_VALUE:
             if room(s, o2) == 0:
                 return leave(nd, t, si, so, WAIT_OUTPUT, o2)
-            t, so = stall(t, free_at(s, o2), so)
+            t, so = stall(s, ROOM, t, free_at(s, o2), so)
             put_one(s, o2, t + 1, LEAF, 0, s.floats[nd.sums + nd.next])
             s.floats[nd.sums + nd.next] = np.float32(-0.0)
             if nd.scattered:
@@ -335,13 +337,13 @@ def spacc1(node: Int, table: Int) -> Int:
         if nd.phase == _VAL_STOP:
             if room(s, o2) == 0:
                 return leave(nd, t, si, so, WAIT_OUTPUT, o2)
-            t, so = stall(t, free_at(s, o2), so)
+            t, so = stall(s, ROOM, t, free_at(s, o2), so)
             put_one(s, o2, t + 1, STOP, s.run[head(s, u)].v, zero)
             nd.phase = _CRD_STOP
         if nd.phase == _CRD_STOP:
             if room(s, o1) == 0:
                 return leave(nd, t, si, so, WAIT_OUTPUT, o1)
-            t, so = stall(t, free_at(s, o1), so)
+            t, so = stall(s, ROOM, t, free_at(s, o1), so)
             put_one(s, o1, t + 1, STOP, s.run[head(s, u)].v, zero)
             nd.first, nd.end, nd.scattered = 0, 0, 0
             take_one(s, u, t)
@@ -354,7 +356,7 @@ def spacc1(node: Int, table: Int) -> Int:
             if not has(s, u):
                 return leave(nd, t, si, so, WAIT_INPUT, u)
             ru = head(s, u)
-            t, si = stall(t, s.run[ru].t, si)
+            t, si = stall(s, INPUT, t, s.run[ru].t, si)
             rule = NONE
             if s.run[ru].x & KIND == STOP:
                 if nd.inner_level == s.run[ru].v + 1:
@@ -373,7 +375,7 @@ def spacc1(node: Int, table: Int) -> Int:
             c = o1 if nd.phase == _END else o2
             if room(s, c) == 0:
                 return leave(nd, t, si, so, WAIT_OUTPUT, c)
-            t, so = stall(t, free_at(s, c), so)
+            t, so = stall(s, ROOM, t, free_at(s, c), so)
             put_one(s, c, t + 1, DONE, 0, zero)
             if c == o2:
                 return leave(nd, t, si, so, WAIT_NONE, 0)
@@ -381,12 +383,12 @@ def spacc1(node: Int, table: Int) -> Int:
         if nd.phase == _START:  # a leading empty outer fiber: its inner stop goes first
             if not has(s, u):
                 return leave(nd, t, si, so, WAIT_INPUT, u)
-            t, si = stall(t, s.run[head(s, u)].t, si)
+            t, si = stall(s, INPUT, t, s.run[head(s, u)].t, si)
             nd.phase = _START_INNER if s.run[head(s, u)].x & KIND == STOP else _ROW
         if nd.phase == _START_INNER or nd.phase == _START_VALUE:
             c = i if nd.phase == _START_INNER else v
             if not has(s, c):
                 return leave(nd, t, si, so, WAIT_INPUT, c)
-            t, si = stall(t, s.run[head(s, c)].t, si)
+            t, si = stall(s, INPUT, t, s.run[head(s, c)].t, si)
             take_one(s, c, t)
             nd.phase = _START_VALUE if c == i else _ROW

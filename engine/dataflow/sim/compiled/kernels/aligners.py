@@ -9,8 +9,10 @@ from engine.dataflow.sim.compiled.kernels.lanes import pass_leaves
 from engine.dataflow.sim.compiled.layout import (
     DONE,
     FOREVER,
+    INPUT,
     KIND,
     LEAF,
+    ROOM,
     STOP,
     WAIT_INPUT,
     WAIT_NONE,
@@ -30,7 +32,7 @@ from engine.dataflow.sim.compiled.rings import (
 )
 from engine.dataflow.sim.compiled.rules import ALIGN_DISAGREES
 from engine.dataflow.sim.compiled.slots import node_of, slots
-from engine.dataflow.sim.compiled.visits import fail, hold, leave, no_room, release, stall
+from engine.dataflow.sim.compiled.visits import fail, hold, leave, no_room, release, stall, waited
 
 _LOOK, _BETWEEN, _SUBTREE, _HELD, _INSERT, _CLOSE, _CLOSING = range(7)
 # Compare the levels; put the stop before a subtree; pass it on; put a held token of it; put the
@@ -63,7 +65,7 @@ def fiber_align(node: Int, table: Int) -> Int:
             if not has(s, b):
                 return leave(nd, t, si, so, WAIT_INPUT, b)
             rf, rb = head(s, f), head(s, b)
-            t, si = stall(t, max(s.run[rf].t, s.run[rb].t), si)
+            t, si = stall(s, INPUT, t, max(s.run[rf].t, s.run[rb].t), si)
             k, v = s.run[rf].x & KIND, s.run[rf].v
             target = number(s, rf, 0) if k == LEAF else FOREVER
             have = number(s, rb, 0) if s.run[rb].x & KIND == LEAF else FOREVER
@@ -85,7 +87,7 @@ def fiber_align(node: Int, table: Int) -> Int:
         if nd.phase == _BETWEEN or (nd.phase == _INSERT and nd.stop_due):
             if room(s, o) == 0:
                 return leave(nd, t, si, so, WAIT_OUTPUT, o)
-            t, so = stall(t, free_at(s, o), so)
+            t, so = stall(s, ROOM, t, free_at(s, o), so)
             put_one(s, o, t + 1, STOP, levels - 1, zero)
             if nd.phase == _BETWEEN:
                 nd.phase = _SUBTREE
@@ -104,7 +106,7 @@ def fiber_align(node: Int, table: Int) -> Int:
             if k == DONE:
                 return fail(nd, a, ALIGN_DISAGREES)
             if k == STOP and v >= levels - 1:
-                si += a - t
+                si += waited(s, INPUT, t, a)
                 take_one(s, i, a)
                 t = a + 1
                 nd.closed = v >= levels
@@ -113,7 +115,7 @@ def fiber_align(node: Int, table: Int) -> Int:
                     nd.stop_due = 1
                 nd.phase = _LOOK
             elif not nd.kept:
-                si += a - t
+                si += waited(s, INPUT, t, a)
                 take(s, i, m, a, a + 1, 1)
                 t = a + m
             elif k != STOP and room(s, o) > 0:
@@ -123,7 +125,7 @@ def fiber_align(node: Int, table: Int) -> Int:
             else:
                 if room(s, o) == 0 and not no_room(s, nd, i, o):
                     return leave(nd, t, si, so, WAIT_OUTPUT, o)
-                t, si = stall(t, a, si)
+                t, si = stall(s, INPUT, t, a, si)
                 hold(s, nd, i, r)
                 take_one(s, i, t)
                 nd.phase = _HELD
@@ -131,7 +133,7 @@ def fiber_align(node: Int, table: Int) -> Int:
             if not has(s, i):
                 return leave(nd, t, si, so, WAIT_INPUT, i)
             p = s.run[head(s, i)]
-            t, si = stall(t, p.t, si)
+            t, si = stall(s, INPUT, t, p.t, si)
             if p.x & KIND != nd.end_kind or (nd.end_kind == STOP and p.v != nd.end_level):
                 return fail(nd, t, ALIGN_DISAGREES)
             take_one(s, i, t)
@@ -143,7 +145,7 @@ def fiber_align(node: Int, table: Int) -> Int:
                 t, so = release(s, nd, o, t, so)
                 nd.phase = _SUBTREE
             else:
-                t, so = stall(t, free_at(s, o), so)
+                t, so = stall(s, ROOM, t, free_at(s, o), so)
                 put_one(s, o, t + 1, nd.end_kind, nd.end_level, zero)
                 nd.phase = _LOOK
                 nd.closed, nd.stop_due = 0, 0

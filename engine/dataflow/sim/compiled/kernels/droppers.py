@@ -8,7 +8,9 @@ from engine.dataflow.sim.compiled.cache import kernel
 from engine.dataflow.sim.compiled.layout import (
     DONE,
     EMPTY,
+    INPUT,
     KIND,
+    ROOM,
     SLOPE,
     STOP,
     WAIT_INPUT,
@@ -35,7 +37,7 @@ from engine.dataflow.sim.compiled.rings import (
 )
 from engine.dataflow.sim.compiled.rules import DROP_DISAGREES, VALDROP_DISAGREES
 from engine.dataflow.sim.compiled.slots import node_of, slots
-from engine.dataflow.sim.compiled.visits import fail, hold, leave, no_room, release, stall
+from engine.dataflow.sim.compiled.visits import fail, hold, leave, no_room, release, stall, waited
 
 _OUTER, _FIBER, _HELD, _LONE_STOP, _PUT_OUTER, _LAST = range(6)
 # Next outer token; pass the inner fiber; put the held inner token; take the inner stop of an
@@ -64,7 +66,7 @@ def crddrop(node: Int, table: Int) -> Int:
             if not has(s, u):
                 return leave(nd, t, si, so, WAIT_INPUT, u)
             p = s.run[head(s, u)]
-            t, si = stall(t, p.t, si)
+            t, si = stall(s, INPUT, t, p.t, si)
             k = p.x & KIND
             if k == STOP:
                 nd.phase = _PUT_OUTER if nd.after_coordinate or literal else _LONE_STOP
@@ -77,7 +79,7 @@ def crddrop(node: Int, table: Int) -> Int:
             if not has(s, i):
                 return leave(nd, t, si, so, WAIT_INPUT, i)
             r = head(s, i)
-            t, si = stall(t, s.run[r].t, si)
+            t, si = stall(s, INPUT, t, s.run[r].t, si)
             k = s.run[r].x & KIND
             if nd.phase == _LONE_STOP:
                 if k != STOP or s.run[r].v != s.run[head(s, u)].v + 1:
@@ -102,16 +104,16 @@ def crddrop(node: Int, table: Int) -> Int:
             if m == 0:
                 if not no_room(s, nd, i, o1):
                     break
-                t, si = stall(t, a, si)
+                t, si = stall(s, INPUT, t, a, si)
                 hold(s, nd, i, r)
                 take_one(s, i, t)
                 nd.then = _PUT_OUTER if k == STOP else _FIBER
                 nd.nonempty |= k != STOP
                 nd.phase = _HELD
                 break
-            si += a - t
+            si += waited(s, INPUT, t, a)
             t = max(a, free_at(s, o1))
-            so += t - a
+            so += waited(s, ROOM, a, t)
             m = min(m, p.n)
             slope, again = 0, t
             if m > 1:
@@ -120,10 +122,10 @@ def crddrop(node: Int, table: Int) -> Int:
                 m = even(s, o1, t, m)
                 if x & SLOPE and first == t:
                     slope, again = 1, t + 1
-                    si += m - 1
+                    si += waited(s, INPUT, t, t + m - 1)
                 elif rising(s, o1, t):
                     slope = 1
-                    so += m - 1
+                    so += waited(s, ROOM, t, t + m - 1)
             put(s, o1, m, t + 1, t + 1, (x & ~SLOPE) | (SLOPE if slope else 0), copied(s, o1, r, m))
             take(s, i, m, a, again, slope)
             t += slope * (m - 1)
@@ -146,7 +148,7 @@ def crddrop(node: Int, table: Int) -> Int:
             if nd.nonempty or not is_leaf(k):
                 if room(s, o2) == 0:
                     return leave(nd, t, si, so, WAIT_OUTPUT, o2)
-                t, so = stall(t, free_at(s, o2), so)
+                t, so = stall(s, ROOM, t, free_at(s, o2), so)
                 put_one(s, o2, t + 1, k, number(s, r, 0), zero)
             if k == DONE:
                 return leave(nd, t, si, so, WAIT_NONE, 0)
@@ -191,7 +193,7 @@ def valdrop(node: Int, table: Int) -> Int:
                     if not has(s, j):
                         return leave(nd, t, si, so, WAIT_INPUT, j)
                     return leave(nd, t, si, so, WAIT_OUTPUT, o1 if room(s, o1) == 0 else o2)
-                t, si = stall(t, a, si)
+                t, si = stall(s, INPUT, t, a, si)
                 hold(s, nd, i, r)
                 take_one(s, i, t)
                 nd.phase = _SECOND
@@ -203,11 +205,11 @@ def valdrop(node: Int, table: Int) -> Int:
             if not alike and (k != kj or v != s.run[q].v):
                 return fail(nd, b, VALDROP_DISAGREES)
             m = min(m, s.run[r].n, s.run[q].n)
-            t, si = stall(t, b, si)
+            t, si = stall(s, INPUT, t, b, si)
             if k != EMPTY:
                 t1 = max(t, free_at(s, o1))
                 t = max(t1, free_at(s, o2))
-                so += t - b
+                so += waited(s, ROOM, b, t)
                 x = (s.run[r].x & ~SLOPE) | SLOPE
                 y = (s.run[q].x & ~SLOPE) | SLOPE
                 put(s, o1, m, t1 + 1, t + 1, x, copied(s, o1, r, m))
@@ -222,7 +224,7 @@ def valdrop(node: Int, table: Int) -> Int:
             if not has(s, j):
                 return leave(nd, t, si, so, WAIT_INPUT, j)
             q = head(s, j)
-            t, si = stall(t, s.run[q].t, si)
+            t, si = stall(s, INPUT, t, s.run[q].t, si)
             kj = s.run[q].x & KIND
             nd.crd_kind, nd.crd = kj, number(s, q, 0)
             alike = is_leaf(nd.hk) and is_leaf(kj)
@@ -241,7 +243,7 @@ def valdrop(node: Int, table: Int) -> Int:
             nd.phase = _PUT_CRD
         if room(s, o2) == 0:
             return leave(nd, t, si, so, WAIT_OUTPUT, o2)
-        t, so = stall(t, free_at(s, o2), so)
+        t, so = stall(s, ROOM, t, free_at(s, o2), so)
         put_one(s, o2, t + 1, nd.crd_kind, nd.crd, zero)
         nd.phase = _BOTH
         if nd.hk == DONE:

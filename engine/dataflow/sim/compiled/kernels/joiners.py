@@ -15,10 +15,12 @@ from engine.dataflow.sim.compiled.layout import (
     DONE,
     EMPTY,
     FOREVER,
+    INPUT,
     KIND,
     LEAF,
     MEM,
     RING,
+    ROOM,
     SLOPE,
     STEP,
     STOP,
@@ -52,7 +54,7 @@ from engine.dataflow.sim.compiled.rules import (
 )
 from engine.dataflow.sim.compiled.setup import Setup
 from engine.dataflow.sim.compiled.slots import node_of, slots
-from engine.dataflow.sim.compiled.visits import fail, leave, stall
+from engine.dataflow.sim.compiled.visits import fail, leave, stall, waited
 
 FAR = 16
 """Coordinates that are passed one by one; more of them are jumped over."""
@@ -129,14 +131,14 @@ def _finish_step(s: State, nd: Any, t: Int, so: Int) -> tuple[Int, Int, Int]:
             c = s.ints[nd.outs]
             if room(s, c) == 0:
                 return t, so, c
-            t, so = stall(t, free_at(s, c), so)
+            t, so = stall(s, ROOM, t, free_at(s, c), so)
             put_one(s, c, t + 1, nd.kind, nd.crd, zero)
             nd.crd_put = 1
         if not nd.silent and (member or nd.is_union):
             c = s.ints[nd.outs + 1 + k]
             if room(s, c) == 0:
                 return t, so, c
-            t, so = stall(t, free_at(s, c), so)
+            t, so = stall(s, ROOM, t, free_at(s, c), so)
             q = head(s, load)
             if not member:
                 put_one(s, c, t + 1, EMPTY, 0, zero)
@@ -287,7 +289,7 @@ def _meet(s: State, nd: Any, t: Int, si: Int) -> tuple[Int, Int]:
             put(s, q, 1, clock + 1, clock + 1, f.x | SLOPE, f.v)
         else:
             break
-        si += clock - t
+        si += waited(s, INPUT, t, clock)
         t = clock + cycles
         if n > 0:
             _drop(s, i, n)
@@ -386,7 +388,7 @@ def _join(s: State, nd: Any) -> Int:
             if m == 0:
                 if not nd.eager or not starved(s, full):
                     return leave(nd, t, si, so, WAIT_OUTPUT, full)
-                t, si = stall(t, a, si)
+                t, si = stall(s, INPUT, t, a, si)
                 lead = 0 if whole else member
                 nd.stepping, nd.operand, nd.crd_put, nd.leader, nd.whole = 1, 0, 0, lead, whole
                 nd.kind, nd.crd = kind if whole else LEAF, first if whole else least
@@ -404,7 +406,7 @@ def _join(s: State, nd: Any) -> Int:
             m = min(m, s.run[r].n, s.run[head(s, s.ints[ins + 2 * member + 1])].n)
             if m > 1 and after < FOREVER:
                 m = _below(s, r, m, after)
-        t, si = stall(t, a, si)
+        t, si = stall(s, INPUT, t, a, si)
         # Clocks at which the first of them leaves through each output, in the order of puts.
         if not silent:
             for k in range(count):
@@ -413,7 +415,7 @@ def _join(s: State, nd: Any) -> Int:
                     s.ints[scratch] = t
                 t = max(t, free_at(s, s.ints[outs + 1 + k]))
                 s.ints[scratch + 1 + k] = t
-            so += t - a
+            so += waited(s, ROOM, a, t)
             r = r0 if whole else head(s, s.ints[ins + 2 * member])
             c = s.ints[outs]
             x = (s.run[r].x & ~SLOPE) | SLOPE

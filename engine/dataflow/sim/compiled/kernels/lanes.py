@@ -10,7 +10,9 @@ from engine.dataflow.sim.compiled.cache import kernel
 from engine.dataflow.sim.compiled.layout import (
     DONE,
     GOES_ON,
+    INPUT,
     KIND,
+    ROOM,
     SLOPE,
     STOP,
     WAIT_INPUT,
@@ -34,7 +36,16 @@ from engine.dataflow.sim.compiled.rings import (
 from engine.dataflow.sim.compiled.rules import LANES_DISAGREE, NONE
 from engine.dataflow.sim.compiled.setup import Setup
 from engine.dataflow.sim.compiled.slots import inline_common, node_of, slots
-from engine.dataflow.sim.compiled.visits import fail, hold, leave, no_room, put_held, release, stall
+from engine.dataflow.sim.compiled.visits import (
+    fail,
+    hold,
+    leave,
+    no_room,
+    put_held,
+    release,
+    stall,
+    waited,
+)
 
 _FORK = slots(
     holding="s0",  # a token was taken and goes to some lanes
@@ -63,7 +74,7 @@ def fork(node: Int, table: Int) -> Int:
             c = s.ints[outs + first]
             if room(s, c) == 0 and not no_room(s, nd, i, c):
                 return leave(nd, t, si, so, WAIT_OUTPUT, c)
-            t, si = stall(t, s.run[r].t, si)
+            t, si = stall(s, INPUT, t, s.run[r].t, si)
             hold(s, nd, i, r)
             take_one(s, i, t)
             nd.holding, nd.lane, nd.lane_end = 1, first, first + 1 if leaf else count
@@ -95,7 +106,7 @@ def pass_leaves(s: State, nd: Any, i: Int, o: Int, t: Int, limit: Int) -> tuple[
     x = (p.x & ~SLOPE) | SLOPE
     put(s, o, m, b + 1, b + 1, x, copied(s, o, r, m))
     take(s, i, m, a, b + 1, 1)
-    return b + m, a - t, b - a
+    return b + m, waited(s, INPUT, t, a), waited(s, ROOM, a, b)
 
 
 _JOIN = slots(
@@ -127,7 +138,7 @@ def join(node: Int, table: Int) -> Int:
                 si += input_stall
                 so += output_stall
                 continue
-            t, si = stall(t, s.run[r].t, si)
+            t, si = stall(s, INPUT, t, s.run[r].t, si)
             hold(s, nd, i, r)
             take_one(s, i, t)
             if k == STOP and nd.turn < last:
@@ -180,7 +191,7 @@ def ordered_join(node: Int, table: Int) -> Int:
             if not has(s, g):
                 return leave(nd, t, si, so, WAIT_INPUT, g)
             p = s.run[head(s, g)]
-            t, si = stall(t, p.t, si)
+            t, si = stall(s, INPUT, t, p.t, si)
             k, v = p.x & KIND, p.v
             if nd.phase == _AHEAD and k != STOP:
                 nd.phase = _STOP
@@ -204,7 +215,7 @@ def ordered_join(node: Int, table: Int) -> Int:
             if k == DONE or (levels == 0 and k == STOP):
                 return fail(nd, a, LANES_DISAGREE)
             if k == STOP and v >= levels - 1:
-                t, si = stall(t, a, si)
+                t, si = stall(s, INPUT, t, a, si)
                 take_one(s, lane, t)
                 if v >= levels:
                     s.ints[nd.closed + nd.turn] = v + 1
@@ -221,7 +232,7 @@ def ordered_join(node: Int, table: Int) -> Int:
             else:
                 if room(s, o) == 0 and not no_room(s, nd, lane, o):
                     return leave(nd, t, si, so, WAIT_OUTPUT, o)
-                t, si = stall(t, a, si)
+                t, si = stall(s, INPUT, t, a, si)
                 hold(s, nd, lane, r)
                 take_one(s, lane, t)
                 nd.phase = _HELD
@@ -237,7 +248,7 @@ def ordered_join(node: Int, table: Int) -> Int:
                     if not has(s, lane):
                         return leave(nd, t, si, so, WAIT_INPUT, lane)
                     p = s.run[head(s, lane)]
-                    t, si = stall(t, p.t, si)
+                    t, si = stall(s, INPUT, t, p.t, si)
                     k = p.x & KIND
                     if k != nd.end_kind or (k == STOP and p.v != nd.end_level):
                         rule = LANES_DISAGREE
@@ -253,7 +264,7 @@ def ordered_join(node: Int, table: Int) -> Int:
             if nd.phase == _HELD:
                 t, so = release(s, nd, o, t, so)
             else:
-                t, so = stall(t, free_at(s, o), so)
+                t, so = stall(s, ROOM, t, free_at(s, o), so)
                 k = nd.end_kind if nd.phase == _CLOSING else STOP
                 put_one(s, o, t + 1, k, nd.end_level if nd.phase == _CLOSING else levels - 1, zero)
             if nd.phase == _CLOSING and nd.end_kind == DONE:

@@ -12,10 +12,12 @@ from engine.dataflow.sim.compiled.layout import (
     DONE,
     EMPTY,
     GOES_ON,
+    INPUT,
     KIND,
     LEAF,
     MEM,
     RING,
+    ROOM,
     SLOPE,
     STEP,
     UNUSUAL,
@@ -44,7 +46,7 @@ from engine.dataflow.sim.compiled.rules import (
 )
 from engine.dataflow.sim.compiled.setup import Setup
 from engine.dataflow.sim.compiled.slots import node_of, slots
-from engine.dataflow.sim.compiled.visits import fail, leave, no_room, put_held, stall
+from engine.dataflow.sim.compiled.visits import fail, leave, no_room, put_held, stall, waited
 from engine.dataflow.sim.timing import load_timing
 
 LINE = 16
@@ -128,7 +130,7 @@ def array(node: Int, table: Int) -> Int:
         if m == 0:
             if not no_room(s, nd, i, o):
                 return leave(nd, t, si, so, WAIT_OUTPUT, o)
-            t, si = stall(t, a, si)
+            t, si = stall(s, INPUT, t, a, si)
             nd.hk, nd.hv, nd.ht = k, v, 0
             if k == LEAF:
                 ref = number(s, r, 0)
@@ -142,9 +144,9 @@ def array(node: Int, table: Int) -> Int:
             nd.holding = 1
             continue
         m = min(m, p.n) if interval == 1 else 1
-        si += a - t
+        si += waited(s, INPUT, t, a)
         t = max(a, free_at(s, o))
-        so += t - a
+        so += waited(s, ROOM, a, t)
         first = t + 1
         start = t + 1
         if k == LEAF:

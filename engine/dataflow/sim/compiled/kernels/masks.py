@@ -13,9 +13,11 @@ from engine.dataflow.sim.compiled.layout import (
     DONE,
     EMPTY,
     GOES_ON,
+    INPUT,
     KIND,
     LEAF,
     MEM,
+    ROOM,
     SLOPE,
     STEP,
     STOP,
@@ -47,7 +49,7 @@ from engine.dataflow.sim.compiled.rules import (
 )
 from engine.dataflow.sim.compiled.setup import Setup
 from engine.dataflow.sim.compiled.slots import node_of, slots
-from engine.dataflow.sim.compiled.visits import fail, hold, leave, release, stall
+from engine.dataflow.sim.compiled.visits import fail, hold, leave, release, stall, waited
 
 _TAKE, _REF, _FIRST_STOP, _INNER, _LOAD, _OUTER, _CLOSE, _CLOSING, _PASS, _LEFT = range(10)
 # Take an inner token; its reference; put the outer stop in front (reference machine); put the
@@ -113,12 +115,12 @@ def _take_inner(
         w = head(s, j)
         m = _alike(s, r, min(m, s.run[r].n, s.run[w].n), outer)
         b = max(a, s.run[w].t)
-        t, si = stall(t, b, si)
+        t, si = stall(s, INPUT, t, b, si)
         if keeps:
             nd.nonempty = 1
             t1 = max(t, free_at(s, o1))
             t = max(t1, free_at(s, o3))
-            so += t - b
+            so += waited(s, ROOM, b, t)
             x = (s.run[r].x & ~SLOPE) | SLOPE
             y = (s.run[w].x & ~SLOPE) | SLOPE
             put(s, o1, m, t1 + 1, t + 1, x, copied(s, o1, r, m))
@@ -126,7 +128,7 @@ def _take_inner(
         take(s, i, m, a, t + 1, 1)
         take(s, j, m, b, t + 1, 1)
         return t + m, si, so, GOES_ON
-    t, si = stall(t, a, si)
+    t, si = stall(s, INPUT, t, a, si)
     hold(s, nd, i, r)
     nd.outer_kind, nd.outer = outer_kind, outer
     take_one(s, i, t)
@@ -141,7 +143,7 @@ def _take_reference(s: State, nd: Any, c: Int, t: Int, si: Int, so: Int) -> tupl
         return t, si, leave(nd, t, si, so, WAIT_INPUT, c)
     w = head(s, c)
     kind, v = s.run[w].x & KIND, number(s, w, 0)
-    t, si = stall(t, s.run[w].t, si)
+    t, si = stall(s, INPUT, t, s.run[w].t, si)
     take_one(s, c, t)
     nd.ref_kind, nd.ref = kind, v
     if nd.literal:
@@ -167,7 +169,7 @@ def _put_first_stop(
     if nd.outer_kind == STOP:
         if room(s, c) == 0:
             return t, so, leave(nd, t, si, so, WAIT_OUTPUT, c)
-        t, so = stall(t, free_at(s, c), so)
+        t, so = stall(s, ROOM, t, free_at(s, c), so)
         put_one(s, c, t + 1, STOP, nd.outer, np.float32(0))
         take_one(s, u, t)
     nd.phase = _INNER
@@ -198,7 +200,7 @@ def _put_reference(s: State, nd: Any, c: Int, t: Int, si: Int, so: Int) -> tuple
     """Put its reference."""
     if room(s, c) == 0:
         return t, so, leave(nd, t, si, so, WAIT_OUTPUT, c)
-    t, so = stall(t, free_at(s, c), so)
+    t, so = stall(s, ROOM, t, free_at(s, c), so)
     if nd.hk == DONE:
         nd.ref_kind, nd.ref = DONE, 0
     put_one(s, c, t + 1, nd.ref_kind, nd.ref, np.float32(0))
@@ -217,7 +219,7 @@ def _put_outer(s: State, nd: Any, u: Int, c: Int, t: Int, si: Int, so: Int) -> t
     zero = np.float32(0)
     if room(s, c) == 0:
         return t, so, leave(nd, t, si, so, WAIT_OUTPUT, c)
-    t, so = stall(t, free_at(s, c), so)
+    t, so = stall(s, ROOM, t, free_at(s, c), so)
     if nd.hk == DONE:
         put_one(s, c, t + 1, DONE, 0, zero)
         if nd.ends_early:
@@ -241,7 +243,7 @@ def _pass_outer(s: State, nd: Any, u: Int, t: Int, si: Int, so: Int) -> tuple[In
     """Take the outer token (reference machine)."""
     if not has(s, u):
         return t, si, leave(nd, t, si, so, WAIT_INPUT, u)
-    t, si = stall(t, s.run[head(s, u)].t, si)
+    t, si = stall(s, INPUT, t, s.run[head(s, u)].t, si)
     take_one(s, u, t)
     nd.phase = _TAKE
     return t + 1, si, GOES_ON
@@ -253,7 +255,7 @@ def _take_closing(s: State, nd: Any, u: Int, t: Int, si: Int, so: Int) -> tuple[
     if not has(s, u):
         return t, si, leave(nd, t, si, so, WAIT_INPUT, u)
     p = s.run[head(s, u)]
-    t, si = stall(t, p.t, si)
+    t, si = stall(s, INPUT, t, p.t, si)
     if p.x & KIND != STOP or p.v != nd.hv - 1:
         return t, si, fail(nd, t, DROP_DISAGREES)
     take_one(s, u, t)
@@ -266,7 +268,7 @@ def _put_closing(s: State, nd: Any, c: Int, t: Int, si: Int, so: Int) -> tuple[I
     """Put that stop."""
     if room(s, c) == 0:
         return t, so, leave(nd, t, si, so, WAIT_OUTPUT, c)
-    t, so = stall(t, free_at(s, c), so)
+    t, so = stall(s, ROOM, t, free_at(s, c), so)
     put_one(s, c, t + 1, STOP, nd.hv - 1, np.float32(0))
     nd.phase = _TAKE
     return t + 1, so, GOES_ON

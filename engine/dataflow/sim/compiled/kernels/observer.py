@@ -17,10 +17,13 @@ from __future__ import annotations
 from engine.dataflow.sim.compiled.inlining import inline
 from engine.dataflow.sim.compiled.layout import (
     CTL_NOTE,
+    CTL_WAIT,
     FINISHED,
     FOREVER,
     SLOPE,
     WAIT_INPUT,
+    WAIT_NODE,
+    WAIT_WORDS,
     Int,
     State,
 )
@@ -33,6 +36,7 @@ from engine.dataflow.sim.compiled.observed_layout import (
     OBS_BINS,
     OBS_CHANNELS,
     OBS_DROPPED,
+    OBS_LACKING,
     OBS_LIMIT,
     OBS_LOG,
     OBS_LOGGED,
@@ -43,6 +47,8 @@ from engine.dataflow.sim.compiled.observed_layout import (
     OBS_ROW_COUNT,
     OBS_ROWS,
     OBS_SHIFT,
+    OBS_SIGNED,
+    OBS_WAITS_END,
     PUT_COUNT,
     ROWS,
     SEEN_RUNS,
@@ -235,9 +241,23 @@ def _harvest_takes(s: State, c: Int) -> None:
 
 
 @inline
+def _sign_waits(s: State, node: Int) -> None:
+    """Say whose the waits are that the visit noted; ask for a pause when there are many."""
+    f = s.ctl
+    end = f[CTL_WAIT]
+    for o in range(f[OBS_SIGNED], end, WAIT_WORDS):
+        f[o + 1] |= (node + 1) << WAIT_NODE
+    f[OBS_SIGNED] = end
+    if end >= f[OBS_WAITS_END]:
+        f[OBS_LACKING] = 1
+
+
+@inline
 def harvest(s: State, node: Int, status: Int) -> None:
     """Note what the visit of a node that just ended has done."""
     f = s.ctl
+    if f[CTL_WAIT] > f[OBS_SIGNED]:
+        _sign_waits(s, node)
     nd = s.nd[node]
     o = f[OBS_NODES] + NODE_WORDS * node
     watched = f[o + WATCHED]

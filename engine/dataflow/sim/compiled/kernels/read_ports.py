@@ -10,10 +10,12 @@ from engine.dataflow.sim.compiled.cache import kernel
 from engine.dataflow.sim.compiled.inlining import inline
 from engine.dataflow.sim.compiled.layout import (
     DONE,
+    INPUT,
     KIND,
     LEAF,
     MEM,
     RING,
+    ROOM,
     SLOPE,
     STEP,
     STOP,
@@ -40,7 +42,7 @@ from engine.dataflow.sim.compiled.rings import (
 from engine.dataflow.sim.compiled.rules import LOCATE_MISMATCH
 from engine.dataflow.sim.compiled.setup import Setup
 from engine.dataflow.sim.compiled.slots import node_of, slots
-from engine.dataflow.sim.compiled.visits import fail, leave, no_room, stall
+from engine.dataflow.sim.compiled.visits import fail, leave, no_room, stall, waited
 
 _PIECE = 7
 _T, _N, _REQUEST, _X, _V, _X2, _V2 = range(_PIECE)
@@ -225,7 +227,7 @@ def mem_read(node: Int, table: Int) -> Int:
                 if not (no_room(s, nd, i, c) or no_room(s, nd, j, c)):
                     return leave(nd, t, si, so, WAIT_OUTPUT, c)
             if m == 0 or busy:
-                t, si = stall(t, b, si)
+                t, si = stall(s, INPUT, t, b, si)
                 nd.hk, nd.hv = k, number(s, r, 0) if k == LEAF else p.v
                 nd.other = number(s, r1, 0) if k == LEAF else p1.v
                 if pair:
@@ -233,14 +235,14 @@ def mem_read(node: Int, table: Int) -> Int:
                 take_one(s, j, b)
                 nd.phase = _ROOM
             else:
-                si += b - t
+                si += waited(s, INPUT, t, b)
                 t = max(b, free_at(s, o), free_at(s, o2))
-                so += t - b
+                so += waited(s, ROOM, b, t)
                 m = min(m, p.n, p1.n)
                 if k == LEAF:
                     if wanted >= 0:
                         if nd.requests >= outstanding:
-                            t = stand_still(nd, t, answer(s, port, nd.requests - outstanding))
+                            t = stand_still(s, nd, t, answer(s, port, nd.requests - outstanding))
                         address = base + nd.stride * number(s, r, 0)
                         last = (address + nd.size - 1) // nd.line
                         size = (last - wanted + 1) * nd.line
@@ -267,7 +269,7 @@ def mem_read(node: Int, table: Int) -> Int:
             c = o if nd.phase == _ROOM else o2
             if room(s, c) == 0:
                 return leave(nd, t, si, so, WAIT_OUTPUT, c)
-            t, so = stall(t, free_at(s, c), so)
+            t, so = stall(s, ROOM, t, free_at(s, c), so)
             nd.phase = _ROOM_2 if pair and nd.phase == _ROOM else _MEMORY
             continue
         # A held token has room and lacks at most the memory.
@@ -279,7 +281,7 @@ def mem_read(node: Int, table: Int) -> Int:
                     when = answer(s, port, nd.requests - outstanding)
                     if when < 0:
                         return leave(nd, t, si, so, WAIT_MEMORY, 0)
-                    t = stand_still(nd, t, when)
+                    t = stand_still(s, nd, t, when)
                 last = (address + nd.size - 1) // nd.line
                 ask(s, port, nd.requests, t, wanted * nd.line, (last - wanted + 1) * nd.line, 0)
                 nd.requests += 1

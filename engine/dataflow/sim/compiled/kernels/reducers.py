@@ -12,8 +12,10 @@ from engine.dataflow.sim.compiled.inlining import inline
 from engine.dataflow.sim.compiled.layout import (
     DONE,
     EMPTY,
+    INPUT,
     KIND,
     LEAF,
+    ROOM,
     STEP,
     STOP,
     WAIT_INPUT,
@@ -39,7 +41,7 @@ from engine.dataflow.sim.compiled.rings import (
 from engine.dataflow.sim.compiled.rules import GUIDE_DISAGREES
 from engine.dataflow.sim.compiled.setup import Setup
 from engine.dataflow.sim.compiled.slots import node_of, slots
-from engine.dataflow.sim.compiled.visits import fail, leave, stall
+from engine.dataflow.sim.compiled.visits import fail, leave, stall, waited
 
 REGISTER = slots(
     is_max="p0",  # values are not added, the largest is kept
@@ -135,7 +137,7 @@ def reduce(node: Int, table: Int) -> Int:
             k = p.x & KIND
             a = max(t, p.t)
             if k == LEAF:
-                si += a - t
+                si += waited(s, INPUT, t, a)
                 m = p.n
                 _fold(s, nd, r)
                 take(s, i, m, a, a + 1, 1)
@@ -143,17 +145,17 @@ def reduce(node: Int, table: Int) -> Int:
                 continue
             if k == EMPTY:
                 a = pass_by(s, i, t)
-                t, si = stall(t, a, si)
+                t, si = stall(s, INPUT, t, a, si)
                 continue
             if room(s, o) == 0 and not (nd.eager or starved(s, i)):
                 return leave(nd, t, si, so, WAIT_OUTPUT, o)
-            t, si = stall(t, a, si)
+            t, si = stall(s, INPUT, t, a, si)
             nd.hv = p.v
             take_one(s, i, t)
             nd.phase = _PUT_TOTAL if k == STOP else _PUT_DONE
         if room(s, o) == 0:
             return leave(nd, t, si, so, WAIT_OUTPUT, o)
-        t, so = stall(t, free_at(s, o), so)
+        t, so = stall(s, ROOM, t, free_at(s, o), so)
         if nd.phase == _PUT_TOTAL:
             _put_total(s, nd, o, t)
             if nd.hv > 0:
@@ -186,7 +188,7 @@ def guided_reduce(node: Int, table: Int) -> Int:
                 return leave(nd, t, si, so, WAIT_INPUT, g)
             p = s.run[head(s, g)]
             a = max(t, p.t)
-            si += a - t
+            si += waited(s, INPUT, t, a)
             t = a
             k, v = p.x & KIND, p.v
             take_one(s, g, t)
@@ -207,10 +209,10 @@ def guided_reduce(node: Int, table: Int) -> Int:
             in_fiber = is_leaf(nd.guide_kind)
             if in_fiber and k == EMPTY:
                 a = pass_by(s, i, t)
-                si += a - t
+                si += waited(s, INPUT, t, a)
                 t = a
                 continue
-            si += a - t
+            si += waited(s, INPUT, t, a)
             t = a
             if in_fiber and k == LEAF:
                 m = p.n
@@ -235,7 +237,7 @@ def guided_reduce(node: Int, table: Int) -> Int:
             if room(s, o) == 0:
                 return leave(nd, t, si, so, WAIT_OUTPUT, o)
             a = max(t, free_at(s, o))
-            so += a - t
+            so += waited(s, ROOM, t, a)
             t = a
             if nd.phase == _TOTAL:
                 _put_total(s, nd, o, t)

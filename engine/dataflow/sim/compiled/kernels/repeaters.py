@@ -8,11 +8,13 @@ from engine.dataflow.sim.compiled.layout import (
     DONE,
     EMPTY,
     GOES_ON,
+    INPUT,
     KIND,
     LEAF,
     MEM,
     REPEAT,
     RING,
+    ROOM,
     SIGNAL_STOP,
     SLOPE,
     STOP,
@@ -37,7 +39,16 @@ from engine.dataflow.sim.compiled.rings import (
 from engine.dataflow.sim.compiled.rules import NOTHING_TO_REPEAT
 from engine.dataflow.sim.compiled.setup import Setup
 from engine.dataflow.sim.compiled.slots import node_of, slots
-from engine.dataflow.sim.compiled.visits import fail, hold, leave, no_room, put_held, release, stall
+from engine.dataflow.sim.compiled.visits import (
+    fail,
+    hold,
+    leave,
+    no_room,
+    put_held,
+    release,
+    stall,
+    waited,
+)
 
 _REPSIG = slots(
     holding="s0",  # a token was taken and its signal waits for room
@@ -69,14 +80,14 @@ def repsig(node: Int, table: Int) -> Int:
         if m == 0:
             if not no_room(s, nd, i, o):
                 return leave(nd, t, si, so, WAIT_OUTPUT, o)
-            t, si = stall(t, a, si)
+            t, si = stall(s, INPUT, t, a, si)
             nd.hk, nd.hv, nd.holding = signal, 0, 1
             take_one(s, i, t)
             continue
         m = min(m, p.n)
-        si += a - t
+        si += waited(s, INPUT, t, a)
         t = max(a, free_at(s, o))
-        so += t - a
+        so += waited(s, ROOM, a, t)
         take(s, i, m, a, t + 1, 1)
         put(s, o, m, t + 1, t + 1, signal | SLOPE, 0)
         if k == DONE:
@@ -117,7 +128,7 @@ def repeat(node: Int, table: Int) -> Int:
             if not has(s, i):
                 return leave(nd, t, si, so, WAIT_INPUT, i)
             p = s.run[head(s, i)]
-            t, si = stall(t, p.t, si)
+            t, si = stall(s, INPUT, t, p.t, si)
             nd.hk, nd.hv = STOP, 0
             if p.x & KIND == STOP:
                 nd.hv = p.v + 1
@@ -153,16 +164,16 @@ def repeat(node: Int, table: Int) -> Int:
             if m == 0:
                 if not no_room(s, nd, j, o):
                     return leave(nd, t, si, so, WAIT_OUTPUT, o)
-                si += a - t
+                si += waited(s, INPUT, t, a)
                 t = a
                 hold(s, nd, i, r)
                 take_one(s, j, t)
                 nd.phase = _PUT
                 continue
             m = min(m, p.n)
-            si += a - t
+            si += waited(s, INPUT, t, a)
             t = max(a, free_at(s, o))
-            so += t - a
+            so += waited(s, ROOM, a, t)
             z = k | SLOPE
             if k == LEAF:
                 if not is_value:
@@ -178,7 +189,7 @@ def repeat(node: Int, table: Int) -> Int:
             put(s, o, m, t + 1, t + 1, z, v)
             t += m
             continue
-        si += a - t
+        si += waited(s, INPUT, t, a)
         t = a
         take_one(s, j, t)
         if order == SIGNAL_STOP:

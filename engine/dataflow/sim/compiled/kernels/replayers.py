@@ -10,10 +10,12 @@ from engine.dataflow.sim.compiled.cache import kernel
 from engine.dataflow.sim.compiled.inlining import inline
 from engine.dataflow.sim.compiled.layout import (
     DONE,
+    INPUT,
     KIND,
     LEAF,
     MEM,
     RING,
+    ROOM,
     SLOPE,
     STEP,
     STOP,
@@ -50,7 +52,7 @@ from engine.dataflow.sim.compiled.rings import (
 from engine.dataflow.sim.compiled.rules import REPLAY_DISAGREES
 from engine.dataflow.sim.compiled.setup import Setup
 from engine.dataflow.sim.compiled.slots import node_of, slots
-from engine.dataflow.sim.compiled.visits import fail, hold, leave, no_room, release, stall
+from engine.dataflow.sim.compiled.visits import fail, hold, leave, no_room, release, stall, waited
 
 _DRIVER, _FIRST, _HELD, _NEXT, _BETWEEN, _AGAIN, _CLOSE, _END = range(8)
 # Take the driver's first token; pass the first copy; put a held token of it; take the driver's
@@ -138,7 +140,7 @@ def replay(node: Int, table: Int) -> Int:
                 return leave(nd, t, si, so, WAIT_INPUT, g)
             p = s.run[head(s, g)]
             k, v = p.x & KIND, p.v
-            t, si = stall(t, p.t, si)
+            t, si = stall(s, INPUT, t, p.t, si)
             take_one(s, g, t)
             if k == DONE and nd.phase == _NEXT:
                 return fail(nd, t, REPLAY_DISAGREES)
@@ -165,7 +167,7 @@ def replay(node: Int, table: Int) -> Int:
             if k == DONE:
                 return fail(nd, a, REPLAY_DISAGREES)
             if k == STOP and v >= levels - 1:
-                si += a - t
+                si += waited(s, INPUT, t, a)
                 t = a
                 take_one(s, i, t)
                 nd.stream_level = v
@@ -173,7 +175,7 @@ def replay(node: Int, table: Int) -> Int:
                 if not nd.nonempty and v != levels - 1 + nd.driver_level:
                     return fail(nd, t, REPLAY_DISAGREES)
             elif not nd.nonempty:
-                si += a - t
+                si += waited(s, INPUT, t, a)
                 take(s, i, m, a, a + 1, 1)
                 t = a + m
             else:
@@ -184,7 +186,7 @@ def replay(node: Int, table: Int) -> Int:
                     if not no_room(s, nd, i, o):
                         return leave(nd, t, si, so, WAIT_OUTPUT, o)
                     _store(s, nd, r, 1)
-                    si += a - t
+                    si += waited(s, INPUT, t, a)
                     t = a
                     hold(s, nd, i, r)
                     take_one(s, i, t)
@@ -192,9 +194,9 @@ def replay(node: Int, table: Int) -> Int:
                 else:
                     m = min(m, _free(s, f))
                     _store(s, nd, r, m)
-                    si += a - t
+                    si += waited(s, INPUT, t, a)
                     t = max(a, free_at(s, o))
-                    so += t - a
+                    so += waited(s, ROOM, a, t)
                     put(s, o, m, t + 1, t + 1, (x & ~SLOPE) | SLOPE, copied(s, o, r, m))
                     take(s, i, m, a, t + 1, 1)
                     t += m
@@ -207,7 +209,7 @@ def replay(node: Int, table: Int) -> Int:
         if nd.phase == _BETWEEN or nd.phase == _CLOSE:
             if room(s, o) == 0:
                 return leave(nd, t, si, so, WAIT_OUTPUT, o)
-            t, so = stall(t, free_at(s, o), so)
+            t, so = stall(s, ROOM, t, free_at(s, o), so)
             between = nd.phase == _BETWEEN
             put_one(s, o, t + 1, STOP, levels - 1 if between else levels + nd.driver_level, zero)
             t += 1
@@ -221,7 +223,7 @@ def replay(node: Int, table: Int) -> Int:
             m = min(room(s, o), s.ints[at] - nd.token)
             if m == 0:
                 return leave(nd, t, si, so, WAIT_OUTPUT, o)
-            t, so = stall(t, free_at(s, o), so)
+            t, so = stall(s, ROOM, t, free_at(s, o), so)
             _put_kept(s, nd, o, at, m, t + 1)
             t += m
             nd.token += m
@@ -236,7 +238,7 @@ def replay(node: Int, table: Int) -> Int:
                 return fail(nd, max(t, p.t), REPLAY_DISAGREES)
             if room(s, o) == 0 and not no_room(s, nd, i, o):
                 return leave(nd, t, si, so, WAIT_OUTPUT, o)
-            t, si = stall(t, p.t, si)
+            t, si = stall(s, INPUT, t, p.t, si)
             hold(s, nd, i, head(s, i))
             take_one(s, i, t)
             nd.phase = _END + 1

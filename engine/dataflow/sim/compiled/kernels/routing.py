@@ -6,7 +6,9 @@ from engine.dataflow.sim.compiled.cache import kernel
 from engine.dataflow.sim.compiled.layout import (
     DONE,
     FOREVER,
+    INPUT,
     KIND,
+    ROOM,
     SLOPE,
     WAIT_INPUT,
     WAIT_NONE,
@@ -29,7 +31,7 @@ from engine.dataflow.sim.compiled.rings import (
     take_one,
 )
 from engine.dataflow.sim.compiled.slots import node_of, slots
-from engine.dataflow.sim.compiled.visits import hold, leave
+from engine.dataflow.sim.compiled.visits import hold, leave, waited
 
 _BROADCAST = slots(
     holding="s0",  # a token was taken and waits for room
@@ -66,7 +68,7 @@ def broadcast(node: Int, table: Int) -> Int:
             a = t
             for k in range(n):
                 t = max(t, free_at(s, s.ints[outs + k]))
-            so += t - a
+            so += waited(s, ROOM, a, t)
             for k in range(n):
                 put_one(s, s.ints[outs + k], t + 1, nd.hk, nd.hv, nd.hf)
             nd.holding = 0
@@ -77,7 +79,7 @@ def broadcast(node: Int, table: Int) -> Int:
         p = s.run[r]
         x, first = p.x, p.t
         a = max(t, first)
-        si += a - t
+        si += waited(s, INPUT, t, a)
         if m == 0:
             t = a
             if not (nd.eager or starved(s, i)) or not starved(s, full):
@@ -90,7 +92,7 @@ def broadcast(node: Int, table: Int) -> Int:
         if bounded:
             for k in range(n):
                 t = max(t, free_at(s, s.ints[outs + k]))
-            so += t - a
+            so += waited(s, ROOM, a, t)
         m = min(m, p.n)
         slope = 0
         again = t  # clock at which the second token is taken
@@ -106,11 +108,11 @@ def broadcast(node: Int, table: Int) -> Int:
                         slope = 1
             if m > 1:
                 if late:
-                    si += m - 1
+                    si += waited(s, INPUT, t, t + m - 1)
                     again = t + 1
                     slope = 1
                 elif slope:
-                    so += m - 1
+                    so += waited(s, ROOM, t, t + m - 1)
         z = (x & ~SLOPE) | (SLOPE if slope else 0)
         for k in range(n):
             c = s.ints[outs + k]

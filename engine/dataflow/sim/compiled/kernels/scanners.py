@@ -12,10 +12,12 @@ from engine.dataflow.sim.compiled.layout import (
     DONE,
     EMPTY,
     GOES_ON,
+    INPUT,
     KIND,
     LEAF,
     MEM,
     RING,
+    ROOM,
     SLOPE,
     STEP,
     STOP,
@@ -44,7 +46,7 @@ from engine.dataflow.sim.compiled.rings import (
 from engine.dataflow.sim.compiled.rules import BAD_FIBER, LOCATE_MISMATCH
 from engine.dataflow.sim.compiled.setup import Setup
 from engine.dataflow.sim.compiled.slots import node_of, slots
-from engine.dataflow.sim.compiled.visits import fail, leave, no_room, put_held, stall
+from engine.dataflow.sim.compiled.visits import fail, leave, no_room, put_held, stall, waited
 
 _REFS, _FIBER, _AHEAD, _CRD, _REF, _LAST_REF = range(6)
 # Next reference; inside a fiber; before its stop; put a control token as coordinate, and as
@@ -86,7 +88,7 @@ def _scan(s: State, nd: Any, compressed: Int) -> Int:
             r = head(s, i)
             q = s.run[r]
             k = q.x & KIND
-            t, si = stall(t, q.t, si)
+            t, si = stall(s, INPUT, t, q.t, si)
             if k == LEAF:
                 ref = number(s, r, 0)
                 if compressed:
@@ -114,7 +116,7 @@ def _scan(s: State, nd: Any, compressed: Int) -> Int:
                     break
                 a = max(t, free_at(s, o1))
                 b = max(a, free_at(s, o2))
-                so += b - t
+                so += waited(s, ROOM, t, b)
                 if compressed:
                     put(s, o1, m, a + 1, b + 1, LEAF | SLOPE | STEP | MEM, crd + p)
                 else:
@@ -129,7 +131,7 @@ def _scan(s: State, nd: Any, compressed: Int) -> Int:
                 if not (nd.eager and starved(s, o2)):
                     wait, c = WAIT_OUTPUT, o2
                     break
-                t, so = stall(t, free_at(s, o1), so)
+                t, so = stall(s, ROOM, t, free_at(s, o1), so)
                 put_one(s, o1, t + 1, LEAF, s.ints[crd + p] if compressed else p, zero)
                 phase = _LAST_REF
             else:
@@ -139,7 +141,7 @@ def _scan(s: State, nd: Any, compressed: Int) -> Int:
                 wait, c = WAIT_OUTPUT, o2
                 break
             a = max(t, free_at(s, o2))
-            so += a - t
+            so += waited(s, ROOM, t, a)
             put_one(s, o2, a + 1, LEAF, base + p, zero)
             t = a + 1
             p += 1
@@ -150,7 +152,7 @@ def _scan(s: State, nd: Any, compressed: Int) -> Int:
                 wait, c = WAIT_INPUT, i
                 break
             q = s.run[head(s, i)]
-            t, si = stall(t, q.t, si)
+            t, si = stall(s, INPUT, t, q.t, si)
             nd.hk = STOP
             nd.hv = 0
             if q.x & KIND == STOP:
@@ -161,14 +163,14 @@ def _scan(s: State, nd: Any, compressed: Int) -> Int:
             if room(s, o1) == 0:
                 wait, c = WAIT_OUTPUT, o1
                 break
-            t, so = stall(t, free_at(s, o1), so)
+            t, so = stall(s, ROOM, t, free_at(s, o1), so)
             put(s, o1, 1, t + 1, t + 1, nd.hk | STEP, nd.hv)
             phase = _REF
         if phase == _REF:
             if room(s, o2) == 0:
                 wait, c = WAIT_OUTPUT, o2
                 break
-            t, so = stall(t, free_at(s, o2), so)
+            t, so = stall(s, ROOM, t, free_at(s, o2), so)
             put(s, o2, 1, t + 1, t + 1, nd.hk | STEP, nd.hv)
             phase = _REFS
             if nd.hk == DONE:
@@ -244,7 +246,7 @@ def locate(node: Int, table: Int) -> Int:
             if not has(s, j):
                 return leave(nd, t, si, so, WAIT_INPUT, j)
             q = head(s, j)
-            t, si = stall(t, s.run[q].t, si)
+            t, si = stall(s, INPUT, t, s.run[q].t, si)
             kj = s.run[q].x & KIND
             nd.hk, nd.hv = nd.crd_kind, nd.crd
             if is_leaf(nd.crd_kind):
@@ -274,7 +276,7 @@ def locate(node: Int, table: Int) -> Int:
             ahead = True
         a = max(t, s.run[r].t)
         if ahead:
-            t, si = stall(t, a, si)
+            t, si = stall(s, INPUT, t, a, si)
             nd.crd_kind, nd.crd = k, number(s, r, 0) if k == LEAF else v
             take_one(s, i, t)
             nd.phase = _SECOND
@@ -284,9 +286,9 @@ def locate(node: Int, table: Int) -> Int:
         kj = y & KIND
         m = min(m, s.run[r].n, s.run[q].n)
         b = max(a, s.run[q].t)
-        si += b - t
+        si += waited(s, INPUT, t, b)
         t = max(b, free_at(s, o))
-        so += t - b
+        so += waited(s, ROOM, b, t)
         if k == LEAF and kj == LEAF:
             if m == 1:
                 z, u = LEAF | STEP, number(s, q, 0) * dim + number(s, r, 0)
@@ -342,7 +344,7 @@ def sam_locate(node: Int, table: Int) -> Int:
                         return leave(nd, t, si, so, WAIT_INPUT, j)
                     c = o1 if room(s, o1) == 0 else o2 if room(s, o2) == 0 else o3
                     return leave(nd, t, si, so, WAIT_OUTPUT, c)
-                t, si = stall(t, a, si)
+                t, si = stall(s, INPUT, t, a, si)
                 nd.ref_kind = s.run[r].x & KIND
                 nd.ref = number(s, r, 0) if nd.ref_kind == LEAF else s.run[r].v
                 take_one(s, i, t)
@@ -352,11 +354,11 @@ def sam_locate(node: Int, table: Int) -> Int:
             k = s.run[r].x & KIND
             m = min(m, s.run[r].n, s.run[q].n)
             b = max(a, s.run[q].t)
-            si += b - t
+            si += waited(s, INPUT, t, b)
             t1 = max(b, free_at(s, o1))
             t2 = max(t1, free_at(s, o2))
             t = max(t2, free_at(s, o3))
-            so += t - b
+            so += waited(s, ROOM, b, t)
             x = (s.run[q].x & ~SLOPE) | SLOPE
             put(s, o1, m, t1 + 1, t + 1, x, copied(s, o1, q, m))
             put(s, o2, m, t2 + 1, t + 1, s.run[r].x | SLOPE, copied(s, o2, r, m))
@@ -371,7 +373,7 @@ def sam_locate(node: Int, table: Int) -> Int:
             if not has(s, j):
                 return leave(nd, t, si, so, WAIT_INPUT, j)
             q = head(s, j)
-            t, si = stall(t, s.run[q].t, si)
+            t, si = stall(s, INPUT, t, s.run[q].t, si)
             hold_kind = s.run[q].x & KIND
             nd.hk = hold_kind
             nd.hv = number(s, q, 0) if hold_kind == LEAF else s.run[q].v
@@ -380,7 +382,7 @@ def sam_locate(node: Int, table: Int) -> Int:
         c = o1 if nd.phase == _PUT else o2 if nd.phase == _PUT_2 else o3
         if room(s, c) == 0:
             return leave(nd, t, si, so, WAIT_OUTPUT, c)
-        t, so = stall(t, free_at(s, c), so)
+        t, so = stall(s, ROOM, t, free_at(s, c), so)
         if nd.phase == _PUT_2:
             put_one(s, c, t + 1, nd.ref_kind, nd.ref, zero)
         else:

@@ -10,8 +10,10 @@ from engine.dataflow.sim.compiled.kernels.scanners import FIBERS, fibers_setup
 from engine.dataflow.sim.compiled.layout import (
     DONE,
     EMPTY,
+    INPUT,
     KIND,
     LEAF,
+    ROOM,
     STOP,
     WAIT_INPUT,
     WAIT_NONE,
@@ -78,7 +80,7 @@ def search(node: Int, table: Int) -> Int:
             if not has(s, i):
                 return leave(nd, t, si, so, WAIT_INPUT, i)
             r = head(s, i)
-            t, si = stall(t, s.run[r].t, si)
+            t, si = stall(s, INPUT, t, s.run[r].t, si)
             nd.kind, nd.level = s.run[r].x & KIND, s.run[r].v
             nd.begin, nd.end = 0, 0
             if nd.kind == LEAF:
@@ -92,7 +94,7 @@ def search(node: Int, table: Int) -> Int:
             if not has(s, j):
                 return leave(nd, t, si, so, WAIT_INPUT, j)
             r = head(s, j)
-            t, si = stall(t, s.run[r].t, si)
+            t, si = stall(s, INPUT, t, s.run[r].t, si)
             nd.hk = s.run[r].x & KIND
             nd.hv = number(s, r, 0) if nd.hk == LEAF else s.run[r].v
             nd.ht = 0
@@ -121,7 +123,7 @@ def search(node: Int, table: Int) -> Int:
             if not has(s, i):
                 return leave(nd, t, si, so, WAIT_INPUT, i)
             q = s.run[head(s, i)]
-            t, si = stall(t, q.t, si)
+            t, si = stall(s, INPUT, t, q.t, si)
             if q.x & KIND != STOP or nd.hk != STOP or nd.hv != q.v + 1:
                 return fail(nd, t, SEARCH_DISAGREES)
             take_one(s, i, t)
@@ -129,13 +131,13 @@ def search(node: Int, table: Int) -> Int:
         if nd.phase == _PUT:
             if room(s, o1) == 0:
                 return leave(nd, t, si, so, WAIT_OUTPUT, o1)
-            t, so = stall(t, free_at(s, o1), so)
+            t, so = stall(s, ROOM, t, free_at(s, o1), so)
             put_one(s, o1, max(nd.ht, t + 1), nd.hk, nd.hv, zero)
             nd.phase = _PUT_REF
         if nd.phase == _PUT_REF:
             if room(s, o2) == 0:
                 return leave(nd, t, si, so, WAIT_OUTPUT, o2)
-            t, so = stall(t, free_at(s, o2), so)
+            t, so = stall(s, ROOM, t, free_at(s, o2), so)
             if nd.hk == DONE:
                 put_one(s, o2, t + 1, DONE, 0, zero)
                 return leave(nd, t, si, so, WAIT_NONE, 0)

@@ -9,10 +9,12 @@ from engine.dataflow.sim.compiled.ending import finish
 from engine.dataflow.sim.compiled.inlining import inline
 from engine.dataflow.sim.compiled.layout import (
     DONE,
+    INPUT,
     KIND,
     LEAF,
     MEM,
     RING,
+    ROOM,
     SLOPE,
     STEP,
     STOP,
@@ -40,7 +42,7 @@ from engine.dataflow.sim.compiled.rings import (
 from engine.dataflow.sim.compiled.rules import DROP_DISAGREES, NO_OUTER
 from engine.dataflow.sim.compiled.setup import Setup
 from engine.dataflow.sim.compiled.slots import node_of, slots
-from engine.dataflow.sim.compiled.visits import fail, hold, leave, no_room, release, stall
+from engine.dataflow.sim.compiled.visits import fail, hold, leave, no_room, release, stall, waited
 
 
 @inline
@@ -89,7 +91,7 @@ def shift(node: Int, table: Int) -> Int:
         if m == 0:
             if not no_room(s, nd, i, o):
                 return leave(nd, t, si, so, WAIT_OUTPUT, o)
-            si += a - t
+            si += waited(s, INPUT, t, a)
             t = a
             hold(s, nd, i, r)
             if k == LEAF:
@@ -98,9 +100,9 @@ def shift(node: Int, table: Int) -> Int:
             nd.holding = 1
             continue
         m = min(m, p.n)
-        si += a - t
+        si += waited(s, INPUT, t, a)
         t = max(a, free_at(s, o))
-        so += t - a
+        so += waited(s, ROOM, a, t)
         x, w = k | SLOPE, p.v
         if k == LEAF:
             x, w = shifted(s, o, r, m, nd.offset)
@@ -148,10 +150,10 @@ def crdhold(node: Int, table: Int) -> Int:
             m = min(room(s, o1), room(s, o2))
             if m > 0 and is_leaf(x & KIND) and s.run[q].x & KIND == LEAF:
                 m = min(m, s.run[r].n)
-                si += a - t
+                si += waited(s, INPUT, t, a)
                 t1 = max(a, free_at(s, o1))
                 t = max(t1, free_at(s, o2))
-                so += t - a
+                so += waited(s, ROOM, a, t)
                 put(s, o1, m, t1 + 1, t + 1, (x & ~SLOPE) | SLOPE, copied(s, o1, r, m))
                 put(s, o2, m, t + 1, t + 1, LEAF | SLOPE, number(s, q, 0))
                 take(s, i, m, a, t + 1, 1)
@@ -160,7 +162,7 @@ def crdhold(node: Int, table: Int) -> Int:
             full = o1 if room(s, o1) == 0 else o2
             if m == 0 and not no_room(s, nd, i, full):
                 return leave(nd, t, si, so, WAIT_OUTPUT, full)
-            t, si = stall(t, a, si)
+            t, si = stall(s, INPUT, t, a, si)
             hold(s, nd, i, r)
             take_one(s, i, t)
             nd.phase = _INNER
@@ -175,7 +177,7 @@ def crdhold(node: Int, table: Int) -> Int:
         if nd.phase == _AHEAD:
             if not has(s, u):
                 return leave(nd, t, si, so, WAIT_INPUT, u)
-            t, si = stall(t, s.run[head(s, u)].t, si)
+            t, si = stall(s, INPUT, t, s.run[head(s, u)].t, si)
             nd.phase = _OUTER
         if nd.phase == _OUTER:
             q = head(s, u)
@@ -184,7 +186,7 @@ def crdhold(node: Int, table: Int) -> Int:
                 return fail(nd, t, NO_OUTER)
             if room(s, o2) == 0:
                 return leave(nd, t, si, so, WAIT_OUTPUT, o2)
-            t, so = stall(t, free_at(s, o2), so)
+            t, so = stall(s, ROOM, t, free_at(s, o2), so)
             nd.phase = _TAKE
             if is_leaf(nd.hk):
                 put_one(s, o2, t + 1, LEAF, number(s, q, 0), zero)
@@ -205,7 +207,7 @@ def crdhold(node: Int, table: Int) -> Int:
             if not has(s, u):
                 return leave(nd, t, si, so, WAIT_INPUT, u)
             p = s.run[head(s, u)]
-            t, si = stall(t, p.t, si)
+            t, si = stall(s, INPUT, t, p.t, si)
             if p.x & KIND != STOP or p.v != nd.hv - 1:
                 return fail(nd, t, DROP_DISAGREES)
             take_one(s, u, t)
@@ -260,20 +262,20 @@ def flatten(node: Int, table: Int) -> Int:
                         return leave(nd, t, si, so, WAIT_OUTPUT, o)
                     nd.hk, nd.hv = LEAF, base + number(s, r, 0)
                     nd.phase = _OUTER
-                    t, si = stall(t, a, si)
+                    t, si = stall(s, INPUT, t, a, si)
                     take_one(s, i, t)
                 else:
                     m = min(m, s.run[r].n)
-                    si += a - t
+                    si += waited(s, INPUT, t, a)
                     t = max(a, free_at(s, o))
-                    so += t - a
+                    so += waited(s, ROOM, a, t)
                     x, w = shifted(s, o, r, m, base)
                     put(s, o, m, t + 1, t + 1, x, w)
                     take(s, i, m, a, t + 1, 1)
                     t += m
                     continue
             else:
-                t, si = stall(t, a, si)
+                t, si = stall(s, INPUT, t, a, si)
                 take_one(s, i, t)
                 nd.hk, nd.hv = k, v
                 if k == DONE:
@@ -296,7 +298,7 @@ def flatten(node: Int, table: Int) -> Int:
             if not has(s, u):
                 return leave(nd, t, si, so, WAIT_INPUT, u)
             p = s.run[head(s, u)]
-            t, si = stall(t, p.t, si)
+            t, si = stall(s, INPUT, t, p.t, si)
             if p.x & KIND != STOP or p.v != nd.hv - 1:
                 return fail(nd, t, DROP_DISAGREES)
             take_one(s, u, t)

@@ -8,8 +8,10 @@ from engine.dataflow.samml.graph import StreamKind
 from engine.dataflow.sim.compiled.cache import kernel
 from engine.dataflow.sim.compiled.layout import (
     DONE,
+    INPUT,
     KIND,
     LEAF,
+    ROOM,
     WAIT_INPUT,
     WAIT_NONE,
     WAIT_OUTPUT,
@@ -19,7 +21,7 @@ from engine.dataflow.sim.compiled.layout import (
 from engine.dataflow.sim.compiled.rings import free_at, has, head, put_one, room, take
 from engine.dataflow.sim.compiled.setup import Setup
 from engine.dataflow.sim.compiled.slots import node_of, slots
-from engine.dataflow.sim.compiled.visits import leave, stall
+from engine.dataflow.sim.compiled.visits import leave, stall, waited
 
 _ROOT = slots(
     sent="s0",  # tokens put
@@ -37,7 +39,7 @@ def root(node: Int, table: Int) -> Int:
         if room(s, o) == 0:
             return leave(nd, t, si, so, WAIT_OUTPUT, o)
         a = max(t, free_at(s, o))
-        so += a - t
+        so += waited(s, ROOM, t, a)
         put_one(s, o, a + 1, LEAF if nd.sent == 0 else DONE, 0, np.float32(0))
         t = a + 1
         nd.sent += 1
@@ -85,7 +87,7 @@ def source(node: Int, table: Int) -> Int:
             t = max(t, s.ints[nd.times + k] - 1)
         if room(s, o) == 0:
             return leave(nd, t, si, so, WAIT_OUTPUT, o)
-        t, so = stall(t, free_at(s, o), so)
+        t, so = stall(s, ROOM, t, free_at(s, o), so)
         f = s.floats[nd.values + k] if nd.is_value else np.float32(0)
         put_one(s, o, t + 1, s.ints[nd.codes + k], s.ints[nd.numbers + k], f)
         if not nd.timed:
@@ -105,7 +107,7 @@ def sink(node: Int, table: Int) -> Int:
         p = s.run[head(s, i)]
         m, k = p.n, p.x & KIND
         a = max(t, p.t)
-        si += a - t
+        si += waited(s, INPUT, t, a)
         take(s, i, m, a, a + 1, 1)
         t = a + m
         if k == DONE:

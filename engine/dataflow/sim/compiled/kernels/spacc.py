@@ -23,8 +23,10 @@ from engine.dataflow.sim.compiled.layout import (
     EMPTY,
     FOREVER,
     GOES_ON,
+    INPUT,
     KIND,
     LEAF,
+    ROOM,
     STOP,
     WAIT_DRAIN,
     WAIT_INPUT,
@@ -57,7 +59,8 @@ from engine.dataflow.sim.compiled.rules import (
 )
 from engine.dataflow.sim.compiled.setup import Setup
 from engine.dataflow.sim.compiled.slots import node_of
-from engine.dataflow.sim.compiled.trees import COUNT, KEY, REHASH, ROOM
+from engine.dataflow.sim.compiled.trees import COUNT, KEY, REHASH
+from engine.dataflow.sim.compiled.trees import ROOM as TREE_ROOM
 from engine.dataflow.sim.compiled.visits import fail, leave, stall
 
 (
@@ -150,14 +153,14 @@ def spacc(node: Int, table: Int) -> Int:
                         return fail(nd, b, TREE_DISAGREES)
                     m = min(s.run[rc].n, s.run[rv].n)
                 elif nd.eager or starved(s, c):
-                    t, si = stall(t, a, si)
+                    t, si = stall(s, INPUT, t, a, si)
                     s.ints[f + KEY + order - 1] = number(s, rc, 0)
                     take_one(s, c, t)
                     nd.phase = _VALUE
                 else:
                     return leave(nd, t, si, so, WAIT_INPUT, cv)
             else:
-                t, si = stall(t, a, si)
+                t, si = stall(s, INPUT, t, a, si)
                 if k == LEAF:
                     if nd.level >= 0:
                         s.ints[f + KEY + nd.level] = number(s, rc, 0)
@@ -187,7 +190,7 @@ def spacc(node: Int, table: Int) -> Int:
             k = s.run[head(s, nested)].x & KIND
             rule = NONE
             if ku == STOP:
-                t, si = stall(t, a, si)
+                t, si = stall(s, INPUT, t, a, si)
                 nd.inner_kind, nd.inner_level = kc, s.run[rc].v
                 begin_flush(s, nd, v)
             elif mode == REFERENCE:
@@ -233,7 +236,7 @@ def spacc(node: Int, table: Int) -> Int:
             if rule:
                 return fail(nd, a, rule)
             if m == 0 and nd.phase != OPEN and nd.phase != CLOSE:
-                t, si = stall(t, a, si)
+                t, si = stall(s, INPUT, t, a, si)
                 if nd.phase == _TAKE:
                     t += 1
         elif nd.phase == _VALUE:
@@ -245,10 +248,10 @@ def spacc(node: Int, table: Int) -> Int:
                 return fail(nd, b, TREE_DISAGREES)
             m = 1
         if m > 0:
-            m = min(m, s.ints[f + ROOM] - s.ints[f + COUNT])
+            m = min(m, s.ints[f + TREE_ROOM] - s.ints[f + COUNT])
             if m == 0:
                 return leave(nd, t, si, so, WAIT_DRAIN, cv)
-            t, si = stall(t, b, si)
+            t, si = stall(s, INPUT, t, b, si)
             trees.accumulate(s, f, rc, cv, rv, m, fold)
             if nd.phase == _TAKE:
                 take(s, s.ints[ins + order], m, a, t + 1, 1)
@@ -261,7 +264,7 @@ def spacc(node: Int, table: Int) -> Int:
             if not has(s, c):
                 return leave(nd, t, si, so, WAIT_INPUT, c)
             p = s.run[head(s, c)]
-            t, si = stall(t, p.t, si)
+            t, si = stall(s, INPUT, t, p.t, si)
             if p.x & KIND != STOP or p.v != _expected(nd.stop_level, nd.turn, order, nd.level):
                 return fail(nd, t, TREE_DISAGREES)
             take_one(s, c, t)
@@ -281,7 +284,7 @@ def spacc(node: Int, table: Int) -> Int:
             if not has(s, c):
                 return leave(nd, t, si, so, WAIT_INPUT, c)
             p = s.run[head(s, c)]
-            t, si = stall(t, p.t, si)
+            t, si = stall(s, INPUT, t, p.t, si)
             if p.x & KIND != STOP or p.v != nd.stop_level - 1:
                 return fail(nd, t, TREE_DISAGREES)
             take_one(s, c, t)
@@ -309,7 +312,7 @@ def spacc(node: Int, table: Int) -> Int:
             if not has(s, u):
                 return leave(nd, t, si, so, WAIT_INPUT, u)
             ru = head(s, u)
-            t, si = stall(t, s.run[ru].t, si)
+            t, si = stall(s, INPUT, t, s.run[ru].t, si)
             if s.run[ru].x & KIND == STOP:
                 if nd.inner_level == s.run[ru].v + 1:
                     take_one(s, s.ints[ins + 1], t)
@@ -325,7 +328,7 @@ def spacc(node: Int, table: Int) -> Int:
             if not has(s, c):
                 return leave(nd, t, si, so, WAIT_INPUT, c)
             p = s.run[head(s, c)]
-            t, si = stall(t, p.t, si)
+            t, si = stall(s, INPUT, t, p.t, si)
             if p.x & KIND != DONE:
                 return fail(nd, t, TREE_DISAGREES)
             take_one(s, c, t)
@@ -339,7 +342,7 @@ def spacc(node: Int, table: Int) -> Int:
                 c = s.ints[outs + 1 - nd.turn]
             if room(s, c) == 0:
                 return leave(nd, t, si, so, WAIT_OUTPUT, c)
-            t, so = stall(t, free_at(s, c), so)
+            t, so = stall(s, ROOM, t, free_at(s, c), so)
             put_one(s, c, t + 1, DONE, 0, zero)
             nd.turn += 1
             if nd.turn > order:
@@ -347,12 +350,12 @@ def spacc(node: Int, table: Int) -> Int:
         if nd.phase == _START:  # a leading empty outer fiber: its inner stop goes first
             if not has(s, u):
                 return leave(nd, t, si, so, WAIT_INPUT, u)
-            t, si = stall(t, s.run[head(s, u)].t, si)
+            t, si = stall(s, INPUT, t, s.run[head(s, u)].t, si)
             nd.phase = _START_INNER if s.run[head(s, u)].x & KIND == STOP else _TAKE
         while nd.phase == _START_INNER or nd.phase == _START_VALUE:
             c = s.ints[ins + 1] if nd.phase == _START_INNER else cv
             if not has(s, c):
                 return leave(nd, t, si, so, WAIT_INPUT, c)
-            t, si = stall(t, s.run[head(s, c)].t, si)
+            t, si = stall(s, INPUT, t, s.run[head(s, c)].t, si)
             take_one(s, c, t)
             nd.phase = _START_VALUE if nd.phase == _START_INNER else _TAKE

@@ -23,8 +23,10 @@ from engine.dataflow.sim.compiled.kernels.writers import (
 from engine.dataflow.sim.compiled.layout import (
     DONE,
     EMPTY,
+    INPUT,
     KIND,
     LEAF,
+    ROOM,
     STOP,
     WAIT_DRAIN,
     WAIT_INPUT,
@@ -48,7 +50,7 @@ from engine.dataflow.sim.compiled.rings import (
 from engine.dataflow.sim.compiled.rules import BAD_FIBER, BAD_VALUE_REFERENCE
 from engine.dataflow.sim.compiled.setup import Setup
 from engine.dataflow.sim.compiled.slots import node_of
-from engine.dataflow.sim.compiled.visits import fail, leave, stall
+from engine.dataflow.sim.compiled.visits import fail, leave, stall, waited
 from engine.dataflow.sim.dram.config import BUNDLE
 
 
@@ -97,7 +99,7 @@ def stalling_scan(node: Int, table: Int) -> Int:
                 return leave(nd, t, si, so, WAIT_INPUT, i)
             r = head(s, i)
             p = s.run[r]
-            t, si = stall(t, p.t, si)
+            t, si = stall(s, INPUT, t, p.t, si)
             k, v = p.x & KIND, p.v
             if nd.phase == _AHEAD:
                 nd.hk, nd.hv = STOP, 0
@@ -122,7 +124,7 @@ def stalling_scan(node: Int, table: Int) -> Int:
             when = answer(s, nd.segment_port if nd.phase == _SEGMENTS else nd.coordinate_port, 0)
             if when < 0:
                 return leave(nd, t, si, so, WAIT_MEMORY, 0)
-            t = stand_still(nd, t, when)
+            t = stand_still(s, nd, t, when)
             nd.phase = _FIBER if nd.phase == _SEGMENTS else _CRD
         if nd.phase == _FIBER:
             if nd.position == nd.end:
@@ -136,7 +138,7 @@ def stalling_scan(node: Int, table: Int) -> Int:
         c = o1 if first else o2
         if room(s, c) == 0:
             return leave(nd, t, si, so, WAIT_OUTPUT, c)
-        t, so = stall(t, free_at(s, c), so)
+        t, so = stall(s, ROOM, t, free_at(s, c), so)
         if nd.phase == _CRD or nd.phase == _REF:
             put_one(s, c, t + 1, LEAF, s.ints[nd.crd + nd.position] if first else nd.position, zero)
             if first:
@@ -189,7 +191,7 @@ def stalling_array(node: Int, table: Int) -> Int:
                 return leave(nd, t, si, so, WAIT_INPUT, i)
             r = head(s, i)
             p = s.run[r]
-            t, si = stall(t, p.t, si)
+            t, si = stall(s, INPUT, t, p.t, si)
             k, v = p.x & KIND, p.v
             if k == LEAF:
                 ref = number(s, r, 0)
@@ -212,12 +214,12 @@ def stalling_array(node: Int, table: Int) -> Int:
             when = answer(s, nd.port, 0)
             if when < 0:
                 return leave(nd, t, si, so, WAIT_MEMORY, 0)
-            t = stand_still(nd, t, when)
+            t = stand_still(s, nd, t, when)
             nd.phase = _PUT
         if room(s, o) == 0:
             return leave(nd, t, si, so, WAIT_OUTPUT, o)
         free = max(t, free_at(s, o))
-        so += free - t
+        so += waited(s, ROOM, t, free)
         if nd.phase == _PUT:
             # The value's time counts from when it wanted out, its slot's from when it could.
             stamp = max(t + (nd.latency if nd.kind == LEAF else 1), free + 1)
@@ -273,7 +275,7 @@ def _level_writer(setup: Setup) -> dict[str, float]:
 def _answered(s: State, nd: Any, port: Int, t: Int) -> Int:
     """The clock once a request is answered, or -1."""
     when = answer(s, port, 0)
-    return -1 if when < 0 else stand_still(nd, t, when)
+    return -1 if when < 0 else stand_still(s, nd, t, when)
 
 
 @kernel("stalling_crdwrite", _STALLING_LEVEL_WRITER, _level_writer)
@@ -292,7 +294,7 @@ def stalling_crdwrite(node: Int, table: Int) -> Int:
             k = p.x & KIND
             if nd.held == size or nd.ends_held == size:
                 return leave(nd, t, si, 0, WAIT_DRAIN, i)
-            t, si = stall(t, p.t, si)
+            t, si = stall(s, INPUT, t, p.t, si)
             if k == LEAF:
                 s.ints[nd.buffer + nd.held] = number(s, r, 0)
                 nd.held += 1
@@ -376,7 +378,7 @@ def stalling_valwrite(node: Int, table: Int) -> Int:
         k = p.x & KIND
         if nd.held == nd.capacity:
             return leave(nd, t, si, 0, WAIT_DRAIN, i)
-        t, si = stall(t, p.t, si)
+        t, si = stall(s, INPUT, t, p.t, si)
         if k == LEAF:
             s.floats[nd.buffer + nd.held] = value(s, r, 0)
             nd.held += 1

@@ -26,10 +26,12 @@ from engine.dataflow.sim.compiled.layout import (
     DONE,
     EMPTY,
     GOES_ON,
+    INPUT,
     KIND,
     LEAF,
     MEM,
     RING,
+    ROOM,
     SLOPE,
     STEP,
     UNUSUAL,
@@ -60,7 +62,7 @@ from engine.dataflow.sim.compiled.rules import BAD_VALUE_REFERENCE
 from engine.dataflow.sim.compiled.setup import Setup
 from engine.dataflow.sim.compiled.slots import node_of, slots
 from engine.dataflow.sim.compiled.trees import address, tile, unused
-from engine.dataflow.sim.compiled.visits import fail, hold, leave, no_room, put_held, stall
+from engine.dataflow.sim.compiled.visits import fail, hold, leave, no_room, put_held, stall, waited
 from engine.dataflow.sim.timing import binary_timing, load_timing
 
 WORK_PER_VISIT = 1 << 24
@@ -149,14 +151,14 @@ def tile_array(node: Int, table: Int) -> Int:
                 w, z = u, LEAF | SLOPE | STEP | MEM | RING
         elif k == EMPTY and loads_zero:
             w, z = nd.blank, LEAF | SLOPE | UNUSUAL
-        t, si = stall(t, a, si)
+        t, si = stall(s, INPUT, t, a, si)
         if m == 0:
             nd.hk, nd.hv, nd.ht = z & (KIND | UNUSUAL), w, t + late if k == LEAF else 0
             take_one(s, i, t)
             nd.holding = 1
             continue
         t = max(a, free_at(s, o))
-        so += t - a
+        so += waited(s, ROOM, a, t)
         first, start = t + 1, t + 1
         if k == LEAF:
             first, start = max(a + late, first), t + late
@@ -256,7 +258,7 @@ def tile_binary(node: Int, table: Int) -> Int:
                     if has(s, j):
                         return leave(nd, t, si, so, WAIT_OUTPUT, o)
                     return leave(nd, t, si, so, WAIT_INPUT, j)
-                t, si = stall(t, a, si)
+                t, si = stall(s, INPUT, t, a, si)
                 hold(s, nd, i, r)
                 take_one(s, i, t)
                 nd.phase = _SECOND
@@ -313,7 +315,7 @@ def tile_binary(node: Int, table: Int) -> Int:
             z |= SLOPE | MEM | RING | (0 if single else STEP)
         else:
             z |= SLOPE | (x & STEP if z != EMPTY else 0)
-        t, si = stall(t, b, si)
+        t, si = stall(s, INPUT, t, b, si)
         if held:
             nd.hk, nd.hv, nd.ht = z & KIND, v, t + late if z & KIND == LEAF else 0
             nd.hf = s.floats[nd.lone]
@@ -321,7 +323,7 @@ def tile_binary(node: Int, table: Int) -> Int:
             nd.phase = _PUT
             continue
         t = max(b, free_at(s, o))
-        so += t - b
+        so += waited(s, ROOM, b, t)
         first, start = t + 1, t + 1
         if z & KIND == LEAF:
             first, start = max(b + late, first), t + late
@@ -360,7 +362,7 @@ def tile_valwrite(node: Int, table: Int) -> Int:
             if m == 0:
                 return leave(nd, t, si, 0, WAIT_DRAIN, i)
             a = max(t, s.run[r].t)
-            si += a - t
+            si += waited(s, INPUT, t, a)
             for e in range(m):
                 into = view(s.floats, nd.buffer + nd.held + e * size, size)
                 copy(into, view(s.floats, address(s, i, r, e, size), size))
@@ -370,7 +372,7 @@ def tile_valwrite(node: Int, table: Int) -> Int:
         else:
             k = s.run[r].x & KIND
             a = pass_by(s, i, t)
-            si += a - t
+            si += waited(s, INPUT, t, a)
             t = a
             if k == DONE:
                 return leave(nd, t + 1, si, 0, WAIT_NONE, 0)

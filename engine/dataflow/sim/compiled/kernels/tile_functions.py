@@ -27,10 +27,12 @@ from engine.dataflow.sim.compiled.layout import (
     DONE,
     EMPTY,
     GOES_ON,
+    INPUT,
     KIND,
     LEAF,
     MEM,
     RING,
+    ROOM,
     SLOPE,
     STEP,
     WAIT_DRAIN,
@@ -46,7 +48,7 @@ from engine.dataflow.sim.compiled.rules import UNARY_OF_EMPTY
 from engine.dataflow.sim.compiled.setup import Setup
 from engine.dataflow.sim.compiled.slots import node_of, slots
 from engine.dataflow.sim.compiled.trees import address, tile, unused
-from engine.dataflow.sim.compiled.visits import fail, leave, no_room, put_held, stall
+from engine.dataflow.sim.compiled.visits import fail, leave, no_room, put_held, stall, waited
 from engine.dataflow.sim.timing import unary_timing
 
 _TILE_UNARY = slots(
@@ -173,7 +175,7 @@ def tile_unary(node: Int, table: Int) -> Int:
             if not waits:
                 w = slot(s, o)
             z |= MEM | RING
-        t, si = stall(t, a, si)
+        t, si = stall(s, INPUT, t, a, si)
         if waits:
             nd.hk, nd.hv, nd.ht = k, w, t + late if k == LEAF else 0
             nd.hf = s.floats[nd.lone]
@@ -181,7 +183,7 @@ def tile_unary(node: Int, table: Int) -> Int:
             nd.holding = 1
             continue
         t = max(a, free_at(s, o))
-        so += t - a
+        so += waited(s, ROOM, a, t)
         first, start = t + 1, t + 1
         if k == LEAF:
             first, start = max(a + late, first), t + late

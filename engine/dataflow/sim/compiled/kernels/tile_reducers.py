@@ -15,8 +15,10 @@ from engine.dataflow.sim.compiled.kernels.tile_arithmetic import WORK_PER_VISIT,
 from engine.dataflow.sim.compiled.layout import (
     DONE,
     EMPTY,
+    INPUT,
     KIND,
     LEAF,
+    ROOM,
     STOP,
     UNUSUAL,
     WAIT_DRAIN,
@@ -44,7 +46,7 @@ from engine.dataflow.sim.compiled.rules import GUIDE_DISAGREES
 from engine.dataflow.sim.compiled.setup import Setup
 from engine.dataflow.sim.compiled.slots import node_of
 from engine.dataflow.sim.compiled.trees import address, tile, unused
-from engine.dataflow.sim.compiled.visits import fail, leave, stall
+from engine.dataflow.sim.compiled.visits import fail, leave, stall, waited
 
 _TILE_REDUCER = REGISTER.also(
     total="p4",  # in the floats: the register's content
@@ -115,7 +117,7 @@ def tile_reduce(node: Int, table: Int) -> Int:
             if not has(s, g):
                 return leave(nd, t, si, so, WAIT_INPUT, g)
             p = s.run[head(s, g)]
-            t, si = stall(t, p.t, si)
+            t, si = stall(s, INPUT, t, p.t, si)
             k, v = p.x & KIND, p.v
             take_one(s, g, t)
             if nd.phase == _CLOSING:
@@ -139,7 +141,7 @@ def tile_reduce(node: Int, table: Int) -> Int:
             in_fiber = is_leaf(nd.guide_kind)
             if in_fiber and k == EMPTY:
                 a = pass_by(s, i, t)
-                t, si = stall(t, a, si)
+                t, si = stall(s, INPUT, t, a, si)
                 continue
             if in_fiber and k == LEAF:
                 if left_to_do == 0:
@@ -147,14 +149,14 @@ def tile_reduce(node: Int, table: Int) -> Int:
                     return leave(nd, t, si, so, WAIT_INPUT, i)
                 m = min(m, left_to_do)
                 left_to_do -= m
-                si += a - t
+                si += waited(s, INPUT, t, a)
                 _fold(s, nd, i, r, m)
                 take(s, i, m, a, a + 1, 1)
                 t = a + m
                 continue
             if not guided and room(s, o) == 0 and not (nd.eager or starved(s, i)):
                 return leave(nd, t, si, so, WAIT_OUTPUT, o)
-            t, si = stall(t, a, si)
+            t, si = stall(s, INPUT, t, a, si)
             take_one(s, i, t)
             if in_fiber:
                 if k == DONE:
@@ -178,7 +180,7 @@ def tile_reduce(node: Int, table: Int) -> Int:
             if nd.phase == _TOTAL and unused(s, nd.pool) == 0:
                 return leave(nd, t, si, so, WAIT_DRAIN, o)
             stamp = t + nd.latency
-            t, so = stall(t, free_at(s, o), so)
+            t, so = stall(s, ROOM, t, free_at(s, o), so)
             stamp = max(stamp, t + 1)
             if nd.phase == _TOTAL:
                 filled = nd.filled and (nd.added or nd.default)

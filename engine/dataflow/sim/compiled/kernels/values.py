@@ -27,10 +27,12 @@ from engine.dataflow.sim.compiled.layout import (
     DONE,
     EMPTY,
     GOES_ON,
+    INPUT,
     KIND,
     LEAF,
     MEM,
     RING,
+    ROOM,
     SLOPE,
     STEP,
     WAIT_INPUT,
@@ -61,7 +63,7 @@ from engine.dataflow.sim.compiled.rules import (
 )
 from engine.dataflow.sim.compiled.setup import Setup
 from engine.dataflow.sim.compiled.slots import node_of
-from engine.dataflow.sim.compiled.visits import fail, hold, leave, no_room, put_held, stall
+from engine.dataflow.sim.compiled.visits import fail, hold, leave, no_room, put_held, stall, waited
 from engine.dataflow.sim.timing import binary_timing, unary_timing
 
 
@@ -123,7 +125,7 @@ def binary(node: Int, table: Int) -> Int:
             if not has(s, j):
                 return leave(nd, t, si, so, WAIT_INPUT, j)
             q = head(s, j)
-            t, si = stall(t, s.run[q].t, si)
+            t, si = stall(s, INPUT, t, s.run[q].t, si)
             kj = s.run[q].x & KIND
             k, rule = outcome(nd.hk, nd.hv, kj, s.run[q].v, strict, needed)
             if rule:
@@ -152,7 +154,7 @@ def binary(node: Int, table: Int) -> Int:
                 if has(s, j):
                     return leave(nd, t, si, so, WAIT_OUTPUT, o)
                 return leave(nd, t, si, so, WAIT_INPUT, j)
-            t, si = stall(t, a, si)
+            t, si = stall(s, INPUT, t, a, si)
             hold(s, nd, i, r)
             take_one(s, i, t)
             nd.phase = _SECOND
@@ -166,9 +168,9 @@ def binary(node: Int, table: Int) -> Int:
             return fail(nd, max(a, s.run[q].t), rule)
         m = min(m, s.run[r].n, s.run[q].n) if interval == 1 else 1
         b = max(a, s.run[q].t)
-        si += b - t
+        si += waited(s, INPUT, t, b)
         t = max(b, free_at(s, o))
-        so += t - b
+        so += waited(s, ROOM, b, t)
         first, start = t + 1, t + 1
         if z == LEAF:
             first, start = max(b + latency, first), t + latency
@@ -246,7 +248,7 @@ def unary(node: Int, table: Int) -> Int:
         if m == 0:
             if not no_room(s, nd, i, o):
                 return leave(nd, t, si, so, WAIT_OUTPUT, o)
-            t, si = stall(t, a, si)
+            t, si = stall(s, INPUT, t, a, si)
             nd.hk, nd.hv, nd.ht = k, v, 0
             if k == LEAF:
                 nd.hf = function(fn, f[v], c)
@@ -255,9 +257,9 @@ def unary(node: Int, table: Int) -> Int:
             nd.holding = 1
             continue
         m = min(m, p.n) if interval == 1 else 1
-        si += a - t
+        si += waited(s, INPUT, t, a)
         t = max(a, free_at(s, o))
-        so += t - a
+        so += waited(s, ROOM, a, t)
         first, start = t + 1, t + 1
         w, z = v, k | SLOPE | (x & STEP)
         if k == LEAF:

@@ -9,8 +9,10 @@ from engine.dataflow.sim.compiled.cache import kernel
 from engine.dataflow.sim.compiled.inlining import inline
 from engine.dataflow.sim.compiled.layout import (
     DONE,
+    INPUT,
     KIND,
     LEAF,
+    ROOM,
     SLOPE,
     STOP,
     WAIT_INPUT,
@@ -24,7 +26,7 @@ from engine.dataflow.sim.compiled.layout import (
 from engine.dataflow.sim.compiled.rings import copied, free_at, has, head, put, room, take, take_one
 from engine.dataflow.sim.compiled.setup import Setup
 from engine.dataflow.sim.compiled.slots import node_of, slots
-from engine.dataflow.sim.compiled.visits import hold, leave, no_room, release, stall
+from engine.dataflow.sim.compiled.visits import hold, leave, no_room, release, stall, waited
 
 (
     _FLOW,
@@ -84,7 +86,7 @@ def _post(s: State, nd: Any, t: Int, segments: Int, last: Int) -> Int:
         when = answer(s, port, requests - nd.outstanding)
         if when < 0:
             return -1
-        t = stand_still(nd, t, when)
+        t = stand_still(s, nd, t, when)
     ask(s, port, requests, t, base_of(s, port) + written, size, 1)
     if segments:
         nd.segments_gathered = gathered - size
@@ -127,7 +129,7 @@ def mem_write(node: Int, table: Int) -> Int:
             k = p.x & KIND
             a = max(t, p.t)
             if k == DONE:
-                t, si = stall(t, a, si)
+                t, si = stall(s, INPUT, t, a, si)
                 take_one(s, i, t)
                 nd.hk, nd.hv, nd.ht = DONE, 0, 0
                 nd.phase = _LAST_LINE
@@ -136,15 +138,15 @@ def mem_write(node: Int, table: Int) -> Int:
             if m == 0:
                 if not no_room(s, nd, i, o):
                     return leave(nd, t, si, so, WAIT_OUTPUT, o)
-                t, si = stall(t, a, si)
+                t, si = stall(s, INPUT, t, a, si)
                 hold(s, nd, i, r)
                 nd.ht = 0
                 take_one(s, i, t)
                 nd.phase = _PUT
                 continue
-            si += a - t
+            si += waited(s, INPUT, t, a)
             t = max(a, free_at(s, o))
-            so += t - a
+            so += waited(s, ROOM, a, t)
             m = min(m, p.n)
             if k == LEAF:
                 m = min(m, (nd.line - nd.gathered + nd.size - 1) // nd.size)
@@ -192,7 +194,7 @@ def mem_write(node: Int, table: Int) -> Int:
                 a = _finish(s, nd, t, nd.phase == _FINISH_SEGMENTS)
                 if a < 0:
                     return leave(nd, t, si, so, WAIT_MEMORY, 0)
-                t = stand_still(nd, t, a)
+                t = stand_still(s, nd, t, a)
             nd.phase += 1
             continue
         if room(s, o) == 0:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from engine.dataflow.sim.compiled.cache import kernel
 from engine.dataflow.sim.compiled.layout import (
     DONE,
+    INPUT,
     KIND,
     LEAF,
     MEM,
@@ -23,7 +24,7 @@ from engine.dataflow.sim.compiled.layout import (
 from engine.dataflow.sim.compiled.rings import copy, has, head, number, pass_by, take, take_one
 from engine.dataflow.sim.compiled.setup import Setup
 from engine.dataflow.sim.compiled.slots import node_of, slots
-from engine.dataflow.sim.compiled.visits import leave, stall
+from engine.dataflow.sim.compiled.visits import leave, stall, waited
 
 BUFFER = 1 << 15
 
@@ -73,7 +74,7 @@ def crdwrite(node: Int, table: Int) -> Int:
             if m == 0:
                 return leave(nd, t, si, 0, WAIT_DRAIN, i)
             a = max(t, p.t)
-            si += a - t
+            si += waited(s, INPUT, t, a)
             w = nd.buffer + nd.held
             out = view(s.ints, w, m)
             if x & MEM and x & STEP:
@@ -94,7 +95,7 @@ def crdwrite(node: Int, table: Int) -> Int:
             if nd.ends_held == size:
                 return leave(nd, t, si, 0, WAIT_DRAIN, i)
             a = max(t, p.t)
-            si += a - t
+            si += waited(s, INPUT, t, a)
             s.ints[nd.ends + nd.ends_held] = nd.coordinates
             nd.ends_held += 1
             nd.records_stop = 0
@@ -102,7 +103,7 @@ def crdwrite(node: Int, table: Int) -> Int:
             t = a + 1
         else:
             a = pass_by(s, i, t)
-            t, si = stall(t, a, si)
+            t, si = stall(s, INPUT, t, a, si)
             if k == DONE:
                 return leave(nd, t, si, 0, WAIT_NONE, 0)
     return leave(nd, t, si, 0, WAIT_INPUT, i)
@@ -127,7 +128,7 @@ def valwrite(node: Int, table: Int) -> Int:
             if m == 0:
                 return leave(nd, t, si, 0, WAIT_DRAIN, i)
             a = max(t, p.t)
-            si += a - t
+            si += waited(s, INPUT, t, a)
             w = nd.buffer + nd.held
             out = view(s.floats, w, m)
             if x & STEP:
@@ -141,7 +142,7 @@ def valwrite(node: Int, table: Int) -> Int:
             nd.held += m
         else:
             a = pass_by(s, i, t)
-            t, si = stall(t, a, si)
+            t, si = stall(s, INPUT, t, a, si)
             if x & KIND == DONE:
                 return leave(nd, t + 1, si, 0, WAIT_NONE, 0)
     return leave(nd, t, si, 0, WAIT_INPUT, i)

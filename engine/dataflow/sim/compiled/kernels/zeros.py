@@ -10,8 +10,10 @@ from engine.dataflow.sim.compiled.layout import (
     DONE,
     EMPTY,
     GOES_ON,
+    INPUT,
     KIND,
     LEAF,
+    ROOM,
     SLOPE,
     STEP,
     STOP,
@@ -39,7 +41,16 @@ from engine.dataflow.sim.compiled.rules import (
     VALDROP_DISAGREES,
 )
 from engine.dataflow.sim.compiled.slots import node_of, slots
-from engine.dataflow.sim.compiled.visits import fail, hold, leave, no_room, put_held, release, stall
+from engine.dataflow.sim.compiled.visits import (
+    fail,
+    hold,
+    leave,
+    no_room,
+    put_held,
+    release,
+    stall,
+    waited,
+)
 
 _STOPDROP = slots(
     holding="s0",  # a token was taken and waits for room
@@ -69,7 +80,7 @@ def stopdrop(node: Int, table: Int) -> Int:
         k = x & KIND
         a = max(t, s.run[r].t)
         if k == STOP and not nd.begun:
-            si += a - t
+            si += waited(s, INPUT, t, a)
             t = a + 1
             take_one(s, i, a)
             continue
@@ -77,7 +88,7 @@ def stopdrop(node: Int, table: Int) -> Int:
         if m == 0 and not no_room(s, nd, i, o):
             return leave(nd, t, si, so, WAIT_OUTPUT, o)
         nd.begun = k != STOP
-        t, si = stall(t, a, si)
+        t, si = stall(s, INPUT, t, a, si)
         if m == 0:
             hold(s, nd, i, r)
             take_one(s, i, t)
@@ -85,7 +96,7 @@ def stopdrop(node: Int, table: Int) -> Int:
             continue
         m = min(m, n)
         t = max(a, free_at(s, o))
-        so += t - a
+        so += waited(s, ROOM, a, t)
         put(s, o, m, t + 1, t + 1, (x & ~SLOPE) | SLOPE, copied(s, o, r, m))
         take(s, i, m, a, t + 1, 1)
         if k == DONE:
@@ -150,7 +161,7 @@ def zerodrop(node: Int, table: Int) -> Int:
                     return leave(nd, t, si, so, WAIT_OUTPUT, o1 if room(s, o1) == 0 else o2)
                 m = 0
             if m == 0 or k != LEAF:
-                t, si = stall(t, a, si)
+                t, si = stall(s, INPUT, t, a, si)
                 hold(s, nd, i, r)
                 nd.is_zero = drops
                 take_one(s, i, t)
@@ -163,11 +174,11 @@ def zerodrop(node: Int, table: Int) -> Int:
                 while e < m and _is_zero(s, i, r, e, size) == drops:
                     e += 1
                 m = e
-                t, si = stall(t, b, si)
+                t, si = stall(s, INPUT, t, b, si)
                 if not drops:
                     t1 = max(t, free_at(s, o1))
                     t = max(t1, free_at(s, o2))
-                    so += t - b
+                    so += waited(s, ROOM, b, t)
                     x = (s.run[r].x & ~SLOPE) | SLOPE
                     y = (s.run[q].x & ~SLOPE) | SLOPE
                     put(s, o1, m, t1 + 1, t + 1, x, copied(s, o1, r, m))
@@ -180,7 +191,7 @@ def zerodrop(node: Int, table: Int) -> Int:
             if not has(s, j):
                 return leave(nd, t, si, so, WAIT_INPUT, j)
             q = head(s, j)
-            t, si = stall(t, s.run[q].t, si)
+            t, si = stall(s, INPUT, t, s.run[q].t, si)
             kj = s.run[q].x & KIND
             nd.crd_kind, nd.crd = kj, number(s, q, 0)
             take_one(s, j, t)
@@ -208,7 +219,7 @@ def zerodrop(node: Int, table: Int) -> Int:
             nd.phase = _PUT_CRD
         if room(s, o2) == 0:
             return leave(nd, t, si, so, WAIT_OUTPUT, o2)
-        t, so = stall(t, free_at(s, o2), so)
+        t, so = stall(s, ROOM, t, free_at(s, o2), so)
         put_one(s, o2, t + 1, nd.crd_kind, nd.crd, zero)
         nd.phase = _BOTH
         if nd.hk == DONE:
