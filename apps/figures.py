@@ -1,13 +1,13 @@
 """The paper's figures, for ``panel serve apps/figures.py apps/explorer.py --address localhost``.
 
-Layout only; what is shown lives in :mod:`workbench.figures`.
+Layout only; what is shown lives in :mod:`workbench.figures.page`.
 """
 
 from __future__ import annotations
 
 import panel as pn
 
-from workbench.figures import figures_page
+from workbench.figures.page import figures_page
 
 pn.extension()
 

@@ -10,7 +10,9 @@ Packing the graph is left out, reading the observation from memory is not.
 from __future__ import annotations
 
 import argparse
+import tempfile
 import time
+from pathlib import Path
 from statistics import median, quantiles
 
 import numpy as np
@@ -26,6 +28,7 @@ LEVELS = (
     ("timelines, means", Observe()),
     ("and maxima", Observe(peaks=True)),
     ("and the log", Observe(log=True)),
+    ("timelines, events", Observe(events=Path(tempfile.gettempdir()) / "observation.events")),
 )
 TARGET = 1.2
 """Of the first level, which is what a user gets who asks for nothing else."""

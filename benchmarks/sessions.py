@@ -24,7 +24,7 @@ from functools import cache
 from benchmarks.hostile import harass
 from benchmarks.visitors import Server, Visitor
 from engine.dataflow.sim.program_runs import simulate
-from workbench.session import Session
+from workbench.state.session import Session
 
 
 @cache

@@ -83,9 +83,9 @@ def write(path: str, *numbers: str) -> None:
     from engine.explore.store import Outcome as Kept
     from engine.explore.store import RunLabel, RunStore, data_hash
     from engine.explore.sweep.plan import run_identity
-    from workbench.records import source_of
-    from workbench.session import Session
-    from workbench.shared import slim
+    from workbench.state.records import source_of
+    from workbench.state.session import Session
+    from workbench.state.shared import slim
 
     begin, end, shared = map(int, numbers)
     session = Session("gcn", "karate")
@@ -201,7 +201,7 @@ async def measure(
     ]
     loop = asyncio.get_running_loop()
     visitor = await Visitor(server).open()
-    await visitor.until(lambda: "kept" in visitor.view("RunsTable"))
+    await visitor.until(lambda: "runs" in visitor.view("CostsPanel"))
     for writer in made:
         await loop.run_in_executor(None, writer.ready)
     outcome.alone = await drag(visitor, [], after)
@@ -246,16 +246,17 @@ async def _compare(
         outcome.wrong.append(f"--follow: {said[-500:]}")
 
     def shown() -> bool:
-        view: dict[str, Any] = visitor.view("RunsTable")
+        view: dict[str, Any] = visitor.view("CostsPanel")
         note = f" of {expected:,} kept runs" if expected > 60 else ""
-        return len(view["kept"]) >= min(expected, 60) and note in view["note"]
+        kept = [run for run in view["runs"] if run["key"]]
+        return len(kept) >= min(expected, 60) and note in view["note"]
 
     try:
         await visitor.until(shown, 60)
     except TimeoutError:
-        view = visitor.view("RunsTable")
-        outcome.wrong.append(f"the page shows {len(view['kept'])} runs and says {view['note']!r}")
-    trouble = visitor.view("RunsTable")["trouble"]
+        view = visitor.view("CostsPanel")
+        outcome.wrong.append(f"the page shows {len(view['runs'])} runs and says {view['note']!r}")
+    trouble = visitor.view("CostsPanel")["trouble"]
     if trouble:
         outcome.wrong.append(f"the page says {trouble!r}")
 

@@ -250,8 +250,6 @@ class Visitor:
                     self.components.setdefault(kind, data["id"])
                     self.parts.setdefault(kind, inner["id"])
                     inside = inner.get("attributes", {})
-                    if isinstance(label := inside.get("label"), str):
-                        self.parts.setdefault(label, inner["id"])
                     if isinstance(what := inside.get("what"), str):  # one of two alike
                         self.components.setdefault(what, data["id"])
                         self.parts.setdefault(what, inner["id"])
@@ -299,12 +297,9 @@ class Visitor:
         entries = [["model", {"id": self.components[component]}], ["data", _plain(request)]]
         await self._event("data_event", {"type": "map", "entries": entries})
 
-    async def choose(self, label: str, value: Any) -> None:
-        """Set a widget of the toolbar."""
-        model = {"id": self.parts[label]}
-        self.models[model["id"]]["value"] = value
-        event = {"kind": "ModelChanged", "model": model, "attr": "value", "new": value}
-        await self._send("PATCH-DOC", {"events": [event]})
+    async def choose(self, label: str, value: str) -> None:
+        """Choose a model, data, a machine or a preset in the rail."""
+        await self.tell("Rail", {"kind": label.lower(), "name": value})
 
     # In words of the page -----------------------------------------------------------------
 

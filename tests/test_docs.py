@@ -138,7 +138,7 @@ def test_the_readme_in_python() -> None:
 
 
 def test_the_simulators_page() -> None:
-    (code,) = blocks("docs/simulator.md", "python")
+    stepping, code = blocks("docs/simulator.md", "python")
     model = spmm()
     names = {
         "fl": fl,
@@ -151,6 +151,11 @@ def test_the_simulators_page() -> None:
     assert names["run"].check().ok
     assert names["run"].regions[0].result.observed is not None
     assert told[-1] == "100% done"
+    told.clear()
+    exec(compile(stepping, "docs/simulator.md", "exec"), names)
+    assert names["recording"].cycles == fl.simulate(names["compiled"], names["data"]).cycles
+    assert told[0] == "cycle 0: waits: no token on its input, from copy root"
+    assert any("put i = 0 and reference 0" in line for line in told)
 
 
 def test_the_page_about_json(capsys) -> None:

@@ -1,7 +1,7 @@
 """Tests mirror the tree: who looks for the tests of a module finds them where the module lies.
 
-Tests of ``engine/a/b.py`` are in ``tests/a/test_b.py``, those of ``workbench/b.py`` in
-``tests/workbench/test_b.py``, and those of a package's front (``engine/a/__init__.py``) in
+Tests of ``engine/a/b.py`` are in ``tests/a/test_b.py``, those of ``workbench/a/b.py`` in
+``tests/workbench/a/test_b.py``, and those of a package's front (``engine/a/__init__.py``) in
 ``tests/test_a.py``.
 """
 
@@ -26,6 +26,7 @@ class Elsewhere(NamedTuple):
 
 
 S, P = "engine/dataflow/sim", "tests/property"
+DRAWN = "tests/workbench/base/test_component.py"
 ELSEWHERE = (
     Elsewhere(
         "engine/dataflow/space/shared.py",
@@ -86,6 +87,11 @@ ELSEWHERE = (
         f"{S}/dram/*.py",
         "tests/dataflow/sim/dram/test_random.py",
         "one controller in four files, held to the protocol and to another one",
+    ),
+    Elsewhere(
+        f"{S}/steps/words/*.py",
+        f"{S.replace('engine', 'tests')}/steps/test_words.py",
+        "sentences, primitive by primitive",
     ),
     Elsewhere(f"{S}/twins/observing.py", f"{P}/test_observation.py", "compared with the kernels"),
     Elsewhere(
@@ -161,9 +167,24 @@ ELSEWHERE = (
         "processes that work together, seen from a page",
     ),
     Elsewhere("workbench/serving/__main__.py", "tests/workbench/serving/test_serve.py", "a door"),
-    Elsewhere("workbench/views/*.py", "tests/workbench/test_component.py", "what components draw"),
-    Elsewhere("workbench/figures.py", "tests/browser/test_figures.py", "a page, in a browser"),
-    Elsewhere("workbench/edits.py", "tests/workbench/test_session.py", "edits, as a session does"),
+    Elsewhere("workbench/*/view.py", DRAWN, "what components draw"),
+    Elsewhere("workbench/shell/*.py", "tests/workbench/shell/test_view.py", "panes, in a browser"),
+    Elsewhere("workbench/input/source.py", DRAWN, "what components draw"),
+    Elsewhere("workbench/input/machine.py", DRAWN, "what components draw"),
+    Elsewhere("workbench/input/sizes.py", DRAWN, "what components draw"),
+    Elsewhere("workbench/input/texts.py", DRAWN, "what components draw"),
+    Elsewhere("workbench/input/upload.py", DRAWN, "what components draw"),
+    Elsewhere("workbench/input/upload_panel.py", "tests/browser/test_input.py", "in a browser"),
+    Elsewhere("workbench/input/graphs.py", "tests/workbench/input/test_taking.py", "one kind"),
+    Elsewhere("workbench/input/tensors.py", "tests/workbench/input/test_taking.py", "kinds"),
+    Elsewhere("workbench/input/kinds.py", "tests/workbench/input/test_arriving.py", "kinds"),
+    Elsewhere("workbench/state/files.py", "tests/workbench/input/test_taking.py", "what is kept"),
+    Elsewhere("workbench/state/answered.py", "tests/workbench/state/test_asking.py", "answers"),
+    Elsewhere("workbench/why/path.py", DRAWN, "what components draw"),
+    Elsewhere("workbench/state/status.py", DRAWN, "what components draw"),
+    Elsewhere("workbench/parts.py", DRAWN, "what components draw"),
+    Elsewhere("workbench/figures/page.py", "tests/browser/test_figures.py", "a page, in a browser"),
+    Elsewhere("workbench/state/edits.py", "tests/workbench/state/test_session.py", "by a session"),
     Elsewhere("workbench/explorer.py", "tests/browser/test_explorer.py", "a page, in a browser"),
     Elsewhere("workbench/notebook.py", "tests/notebooks/test_notebooks.py", "for notebooks only"),
 )  # fmt: skip
@@ -265,4 +286,4 @@ def test_patterns_stay_in_their_folder() -> None:
     for module in ALONE:
         row = row_of(module)
         assert row is not None
-        assert Path(module).parent == Path(row.modules).parent, module
+        assert len(Path(module).parts) == len(Path(row.modules).parts), module

@@ -10,4 +10,7 @@ def notebook() -> None:
     """
     import panel as pn
 
+    from workbench.base.comms import hold_until_shown
+
     pn.extension(inline=True)
+    hold_until_shown()

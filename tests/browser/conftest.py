@@ -11,7 +11,7 @@ import pytest
 from panel.tests.util import serve_component
 
 from workbench.explorer import explorer
-from workbench.session import Session
+from workbench.state.session import Session
 
 ARGUMENTS = (
     "--no-sandbox",
@@ -22,7 +22,7 @@ ARGUMENTS = (
     "--disable-component-update",
     "--disable-sync",
 )
-PATIENCE = 30_000
+PATIENCE = 60_000
 """Milliseconds to wait for a condition; a loaded machine takes long for everything."""
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 LOCAL = ("http://localhost:", "http://127.0.0.1:", "ws://localhost:", "data:", "blob:")
@@ -61,6 +61,7 @@ def viewport() -> dict[str, int]:
 def context(browser) -> Iterator:
     """What pages share: what a page has loaded and compiled, the next one need not."""
     made = browser.new_context()
+    made.set_default_timeout(PATIENCE)
     yield made
     made.close()
 

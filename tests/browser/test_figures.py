@@ -16,12 +16,12 @@ from engine.experiments.jobs import schedule_text
 from engine.experiments.recipe import Mode, Size
 from engine.experiments.registry import RECIPES
 from engine.experiments.workloads import load
-from workbench.commands import carry_out
-from workbench.desk import LocalDesk
+from workbench.base.desk import LocalDesk
 from workbench.explorer import explorer
-from workbench.figures import FiguresPage, explorer_link, figures_page
+from workbench.figures.page import FiguresPage, explorer_link, figures_page
 from workbench.serving.page import asked
-from workbench.session import Session
+from workbench.state.commands import carry_out
+from workbench.state.session import Session
 
 from .conftest import PATIENCE
 

@@ -8,8 +8,8 @@ import pytest
 from panel.tests.util import wait_until
 
 from engine.models.datasets import VARIABLE
-from workbench import machines
-from workbench.session import Session
+from workbench.state import machines
+from workbench.state.session import Session
 
 from .conftest import PATIENCE, show
 
@@ -32,7 +32,7 @@ def test_a_machine_with_memory_shows_what_its_memory_did(page, session):
     expect(page.get_by_text("This machine has no memory")).to_be_visible()
     page.get_by_label("Machine", exact=True).select_option("hbm2")
     wait_until(lambda: session.machine.name == "hbm2", page, timeout=PATIENCE)
-    expect(page.get_by_text("256.0 GB/s peak")).to_be_visible()
+    expect(page.get_by_text("256.0 GB/s peak").first).to_be_visible()
     run(page)
     memory = session.record.run.regions[0].memory
     expect(page.locator("dl.figures")).to_contain_text(f"{memory['bandwidth'] / 1e9:,.2f} GB/s")
@@ -40,10 +40,11 @@ def test_a_machine_with_memory_shows_what_its_memory_did(page, session):
     expect(page.locator("dl.figures")).to_contain_text(f"{memory['read_latency']:,.1f} cycles")
     expect(page.locator(".out")).to_contain_text("on machine hbm2")
 
-    page.get_by_label("Colour by").select_option("stall_memory")
-    expect(page.locator(".legend").filter(has_text="of the elapsed cycles")).to_be_visible()
-    page.get_by_role("tab", name="Utilisation over time").click()
-    expect(page.get_by_text("memory ports; each bin is")).to_be_visible()
+    page.get_by_role("tab", name="Graph").click()
+    page.get_by_label("Colour by").select_option("waiting")
+    expect(page.locator(".legend").filter(has_text="▤ waits for memory")).to_be_visible()
+    page.get_by_role("tab", name="Timeline").click()
+    expect(page.locator("canvas[role=application]")).to_be_visible()
     page.get_by_role("tab", name="Costs").click()
     expect(page.locator("tr[data-run='0']")).to_contain_text("hbm2")
 
@@ -57,6 +58,7 @@ def test_explain_lists_the_critical_path_and_outlines_it(page, session, monkeypa
     monkeypatch.setattr(machines, "SMALL", 0)  # as if it were too long to be explained at once
     run(page)
     expect(page.locator("g.node.critical")).to_have_count(0)
+    page.get_by_role("tab", name="Why").click()
     explain = page.locator("[data-action=explain]")
     explain.focus()
     page.keyboard.press("Enter")
@@ -70,15 +72,18 @@ def test_explain_lists_the_critical_path_and_outlines_it(page, session, monkeypa
     expect(saves).to_contain_text(f"{path['what_if'][0]['gain']:,}")
 
     rows.get_by_role("button").first.click()
+    page.get_by_role("tab", name="Graph").click()
     expect(page.locator("g.node.selected")).to_have_count(1)
     expect(page.locator(".node-details")).to_contain_text("on the critical path")
     page.get_by_label("critical path", exact=True).uncheck()
     expect(page.locator("g.node.critical")).to_have_count(0)
+    page.get_by_role("tab", name="Why").click()
     page.get_by_text(re.compile("^Fullest channels")).click()
     expect(page.get_by_role("region", name="Channels")).to_be_visible()
 
 
 def test_errors_of_a_machine_show_in_place(page, session):
+    page.get_by_role("tab", name="Input").click()
     page.get_by_text("Describe your own machine").click()
     area = page.get_by_label("Machine as TOML")
     area.fill('base = "hbm2"\nalu_latency = 0')
@@ -110,7 +115,7 @@ def test_what_the_simulator_refuses_is_said(page):
     show(page, session)
     expect(page.get_by_label("Machine", exact=True)).to_have_value("comal-hbm")
     page.locator("[data-action=run]").click()
-    expect(page.locator(".said.failed")).to_contain_text(
+    expect(page.locator("[data-pane=result] .said.failed")).to_contain_text(
         "a memory of queues moves words, not tiles", timeout=2 * PATIENCE
     )
 
@@ -118,10 +123,9 @@ def test_what_the_simulator_refuses_is_said(page):
 def test_a_stand_in_says_so_and_long_runs_ask_first(page, session, monkeypatch):
     monkeypatch.delenv(VARIABLE, raising=False)
     monkeypatch.setattr(machines, "_RATES", dict.fromkeys(machines._RATES, 1e6))
-    expect(page.locator(".data-label .label")).to_have_count(0)
-    page.get_by_label("Data", exact=True).click()
-    page.get_by_role("menuitem", name="cora", exact=True).click()
-    label = page.locator(".data-label .label")
+    expect(page.locator(".standin[role=note]")).to_be_hidden()
+    page.get_by_label("Data", exact=True).select_option("cora")
+    label = page.locator(".standin[role=note]")
     expect(label).to_contain_text("stand-in: NOT the real graph, Cora", timeout=2 * PATIENCE)
     page.locator("[data-action=run]").click()
     expect(page.locator(".said.asking")).to_contain_text("This may take about")
@@ -141,7 +145,7 @@ def test_progress_moves_inside_a_region(page, session, monkeypatch):
     monkeypatch.setattr(machines, "PATIENCE", float("inf"))
     assert session.choose("gcn", "cora_ml"), session.message
     assert session.preset("full"), session.message
-    expect(page.locator(".region")).to_have_count(1)
+    expect(page.locator("section.region")).to_have_count(1)
     page.locator("[data-action=run]").click()
     progress = page.get_by_label("Simulation progress")
     page.wait_for_function(
@@ -159,10 +163,9 @@ def test_progress_moves_inside_a_region(page, session, monkeypatch):
 def test_results_fit_in_both_themes(page, session):
     page.get_by_label("Machine", exact=True).select_option("hbm2")
     run(page)
-    page.get_by_text("Describe your own machine").click()
     for _ in range(2):
-        for tab in ("Critical path", "Utilisation over time", "Memory"):
+        for tab in ("Costs", "Why", "Timeline", "Memory", "Input"):
             page.get_by_role("tab", name=tab).click()
             wide = page.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
             assert wide[0] <= wide[1]
-        page.locator("header button").last.click()
+        page.get_by_label("Light or dark").click()

@@ -35,7 +35,7 @@ def fits_in_both_themes(page):
     for _ in range(2):
         wide = page.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
         assert wide[0] <= wide[1]
-        page.locator("header button").last.click()
+        page.get_by_label("Light or dark").click()
 
 
 @pytest.mark.parametrize("viewport", VIEWPORTS)
@@ -51,11 +51,37 @@ def test_the_served_page_works_under_its_policy(page):
         page.locator("[data-action=run]").click()
         good = page.locator(".out:not(.stale) .badge.good")
         expect(good).to_contain_text("matches the dense reference", timeout=2 * PATIENCE)
-        page.get_by_role("tab", name="Utilisation over time").click()
-        expect(page.get_by_text("in the order of the graph")).to_be_visible()
+        page.get_by_role("tab", name="Timeline").click()
+        expect(page.locator("canvas[role=application]")).to_be_visible()
         page.get_by_role("tab", name="Costs").click()
         expect(page.locator("tr[data-run='0']")).to_be_visible()
+        for action in ("svg", "export"):
+            with page.expect_download() as saved:
+                page.locator(f"[data-action={action}]").click()
+            assert "yours 1" in saved.value.path().read_text()
         fits_in_both_themes(page)
+        page.goto("about:blank")
+        assert not server.faults()
+
+
+def test_a_reload_goes_on_with_the_design_and_its_runs(page):
+    with Server() as server:
+        open_page(page, server)
+        page.locator("[data-preset=full]").click()
+        expect(page.locator("section.region")).to_have_count(1)
+        page.locator("[data-action=run]").click()
+        result = page.locator(".out:not(.stale)")
+        expect(result.locator(".badge.good")).to_be_visible(timeout=2 * PATIENCE)
+        cycles = result.locator(".cycles").inner_text()
+        page.get_by_label("Pin full as A").click()
+        expect(page.locator(".tag.a")).to_be_visible()
+        for _ in range(2):  # what was resumed is resumed again
+            page.reload()
+            expect(page.locator("section.region")).to_have_count(1, timeout=2 * PATIENCE)
+            expect(result.locator(".cycles")).to_have_text(cycles, timeout=2 * PATIENCE)
+            expect(page.locator(".tag.a")).to_be_visible()
+        page.get_by_role("button", name="Undo").click()
+        expect(page.locator("section.region")).to_have_count(2)
         page.goto("about:blank")
         assert not server.faults()
 

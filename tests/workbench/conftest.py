@@ -8,8 +8,8 @@ from engine.dataflow.sim.explain.data import PAGE, observation
 from engine.dataflow.sim.machine import Machine
 from engine.dataflow.sim.program_runs import simulate
 from engine.dataflow.sim.records import program_record
-from workbench.records import source_of
-from workbench.session import Session
+from workbench.state.records import source_of
+from workbench.state.session import Session
 
 
 @pytest.fixture
@@ -25,4 +25,12 @@ def explained() -> Session:
         session.compilation, session.built.data, session.machine, observe=observation(True)
     )
     session.finish(session.built, program_record(run, run.check(), PAGE, source_of(session.built)))
+    return session
+
+
+@pytest.fixture
+def run_once(explained: Session) -> Session:
+    """A session of one's own with the explained run."""
+    session = Session("gcn", "karate", machine=Machine.preset("hbm2"))
+    session.keep(explained.record)
     return session

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from engine.results.check import Check
 from engine.results.record import MachineId, RegionRecord, RunRecord
-from workbench.records import source_of
+from workbench.state.records import source_of
 
 
 def outcome(cycles=100, ok=True, *, session):

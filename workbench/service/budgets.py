@@ -66,6 +66,7 @@ class Budgets:
     statements: int = _budget(250, "statements of an edited program")
     text: int = _budget(100_000, "characters of a program or schedule")
     graph_nodes: int = _budget(1500, "nodes of a graph that is drawn")
+    upload_file: int = _budget(64, "MiB of a file that a page sends")
     upload: int = _budget(4, "MiB of a message from a browser")
     pending: int = _budget(16, "requests of a page that wait")
 

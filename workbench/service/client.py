@@ -17,6 +17,7 @@ from typing import Any
 
 from workbench.service.hub import Hub
 from workbench.service.journal import note
+from workbench.service.parking import new_word
 from workbench.service.priority import LOOK, Watch
 from workbench.service.turns import Turn
 from workbench.service.workers import Ended, Worker
@@ -56,6 +57,7 @@ class Client:
     def __init__(self, hub: Hub, deliver: Deliver, number: int) -> None:
         self.hub = hub
         self.number = number
+        self.word = new_word()
         self.saved: str | None = None
         self.kept: list[str] = []
         self.used = time.monotonic()
@@ -69,8 +71,10 @@ class Client:
         self._answer: asyncio.Future[dict[str, Any]] | None = None
         self._turn: Turn | None = None
         self._closed = False
+        self._resumed = False
         hub.clients.add(self)
         hub.spawn(self._work())
+        deliver({"word": self.word})
 
     # Requests -----------------------------------------------------------------------------
 
@@ -142,11 +146,15 @@ class Client:
                 raise Ended(self._why("it ended at once, twice")) from None
 
     async def _carry_out_once(self, ask: Ask) -> None:
+        match ask.message:
+            case {"resume": str(word), "saved": dict(saved)}:
+                await self._resume(word, saved)
+                return
         seat = await self._ready_seat()
         match ask.message:
-            case {"run": bool(explain), "search": bool(search), "turn": Turn() as turn}:
+            case {"run": bool(explain), "turn": Turn() as turn, **wishes}:
                 self._turn = turn
-                await self._begin_run(seat, turn, explain, search)
+                await self._begin_run(seat, turn, {"explain": explain, **wishes})
             case {"ask": str(name), "args": list(arguments)}:
                 await self._question(seat, {"ask": 0, "name": name, "args": arguments})
             case {"keep": str(run), "state": dict(state)}:
@@ -168,6 +176,38 @@ class Client:
         if self.hub.ready and not self.seated and seated < self.hub.budgets.workers:
             self._line.append(Ask({"watch": True}))
             self._changed.set()
+
+    # Going on -----------------------------------------------------------------------------
+
+    def resume(self, word: str, saved: dict[str, Any]) -> None:
+        """Go on where the page of this word was, with its runs; else from what a browser kept.
+
+        It waits in line, as what is asked before it would bring back what it replaces.  A page
+        goes on once; later ones are requests among others, of which there may be so many.
+        """
+        if self._closed:
+            return
+        if self._resumed:
+            self.ask({"ask": "restore", "args": [saved]}, "fusion")
+            return
+        self._resumed = True
+        self._line.append(Ask({"resume": word, "saved": saved}))
+        self._changed.set()
+
+    async def _resume(self, word: str, saved: dict[str, Any]) -> None:
+        before = next((c for c in self.hub.clients if c.word == word and c is not self), None)
+        parked = self.hub.parking.get(word)
+        if before is not None and before.saved is not None:
+            self.saved, self.kept = before.saved, list(before.kept)
+        elif parked is not None:
+            self.saved, self.kept = parked.saved, list(parked.kept)
+        else:
+            seat = await self._ready_seat()
+            await self._question(seat, {"ask": 0, "name": "restore", "args": [saved]})
+            return
+        note("resumed", page=self.number, runs=len(self.kept))
+        self._end_seat("another session goes on here")
+        await self._ready_seat()  # one that is opened shows what it has
 
     # The seat -----------------------------------------------------------------------------
 
@@ -327,25 +367,36 @@ class Client:
 
     # Runs ---------------------------------------------------------------------------------
 
-    def run(self, explain: bool, search: bool = False) -> None:
+    def run(
+        self,
+        explain: bool,
+        search: bool = False,
+        events: bool = False,
+        settings: dict[str, Any] | None = None,
+    ) -> None:
         """Simulate the design as it will be after the requests before this one.
 
         Parameters
         ----------
         search : bool
             Whether to look for a better schedule first, and simulate that.
+        events : bool
+            Whether to keep every wait of every node.
+        settings : dict, optional
+            Of the search.
         """
         if self._turn is not None and not self._turn.over:
             return
         turn = self._turn = Turn(self.hub, self._hear_run, self.number, self._others)
-        self._line.append(Ask({"run": explain, "search": search, "turn": turn}))
+        wishes = {"run": explain, "search": search, "events": events, "settings": settings}
+        self._line.append(Ask({**wishes, "turn": turn}))
         self.used = time.monotonic()
         self._changed.set()
 
-    async def _begin_run(self, seat: Worker, turn: Turn, explain: bool, search: bool) -> None:
+    async def _begin_run(self, seat: Worker, turn: Turn, wishes: dict[str, Any]) -> None:
         if turn.over:
             return
-        seat.send({"run": turn.number, "explain": explain, "search": search})
+        seat.send({"run": turn.number, **wishes})
         waits: list[asyncio.Future[Any]] = [turn.attached, seat.ended]
         await asyncio.wait(
             waits, timeout=self.hub.budgets.wall_time, return_when=asyncio.FIRST_COMPLETED
@@ -383,5 +434,6 @@ class Client:
         self.cancel()
         self._end_seat("the page was closed")
         self.hub.clients.discard(self)
+        self.hub.parking.put(self.word, self.saved, self.kept)
         with contextlib.suppress(RuntimeError):
             self._changed.set()

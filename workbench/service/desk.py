@@ -11,7 +11,7 @@ import itertools
 import json
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import panel as pn
@@ -19,11 +19,11 @@ import param
 from panel.io import hold
 from panel.io.state import set_curdoc
 
-from workbench import commands
-from workbench.desk import Desk
+from workbench.base.desk import Desk
 from workbench.service.client import Client
 from workbench.service.hub import Hub
 from workbench.service.journal import note
+from workbench.state import commands
 
 LOADING = "The engine is being loaded; a few seconds."
 ALONE = 5.0
@@ -37,13 +37,14 @@ _numbers = itertools.count(1)
 
 
 class ServedRunner(param.Parameterized):
-    """The state of a page's simulation, as :class:`workbench.worker.Runner` has it."""
+    """The state of a page's simulation, as :class:`workbench.running.worker.Runner` has it."""
 
     running = param.Boolean(False)
     share = param.Number(0.0, bounds=(0, 1))
     status = param.String("")
     failed = param.Boolean(False)
     limit = param.Number(900.0)
+    searched = param.Dict({})
 
 
 class ServedDesk(Desk):
@@ -169,6 +170,8 @@ class ServedDesk(Desk):
                     self.notice = ""
                 case {"waiting": str(text)}:
                     self.notice = text
+                case {"word": str(word)}:
+                    self.word = word
                 case {"working": bool(working)}:
                     self.working = working
                     if not working and self.notice != FAULT:
@@ -200,11 +203,15 @@ class ServedDesk(Desk):
             message = {"ask": name, "args": list(arguments)}
             self._tell(lambda client: client.ask(message, topic))
 
-    def run(self, explain: bool = False) -> None:
-        self._tell(lambda client: client.run(explain))
+    def resume(self, word: str, saved: dict[str, Any]) -> None:
+        self._tell(lambda client: client.resume(word, saved))
 
-    def search(self) -> None:
-        self._tell(lambda client: client.run(explain=False, search=True))
+    def run(self, explain: bool = False, events: bool = False) -> None:
+        self._tell(lambda client: client.run(explain, events=events))
+
+    def search(self, wishes: Mapping[str, Any] | None = None) -> None:
+        settings = dict(wishes) if wishes else None
+        self._tell(lambda client: client.run(explain=False, search=True, settings=settings))
 
     def cancel(self) -> None:
         self._tell(lambda client: client.cancel())

@@ -20,6 +20,7 @@ from typing import Any
 
 from workbench.service.budgets import KEEP_RUNS, Budgets
 from workbench.service.journal import note
+from workbench.service.parking import Parking
 from workbench.service.wire import Line
 from workbench.service.workers import Ended, Nursery, Worker
 
@@ -42,6 +43,7 @@ class Hub:
         self.first: dict[str, Any] = {}
         """What a page shows at first; empty until the engine is loaded."""
         self.clients: set[Any] = set()
+        self.parking = Parking(2 * budgets.sessions)
         self.running: list[Any] = []
         self.in_line: list[Any] = []
         self._numbers = 0

@@ -14,9 +14,9 @@ from engine.errors import FuseloomError
 from engine.explore.store import Outcome, RunLabel, RunStore, data_hash
 from engine.explore.sweep.plan import run_identity
 from engine.results.record import RunRecord
-from workbench.design import Built
 from workbench.service.budgets import KEEP_RUNS
-from workbench.shared import slim
+from workbench.state.design import Built
+from workbench.state.shared import slim
 
 
 def keep(built: Built, run: RunRecord, most: int) -> str:

@@ -7,6 +7,7 @@ import os
 import pickle
 import signal
 import socket
+import zlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -42,7 +43,7 @@ class Later:
                 wire = Wire(its)
                 for result in work():
                     # it is this program's own child that reads it
-                    wire.send(pickle.dumps(result).hex())
+                    wire.send(zlib.compress(pickle.dumps(result), 1).hex())
             except (Exception, Closed):
                 os._exit(1)
             finally:
@@ -56,7 +57,7 @@ class Later:
     def take(self) -> bool:
         """Take the next result; False when there will be no more."""
         try:
-            self.result = pickle.loads(bytes.fromhex(self._wire.receive()))
+            self.result = pickle.loads(zlib.decompress(bytes.fromhex(self._wire.receive())))
         except Closed:
             self.end()
             return False

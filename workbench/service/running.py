@@ -11,38 +11,54 @@ from __future__ import annotations
 import json
 import os
 import socket
+from dataclasses import dataclass, replace
 from typing import Any
 
 from engine.errors import FuseloomError
 from engine.explore import limiting
 from engine.results.record import RunRecord
-from workbench import machines, saving
-from workbench.design import Built
-from workbench.records import KeptRun, source_of
-from workbench.search import found
+from workbench.running.worker import Job, work
+from workbench.search.searching import found
+from workbench.search.wishes import Wishes as SearchWishes
 from workbench.service.budgets import MIB, Budgets
 from workbench.service.keeping import keep
 from workbench.service.wire import Closed, Wire
-from workbench.worker import Job, work
+from workbench.state import machines, saving
+from workbench.state.design import Built
+from workbench.state.records import KeptRun, source_of
 
 
-def fork_runner(
-    built: Built, explain: bool, budgets: Budgets, nursery: int, *, search: bool = False
-) -> int:
-    """Fork a runner; the server's end of its socket comes back.
+@dataclass(frozen=True)
+class Wishes:
+    """What a simulation is to do besides.
 
-    Parameters
+    Attributes
     ----------
+    explain : bool
+        Find the critical paths.
     search : bool
-        Whether to look for a better schedule, and simulate that.
+        Look for a better schedule first, and simulate that.
+    settings : workbench.search.wishes.Wishes, optional
+        Of that search.
+    events : bool
+        Keep every wait of every node.
     """
+
+    explain: bool = False
+    search: bool = False
+    settings: SearchWishes | None = None
+    events: bool = False
+
+
+def fork_runner(built: Built, wishes: Wishes, budgets: Budgets, nursery: int) -> int:
+    """Fork a runner; the server's end of its socket comes back."""
     server, its = socket.socketpair()
     between = os.fork()
     if between == 0:
         try:
             if os.fork() == 0:
                 server.close()
-                _run(Wire(its), built, explain, budgets, nursery, search)
+                _run(Wire(its), built, wishes, budgets, nursery)
         finally:
             os._exit(0)
     os.waitpid(between, 0)
@@ -50,9 +66,7 @@ def fork_runner(
     return server.detach()
 
 
-def _run(
-    wire: Wire, built: Built, explain: bool, budgets: Budgets, nursery: int, search: bool
-) -> None:
+def _run(wire: Wire, built: Built, wishes: Wishes, budgets: Budgets, nursery: int) -> None:
     """Simulate when told to; never returns."""
     try:
         while os.getppid() not in (nursery, 1):  # until the process between is gone
@@ -63,16 +77,14 @@ def _run(
         wire.send({"pid": os.getpid()})
         wire.receive()
         limiting.limit_cpu(budgets.run_time)
-        wire.send(_outcome(wire, built, explain, budgets, search))
+        wire.send(_outcome(wire, built, wishes, budgets))
     except Closed:
         pass
     finally:
         os._exit(0)
 
 
-def _outcome(
-    wire: Wire, built: Built, explain: bool, budgets: Budgets, search: bool = False
-) -> dict[str, Any]:
+def _outcome(wire: Wire, built: Built, wishes: Wishes, budgets: Budgets) -> dict[str, Any]:
     """What comes of a simulation, or of a search and the simulation of what it found."""
     end: dict[str, Any] = {}
 
@@ -80,20 +92,25 @@ def _outcome(
         match message:
             case ("progress", share, text):
                 wire.send({"progress": [share, text]})
+            case ("searched", state):
+                wire.send({"searched": state})
             case ("found", schedule, told):
                 end["found"] = [schedule, told]
             case ("done", record):
                 run = RunRecord.from_dict(record)
-                end["done"] = json.dumps(saving.kept_to_dict(KeptRun.of(built, run)))
+                kept = replace(KeptRun.of(built, run), searched=wishes.search)
+                end["done"] = json.dumps(saving.kept_to_dict(kept))
                 end["unkept"] = keep(built, run, budgets.kept * MIB)
             case ("refused", text):
                 end["refused"] = text
 
     try:
-        if search:
-            built = found(built, send)
+        explain = wishes.explain
+        if wishes.search:
+            built = found(built, send, wishes.settings)
             explain = explain or built.tokens <= machines.SMALL
-        job = Job(built.compilation, built.data, built.design.machine, explain, source_of(built))
+        machine, source = built.design.machine, source_of(built)
+        job = Job(built.compilation, built.data, machine, explain, source, wishes.events)
         work(job, send)
     except MemoryError:
         return {"refused": "this run needs more memory than a run may use here"}

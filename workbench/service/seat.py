@@ -1,10 +1,11 @@
 """The process that holds one page's session, and computes all that the page shows.
 
 From the server come ``{"ask": n, "name": ..., "args": [...]}``, ``{"open": saved, "kept": [...]}``,
-``{"run": n, "explain": bool, "search": bool}`` and ``{"keep": run}``, of a search with ``"found":
-[schedule, told]``, some with ``others``, whether other pages are in use; to it go ``{"parts":
-{...}, "saved": text, "version": n, "answer": n}`` with the parts that changed, each as JSON text,
-and ``{"runner": n}`` with its socket; ``{"unread": reason}`` if kept runs cannot be read.
+``{"run": n, "explain": bool, "search": bool, "events": bool, "settings": {...}}``, the settings of
+a search, and ``{"keep": run}``, of a search with ``"found": [schedule, told]``, some with
+``others``, whether other pages are in use; to it go ``{"parts": {...}, "saved": text,
+"version": n, "answer": n}`` with the parts that changed, each as JSON text, and ``{"runner": n}``
+with its socket; ``{"unread": reason}`` if runs cannot be read.
 """
 
 from __future__ import annotations
@@ -24,17 +25,25 @@ from engine.dataflow.sim.explain.data import observation
 from engine.dataflow.sim.program_runs import simulate
 from engine.errors import FuseloomError
 from engine.explore import limiting
-from workbench import commands, machines, saving, sources
-from workbench.ranking import candidates
-from workbench.records import KeptRun
+from workbench.graph import layout
+from workbench.graph import view as graph
+from workbench.orders import view as orders
+from workbench.orders.ranking import candidates
+from workbench.parts import PARTS
+from workbench.search.wishes import Wishes as SearchWishes
 from workbench.service.budgets import KEEP_RUNS, MIB, Budgets
 from workbench.service.later import Later
 from workbench.service.priority import LOOK
-from workbench.service.running import fork_runner
+from workbench.service.running import Wishes, fork_runner
 from workbench.service.sharing import POLL, Sharing
 from workbench.service.wire import Closed, Wire
-from workbench.session import Session
-from workbench.views import PARTS, graph, orders
+from workbench.state import commands, machines, saving, sources
+from workbench.state.records import KeptRun
+from workbench.state.session import Session
+from workbench.streams import view as streams
+from workbench.why import finding
+from workbench.why import view as why
+from workbench.why.finding import Found
 
 STEP = 0.3
 """Seconds between two reports of a ranking."""
@@ -51,6 +60,8 @@ class Rendering:
         self.sent: dict[str, str] = {}
         self.pictures: dict[str, tuple[str, str]] = {}
         self.rankings: dict[str, list[RankedOrder]] = {}
+        self.recordings: dict[str, streams.Shown] = {}
+        self.reasons: dict[str, Found] = {}
         self.version = 0
 
     def changes(self, found: list[RankedOrder] | None = None) -> dict[str, str]:
@@ -65,7 +76,20 @@ class Rendering:
         if drawn is not None:
             parts["graph"] = json.dumps(graph.view(session, *drawn))
         parts["orders"] = json.dumps(orders.view(session, ranked or found or []))
-        parts["later"] = json.dumps({"graph": drawn is None, "orders": ranked is None})
+        reasons = self.reasons.get(finding.key(session))
+        session.suggested = {} if reasons is None else {s.text: s for s in reasons.suggestions}
+        parts["why"] = json.dumps(why.view(session, reasons))
+        later = {
+            "graph": drawn is None and not graph.stopped(session),
+            "orders": ranked is None,
+            "streams": False,
+        }
+        if streams.wanted(session):
+            steps = self.recordings.get(streams.key(session))
+            later["streams"] = steps is None or not steps.whole
+            if steps is not None:
+                parts |= steps.parts(session.moment, session.node)
+        parts["later"] = json.dumps(later)
         changed = {name: text for name, text in parts.items() if self.sent.get(name) != text}
         self.sent.update(changed)
         self.version += 1
@@ -73,20 +97,24 @@ class Rendering:
 
     def draw(self) -> Iterator[tuple[str, str]]:
         """The picture of the region shown, or what is wrong; runs in a child."""
-        import pygraphviz
-
-        nodes, most = len(self.session.current.graph.nodes), self.budgets.graph_nodes
+        nodes, most = graph.wanted(self.session)["nodes"], self.budgets.graph_nodes
         if nodes > most:
             yield "", f"a graph of {nodes:,} nodes; here, graphs up to {most:,} nodes are drawn"
             return
         try:
-            drawing = pygraphviz.AGraph(string=graph.dot(self.session))
-            drawing.layout("dot")
-            yield drawing.draw(format="svg").decode(), ""
+            yield layout.draw(graph.dot(self.session), "places"), ""
         except (OSError, ValueError, RuntimeError) as problem:
             yield "", f"graph layout failed: {problem}"
         except MemoryError:
             yield "", "graph layout needs more memory than there is for it"
+
+    def record(self) -> Iterator[streams.Shown]:
+        """The drawing of the region shown, then with every token of its run; runs in a child."""
+        return streams.recordings(self.session, partial(layout.draw, form="svg"))
+
+    def reason(self) -> Iterator[Found]:
+        """What would help the design shown; runs in a child."""
+        yield finding.find(self.session)
 
     def rank(self) -> Iterator[list[RankedOrder]]:
         """Orders of the region shown, reported now and then; runs in a child."""
@@ -122,12 +150,15 @@ class Template:
         session.run_limit = budgets.run_time
         session.most_records = budgets.records
         session.most_text = budgets.text
+        session.most_file = budgets.upload_file * MIB
         session.most_statements = budgets.statements
         self.rendering = Rendering(session, budgets)
         for picture in self.rendering.draw():
             self.rendering.pictures[graph.dot(session)] = picture
         for found in self.rendering.rank():
             self.rendering.rankings[orders.key(session)] = found
+        for reasons in self.rendering.reason():
+            self.rendering.reasons[finding.key(session)] = reasons
         self.parts = self.rendering.changes()
         gc.freeze()  # what is collected in a fork would be copied
         data, machine = session.built.data, session.machine
@@ -184,6 +215,8 @@ class Seat:
         self._others = False  # whether there are pages to give way to
         self._drawing: Later | None = None
         self._ranking: Later | None = None
+        self._recording: Later | None = None
+        self._reasoning: Later | None = None
         path = os.environ.get(KEEP_RUNS)
         seconds = self.budgets.draw_time
         self._sharing = Sharing(self.session, path, seconds) if path else None
@@ -199,7 +232,8 @@ class Seat:
             if self.wire.waiting:
                 ready: list[Any] = [self.wire]
             else:
-                works = [w for w in (self._drawing, self._ranking, *shared) if w is not None]
+                own = (self._drawing, self._ranking, self._recording, self._reasoning)
+                works = [work for work in (*own, *shared) if work is not None]
                 wait = LOOK if works else None if self._sharing is None else POLL
                 ready, _, _ = select.select([self.wire, *works], [], [], wait)
                 for work in works if self._others else ():
@@ -212,6 +246,10 @@ class Seat:
                     self._take_picture()
                 elif self._ranking in ready:
                     self._take_orders()
+                elif self._recording in ready:
+                    self._take_recording()
+                elif self._reasoning in ready:
+                    self._take_reasons()
                 elif done := [work for work in shared if work in ready]:
                     self._take_shared(done[0])
             except Closed:
@@ -226,10 +264,12 @@ class Seat:
             case {"open": str(saved), "kept": list(kept), "answer": int(number)}:
                 self._open(saved, kept)
                 self._answer(answer=number)
-            case {"run": int(number), "explain": bool(explain), "search": bool(search)}:
+            case {"run": int(number), "explain": bool(explain), "search": bool(search), **more}:
                 built = self.session.built
                 explain = explain or (built.tokens <= machines.SMALL and not search)
-                file = fork_runner(built, explain, self.budgets, self._nursery, search=search)
+                settings = SearchWishes.of(more.get("settings"), self.budgets.run_time)
+                wishes = Wishes(explain, search, settings, more.get("events") is True)
+                file = fork_runner(built, wishes, self.budgets, self._nursery)
                 self.wire.send({"runner": number}, (file,))
                 os.close(file)
             case {"keep": str(run), "answer": int(number)}:
@@ -263,19 +303,33 @@ class Seat:
             self._begin()
 
     def _begin(self) -> None:
-        """Begin to draw and to rank what is shown now; what is out of date ends."""
+        """Begin to draw, to rank and to explain what is shown now; what is out of date ends."""
         seconds = self.budgets.draw_time
         dot, order = graph.dot(self.session), orders.key(self.session)
-        if self._drawing is not None and self._drawing.key != dot:
+        stopped = graph.stopped(self.session)
+        if self._drawing is not None and (self._drawing.key != dot or stopped):
             self._drawing.end()
             self._drawing = None
         if self._ranking is not None and self._ranking.key != order:
             self._ranking.end()
             self._ranking = None
-        if self._drawing is None and dot not in self.rendering.pictures:
+        steps = streams.key(self.session) if streams.wanted(self.session) else ""
+        if self._recording is not None and self._recording.key != steps:
+            self._recording.end()
+            self._recording = None
+        reasons = finding.key(self.session)
+        if self._reasoning is not None and self._reasoning.key != reasons:
+            self._reasoning.end()
+            self._reasoning = None
+        if self._reasoning is None and reasons not in self.rendering.reasons:
+            self._reasoning = Later(reasons, self.rendering.reason, seconds)
+        if self._drawing is None and not stopped and dot not in self.rendering.pictures:
             self._drawing = Later(dot, self.rendering.draw, seconds)
         if self._ranking is None and order not in self.rendering.rankings:
             self._ranking = Later(order, self.rendering.rank, seconds)
+        shown = self.rendering.recordings.get(steps)
+        if self._recording is None and steps and not (shown is not None and shown.whole):
+            self._recording = Later(steps, self.rendering.record, seconds)
 
     def _take_shared(self, work: Later) -> None:
         assert self._sharing is not None
@@ -304,4 +358,30 @@ class Seat:
             return
         self._ranking = None
         _kept(self.rendering.rankings, work.key, work.result or [])
+        self._answer()
+
+    def _take_recording(self) -> None:
+        work = self._recording
+        assert work is not None
+        known = self.rendering.recordings
+        if not work.take():
+            self._recording = None
+            if work.result is not None and work.result.whole:
+                return
+            limit = self.budgets.draw_time
+            work.result = streams.given_up(
+                self.session, f"recording this run took more than {limit} s and was given up"
+            )
+        if len(known) >= streams.RECORDINGS and work.key not in known:
+            known.clear()
+        known[work.key] = work.result
+        self._answer()
+
+    def _take_reasons(self) -> None:
+        work = self._reasoning
+        assert work is not None
+        if work.take():
+            return
+        self._reasoning = None
+        _kept(self.rendering.reasons, work.key, work.result or Found((), ()))
         self._answer()

@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from functools import partial
 
 from workbench.service.later import Later
-from workbench.session import Session
-from workbench.shared import LATEST, Judged, Shared, judge, look, missing
+from workbench.state.session import Session
+from workbench.state.shared import LATEST, Judged, Shared, judge, look, missing
 
 POLL = 1.0
 """Seconds between two looks at a store that changes."""

@@ -99,6 +99,8 @@ class Turn:
                 self._worker.nursery.adopt(self._worker, pid)
             case {"progress": [share, str(text)]} if not self.over:
                 self._say(status=text, share=min(float(share), 1.0))
+            case {"searched": dict(state)} if not self.over:
+                self._tell({"searched": state})
             case {"done": str(run)}:
                 if message.get("unkept"):
                     note("run_not_kept", page=self._page, reason=message["unkept"])

@@ -20,7 +20,7 @@ from bokeh.document import Document
 from bokeh.settings import settings
 from panel.io.state import set_curdoc
 
-from workbench.desk import Desk
+from workbench.base.desk import Desk
 from workbench.explorer import explorer
 
 PAUSE = 0.2
@@ -82,6 +82,7 @@ class _NoRun(param.Parameterized):
     status = param.String("")
     failed = param.Boolean(False)
     limit = param.Number(0.0)
+    searched = param.Dict({})
 
 
 def rehearse() -> None:

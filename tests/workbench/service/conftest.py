@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import threading
 import time
@@ -101,13 +102,18 @@ class Page:
 
 def workers() -> list[psutil.Process]:
     """Processes below this one that are alive."""
-    found = psutil.Process().children(recursive=True)
-    return [p for p in found if p.status() != psutil.STATUS_ZOMBIE]
+    return [p for p, status in _children() if status != psutil.STATUS_ZOMBIE]
+
+
+def _children() -> Iterator[tuple[psutil.Process, str]]:
+    """Processes below this one with their states; one may end between the two looks."""
+    for process in psutil.Process().children(recursive=True):
+        with contextlib.suppress(psutil.NoSuchProcess):
+            yield process, process.status()
 
 
 def zombies() -> list[psutil.Process]:
-    found = psutil.Process().children(recursive=True)
-    return [p for p in found if p.status() == psutil.STATUS_ZOMBIE]
+    return [p for p, status in _children() if status == psutil.STATUS_ZOMBIE]
 
 
 @pytest.fixture(scope="session")

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import os
 import signal
 import time
 
+import numpy as np
+
 from engine.dataflow.sim.program_runs import simulate
+from tests.workbench.input.files import market
+from workbench.parts import LATER, PARTS
 from workbench.service.workers import Ended
-from workbench.session import Session
-from workbench.views import LATER, PARTS
+from workbench.state.session import Session
 
 from .conftest import SLOW, workers
 
 
 def test_a_page_begins_with_everything(page):
     assert set(page.parts) >= {*PARTS, *LATER}
-    assert "<svg" in page.part("graph")["svg"]
+    assert page.part("graph")["places"]
     assert page.part("orders")["ready"]
 
 
@@ -61,7 +66,7 @@ def test_a_run_gives_the_cycles_and_is_kept(page):
     assert result["cycles"] == f"{run.cycles:,} cycles"
     assert not result["stale"]
     assert page.part("path")["path"]  # small ones are explained at once
-    assert len(page.part("runs")["runs"]) == 1
+    assert len(page.part("costs")["runs"]) == 1
 
 
 def test_what_takes_too_long_is_ended_and_the_design_stays(page):
@@ -92,7 +97,7 @@ def test_a_killed_seat_is_replaced(page):
     page.ask("add_boundary", 6)
     assert page.part("chain")["units"][0]["region"] == 0
     assert page.regions == ["T1..T3", "H..T6", "T7..Y"]
-    assert len(page.part("runs")["runs"]) == 1  # its runs are still there
+    assert len(page.part("costs")["runs"]) == 1  # its runs are still there
     page.ask("undo")
     page.ask("undo")
     assert page.regions == ["T1..H", "T5..Y"]
@@ -126,16 +131,19 @@ def test_too_many_requests_are_not_kept(page):
 
 def test_a_large_graph_does_not_hold_anybody_up(pages):
     large, other = pages(), pages()
+    large.ask(
+        "fold", {f"k:{name}": False for name in ("T1", "T2", "T3", "H", "T5", "T6", "T7", "x")}
+    )
     large.tell("set_schedule", "fuse T1..Y; parallel i by 8")
     large.until(lambda: large.part("later")["graph"] or large.refusals)
     other.ask("move_boundary", 4, 3)
     other.until(lambda: not other.part("later")["graph"])
     assert other.part("graph")["name"] == "T1..T3"
     large.until(lambda: not large.part("later")["graph"])
-    assert large.part("graph")["svg"] or large.part("graph")["problem"]
+    assert large.part("graph")["places"] or large.part("graph")["problem"]
     large.ask("preset", "full")
     large.until(lambda: not large.part("later")["graph"])
-    assert "<svg" in large.part("graph")["svg"]
+    assert len(large.part("graph")["places"]) == 76
 
 
 def test_idle_pages_give_their_seats_to_others(pages, hub):
@@ -220,13 +228,21 @@ def test_a_better_schedule_is_found_shown_and_can_be_undone(page):
     page.ask("choose", "spmm")
     page.ask("set_schedule", "order T: i,j,k")
     page.run = {}
-    page.hub.call(lambda: page.client.run(explain=False, search=True))
+    settings = {"strategy": "auto", "gap": 1.0, "seconds": 5}
+    page.hub.call(lambda: page.client.run(explain=False, search=True, settings=settings))
     page.until(lambda: page.run.get("running") is False and page.still())
     assert not page.run["failed"], page.run
     assert "was found; Undo goes back" in page.message
     assert any("searching" in state for state in page.states)
+    told = [one["run"]["searched"] for one in page.news if "searched" in one.get("run", {})]
+    assert told[-1]["over"]
+    assert told[-1]["wishes"]["gap"] == 1.0
+    assert told[-1]["problem"] == page.part("search")["problem"]
+    assert told[-1]["bests"][0]["schedule"]
     result = page.part("run")["result"]
     assert not result["stale"]
+    (run,) = page.part("costs")["runs"]
+    assert (run["kind"], run["basis"]) == ("searched", "exact")
     found = page.part("schedule")["text"]
     page.ask("undo")
     assert page.part("schedule")["text"] != found
@@ -243,3 +259,61 @@ def test_a_search_can_be_cancelled(page):
     assert page.run["status"] == "cancelled"
     page.ask("select_region", 0)
     assert page.parts["schedule"] == before
+
+
+def test_a_run_to_step_through_comes_later_in_two_parts(page):
+    page.ask("choose", "spmv")
+    assert "streams" not in page.parts
+    page.ask("step_to", 12, 4)
+    page.until(lambda: "streams_chunk" in page.parts and not page.part("later")["streams"])
+    seen = [json.loads(n["parts"]["streams"]) for n in page.news if "streams" in n.get("parts", {})]
+    assert [bool(one["outline"]) for one in seen][-1]
+    assert seen[-1]["outline"]["cycles"] == 38
+    assert "<svg" in seen[-1]["svg"]
+    assert page.part("streams_story")["node"] == 4
+    assert page.part("selection")["node"] == 4
+    known = page.parts["streams"]
+    page.ask("step_to", 20, 6)
+    assert page.part("streams_story")["node"] == 6
+    assert page.parts["streams"] is known
+    page.ask("set_machine", "hbm2")
+    page.until(lambda: page.part("streams")["key"] != json.loads(known)["key"])
+    page.until(lambda: not page.part("later")["streams"])
+    assert page.part("streams")["outline"]["machine"] == "hbm2"
+    page.ask("step_to", -1, -1)
+    before = page.parts["streams"]
+    page.ask("undo")
+    assert page.still()
+    assert page.parts["streams"] is before
+
+
+def test_a_recording_that_takes_too_long_says_so(page):
+    page.ask("preset", "full")
+    page.ask("step_to", 0, -1)
+    page.until(lambda: "streams" in page.parts and not page.part("later")["streams"])
+    shown = page.part("streams")
+    assert shown["outline"] or "took more than 4 s and was given up" in shown["problem"]
+    page.ask("preset", "partial")
+    assert not page.refusals
+
+
+def test_a_file_goes_to_the_session_in_parts_and_outlives_its_process(page):
+    matrix = np.zeros((16, 4), np.float32)
+    matrix[5, 3] = 2
+    content = market(matrix)
+    page.ask("upload_begin", 1, "mine.mtx", len(content))
+    assert page.part("upload")["received"]["state"] == "coming"
+    half = len(content) // 2
+    for at, some in ((0, content[:half]), (half, content[half:])):
+        page.ask("upload_part", 1, at, base64.b64encode(some).decode())
+    assert page.part("upload")["received"]["state"] == "done"
+    bound = [{"tensor": "W2", "label": "mine.mtx", "used": True}]
+    assert page.part("upload")["bound"] == bound
+    page.hub.call(lambda: page.client.release())
+    page.ask("add_boundary", 2)
+    assert page.part("upload")["bound"] == bound, "another process has it, too"
+    page.ask("upload_begin", 2, "a.pkl", 3)
+    page.ask("upload_part", 2, 0, base64.b64encode(b"\x80\x04x").decode())
+    assert "never read" in page.message
+    page.ask("check", "program", "A: 3x", 1)
+    assert not page.part("checked")["ok"]

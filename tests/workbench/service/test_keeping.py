@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 from pathlib import Path
 
 import pytest
 
 from engine.cli import main
+from engine.dataflow.sim.events import files
 from engine.errors import StoreError
 from engine.explore.store import RunStore, State
 from tests.workbench.outcomes import outcome
 from workbench.service.budgets import KEEP_RUNS, Budgets
 from workbench.service.keeping import keep
-from workbench.service.running import _outcome
+from workbench.service.running import Wishes, _outcome
 from workbench.serving.serve import keep_runs
-from workbench.session import Session
+from workbench.state.saving import kept_from_dict
+from workbench.state.session import Session
+from workbench.timeline.windows import has_events
 
 
 class Listener:
@@ -38,16 +42,25 @@ def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_nothing_is_kept_unless_the_server_was_told_so(path, monkeypatch):
     monkeypatch.delenv(KEEP_RUNS, raising=False)
     session = Session("spmv", "random")
-    end = _outcome(Listener(), session.built, False, Budgets())
+    end = _outcome(Listener(), session.built, Wishes(), Budgets())
     assert "done" in end
     assert end["unkept"] == ""
     assert not path.exists()
 
 
+def test_a_run_with_events_names_their_files(path, tmp_path, monkeypatch):
+    monkeypatch.setenv(files.ENVIRONMENT, str(tmp_path))
+    session = Session("gcn", "karate")
+    end = _outcome(Listener(), session.built, Wishes(events=True), Budgets())
+    kept = kept_from_dict(json.loads(end["done"]))
+    assert has_events(kept)
+    assert len(list((tmp_path / "events").iterdir())) == len(session.regions)
+
+
 def test_a_kept_run_is_that_of_a_command(path, monkeypatch, capsys):
     monkeypatch.setenv(KEEP_RUNS, str(path))
     session = Session("spmv", "random")
-    assert _outcome(Listener(), session.built, True, Budgets())["unkept"] == ""
+    assert _outcome(Listener(), session.built, Wishes(explain=True), Budgets())["unkept"] == ""
     with RunStore(path) as store:
         (run,) = store.whole()
         assert (run.state, run.label.name) == (State.DONE, "spmv")
@@ -66,7 +79,7 @@ def test_a_store_that_is_large_damaged_or_held_does_not_stop_a_run(path, monkeyp
     assert keep(session.built, run, 1) == "the run store has more than 0 MiB"
     path.write_text("no store at all")
     assert "is no run store" in keep(session.built, run, 1 << 30)
-    assert "done" in _outcome(Listener(), session.built, False, Budgets())
+    assert "done" in _outcome(Listener(), session.built, Wishes(), Budgets())
 
 
 def test_the_flag_of_the_server(path, monkeypatch):

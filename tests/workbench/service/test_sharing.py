@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 
 from engine.cli import main
-from tests.workbench.test_shared import put
+from tests.workbench.state.test_shared import put
 from workbench.service import sharing
 from workbench.service.budgets import KEEP_RUNS
 from workbench.service.hub import Hub
 from workbench.service.sharing import Sharing, stamp
-from workbench.session import Session
-from workbench.shared import Shared
+from workbench.state.session import Session
+from workbench.state.shared import Shared
 
 from .conftest import BUDGETS, PATIENCE, Page
 
@@ -99,8 +99,8 @@ def test_what_is_under_way_for_another_problem_is_ended(path):
 
 
 def test_the_own_run_of_many_is_looked_for(path, monkeypatch):
-    monkeypatch.setattr("workbench.shared.LATEST", 3)
-    monkeypatch.setattr("workbench.shared.FASTEST", 1)
+    monkeypatch.setattr("workbench.state.shared.LATEST", 3)
+    monkeypatch.setattr("workbench.state.shared.FASTEST", 1)
     monkeypatch.setattr(sharing, "LATEST", 3)
     session = Session("gcn", "karate")
     put(path, session, 2_000)
@@ -210,10 +210,9 @@ def test_a_page_shows_what_others_keep_and_keeps_what_it_runs(store, page):
     session.set_cuts([2])
     key = put(store, session, 4_321, estimated=4_000.0)
     watch(page)  # nothing was asked for
-    page.until(lambda: page.part("runs")["kept"])
-    (row,) = page.part("runs")["kept"]
-    assert (row["key"], row["cycles"], row["estimated"]) == (key, "4,321", "4,000")
-    assert [point["target"] for point in page.part("costs")] == [key]
+    page.until(lambda: page.part("costs")["runs"])
+    (row,) = page.part("costs")["runs"]
+    assert (row["key"], row["cycles"], row["estimated"]) == (key, 4_321, 4_000.0)
     page.ask("move_boundary", 4, 2)
     assert page.part("run")["result"]["cycles"] == "4,321 cycles"
     assert page.part("run")["result"]["kept"]
@@ -226,7 +225,7 @@ def test_a_page_shows_what_others_keep_and_keeps_what_it_runs(store, page):
     page.simulate()
     other = Page(page.hub)
     watch(other)
-    other.until(lambda: len(other.part("runs")["kept"]) == 2)
+    other.until(lambda: len(other.part("costs")["runs"]) == 2)
     other.until(lambda: other.part("run")["done"])
     assert other.part("run")["result"]["cycles"] == page.part("run")["result"]["cycles"]
     other.close()
@@ -241,7 +240,7 @@ def test_a_page_that_lost_its_seat_sees_them_again(store, page):
     session.set_cuts([1])
     key = put(store, session, 9_999)
     watch(page)
-    page.until(lambda: key in [row["key"] for row in page.part("runs")["kept"]])
+    page.until(lambda: key in [row["key"] for row in page.part("costs")["runs"]])
 
 
 def test_a_watch_never_takes_another_page_s_seat(store, keeping_hub):
@@ -262,6 +261,6 @@ def test_a_page_without_the_flag_looks_at_nothing(hub):
     page = Page(hub)
     watch(page)
     page.ask("move_boundary", 4, 3)
-    assert page.part("runs")["kept"] == []
-    assert page.part("runs")["trouble"] == ""
+    assert page.part("costs")["runs"] == []
+    assert page.part("costs")["trouble"] == ""
     page.close()

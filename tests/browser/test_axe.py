@@ -1,0 +1,65 @@
+"""WCAG 2, levels A and AA: axe-core on the whole bench, shadow roots included, in both themes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from workbench.state.session import Session
+
+from .conftest import _missing, show
+
+try:
+    import axe_playwright_python
+    from playwright.sync_api import expect
+except ImportError:  # the fixtures say so, and decide whether that is a failure
+    axe_playwright_python = expect = None
+
+pytestmark = pytest.mark.browser
+
+TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
+_RUN = """async (part, tags) => {
+  const found = await axe.run(part, {resultTypes: ['violations'], runOnly: tags})
+  return found.violations
+    .filter(v => v.impact === 'serious' || v.impact === 'critical')
+    .flatMap(v => v.nodes.map(n => `${v.id}: ${n.html.slice(0, 200)} ${n.failureSummary}`))
+}"""
+_PLANT = """part => {
+  const nameless = document.createElement('button')
+  nameless.id = 'nameless'
+  part.append(nameless)
+}"""
+READY = {"Costs": ".mark", "Streams": ".token", "Timeline": "canvas"}
+"""What is waited for, so that a tab is judged with something in it."""
+
+
+def violations(part) -> list[str]:
+    """What axe calls serious or critical in a part of the page."""
+    return part.evaluate(_RUN, TAGS)
+
+
+def test_the_bench_has_no_serious_violation(page):
+    if axe_playwright_python is None:
+        _missing("axe-playwright-python is not installed")
+    show(page, Session("gcn", "karate"))
+    page.locator("[data-action=run]").click()
+    expect(page.locator(".badge.good").first).to_be_visible()
+    page.evaluate(Path(axe_playwright_python.__file__).with_name("axe.min.js").read_text("utf-8"))
+    judge(page, "rgb(255, 255, 255)")
+    page.get_by_role("button", name="Light or dark").click()
+    judge(page, "rgb(23, 29, 36)")
+    page.locator(".top").evaluate(_PLANT)  # what is wrong inside a shadow root is found
+    assert any("nameless" in found for found in violations(page.locator(".top")))
+
+
+def judge(page, ground: str) -> None:
+    """The page as it is, and then the view of each other tab."""
+    expect(page.locator("[data-pane=rail]")).to_have_css("background-color", ground)
+    tabs = page.get_by_role("tablist", name="Views").get_by_role("tab")
+    for number, name in enumerate(tabs.all_text_contents()):
+        tabs.nth(number).click()
+        view = page.locator(f"#view{number}")
+        if name in READY:
+            expect(view.locator(READY[name]).first).to_be_visible()
+        assert violations(view if number else page.locator("html")) == [], name

@@ -1,0 +1,52 @@
+"""The Search tab in a browser: a search from start to end, its curve, its finds, and why not."""
+
+from __future__ import annotations
+
+import pytest
+from panel.tests.util import serve_component, wait_until
+
+from workbench.search.search_panel import SearchPanel
+from workbench.state.session import Session
+
+from .conftest import PATIENCE
+
+try:
+    from playwright.sync_api import expect
+except ImportError:  # the fixtures say so, and decide whether that is a failure
+    expect = None
+
+pytestmark = pytest.mark.browser
+
+
+def test_a_search_from_its_start_to_why_not(page):
+    session = Session("spmm", "random", schedule="order T: i,j,k")
+    serve_component(page, lambda: SearchPanel(session))
+    page.get_by_role("radio", name="Auto").focus(timeout=2 * PATIENCE)
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_role("radio", name="Exhaustive")).to_be_focused()
+    expect(page.get_by_label("Stop at a gap of, %")).to_be_hidden()
+    seconds = page.get_by_label("Stop after, s")
+    seconds.fill("0")
+    seconds.press("Enter")
+    expect(page.get_by_role("alert").filter(has_text="out of bounds")).to_be_visible()
+    seconds.fill("30")
+    page.get_by_role("button", name="Start search").click()
+    expect(page.locator(".said")).to_have_text(
+        "None of those searched takes fewer, that is proved.", timeout=2 * PATIENCE
+    )
+    expect(page.locator(".foot")).to_contain_text("gap 0.0 %")
+    expect(page.locator("path.best")).to_have_count(1)
+    expect(page.locator("path.bound")).to_have_count(1)
+    expect(page.locator(".space")).to_be_visible()
+    expect(page.get_by_label("looked at:")).to_be_visible()
+    wait_until(lambda: session.record is not None, page, timeout=PATIENCE)
+    page.get_by_role("button", name="Ask for the design shown").click()
+    expect(page.locator(".fate")).to_contain_text("As good as the best")
+    expect(page.locator(".answer")).to_contain_text("in the space that was searched")
+    page.get_by_text("Another schedule, as text").click()
+    page.get_by_label("A schedule to ask about").fill("order T: i,j,k; parallel i by 2")
+    page.get_by_role("button", name="Ask for this text").click()
+    expect(page.locator(".answer")).to_contain_text("2 lanes")
+    session.set_schedule("order T: i,j,k")
+    page.locator("[data-load]").first.click()
+    wait_until(lambda: session.record is not None, page, timeout=PATIENCE)

@@ -1,0 +1,27 @@
+"""What a page is told of its server."""
+
+from __future__ import annotations
+
+from workbench.base.connection import Connection
+from workbench.base.desk import LocalDesk
+from workbench.state.saving import save
+from workbench.state.session import Session
+
+
+def test_it_hands_a_design_back(session):
+    line = Connection(LocalDesk(session))
+    other = Session("gcn", "karate")
+    other.move_boundary(4, 2)
+    line._handle_msg({"kind": "restore", "saved": save(other)})
+    assert session.cuts == (2,)
+    for nonsense in ({"kind": "restore"}, {"kind": "restore", "saved": []}, {"kind": "x"}):
+        line._handle_msg(nonsense)
+    assert session.cuts == (2,)
+
+
+def test_it_says_what_the_desk_says(session):
+    desk = LocalDesk(session)
+    line = Connection(desk)
+    desk.notice = "yours waits"
+    desk.working = True
+    assert (line.notice, line.working) == ("yours waits", True)

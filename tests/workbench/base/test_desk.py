@@ -1,0 +1,48 @@
+"""Desks: parts of one version, and requests that change them."""
+
+from __future__ import annotations
+
+import json
+
+from workbench.base.desk import LocalDesk, desk_of
+from workbench.parts import LATER, PARTS
+
+
+def test_all_parts_are_of_one_design(session):
+    desk = LocalDesk(session)
+    desk.want(*PARTS, *LATER)
+    seen = []
+
+    def look(_):
+        chain, table, text = (desk.part(name) for name in ("chain", "table", "schedule"))
+        seen.append((tuple(r["name"] for r in chain["regions"]), table["name"], text["text"]))
+
+    desk.param.watch(look, "turn")
+    for gap, to in ((4, 3), (3, 6), (6, 1)):
+        desk.ask("move_boundary", gap, to)
+    for names, table, text in seen:
+        assert table in names
+        assert all(name in text for name in names if ".." in name)
+
+
+def test_components_on_a_session_share_its_desk(session):
+    assert desk_of(session) is desk_of(session)
+    assert desk_of(desk_of(session)) is desk_of(session)
+    assert desk_of(None) is not desk_of(None)
+
+
+def test_a_refusal_replaces_nothing_but_the_status(session):
+    desk = LocalDesk(session)
+    desk.want("chain", "status")
+    before = dict(desk.parts)
+    desk.ask("move_boundary", 4, 99)
+    assert {k for k in before if desk.parts[k] != before[k]} == {"status"}
+    assert "no gap 99" in desk.part("status")["message"]
+
+
+def test_parts_are_read_once(session):
+    desk = LocalDesk(session)
+    desk.want("chain")
+    assert desk.part("chain") is desk.part("chain")
+    assert desk.part("chain") == json.loads(desk.parts["chain"])
+    assert desk.part("unknown") is None

@@ -1,0 +1,44 @@
+"""Quantities as text."""
+
+from __future__ import annotations
+
+import pytest
+
+from workbench.base.quantities import about, count, ratio, scientific, seconds, short, signed
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0.2, "less than a second"),
+        (1.2, "about 1 second"),
+        (23, "about 20 seconds"),
+        (200, "about 3 minutes"),
+    ],
+)
+def test_durations_are_rough(seconds, text):
+    assert about(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        (count(12_345.4, "cycles"), "12,345 cycles"),
+        (count(float("inf"), "bytes"), "unknown bytes"),
+        (short(999_999, "cycles"), "999,999 cycles"),
+        (short(1_234_567, "cycles"), "1.23 M cycles"),
+        (short(-2.5e9, "B"), "-2.5 GB"),
+        (short(3e12, "B"), "3 TB"),
+        (ratio(2.305), "2.31×"),
+        (ratio(float("nan")), "—"),
+        (seconds(0.0421), "42 ms"),
+        (seconds(1), "1.0 s"),
+        (signed(0.123), "+12 %"),
+        (signed(-0.05), "−5 %"),
+        (scientific(3.1e-7), "3e-7"),
+        (scientific(0), "0"),
+        (scientific(float("inf")), "unknown"),
+    ],
+)
+def test_figures_carry_their_units(text, wanted):
+    assert text == wanted

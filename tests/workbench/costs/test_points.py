@@ -1,0 +1,53 @@
+"""A run as plain data: kinds, figures that are known, and figures that are not."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+from workbench.costs.points import kind_of, own_point, record_point
+from workbench.state.records import KeptRun
+
+from ..outcomes import outcome
+
+
+def test_kinds_are_presets_ones_own_and_found_ones(session):
+    kept = KeptRun.of(session.built, outcome(session=session))
+    assert kind_of(kept) == "partial"
+    assert kind_of(replace(kept, name="C+S")) == "preset"
+    mine = replace(kept, name="yours 1", preset=False)
+    assert kind_of(mine) == "own"
+    assert kind_of(replace(mine, searched=True)) == "searched"
+
+
+def test_a_run_has_what_its_record_and_its_estimate_say(run_once):
+    (kept,) = run_once.records.values()
+    point = own_point(0, kept, 2 * kept.run.cycles)
+    run, memory = kept.run, run_once.machine.memory
+    assert (point["cycles"], point["flops"], point["bytes"]) == (run.cycles, run.flops, run.bytes)
+    assert point["moved"] == sum(region.memory["bytes"] for region in run.regions)
+    assert point["bandwidth"] == memory.peak_per_cycle(run_once.machine.clock_hz) == 256
+    assert point["flops"] / point["cycles"] < point["peak"] == kept.expected.peak
+    assert point["low"] <= point["estimated"] <= point["high"]
+    assert (point["basis"], point["speedup"], point["ok"]) == ("exact", 2.0, True)
+    assert point["on_chip"] == max(r.on_chip.held for r in run_once.estimate.regions)
+    assert not point["bounded"]
+    busy = sum(row["busy"] for region in run.regions for row in region.nodes)
+    assert sum(point["families"].values()) == busy
+    json.dumps(point)
+
+
+def test_what_is_not_known_is_none(session):
+    record = replace(outcome(session=session), check=None)
+    point = record_point(record)
+    assert (point["ok"], point["moved"], point["estimated"], point["on_chip"]) == (None,) * 4
+    assert point["families"] == {}  # these rows do not say what their nodes are
+    old = replace(KeptRun.of(session.built, record), expected=None)
+    point = own_point(3, old, None)
+    assert (point["id"], point["basis"], point["low"], point["speedup"]) == (
+        "run:3",
+        "",
+        None,
+        None,
+    )
+    assert point["bandwidth"] is None

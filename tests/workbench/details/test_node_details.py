@@ -1,0 +1,45 @@
+"""What is said of a selected node."""
+
+from __future__ import annotations
+
+from workbench.details.node_details import NodeDetails
+from workbench.graph.graph_view import GraphView
+from workbench.state.records import ports_of
+
+from ..outcomes import outcome
+
+
+def test_details_compare_estimate_and_run(session):
+    details = NodeDetails(session)
+    session.set_order(0, ["i", "k", "p", "n"])
+    assert "Select a cell" in details.html()
+    session.select_cell("T1", "p")
+    assert "Press Run to measure" in details.html()
+    session.finish(session.built, outcome(session=session))
+    assert "3 cycles" in details.html()
+    assert "50%" in details.html()
+
+
+def test_details_and_heat_tell_stalls_by_cause(explained):
+    heat = GraphView(explained).heat["heat"]
+    region = explained.record.run.regions[0]
+    node = next(n for n in region.rows if ports_of(region, n))
+    waits = sum(p["stall_memory"] for p in ports_of(region, node))
+    expected = min(region.cycles, region.rows[node]["stall_memory"] + waits)
+    assert heat["stall_memory"][f"n{node}"] == expected
+    explained.select_node(node)
+    text = NodeDetails(explained).html()
+    for name in ("waits for memory", "its memory ports wait", "idle after its end"):
+        assert name in text
+    assert f"{waits:,} cycles" in text
+    explained.select_node(-1)
+
+
+def test_the_statement_of_a_cell_and_of_a_node_is_shown(session):
+    details = NodeDetails(session)
+    session.select_cell("T2", "n")
+    assert "<code>T2[i,n] = T1[i,p] * W1[p,n]</code>" in details.html()
+    assert "·W1" in details.html()
+    node = next(n.id for n in session.current.graph.nodes if n.label == "Acc1_p")
+    session.select_node(node)
+    assert "T2[i,n] = T1[i,p] * W1[p,n]" in details.html()

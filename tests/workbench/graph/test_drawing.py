@@ -1,0 +1,13 @@
+"""What the drawings of a graph have in common."""
+
+from __future__ import annotations
+
+from engine.dataflow.samml.catalogue import CATALOGUE
+from workbench.graph.drawing import TOKENS, edge_list, is_copy
+
+
+def test_every_family_has_a_colour_and_every_stream_an_edge(session):
+    graph = session.current.graph
+    assert {entry.family for entry in CATALOGUE.values()} <= set(TOKENS)
+    assert [edge[0] for edge in edge_list(graph)] == [f"e{s.id}" for s in graph.streams]
+    assert {n.op for n in graph.nodes if is_copy(n)} == {"broadcast"}

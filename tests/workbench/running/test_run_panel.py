@@ -1,0 +1,46 @@
+"""The panel that runs: what is asked before, and what stands there after."""
+
+from __future__ import annotations
+
+from tests.workbench.jobs import alone
+from workbench.running.run_panel import RunPanel
+from workbench.state.session import Session
+
+from ..outcomes import outcome
+
+
+def test_the_panel_keeps_the_record():
+    session = Session("spmm", "random")
+    panel = RunPanel(session)
+    alone(lambda: panel.handle({"kind": "run"}))
+    assert session.record is not None, panel.runner.status
+    assert session.record.run.ok
+    assert panel.view["result"]["cycles"].endswith(" cycles")
+
+
+def test_the_run_panel_marks_stale_results(session):
+    panel = RunPanel(session)
+    assert panel.view["result"] == {}
+    session.finish(session.built, outcome(12_345, session=session))
+    result = panel.view["result"]
+    assert result["cycles"] == "12,345 cycles"
+    assert result["badge"] == "matches the dense reference (max. rel. error 3e-7)"
+    assert not result["stale"]
+    session.add_boundary(1)
+    assert panel.view["result"]["stale"]
+    session.finish(session.built, outcome(7, ok=False, session=session))
+    assert panel.view["result"]["badge"].startswith("MISMATCH: stored coordinates")
+
+
+def test_a_long_run_is_asked_about_first(session, monkeypatch):
+    monkeypatch.setattr("workbench.state.machines.expected_seconds", lambda *_: 2000.0)
+    panel = RunPanel(session)
+    panel.handle({"kind": "run"})
+    assert not panel.runner.running
+    assert panel.view["asking"].startswith("This may take about 33 minutes, more than the limit")
+    session.preset("full")
+    assert panel.view["asking"] == ""  # another design is another question
+    panel.handle({"kind": "run"})
+    assert panel.view["asking"]
+    panel.handle({"kind": "leave"})
+    assert panel.view["asking"] == ""

@@ -1,0 +1,74 @@
+"""The Search tab: what a search finds is shown while it goes on, kept, taken over, asked about."""
+
+from __future__ import annotations
+
+import asyncio
+
+from tests.workbench.jobs import alone
+from workbench.search import searching
+from workbench.search.search_panel import SearchPanel
+from workbench.search.wishes import Asked, Wishes
+from workbench.state.session import Session
+
+
+def states(session: Session, **wishes) -> list[dict]:
+    sent: list[tuple] = []
+    searching.answer(Asked(session.design, Wishes(**wishes)), sent.append)
+    return [message[1] for message in sent if message[0] == "searched"]
+
+
+def test_a_search_tells_curve_space_and_funnel():
+    session = Session("spmm", "random", schedule="order T: i,j,k")
+    told = states(session, strategy="exhaustive", seconds=30.0)
+    last = told[-1]
+    assert last["over"]
+    assert last["told"] == "None of those searched takes fewer, that is proved."
+    cycles, bound = last["points"][-1][2:]
+    assert cycles == bound == last["bests"][0]["cycles"]
+    assert last["space"]["exact"]
+    assert int(last["space"]["text"].replace(",", "")) > 1
+    names = {row["name"]: row["count"] for row in last["funnel"]}
+    assert names["simulated"] >= 1
+    assert names["looked at"] >= names["simulated"]
+
+
+def test_schedules_are_drawn_at_random_with_a_floor_beneath():
+    session = Session("spmm", "random")
+    last = states(session, strategy="random", runs=3, seconds=30.0)[-1]
+    names = {row["name"]: row["count"] for row in last["funnel"]}
+    assert names["simulated"] == 3
+    assert names["drawn"] >= 1
+    best, bound = last["points"][-1][2:]
+    assert 0 < bound <= best
+    assert session.set_schedule(last["bests"][0]["schedule"])
+
+
+def test_cancel_keeps_what_was_found_and_a_click_loads_it():
+    session = Session("gcn", "karate", schedule="")
+    panel = SearchPanel(session)
+    panel.handle({"kind": "start", "values": {"gap": "200"}})
+    assert panel.view["wrong"] == {
+        "field": "gap", "message": "200 is out of bounds (hint: 0 to 99 %)"}  # fmt: skip
+
+    async def scenario():
+        running = asyncio.create_task(panel.desk._search(Wishes(gap=0.0, seconds=60.0).to_dict()))
+        while not panel.runner.searched.get("bests"):
+            assert not running.done(), panel.runner.status
+            await asyncio.sleep(0.01)
+        panel.handle({"kind": "cancel"})
+        await running
+
+    alone(scenario())
+    assert panel.view["status"] == "cancelled"
+    found = panel.view["searched"]
+    assert found["problem"] == panel.view["problem"]
+    panel.handle({"kind": "why", "text": ""})
+    assert panel.view["verdict"]["searched"]
+    assert panel.view["verdict"]["best"] == f"{found['bests'][0]['cycles']:,.0f} cycles"
+    panel.handle({"kind": "take", "schedule": found["bests"][0]["schedule"]})
+    assert session.ok, session.message
+    assert session.travels == (True, False)
+    assert panel.view["old"], "the answer was about the design before"
+    for odd in ({"kind": "take", "schedule": 7}, {"kind": "start", "values": []}, {"kind": "why"}):
+        panel.handle(odd)
+    assert session.ok

@@ -1,0 +1,128 @@
+"""A better schedule for a design: found in a worker, taken over by the session."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from engine.errors import FuseloomError
+from engine.explore.certificate import Certificate
+from tests.workbench.jobs import alone
+from workbench.running.run_panel import RunPanel
+from workbench.search import searching as search
+from workbench.search.wishes import Asked, Wishes, lanes_of
+from workbench.state.design import build
+from workbench.state.edits import with_schedule
+from workbench.state.session import Session
+
+
+def answers(session: Session) -> list[tuple]:
+    sent: list[tuple] = []
+    search.answer(Asked(session.design, Wishes(seconds=1.0)), sent.append)
+    return sent
+
+
+def test_what_is_found_is_better_and_simulated():
+    session = Session("spmm", "random", schedule="order T: i,j,k")
+    sent = answers(session)
+    kinds = [message[0] for message in sent]
+    assert kinds[0] == "progress"
+    assert kinds[-1] == "done"
+    assert kinds.count("found") == 1
+    shares = [message[1] for message in sent if message[0] == "progress"]
+    assert all(0 <= share <= 1 for share in shares)
+    (_, schedule, told) = next(message for message in sent if message[0] == "found")
+    assert "Undo goes back. None" in told
+    before = session.estimate.cycles
+    assert session.take(session.built.problem, schedule, told)
+    assert session.message == told
+    record = sent[-1][1]
+    assert record["cycles"] < before
+    session.undo()
+    assert session.estimate.cycles == before
+
+
+@pytest.mark.parametrize(
+    ("cycles", "bound", "told"),
+    [
+        (100.0, 100.0, "None of those searched takes fewer, that is proved."),
+        (100.0, 80.0, "None of those searched takes fewer than 80 cycles, that is proved: at most "
+         "20% fewer."),
+        (100.0, 0.0, "How much better another one could be is not proved here."),
+        (0.0, 0.0, "None of those searched takes fewer, that is proved."),
+    ],
+)  # fmt: skip
+def test_what_is_proved_is_said_of_what_was_searched(cycles, bound, told):
+    assert search.proved(Certificate(cycles, bound, True, bound > 0)) == told
+
+
+def test_on_a_machine_that_copies_the_reference_nothing_is_proved():
+    session = Session("spmv", "random")
+    session.set_machine("comal")
+    (told,) = (message[2] for message in answers(session) if message[0] == "found")
+    assert told.endswith("is not proved here.")
+
+
+def test_the_best_stays():
+    session = Session("spmm", "random", schedule="order T: i,j,k")
+    for expected in ("was found; Undo", "This schedule is the best"):
+        found = next(message for message in answers(session) if message[0] == "found")
+        assert expected in found[2]
+        session.take(session.built.problem, *found[1:])
+    assert session.travels == (True, False)
+
+
+def test_blocks_lanes_edits_and_machines_stay():
+    session = Session("gcn", "karate", schedule="parallel i by 2; strict on")
+    session.set_machine("hbm2")
+    assert lanes_of(session.design) == 2
+    made = with_schedule(session.design, "fuse T1..H; parallel T1..H: i by 2; strict on")
+    assert made.machine == session.machine
+    assert lanes_of(made) == 2
+    assert build(made).configuration != session.configuration
+
+
+def test_an_answer_to_what_is_not_shown_any_more_is_refused():
+    session = Session("spmv", "random")
+    problem = session.built.problem
+    session.choose("spmm")
+    before = session.design
+    assert not session.take(problem, "order y: i,j", "better")
+    assert "not shown any more" in session.message
+    assert session.design == before
+
+
+def test_a_search_that_is_refused_says_why(monkeypatch):
+    def refuse(*given, **more):
+        raise FuseloomError("no schedule fits", hint="more lanes")
+
+    monkeypatch.setattr(search, "autoschedule", refuse)
+    assert answers(Session("spmv", "random"))[-1] == (
+        "refused",
+        "no schedule fits (hint: more lanes)",
+    )
+
+
+def test_the_panel_searches_and_can_be_cancelled():
+    session = Session("spmv", "random", schedule="locate off")
+    panel = RunPanel(session)
+    before = session.answers
+    alone(lambda: panel.handle({"kind": "search"}))
+    assert session.record is not None, panel.runner.status
+    assert session.record.run.ok
+    assert session.answers > before
+    assert panel.runner.found is not None
+
+    async def scenario():
+        panel.runner.found = None
+        running = asyncio.create_task(panel.desk._search())
+        while "searching" not in panel.runner.status:
+            assert not running.done(), panel.runner.status
+            await asyncio.sleep(0.01)
+        panel.handle({"kind": "cancel"})
+        await running
+
+    alone(scenario())
+    assert panel.runner.status == "cancelled"
+    assert panel.runner.found is None

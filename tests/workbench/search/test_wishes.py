@@ -1,0 +1,35 @@
+"""What a page asks of a search: bounds, units, and plain data in and out."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.errors import FuseloomError
+from workbench.search.wishes import Wishes
+
+
+def test_settings_are_read_as_people_write_them():
+    asked = Wishes.of({"strategy": "random", "runs": "1,000", "gap": "2.5", "copies": 1})
+    assert (asked.strategy, asked.runs, asked.copies) == ("random", 1000, 1)
+    assert asked.gap == pytest.approx(0.025)
+    assert Wishes.of(asked.to_dict()) == asked
+    assert Wishes.of(None) == Wishes()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("strategy", "luck"), ("strategy", ["auto"]), ("seconds", "0"), ("seconds", "1e9"),
+     ("seconds", "nan"), ("gap", "100"), ("gap", "-1"), ("runs", "1.5"), ("runs", "many"),
+     ("lanes", 65), ("copies", [2]), ("copies", "5"),
+     ("seed", 10**400)],
+)  # fmt: skip
+def test_what_is_out_of_bounds_names_its_field(name, value):
+    with pytest.raises(FuseloomError) as refused:
+        Wishes.of({name: value})
+    assert str(refused.value).startswith(f"{name}: ")
+
+
+def test_a_server_may_allow_less_time():
+    assert Wishes.of({"seconds": 20}, limit=30.0).seconds == 20
+    with pytest.raises(FuseloomError, match="to 30 s"):
+        Wishes.of({"seconds": 31}, limit=30.0)

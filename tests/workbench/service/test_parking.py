@@ -1,0 +1,52 @@
+"""What closed pages had is kept for a while, and not for ever."""
+
+from __future__ import annotations
+
+import pytest
+
+from workbench.service import parking
+from workbench.service.parking import KEEP, Parking, new_word
+
+
+def test_a_page_is_found_by_its_word_alone() -> None:
+    lot = Parking(3)
+    word = new_word()
+    lot.put(word, "saved", ["run"])
+    found = lot.get(word)
+    assert found is not None
+    assert (found.saved, found.kept) == ("saved", ("run",))
+    assert lot.get(new_word()) is None
+    assert len(word) >= 32
+
+
+def test_the_oldest_go_first() -> None:
+    lot = Parking(2)
+    for word in "abc":
+        lot.put(word, word, [])
+    assert [lot.get(word) is not None for word in "abc"] == [False, True, True]
+    lot.put("b", "again", [])
+    lot.put("d", "d", [])
+    assert lot.get("c") is None
+    assert lot.get("b") is not None
+
+
+def test_large_pages_push_others_out() -> None:
+    lot = Parking(10, most_text=100)
+    lot.put("a", "x" * 40, ["x" * 40])
+    lot.put("b", "x" * 40, [])
+    assert lot.get("a") is None
+    assert lot.get("b") is not None
+    lot.put("c", "x" * 400, [])
+    assert len(lot) == 0
+
+
+def test_after_a_while_nothing_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr(parking.time, "monotonic", lambda: now[0])
+    lot = Parking(10)
+    lot.put("a", "saved", [])
+    lot.put("none", None, [])
+    assert len(lot) == 1
+    now[0] = KEEP + 1
+    assert lot.get("a") is None
+    assert len(lot) == 0

@@ -1,0 +1,103 @@
+"""What the top line and the rail are told."""
+
+from __future__ import annotations
+
+from urllib.parse import parse_qsl
+
+from workbench.serving.page import asked
+from workbench.shell import view
+from workbench.state import commands
+from workbench.state.session import Session
+
+
+def test_steps_have_factors_against_the_step_before(session):
+    session.preset("full")
+    session.preset("partial")
+    told = view.trail(session)
+    assert [s["name"] for s in told["trail"]] == ["partial", "full", "partial"]
+    first, slower, faster = told["trail"]
+    assert first["factor"] == ""
+    assert slower["factor"].endswith("×")
+    assert not slower["better"]
+    assert faster["better"]
+    assert (told["at"], told["undo"], told["redo"]) == (2, True, False)
+    session.undo()
+    assert view.trail(session)["at"] == 1
+
+
+def test_steps_of_other_problems_have_no_factor(session):
+    session.choose("gcn", "random")
+    assert view.trail(session)["trail"][1]["factor"] == ""
+
+
+def test_an_address_opens_the_same_design():
+    session = Session("gcn", "random")
+    session.set_options({"nodes": "24"})
+    session.set_cuts([2, 5])
+    session.set_order(0, ("i", "p", "k"))
+    query = view.address(session)
+    opened = Session()
+    given = {name: [value.encode()] for name, value in parse_qsl(query[1:])}
+    for name, *arguments in asked(given):
+        commands.carry_out(opened, name, arguments)
+        assert opened.ok, opened.message
+    assert opened.configuration == session.configuration
+
+
+def test_an_address_holds_an_edited_program_but_no_endless_one(session):
+    text = str(session.built.program)
+    session.set_program(text.replace("T3[i,n] = T2[i,n] + b1[n]", "T3[i,n] = relu(T2[i,n])"))
+    assert "program=" in view.address(session)
+    long = f"# {'x' * view.LONGEST_ADDRESS}\n{session.design.text}"
+    assert session.set_program(long), session.message
+    assert view.address(session) == ""
+
+
+def test_the_rail_knows_what_presets_took(run_once):
+    session = run_once
+    shown = {p["name"]: p for p in view.rail(session)["presets"]}
+    assert shown["partial"]["cycles"] == f"{session.record.run.cycles:,}"
+    assert shown["partial"]["chosen"]
+    assert shown["unfused"]["cycles"] == "—"
+    session.preset("unfused")
+    shown = {p["name"]: p for p in view.rail(session)["presets"]}
+    assert shown["unfused"]["cycles"].startswith("est. ")
+
+
+def test_the_rail_lists_runs_the_latest_first(run_once):
+    session = run_once
+    session.pin(0)
+    (run,) = view.rail(session)["runs"]
+    assert run["pinned"]
+    assert run["shown"]
+    assert run["ok"]
+    session.choose("spmv")
+    (run,) = view.rail(session)["runs"]
+    assert "gcn, karate" in run["name"]
+    assert not run["shown"]
+
+
+def test_an_edited_program_is_not_shown_as_the_model(session):
+    session.set_program("T: 5x5 dense\nC: 5x5 dense\nY[i,j] = T[i,k] * C[k,j]\noutput Y")
+    told = view.rail(session)
+    assert told["model"] == view.OWN
+    assert view.OWN in told["models"]
+    assert "Edited from gcn" in told["about"]
+
+
+def test_a_machine_of_ones_own_is_shown_as_such(session):
+    session.set_capacity("3")
+    told = view.rail(session)
+    assert told["machine"] in told["machines"]
+    assert "3 tokens per channel" in told["machine"]
+
+
+def test_the_model_of_an_edited_program_brings_its_own_back(session):
+    own = str(session.built.program)
+    session.set_program(own.replace("relu(T3[i,n])", "exp(T3[i,n])"))
+    commands.carry_out(session, "choose_data", ["random"])
+    assert view.rail(session)["model"] == view.OWN  # other data keep the program
+    commands.carry_out(session, "choose", ["gcn"])
+    assert session.ok, session.message
+    assert view.rail(session)["model"] == "gcn"
+    assert session.design.text is None

@@ -1,0 +1,48 @@
+"""Sessions of which everything was found: the GCN fused whole, with its layers' run pinned."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from engine.dataflow.sim.explain.data import PAGE, observation
+from engine.dataflow.sim.program_runs import simulate
+from engine.dataflow.sim.records import program_record
+from engine.results.record import RunRecord
+from workbench.state.session import Session
+from workbench.why import finding
+from workbench.why.finding import Found
+
+
+@cache
+def _ran(preset: str) -> RunRecord:
+    session = Session("gcn", "karate")
+    session.preset(preset)
+    return run_of(session)
+
+
+def run_of(session: Session) -> RunRecord:
+    built = session.built
+    run = simulate(
+        built.compilation,
+        built.data,
+        session.machine,
+        engine="interpreter",
+        observe=observation(True),
+    )
+    return program_record(run, run.check(), PAGE)
+
+
+def fused() -> Session:
+    """The full fusion with its run, compared with that of the layers."""
+    session = Session("gcn", "karate")
+    session.finish(session.built, _ran("partial"))
+    session.pin(0)
+    session.preset("full")
+    session.finish(session.built, _ran("full"))
+    return session
+
+
+@cache
+def found() -> Found:
+    """What was found of :func:`fused`."""
+    return finding.find(fused())

@@ -1,0 +1,60 @@
+"""What takes a moment to find out, and what it depends on."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import replace
+
+from workbench.why import finding
+
+from .answered import found, fused
+
+
+def test_what_is_found_of_the_full_fusion():
+    made = found()
+    assert [one.tensor for one in made.repeated] == ["T1", "T2", "T3", "H"]
+    assert made.suggestions[0].text == "Cut before A·H"
+    assert made.pinned is not None
+    assert made.pinned.cycles == fused().reference.run.cycles
+
+
+def test_it_goes_to_another_process_and_back():
+    assert pickle.loads(pickle.dumps(found())) == found()
+
+
+def test_it_depends_on_the_design_its_run_and_run_a():
+    session = fused()
+    keys = [finding.key(session)]
+    session.select_node(3)
+    assert finding.key(session) == keys[0]
+    session.pin(0)  # no more
+    keys.append(finding.key(session))
+    session.preset("unfused")
+    keys.append(finding.key(session))
+    assert len(set(keys)) == 3
+
+
+def test_run_a_of_another_model_is_not_compared_with():
+    session = fused()
+    assert finding.pinned_of(session) is session.reference
+    session.choose("spmv")
+    assert finding.pinned_of(session) is None
+
+
+def test_a_run_is_not_compared_with_itself():
+    session = fused()
+    session.pin(1)
+    assert finding.pinned_of(session) is None
+
+
+def test_a_run_a_of_regions_that_are_no_more_is_left_out():
+    session = fused()
+    old = session.reference
+    regions = tuple(replace(r, name=f"{r.name}, of old") for r in old.run.regions)
+    session.records = {
+        **session.records,
+        old.configuration: replace(old, run=replace(old.run, regions=regions)),
+    }
+    made = finding.find(session)
+    assert made.pinned is None
+    assert made.suggestions

@@ -1,0 +1,87 @@
+"""Notebooks: nothing is sent to a view before the browser shows it.
+
+Panel sends a message to a notebook in parts, one after another, and the browser counts them.  What
+is sent while the cell's output is still being put up is lost; if that is the first part of a
+message, all parts after it are taken for what they are not ("s is not iterable", seen with Panel
+1.9.4 in JupyterLab 4), and the view stays as it was first drawn.  A drawing that comes a moment
+after its cell does just that.  So messages wait until a component says that it is shown.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+from panel.io import notebook, state
+
+PATIENCE = 20.0
+"""Seconds after which a view that says nothing is written to all the same."""
+SETTLED = 0.3
+"""Seconds from the word of a component until its output is surely put up."""
+
+
+class Held:
+    """Messages of views that are not shown yet, in order.
+
+    Parameters
+    ----------
+    send : callable
+        ``send(comm, message)``, as Panel has it.
+    later : callable
+        ``later(seconds, function)``.
+    """
+
+    def __init__(
+        self,
+        send: Callable[[Any, Any], None],
+        later: Callable[[float, Callable[[], None]], Any],
+    ) -> None:
+        self._send = send
+        self._later = later
+        self._waiting: weakref.WeakKeyDictionary[Any, list[Any]] = weakref.WeakKeyDictionary()
+        self._shown: weakref.WeakSet[Any] = weakref.WeakSet()
+
+    def send(self, comm: Any, message: Any) -> None:
+        """Send a message, or keep it until its view is shown."""
+        if comm in self._shown:
+            self._send(comm, message)
+            return
+        if comm not in self._waiting:
+            self._waiting[comm] = []
+            self._later(PATIENCE, lambda: self._flush(comm))
+        self._waiting[comm].append(message)
+
+    def shown(self, comm: Any) -> None:
+        """A component of this view is there."""
+        if comm is not None and comm not in self._shown:
+            self._later(SETTLED, lambda: self._flush(comm))
+
+    def _flush(self, comm: Any) -> None:
+        self._shown.add(comm)
+        for message in self._waiting.pop(comm, []):
+            self._send(comm, message)
+
+
+def _later(seconds: float, function: Callable[[], None]) -> None:
+    asyncio.get_running_loop().call_later(seconds, function)
+
+
+_held: list[Held] = []
+
+
+def hold_until_shown() -> None:
+    """From now on, in this process; done once, however often called."""
+    if not _held:
+        _held.append(Held(notebook.send, _later))
+        notebook.send = _held[0].send
+
+
+def shown(component: Any) -> None:
+    """A component's script says that it runs in a browser."""
+    if not _held:
+        return
+    for ref in list(component._models):
+        _, _, _, comm = state._views.get(ref, (None, None, None, None))
+        _held[0].shown(comm)

@@ -1,0 +1,53 @@
+"""Numbers as people read them; every figure carries its unit."""
+
+from __future__ import annotations
+
+import math
+
+_PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"))
+
+
+def count(value: float, unit: str) -> str:
+    """A count with thousands separators, e.g. ``12,345 cycles``."""
+    return f"{round(value):,} {unit}" if math.isfinite(value) else f"unknown {unit}"
+
+
+def short(value: float, unit: str) -> str:
+    """A count that fits a narrow place: ``1.23 M cycles`` from a million on."""
+    for size, prefix in _PREFIXES:
+        if abs(value) >= size:
+            return f"{value / size:.3g} {prefix}{'' if unit == 'B' else ' '}{unit}"
+    return count(value, unit)
+
+
+def ratio(value: float) -> str:
+    """A speed-up, e.g. ``2.31×``."""
+    return f"{value:.2f}×" if math.isfinite(value) else "—"
+
+
+def seconds(value: float) -> str:
+    """A duration, in milliseconds below one second."""
+    return f"{value * 1e3:.0f} ms" if value < 1 else f"{value:.1f} s"
+
+
+def about(value: float) -> str:
+    """A rough duration in words, e.g. ``about 40 seconds``."""
+    if value < 1:
+        return "less than a second"
+    if value < 90:
+        rounded = round(value, -1) if value > 10 else round(value)
+        return f"about {rounded:.0f} second{'s' * (rounded != 1)}"
+    return f"about {value / 60:.0f} minutes"
+
+
+def signed(share: float) -> str:
+    """A deviation, e.g. ``+12 %`` or ``−5 %``."""
+    return f"{share * 100:+.0f} %".replace("-", "−")
+
+
+def scientific(value: float) -> str:
+    """A small number with one digit, e.g. ``3e-7``."""
+    if not math.isfinite(value):  # a run that nobody has compared
+        return "unknown"
+    digits, _, power = f"{value:.0e}".partition("e")
+    return f"{digits}e{int(power)}" if value else "0"

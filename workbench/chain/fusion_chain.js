@@ -1,0 +1,194 @@
+/** Kernels as boxes in regions; the browser asks, Python answers with a new view or a reason. */
+export function render({ model: sent, el }) {
+  const model = drawn(sent)
+  const map = h('div', { class: 'map', role: 'img', 'aria-label': 'Which kernel feeds which' })
+  const chain = h('div', { class: 'chain', role: 'group', 'aria-label': 'Kernels and fusion boundaries' })
+  const status = statusLine(true, text => model.send_msg({ kind: 'way', text }))
+  const keys = h('div', { class: 'keys' })
+  el.append(map, chain, keys, status)
+  let focus = null  // the gap to focus once the answer is drawn
+  let asked = null  // what was drawn when it was asked for
+  let before = null
+  let told = null   // whether the bench knows of the overview
+
+  const ask = (kind, gap, to) => {
+    focus = kind === 'move' ? to : gap
+    asked = model.drawn
+    before = gap
+    model.send_msg(to === undefined ? { kind, gap } : { kind, gap, to })
+  }
+
+  const look = number => `--c:var(--r${number % 8 + 1});--f:var(--r${number % 8 + 1}-f)`
+
+  function draw() {
+    if (!there(model)) return
+    const { units, regions, shown, keys: told } = model.view
+    const left = chain.scrollLeft
+    const active = chain.getRootNode().activeElement
+    const held = active && chain.contains(active) ? active.dataset.gap : null  // drawn for another reason
+    chain.replaceChildren()
+    regions.forEach((region, number) => {
+      const mine = units.map((unit, k) => [unit, k]).filter(([unit]) => unit.region === number)
+      if (number && mine.length) chain.append(bar(mine[0][1], units))
+      chain.append(group(region, number, mine, shown, units))
+    })
+    chain.scrollLeft = left
+    const factors = Object.keys(model.factors).length ? [{ sign: 'n×', kind: 'factor', text: 'computed that many times over' }] : []
+    keys.replaceChildren(...[...told, ...factors].map(k => h('span', {}, h('b', { class: k.kind }, k.sign), ` ${k.text}`)))
+    overview()
+    const answered = model.drawn !== asked
+    const gap = answered ? focus ?? held : held
+    if (gap !== null && gap !== undefined) chain.querySelector(`button[data-gap="${gap}"]`)?.focus()
+    if (answered) focus = null
+  }
+
+  function group(region, number, mine, shown, units) {
+    const boxes = h('div', { class: 'boxes' })
+    mine.forEach(([unit, k], place) => {
+      if (place && !units[k - 1].memory && !unit.memory) boxes.append(seam(k, units))
+      boxes.append(unit.memory ? fence(unit, k) : box(unit, k))
+    })
+    const caption = h('button', {
+      class: 'caption', 'data-region': number, 'aria-pressed': String(number === shown), title: region.hint,
+      on: { click: () => model.send_msg({ kind: 'show', region: number }) },
+    },
+    h('span', { class: 'number' }, String(number + 1)), h('span', { class: `pattern p${number % 6}`, 'aria-hidden': 'true' }), h('b', { class: 'title' }, region.name),
+    h('span', { class: 'figure' }, `est. ${region.estimate}`),
+    region.simulated && h('span', { class: 'figure sim' }, `sim. ${region.simulated}`),
+    region.against && h('span', { class: `figure ${region.slower ? 'down' : 'up'}` }, region.against),
+    h('span', { class: 'share', 'aria-hidden': 'true', title: 'Share of all cycles' }, h('i', { style: `width:${(100 * region.share).toFixed(1)}%` })))
+    return h('section', {
+      class: 'region' + (number === shown ? ' shown' : ''), style: `${look(number)};--n:${mine.length};flex-grow:${mine.length}`,
+      'aria-label': `Region ${number + 1}: ${region.name}, estimated ${region.estimate}`,
+    }, caption, boxes)
+  }
+
+  function box(unit, k) {
+    const again = unit.tensors.filter(t => model.factors[t]).map(t => [t, ...model.factors[t]])
+    const most = again.reduce((a, b) => a && parseFloat(a[1]) >= parseFloat(b[1]) ? a : b, null)
+    const words = again.map(([t, factor, made]) => `${t} is computed ${factor}: ${made}`)
+    return h('div', { class: 'kernel', 'data-kernel': k, title: [...unit.texts, ...words].join('\n') },
+      h('span', { class: 'name' }, h('b', {}, unit.name), most && h('span', { class: 'factor', title: words.join('\n') }, most[1])),
+      h('code', {}, unit.texts[0], unit.texts.length > 1 && h('span', { class: 'more' }, ` +${unit.texts.length - 1}`)))
+  }
+
+  const fence = (unit, k) => h('div', { class: 'kernel memory', 'data-kernel': k, title: `${unit.texts.join('\n')}\nA reshape: memory does it between regions, and nothing fuses across.` }, h('b', {}, unit.name))
+
+  const between = (gap, units) => `between ${units[gap - 1].name} and ${units[gap].name}`
+
+  function seam(gap, units) {
+    const theirs = units[gap].pinned
+    return h('div', { class: 'gap' + (theirs ? ' theirs' : ''), 'data-gap': gap }, h('button', {
+      class: 'seam', 'data-gap': gap, title: `Cut the region here${theirs ? ', as run A does' : ''}`,
+      'aria-label': `Fused ${between(gap, units)}${theirs ? ', where run A cuts' : ''}. Enter cuts here.`,
+      on: { click: () => ask('add', gap) },
+    }, h('span', { 'aria-hidden': 'true' }, theirs ? 'A' : '→')))
+  }
+
+  function bar(gap, units) {
+    const fixed = units[gap].memory || units[gap - 1].memory
+    if (fixed) return h('div', { class: 'gap cut fixed', 'data-gap': gap, title: 'Nothing fuses across a reshape' })
+    const button = h('button', {
+      class: 'bar', 'data-gap': gap, title: 'Drag moves the boundary · Enter or Delete fuses both sides · ← → move',
+      'aria-label': `Boundary ${between(gap, units)}. Arrow keys move it, Enter or Delete removes it.`,
+      on: {
+        click: () => { if (!button.dragged) ask('remove', gap) },
+        keydown: event => {
+          const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key]
+          if (step) ask('move', gap, gap + step)
+          else if (event.key === 'Delete' || event.key === 'Backspace') ask('remove', gap)
+          else return
+          event.preventDefault()
+        },
+      },
+    }, h('span', { 'aria-hidden': 'true' }, '⋮'))
+    let target = null
+    let gaps = []
+    draggable(button, {
+      start: () => { gaps = [...chain.querySelectorAll('.gap:not(.fixed)')]; chain.classList.add('dragging') },
+      move: (event, dx) => {
+        button.style.transform = `translateX(${dx}px)`
+        target = nearest(gaps, event.clientX, g => { const r = g.getBoundingClientRect(); return (r.left + r.right) / 2 })
+        gaps.forEach(g => g.classList.toggle('target', g === target))
+      },
+      end: dropped => {
+        button.style.transform = ''
+        chain.classList.remove('dragging')
+        gaps.forEach(g => g.classList.remove('target'))
+        if (dropped && target && +target.dataset.gap !== gap) ask('move', gap, +target.dataset.gap)
+      },
+    })
+    return h('div', { class: 'gap cut', 'data-gap': gap }, button)
+  }
+
+  // Overview: which kernel feeds which, all at once; where the program branches, or is too long to be seen
+  const NS = 'http://www.w3.org/2000/svg'
+  const shape = (tag, attributes, ...children) => {
+    const node = document.createElementNS(NS, tag)
+    for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value)
+    node.append(...children)
+    return node
+  }
+
+  function overview() {
+    const { units, links } = model.view
+    const columns = Math.max(...units.map(u => u.place[0])) + 1
+    const rows = Math.max(...units.map(u => u.place[1] + u.parts.length))
+    const wide = chain.scrollWidth > chain.clientWidth + 4
+    map.hidden = rows < 2 && !wide
+    if (told !== map.hidden) el.dispatchEvent(new CustomEvent('fuseloom:overview', { bubbles: true, composed: true, detail: !map.hidden }))
+    told = map.hidden
+    if (map.hidden) return
+    const W = Math.max(el.clientWidth - 2, 300), high = Math.min(20, 60 / rows - 2), step = W / columns
+    const w = Math.min(step - 5, 70)
+    const tall = {}  // rows of each column
+    for (const u of units) tall[u.place[0]] = Math.max(tall[u.place[0]] ?? 0, u.place[1] + u.parts.length)
+    const x = u => u.place[0] * step + step / 2
+    const y = (u, part) => 32 + (u.place[1] + part - (tall[u.place[0]] - 1) / 2) * (high + 2)
+    const svg = shape('svg', { viewBox: `0 0 ${W} 64`, width: W, height: 64 })
+    const line = (a, pa, b, pb) => {
+      const [x1, y1, x2, y2] = [x(a) + w / 2, y(a, pa), x(b) - w / 2, y(b, pb)]
+      const over = b.place[0] - a.place[0] > 1 && Math.abs(y1 - y2) < 2  // past what stands between
+      svg.append(shape('path', { class: 'link', d: over ? `M${x1} ${y1}Q${(x1 + x2) / 2} ${y1 - 52} ${x2} ${y2}` : `M${x1} ${y1}L${x2} ${y2}` }))
+    }
+    for (const [from, to] of links) {
+      const [a, b] = [units[from], units[to]]
+      if (a.parts.length === b.parts.length) a.parts.forEach((_, k) => line(a, k, b, k))
+      else a.parts.forEach((_, k) => b.parts.forEach((_, n) => line(a, k, b, n)))
+    }
+    units.forEach((unit, k) => unit.parts.forEach((part, n) => {
+      const [cx, cy] = [x(unit), y(unit, n)]
+      const node = shape('g', { class: unit.memory ? 'dot memory' : 'dot', style: look(unit.region), 'data-dot': k })
+      const name = unit.parts.length > 1 ? part : unit.name
+      const letters = Math.floor(w / 5.6)
+      const text = shape('text', { x: cx, y: cy + 3.2, 'text-anchor': 'middle' })
+      text.textContent = letters < 2 || high < 9 ? '' : name.length > letters ? name.slice(0, letters - 1) + '…' : name
+      const title = shape('title', {})
+      title.textContent = `${unit.name}: ${unit.texts.join('; ')}`
+      node.append(shape('rect', { x: cx - w / 2, y: cy - high / 2, width: w, height: high, rx: 3 }), text, title)
+      node.addEventListener('click', () => {
+        chain.querySelector(`[data-kernel="${k}"]`)?.scrollIntoView({ block: 'nearest', inline: 'center' })
+        model.send_msg({ kind: 'show', region: unit.region })
+      })
+      svg.append(node)
+    }))
+    const share = chain.scrollWidth / W
+    const seen = shape('rect', { class: 'seen', x: chain.scrollLeft / share, y: 1, width: Math.min(W, chain.clientWidth / share) - 1, height: 62, rx: 4 })
+    if (wide) svg.append(seen)
+    chain.onscroll = () => seen.setAttribute('x', chain.scrollLeft / share)
+    map.replaceChildren(svg)
+  }
+
+  function answer() {
+    status.show(model.status)
+    if (model.status.ok === false && before !== null) chain.querySelector(`button[data-gap="${before}"]`)?.focus()
+    before = null
+  }
+
+  model.on('view', draw)
+  model.on('factors', draw)
+  model.on('status', answer)
+  new ResizeObserver(() => { if (there(model)) overview() }).observe(chain)
+  draw()
+  status.show(model.status)
+}

@@ -1,0 +1,39 @@
+"""What drawings of a graph have in common: keys of nodes, colours, edges."""
+
+from __future__ import annotations
+
+from engine.dataflow.samml.catalogue import primitive
+from engine.dataflow.samml.graph import Graph, Node
+from engine.dataflow.samml.primitive import Family
+from engine.dataflow.samml.traits import Role
+
+
+def node_key(node: int) -> str:
+    """The SVG id of a node."""
+    return f"n{node}"
+
+
+TOKENS = {
+    Family.SOURCE: "write",
+    Family.SCAN: "scan",
+    Family.REPEAT: "repeat",
+    Family.JOIN: "join",
+    Family.VALUE: "values",
+    Family.COMPUTE: "compute",
+    Family.REDUCE: "acc",
+    Family.DROP: "locate",
+    Family.ROUTE: "write",
+    Family.WRITE: "write",
+    Family.MEMORY: "locate",
+}
+"""The colour token of each family of primitives; several have one, and say their name."""
+
+
+def edge_list(graph: Graph) -> list[list[str]]:
+    """``[edge id, producer, consumer]`` of every stream."""
+    return [[f"e{s.id}", node_key(a), node_key(b)] for a, b, s in graph.edges()]
+
+
+def is_copy(node: Node) -> bool:
+    """Whether a node is fan-out only, drawn as a dot without a label."""
+    return primitive(node.op).role is Role.COPY

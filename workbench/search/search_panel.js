@@ -1,0 +1,213 @@
+/** The Search tab: settings, the anytime curve over its bound, the best found, the funnel, and why not. */
+export function render({ model: sent, el }) {
+  const model = drawn(sent)
+  const SVG = 'http://www.w3.org/2000/svg'
+  const WORDS = { auto: 'Auto', exhaustive: 'Exhaustive', random: 'Random' }
+  const number = x => Math.round(x).toLocaleString('en')
+  let strategy = 'auto', over = 'seconds', drawnAt = ''
+
+  // Settings -------------------------------------------------------------------------------
+  const choices = h('div', { class: 'segment', role: 'radiogroup', 'aria-label': 'Strategy' })
+  const about = h('p', { class: 'quiet about' })
+  const fields = {}
+  function field(name, label, unit, title) {
+    const input = h('input', { name, inputmode: 'decimal', autocomplete: 'off', title, 'aria-label': `${label}, ${unit}`, on: { keydown: e => { if (e.key === 'Enter') start() } } })
+    const error = h('small', { class: 'wrong', role: 'alert' })
+    fields[name] = { input, error, row: h('label', { class: 'field' }, h('span', {}, label), h('span', { class: 'value' }, input, h('small', {}, unit)), error) }
+    return fields[name].row
+  }
+  const begin = h('button', { class: 'button primary', 'data-action': 'start', on: { click: start } }, 'Start search')
+  const stop = h('button', { class: 'button primary', 'data-action': 'stop', title: 'Ends the search; what it has found stays in the table', on: { click: () => model.send_msg({ kind: 'cancel' }) } }, 'Cancel')
+  const bar = h('progress', { max: 1, 'aria-label': 'Progress of the search' })
+  const said = h('p', { class: 'said', role: 'status', 'aria-live': 'polite' })
+  const settings = h('section', { class: 'settings' }, h('h3', {}, 'New search'), choices, about,
+    field('seconds', 'Stop after', 's', 'Seconds after which the best so far is taken and simulated'),
+    field('gap', 'Stop at a gap of', '%', 'Share of the cycles by which a better schedule may be missed'),
+    field('runs', 'Simulate at most', 'regions', 'Runs of regions after which the best so far is taken'),
+    field('lanes', 'Lanes in a region', 'at most', 'Copies of the same nodes side by side; 0: as many as the design asks for'),
+    field('copies', 'Tensors stored twice', 'at most', 'Inputs that a region may read in a second mode order, as copies'),
+    h('div', { class: 'keys' }, begin, stop), bar, said)
+
+  function start() {
+    const values = { strategy }
+    for (const [name, { input }] of Object.entries(fields)) if (input.value.trim()) values[name] = input.value.trim()
+    model.send_msg({ kind: 'start', values })
+  }
+
+  function choose(name, focus) {
+    strategy = name
+    draw()
+    if (focus) choices.querySelector('[aria-checked=true]').focus()
+  }
+
+  choices.addEventListener('keydown', event => {
+    const names = Object.keys(WORDS), k = names.indexOf(strategy)
+    const to = { ArrowRight: k + 1, ArrowDown: k + 1, ArrowLeft: k - 1, ArrowUp: k - 1 }[event.key]
+    if (to === undefined) return
+    event.preventDefault()
+    event.stopPropagation()
+    choose(names[(to + names.length) % names.length], true)
+  })
+
+  function drawSettings(v) {
+    choices.replaceChildren(...Object.keys(WORDS).map(name => h('button', { role: 'radio', 'aria-checked': String(name === strategy), tabindex: name === strategy ? 0 : -1, 'data-strategy': name, on: { click: () => choose(name) } }, WORDS[name])))
+    about.textContent = v.strategies[strategy]
+    fields.gap.row.hidden = strategy !== 'auto'
+    fields.runs.row.hidden = strategy !== 'random'
+    for (const [name, { input, error }] of Object.entries(fields)) {
+      input.placeholder = name === 'lanes' ? String(v.lanes) : String(+(+v.own[name]).toFixed(3))
+      const wrong = v.wrong.field === name
+      input.setAttribute('aria-invalid', String(wrong))
+      error.textContent = wrong ? v.wrong.message : ''
+    }
+    const focused = el.getRootNode().activeElement
+    begin.hidden = v.running
+    stop.hidden = bar.hidden = !v.running
+    if (focused === begin && v.running) stop.focus()
+    if (focused === stop && !v.running) begin.focus()
+    if (v.share > 0) bar.value = v.share
+    else bar.removeAttribute('value')
+    const kept = v.searched.bests?.length
+    said.className = v.failed ? 'said failed' : 'said'
+    const message = v.running ? v.status : v.failed ? v.status : v.status === 'cancelled' ? (kept ? 'Cancelled. What was found is kept: click one to load it.' : 'Cancelled before anything was found.') : v.searched.told || ''
+    if (said.textContent !== message) said.textContent = message
+  }
+
+  // The curve ------------------------------------------------------------------------------
+  const plot = h('div', { class: 'plot', role: 'img' })
+  const axis = h('span', { class: 'segment small', role: 'group', 'aria-label': 'Axis' }, ['seconds', 'runs'].map(name => h('button', { 'aria-pressed': String(name === over), 'data-axis': name, on: { click: () => { over = name; drawnAt = ''; draw() } } }, name === 'runs' ? 'runs' : 'seconds')))
+  const foot = h('p', { class: 'quiet foot' })
+  const curve = h('section', { class: 'curve' }, h('h3', {}, 'Best so far ', h('small', {}, 'cycles, over their lower bound'), axis), plot, foot)
+  new ResizeObserver(() => { drawnAt = ''; drawCurve(model.view) }).observe(plot)
+
+  const make = (tag, attributes, text) => {
+    const node = document.createElementNS(SVG, tag)
+    for (const [k, v] of Object.entries(attributes)) node.setAttribute(k, v)
+    if (text !== undefined) node.textContent = text
+    return node
+  }
+
+  function drawCurve(v) {
+    if (!there(model)) return
+    const found = v.searched, points = found.points || []
+    axis.querySelectorAll('button').forEach(b => b.setAttribute('aria-pressed', String(b.dataset.axis === over)))
+    const width = plot.clientWidth, height = plot.clientHeight
+    const key = JSON.stringify([points.length, points[points.length - 1], width, height, over])
+    if (key === drawnAt || width < 40) return
+    drawnAt = key
+    const known = points.filter(p => p[2] !== null)
+    if (!known.length) {
+      plot.replaceChildren(h('p', { class: 'quiet' }, points.length || v.running ? 'Nothing was simulated yet.' : 'No search yet. Start one to see the best schedule fall and its lower bound rise.'))
+      plot.setAttribute('aria-label', 'No search yet')
+      foot.textContent = ''
+      return
+    }
+    const last = known[known.length - 1], best = last[2], bound = points[points.length - 1][3]
+    const gap = bound > 0 ? `gap ${(100 * Math.max(0, 1 - bound / best)).toFixed(1)} %` : 'no bound'
+    foot.textContent = `best ${number(best)} cycles · bound ${bound > 0 ? '≥ ' + number(bound) + ' cycles' : '–'} · ${gap}`
+    plot.setAttribute('aria-label', `Best ${number(best)} cycles, ${gap}, after ${last[0]} s and ${last[1]} simulated regions`)
+    const left = 62, right = 10, top = 8, bottom = 26
+    const x = over === 'seconds' ? p => p[0] : p => p[1]
+    const end = Math.max(...points.map(x), over === 'seconds' ? .1 : 1)
+    const lows = points.map(p => p[3]).filter(b => b > 0)
+    const high = Math.max(...known.map(p => p[2])) * 1.15, low = Math.min(best, ...lows) * .87
+    const px = value => left + (width - left - right) * value / end
+    const py = value => top + (height - top - bottom) * (1 - Math.log(value / low) / Math.log(high / low))
+    const svg = make('svg', { width, height, viewBox: `0 0 ${width} ${height}` })
+    for (const tick of ticks(low, high)) {
+      svg.append(make('line', { x1: left, x2: width - right, y1: py(tick), y2: py(tick), class: 'grid' }), make('text', { x: left - 6, y: py(tick) + 4, 'text-anchor': 'end' }, number(tick)))
+    }
+    for (let k = 0; k <= 4; k++) {
+      const value = end * k / 4
+      if (over === 'runs' && end < 4 && value !== Math.round(value)) continue
+      svg.append(make('text', { x: px(value), y: height - 8, 'text-anchor': k === 4 ? 'end' : k ? 'middle' : 'start' }, over === 'seconds' ? `${+value.toPrecision(2)} s` : number(value)))
+    }
+    const steps = (list, value) => list.map((p, k) => k ? `H${px(x(p)).toFixed(1)}V${py(value(p)).toFixed(1)}` : `M${px(x(p)).toFixed(1)} ${py(value(p)).toFixed(1)}`).join('') + `H${px(end).toFixed(1)}`
+    const below = points.filter(p => p[3] > 0)
+    if (below.length) {
+      svg.append(make('path', { class: 'between', d: `M${px(x(below[0])).toFixed(1)} ${height - bottom}V${py(below[0][3]).toFixed(1)}${steps(below, p => p[3]).replace(/^M[^HV]*/, '')}V${height - bottom}Z` }))
+      svg.append(make('path', { class: 'bound', d: steps(below, p => p[3]) }))
+    }
+    svg.append(make('path', { class: 'best', d: steps(known, p => p[2]) }))
+    for (const p of known) {
+      if (p !== known[0] && p[2] === known[known.indexOf(p) - 1][2]) continue
+      const dot = make('circle', { cx: px(x(p)), cy: py(p[2]), r: 3, class: 'dot' })
+      dot.append(make('title', {}, `${number(p[2])} cycles after ${p[0]} s, ${p[1]} simulated regions`))
+      svg.append(dot)
+    }
+    plot.replaceChildren(svg)
+  }
+
+  /** Round numbers between two, few on a logarithmic axis. */
+  function ticks(low, high) {
+    const all = []
+    for (let power = Math.floor(Math.log10(low)); power <= Math.log10(high); power++) for (const m of [1, 1.5, 2, 3, 4, 5, 6, 8]) all.push(m * 10 ** power)
+    const inside = all.filter(t => t >= low && t <= high)
+    const step = Math.ceil(inside.length / 5)
+    return inside.filter((_, k) => k % step === 0)
+  }
+
+  // The best found -------------------------------------------------------------------------
+  const rows = h('tbody')
+  const bests = h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Best schedules found' }, h('table', {}, h('thead', {}, h('tr', {}, [['cycles', 'figure'], ['after', 'figure'], ['schedule', '']].map(([t, c]) => h('th', { scope: 'col', class: c }, t)))), rows))
+  curve.append(bests)
+
+  function drawBests(v) {
+    const found = v.searched, list = found.bests || [], same = found.problem === v.problem
+    bests.hidden = !list.length
+    const at = [...rows.querySelectorAll('button')].indexOf(el.getRootNode().activeElement)
+    rows.replaceChildren(...list.map(b => h('tr', {}, h('td', { class: 'figure' }, number(b.cycles)), h('td', { class: 'figure', title: `${b.runs} simulated regions` }, `${b.seconds} s`),
+      h('td', { class: 'text' }, h('button', { class: 'load', disabled: !same || v.running, title: same ? `Load this schedule:\n${b.schedule}` : 'It was found for another program, data set or machine', 'data-load': b.cycles, on: { click: () => model.send_msg({ kind: 'take', schedule: b.schedule }) } }, b.schedule || '(every statement alone)')))))
+    if (at >= 0) rows.querySelectorAll('button')[at]?.focus()
+  }
+
+  // The funnel -----------------------------------------------------------------------------
+  const fell = h('section', { class: 'funnel' })
+
+  function drawFunnel(v) {
+    const { funnel = [], space } = v.searched
+    const most = Math.max(...funnel.map(f => Math.log10(f.count + 1)), 1)
+    const line = (name, text, share, kind, title, more) => h('li', { class: kind, title, tabindex: 0, 'aria-label': `${name}: ${text}. ${title}` }, h('span', { class: 'name' }, name), h('span', { class: 'track' }, h('i', { style: `width:${(100 * Math.min(1, share)).toFixed(1)}%` })), h('span', { class: 'figure' }, text), more ? h('small', {}, more) : '')
+    fell.replaceChildren(h('h3', {}, 'What fell, and why ', h('small', {}, 'logarithmic')),
+      space ? h('p', {}, 'The space has ', h('b', { class: 'space', title: space.digits }, space.text), ` schedules${space.exact ? ', counted exactly' : '; there was no time to count all'}.`) : '',
+      funnel.length ? h('ul', { 'aria-label': 'Ways of regions by what became of them' }, funnel.map(f => line(f.name, number(f.count), Math.log10(f.count + 1) / most, f.kind, f.meaning, f.example ? `e.g. ${f.example}` : '')))
+        : h('p', { class: 'quiet' }, 'Every way of a region that the search meets is counted here, by the rule or the number that removed it.'),
+      funnel.length ? h('p', { class: 'quiet' }, 'Counts are ways of regions: one removed way removes every schedule that has it.') : '')
+  }
+
+  // Why not --------------------------------------------------------------------------------
+  const own = h('textarea', { rows: 3, spellcheck: 'false', 'aria-label': 'A schedule to ask about', placeholder: 'fuse T1..H; order T1..H: i,k,p,n' })
+  const answer = h('div', { class: 'answer', role: 'status', 'aria-live': 'polite' })
+  const ask = text => model.send_msg({ kind: 'why', text })
+  const shown = h('button', { class: 'button', 'data-action': 'why', on: { click: () => ask('') } }, 'Ask for the design shown')
+  const pasted = h('button', { class: 'button', 'data-action': 'why-text', on: { click: () => own.value.trim() && ask(own.value) } }, 'Ask for this text')
+  own.addEventListener('keydown', event => { if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) { event.preventDefault(); event.stopPropagation(); pasted.click() } })
+  const why = h('section', { class: 'why' }, h('h3', {}, 'Why not this schedule?'),
+    h('p', { class: 'quiet' }, 'The answer says by which rule or number a schedule falls: a rule of the compiler, its floor, its estimate or its run against the best.'),
+    shown, h('details', {}, h('summary', {}, 'Another schedule, as text'), own, pasted), answer)
+
+  function drawWhy(v) {
+    const a = v.verdict
+    shown.title = `${v.schedule || 'every statement alone'}\n${v.simulated || v.estimate}`
+    if (!a.text) return answer.replaceChildren()
+    const row = (name, text) => text ? [h('dt', {}, name), h('dd', {}, text)] : []
+    answer.replaceChildren(h('p', { class: `fate ${a.fate}` }, a.text), h('dl', {}, row(`best of ${a.from}`, a.best), row('at least, proved', a.least), row('expected', a.expected), row('simulated', a.cycles)),
+      a.fate === 'unknown' || a.fate === 'not legal' ? '' : h('p', { class: 'quiet' }, !a.searched ? 'Nothing was searched for this problem yet.' : a.outside.length ? `It is not in the space that was searched: ${a.outside.join('; ')}.` : 'It is in the space that was searched.'),
+      v.old ? h('p', { class: 'quiet old' }, 'The design has changed since this answer.') : '')
+  }
+
+  el.append(h('div', { class: 'frame' }, settings, curve, fell, why))
+
+  function draw() {
+    if (!there(model)) return
+    const v = model.view
+    drawSettings(v)
+    drawCurve(v)
+    drawBests(v)
+    drawFunnel(v)
+    drawWhy(v)
+  }
+
+  model.on('view', draw)
+  draw()
+}

@@ -1,0 +1,109 @@
+/** Undo, redo and every step with its factor; find, share, save, load, theme, keys. */
+export function render({ model: sent, el }) {
+  const model = drawn(sent)
+  const LARGEST = 4 << 20   // bytes of a saved session
+  const KEYS = [
+    ['Ctrl+K', 'find or do anything'], ['Ctrl+Enter', 'run, or cancel'], ['Ctrl+Z, Ctrl+Shift+Z', 'undo, redo'], ['F6, Shift+F6', 'next, previous pane'], ['Ctrl+B', 'fold the rail'],
+    ['1 to 7', 'open a view'], ['← → on a bar', 'move the boundary'], ['Enter on a seam', 'cut there'], ['Delete on a bar', 'fuse both sides'],
+    ['Alt+↑, Alt+↓ on an index', 'move its row'], ['arrows, Enter in the table', 'next cell, select it'], ['+ − 0 in the graph', 'zoom, fit'], ['arrows, N, P in the graph', 'along edges, next, previous node'], ['F, / in the graph', 'fold or open, find'],
+    ['arrows on a splitter', 'size of a pane'], ['P on a run', 'pin it as A'], [', . Space in Streams', 'back, step, play'], ['Esc', 'clear the selection, end a drag'], ['?', 'this list and the tour'],
+  ]
+  const say = (name, detail) => el.dispatchEvent(new CustomEvent(`fuseloom:${name}`, { bubbles: true, composed: true, detail }))
+  const quiet = (label, text, title, act) => h('button', { class: 'quiet', 'aria-label': label, title, on: { click: act } }, text)
+  const undo = quiet('Undo', '↶ Undo', 'Undo the last change (Ctrl+Z)', () => model.send_msg({ kind: 'undo' }))
+  const redo = quiet('Redo', '↷ Redo', 'Do it again (Ctrl+Shift+Z)', () => model.send_msg({ kind: 'redo' }))
+  const steps = h('div', { class: 'steps', role: 'group', 'aria-label': 'Steps so far' })
+  const said = h('span', { class: 'news', role: 'status', 'aria-live': 'polite' })
+  const file = h('input', { type: 'file', accept: '.json,application/json', hidden: true, 'aria-label': 'A saved session', on: { change: load } })
+  const help = h('dialog', { 'aria-label': 'Keys' }, h('h2', {}, 'Keys'),
+    h('dl', {}, KEYS.flatMap(([key, what]) => [h('dt', {}, key), h('dd', {}, what)])),
+    h('div', { class: 'keys' }, h('button', { class: 'button primary', on: { click: () => { help.close(); say('tour') } } }, 'Take the tour (3 minutes)'),
+      h('button', { class: 'button', on: { click: () => help.close() } }, 'Close')))
+  const palette = makePalette(() => {
+    const command = (name, hint, act) => ({ group: 'Command', name, hint, act })
+    const offers = []  // what the bench around has: Run, its views and panes
+    say('offers', offers)
+    return [...offers.filter(o => o.group === 'Command'),
+      !undo.disabled && command('Undo', 'Ctrl+Z', () => undo.click()), !redo.disabled && command('Redo', 'Ctrl+Shift+Z', () => redo.click()),
+      command('Share', 'copy an address of this design', share), command('Save', 'this session as a file', () => say('save')), command('Open', 'a saved session', () => file.click()),
+      command('Light or dark theme', '', theme), command('Tour', '3 minutes', () => say('tour')), command('Keys', '?', () => help.showModal()),
+      ...offers.filter(o => o.group !== 'Command'),
+      ...(model.view.finds ?? []).map(entry => ({ ...entry, act: () => model.send_msg({ kind: 'take', do: entry.do }) }))].filter(Boolean)
+  })
+  el.append(h('div', { class: 'bar' },
+    h('span', { class: 'brand' }, h('span', { class: 'mark', 'aria-hidden': 'true' }, '⋈'), 'Fuseloom'),
+    quiet('Fold or show the rail', '☰', 'Fold or show the rail (Ctrl+B)', () => say('rail')), h('i'), undo, redo, steps, said,
+    quiet('Find or do anything', 'Find…', 'Find or do anything (Ctrl+K)', () => palette.open()),
+    quiet('Share', 'Share', 'Copy an address that opens this model, data and schedule', share),
+    quiet('Save', 'Save', 'Save this session as a file', () => say('save')),
+    quiet('Open', 'Open…', 'Open a saved session', () => file.click()), file, h('i'),
+    quiet('Keys', '?', 'Keys and the tour (?)', () => help.showModal()),
+    quiet('Light or dark', '◐', 'Light or dark theme', theme)), help, palette.dialog)
+
+  let quietly = null
+  function tell(text) {
+    said.textContent = text
+    clearTimeout(quietly)
+    quietly = setTimeout(() => { said.textContent = '' }, 4000)
+  }
+
+  async function share() {
+    const address = new URL(model.view.address || '', location.href).href
+    history.replaceState(null, '', address)
+    try {
+      await navigator.clipboard.writeText(address)
+      tell('Address copied')
+    } catch { tell('The address is in the address bar') }
+  }
+
+  async function load() {
+    const [chosen] = file.files
+    file.value = ''
+    if (!chosen) return
+    if (chosen.size > LARGEST) { tell(`A session of ${Math.ceil(chosen.size / 1e6)} MB: more than the 4 MB that are read`); return }
+    try {
+      const saved = JSON.parse(await chosen.text())
+      if (typeof saved !== 'object' || saved === null || Array.isArray(saved)) throw new Error('not an object')
+      model.send_msg({ kind: 'restore', saved })
+    } catch { tell(`${chosen.name} is no saved session: it is not JSON. Nothing has changed.`) }
+  }
+
+  /** The page's own switch, which Bokeh's plots follow too. */
+  function theme() {
+    const find = root => {
+      for (const node of root.querySelectorAll('*')) {
+        if (node.matches('[aria-label="Toggle theme"]')) return node
+        const inner = node.shadowRoot && find(node.shadowRoot)
+        if (inner) return inner
+      }
+      return null
+    }
+    find(document)?.click()
+  }
+
+  function draw() {
+    if (!there(model)) return
+    const { trail, at, undo: back, redo: forth } = model.view
+    undo.disabled = !back
+    redo.disabled = !forth
+    steps.replaceChildren(...trail.flatMap((step, k) => [k > 0 && h('span', { class: 'then', 'aria-hidden': 'true' }, '›'),
+      h('button', {
+        class: 'step', 'aria-current': k === at ? 'step' : null, title: step.hint, on: { click: () => k !== at && model.send_msg({ kind: 'travel', by: k - at }) },
+      }, step.name, step.factor && h('b', { class: step.better ? 'up' : 'down' }, step.factor))]).filter(Boolean))
+    steps.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
+  }
+
+  window.addEventListener('keydown', event => {
+    if (el.isConnected && (event.ctrlKey || event.metaKey) && !event.shiftKey && !event.altKey && event.key.toLowerCase() === 'k') {
+      event.preventDefault()
+      palette.open()
+      return
+    }
+    if (!el.isConnected || event.key !== '?' || event.ctrlKey || event.metaKey) return
+    let node = document.activeElement
+    while (node?.shadowRoot?.activeElement) node = node.shadowRoot.activeElement
+    if (!node?.matches?.('input, textarea, select')) help.showModal()
+  })
+  model.on('view', draw)
+  draw()
+}

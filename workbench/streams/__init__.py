@@ -1,0 +1,1 @@
+"""Stepping through a region's run: tokens on the edges, and what each node just did."""

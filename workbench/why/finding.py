@@ -1,0 +1,80 @@
+"""What takes a moment to find out of a design: what is computed again, and what would help."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from engine.dataflow.cost import Known
+from engine.dataflow.why.attribution import Part, attribution
+from engine.dataflow.why.recomputation import Recomputation, recomputation
+from engine.dataflow.why.suggestions import Asked, Suggestion, suggestions
+from engine.errors import FuseloomError
+from workbench.state.design import Built, build
+from workbench.state.records import KeptRun
+from workbench.state.session import Session
+
+SECONDS = 1.5
+"""What looking for changes may take; answers do not wait for it."""
+MUCH = 1.1
+"""Times over that something is computed before a cut behind it is tried first."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """What was found of a design.
+
+    Attributes
+    ----------
+    pinned : Part or None
+        Where the cycles of run A went, if one is pinned that can be compared.
+    """
+
+    repeated: tuple[Recomputation, ...]
+    suggestions: tuple[Suggestion, ...]
+    pinned: Part | None = None
+
+
+def key(session: Session) -> str:
+    """All that it depends on."""
+    record, pinned = session.record, pinned_of(session)
+    mine = None if record is None else (record.run.cycles, record.run.explained)
+    theirs = None if pinned is None else (pinned.configuration, pinned.run.explained)
+    return repr((session.configuration, mine, theirs))
+
+
+def find(session: Session) -> Found:
+    """Look for it, of what a session shows now."""
+    built, record = session.built, session.record
+    known = Known.of(built.compilation.program, built.data, machine=built.design.machine)
+    repeated = recomputation(built.compilation, known, built.estimate)
+    heavy = tuple(one.tensor for one in repeated if one.factor >= MUCH)
+    asked = asked_of(built, record, heavy)
+    pinned = pinned_of(session)
+    tree = None if pinned is None else _attributed(pinned, built)
+    return Found(repeated, suggestions(asked, seconds=SECONDS), tree)
+
+
+def _attributed(pinned: KeptRun, built: Built) -> Part | None:
+    """Where the cycles of run A went; None if this engine makes other regions of its design."""
+    try:
+        return attribution(pinned.run, build(pinned.design, built).compilation)
+    except (FuseloomError, ValueError):
+        return None
+
+
+def asked_of(built: Built, record: KeptRun | None, heavy: tuple[str, ...] = ()) -> Asked:
+    """A design and its run, with the kernels as they are drawn."""
+    kernels = {tensor: unit.name for unit in built.units for tensor in unit.statements}
+    run = None if record is None else record.run
+    return Asked(
+        built.compilation, built.data, built.design.machine, built.estimate, run, kernels, heavy
+    )
+
+
+def pinned_of(session: Session) -> KeptRun | None:
+    """Run A, if it is another one and of the same program and data."""
+    pinned, record = session.reference, session.record
+    if pinned is None or (record is not None and pinned.configuration == record.configuration):
+        return None
+    same = pinned.design.model == session.design.model and pinned.design.text == session.design.text
+    return pinned if same else None
