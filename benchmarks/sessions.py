@@ -3,10 +3,12 @@
     python benchmarks/sessions.py [--visitors 10] [--minutes 10] [--hostile] [--pause 1.0]
     python benchmarks/sessions.py --visits 100
 
-Each visitor drags the boundary of Karate GCN to a place of its own choice, and now and then runs;
-the cycles are compared with those of the same design simulated here.  With ``--hostile`` one more
-visitor sends the worst there is, all the time (:mod:`benchmarks.hostile`).  At the end the server
-is told to end, and nothing of it may be left.  With ``--visits`` so many visitors come one after
+Each visitor drags the boundary of Karate GCN to a place of its own choice, and now and then runs,
+half of the time with events, and then zooms into the timeline; the cycles, and those of every
+column, are compared with those of the same design simulated here.  When all have left, the
+server's memory is compared with that after one visitor.  With ``--hostile`` one more visitor sends
+the worst there is, all the time (:mod:`benchmarks.hostile`).  At the end the server is told to
+end, and nothing of it may be left.  With ``--visits`` so many visitors come one after
 another, each drags, runs and goes, and the server's memory is told.
 """
 
@@ -14,34 +16,62 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import json
 import os
 import random
 import time
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import cache
+from typing import Any
 
 from benchmarks.hostile import harass
 from benchmarks.visitors import Server, Visitor
+from engine.dataflow.sim.events.files import new_file
+from engine.dataflow.sim.explain.data import PAGE, observation
 from engine.dataflow.sim.program_runs import simulate
+from engine.dataflow.sim.records import program_record
+from workbench.state.look import Window
 from workbench.state.session import Session
+from workbench.timeline import windows
+
+WIDTH = 600
+"""Columns of a timeline, as a browser asks for them."""
+
+
+@cache
+def ran(cuts: tuple[int, ...]) -> Session:
+    """Karate GCN under these cuts, run here."""
+    session = Session("gcn", "karate")
+    session.set_cuts(cuts)
+    built = session.built
+    machine = session.machine
+    run = simulate(built.compilation, built.data, machine, observe=observation(True, new_file()))
+    session.finish(built, program_record(run, run.check(), PAGE))
+    return session
 
 
 @cache
 def cycles(cuts: tuple[int, ...]) -> str:
     """What a run of Karate GCN under these cuts takes, computed here."""
-    session = Session("gcn", "karate")
-    session.set_cuts(cuts)
-    run = simulate(session.compilation, session.built.data, session.machine)
-    return f"{run.cycles:,} cycles"
+    return f"{ran(cuts).record.run.cycles:,} cycles"
+
+
+def window(cuts: tuple[int, ...], seen: dict[str, Any]) -> dict[str, Any]:
+    """What a window of that run's timeline shows, computed here."""
+    session = ran(cuts)
+    asked = Window("window", seen["number"], seen["from"], seen["to"], WIDTH, tuple(seen["rows"]))
+    session.look_into(asked)
+    return json.loads(json.dumps(windows.answer(session)))
 
 
 @dataclass
 class Outcome:
-    """Seconds of drags and runs, and what was wrong."""
+    """Seconds of drags, runs and zooms into timelines, and what was wrong."""
 
     drags: list[float] = field(default_factory=list)
     runs: list[float] = field(default_factory=list)
+    looks: list[float] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
     hostile: Counter[str] = field(default_factory=Counter)
     """Of each kind how many requests the hostile visitor sent."""
@@ -51,6 +81,7 @@ class Outcome:
             [
                 f"drags: {len(self.drags):,}, {quantiles(self.drags)}",
                 f"runs:  {len(self.runs):,}, {quantiles(self.runs)}",
+                f"looks: {len(self.looks):,}, {quantiles(self.looks)}",
                 f"wrong: {len(self.wrong)} {self.wrong[:3]}",
                 f"hostile: {dict(self.hostile) or 'nobody'}",
             ]
@@ -80,10 +111,14 @@ async def visit(visitor: Visitor, seed: int, until: float, pause: float, outcome
             outcome.drags.append(await visitor.drag(gap, to))
             wanted = "run"
             if rng.random() < 0.25:
-                outcome.runs.append(await visitor.run())
+                events = rng.random() < 0.5
+                outcome.runs.append(await visitor.run(events))
                 shown = visitor.view("RunPanel")["result"]["cycles"]
                 if shown != cycles(visitor.cuts):
                     outcome.wrong.append(f"{visitor.cuts}: {shown}, not {cycles(visitor.cuts)}")
+                if events:
+                    wanted = "timeline"
+                    await look(visitor, rng, outcome)
     except (TimeoutError, AssertionError) as problem:
         chain, line = visitor.view("FusionChain"), visitor.data("Connection")
         outcome.wrong.append(
@@ -96,6 +131,20 @@ async def visit(visitor: Visitor, seed: int, until: float, pause: float, outcome
         )
     finally:
         await visitor.close()
+
+
+async def look(visitor: Visitor, rng: random.Random, outcome: Outcome) -> None:
+    """Zoom into the timeline of the run that is shown."""
+    timeline = visitor.view("Timeline")
+    total = timeline["runs"]["b"]["cycles"]
+    start = rng.randrange(total)
+    stop = rng.randrange(start, total) + 1
+    rows = sorted(rng.sample(range(len(timeline["rows"])), 12))
+    asked = time.monotonic()
+    seen = await visitor.look(start, stop, WIDTH, rows)
+    outcome.looks.append(time.monotonic() - asked)
+    if seen != window(visitor.cuts, seen):
+        outcome.wrong.append(f"{visitor.cuts}: cycles {start} to {stop} of rows {rows}: {seen}")
 
 
 async def measure(
@@ -123,12 +172,17 @@ async def come_and_go(server: Server, visits: int) -> dict[int, float]:
         await visitor.run()
         await visitor.close()
         if number in (1, 10, visits // 2, visits):
-            while server.health()["pages"]:
-                await asyncio.sleep(1)
-            await asyncio.sleep(20)  # it collects what is left some seconds after
-            memory[number] = server.health()["memory"] / 1e6
+            memory[number] = await left_alone(server)
             print(f"after {number} visits: {memory[number]:.1f} MB", flush=True)
     return memory
+
+
+async def left_alone(server: Server) -> float:
+    """Memory of the server, in MB, when all pages are gone and what they left is collected."""
+    while server.health()["pages"]:
+        await asyncio.sleep(1)
+    await asyncio.sleep(20)
+    return server.health()["memory"] / 1e6
 
 
 def main() -> None:
@@ -148,6 +202,7 @@ def main() -> None:
     for gap in range(1, 8):
         cycles((gap,))
     with Server() as server:
+        before = asyncio.run(come_and_go(server, 1))[1]
         outcome = asyncio.run(
             measure(server, options.visitors, 60 * options.minutes, options.pause, options.hostile)
         )
@@ -159,8 +214,10 @@ def main() -> None:
         print("health:", {k: v for k, v in server.health().items() if k != "limits"})
         if outcome.wrong:
             for line in server.log()[-400:]:
-                if line["event"] not in ("run",):
+                if line["event"] not in ("run", "request"):
                     print(line)
+        after = asyncio.run(left_alone(server))
+        print(f"memory when all have left: {after:.1f} MB, {after / before - 1:+.1%}")
         print("faults in the log:", server.faults() or "none")
         took, left = server.end()
         print(f"ended in {took:.2f} s, {len(left)} processes left")

@@ -164,6 +164,7 @@ class Visitor:
         self._hears = asyncio.Event()
         self._hears.set()
         self._numbers = 0
+        self._looks = 0
         self._reading: asyncio.Task[None]
         self.lost = False
 
@@ -332,10 +333,12 @@ class Visitor:
 
         return await self.until(shown)
 
-    async def run(self) -> float:
-        """Simulate; seconds until the cycles are there."""
+    async def run(self, events: bool = False) -> float:
+        """Simulate, keeping every wait if asked; seconds until the cycles are there."""
         before = self.view("RunPanel")["finished"]
-        await self.tell("RunPanel", {"kind": "run"})
+        await self.tell(
+            *(("Timeline", {"kind": "events"}) if events else ("RunPanel", {"kind": "run"}))
+        )
         started = time.monotonic()
 
         def shown() -> bool:
@@ -348,6 +351,18 @@ class Visitor:
         view = self.view("RunPanel")
         assert not view["result"]["stale"], view
         return time.monotonic() - started
+
+    async def look(self, start: int, stop: int, width: int, rows: list[int]) -> dict[str, Any]:
+        """Zoom into the timeline; what is shown of that window."""
+        self._looks += 1
+        request = {"kind": "window", "number": self._looks, "from": start, "to": stop}
+        await self.tell("Timeline", {**request, "width": width, "rows": rows})
+
+        def answer() -> dict[str, Any]:
+            return json.loads(self.data("Timeline").get("answered", "{}"))
+
+        await self.until(lambda: answer().get("number") == self._looks)
+        return answer()
 
 
 def _plain(data: Any) -> Any:
