@@ -73,8 +73,21 @@ def linked(page):
     expect(page.locator(".tip")).to_contain_text("22,000 cycles")
 
 
+PRINT = "window.print = () => { top.printed = document.documentElement.outerHTML }"
+
+
+def one_sheet(page, size: list[float]) -> bytes:
+    """What is printed: one page, as large as the drawing in pixels."""
+    pdf = page.pdf(prefer_css_page_size=True)
+    boxes = re.findall(rb"/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]", pdf)
+    assert len(boxes) == 1
+    assert [float(x) for x in boxes[0]] == pytest.approx([x * 72 / 96 for x in size], abs=1.5)
+    return pdf
+
+
 def test_plots_and_table_are_one_and_a_click_loads_a_run(page, offline):
     session = ran()
+    page.add_init_script(PRINT)
     serve_component(page, lambda: CostsPanel(session, height=700))
     expect(page.locator("tr[data-run]")).to_have_count(3)
     linked(page)
@@ -115,7 +128,13 @@ def test_plots_and_table_are_one_and_a_click_loads_a_run(page, offline):
         page.locator("[data-action=svg]").click()
     drawing = download.value.path().read_text()
     assert "var(--" not in drawing
-    assert len(ET.fromstring(drawing).findall("{http://www.w3.org/2000/svg}svg")) >= 4
+    plots = ET.fromstring(drawing)
+    assert len(plots.findall("{http://www.w3.org/2000/svg}svg")) >= 4
+    page.locator("[data-action=pdf]").click()
+    sheet = page.evaluate("printed")
+    pdf = one_sheet(offline(sheet), [float(plots.get(side)) for side in ("width", "height")])
+    assert pdf.count(b"/FontFile2") >= 1  # letters are letters, not pixels
+    assert b"/Subtype /Image" not in pdf
     with page.expect_download() as download:
         page.locator("[data-action=export]").click()
     text = download.value.path().read_text()

@@ -11,6 +11,7 @@ import pytest
 from benchmarks.visitors import ROOT, Server
 
 from .conftest import PATIENCE
+from .test_costs import PRINT
 
 try:
     from playwright.sync_api import expect
@@ -40,6 +41,7 @@ def fits_in_both_themes(page):
 
 @pytest.mark.parametrize("viewport", VIEWPORTS)
 def test_the_served_page_works_under_its_policy(page):
+    page.add_init_script(PRINT)
     with Server() as server:
         open_page(page, server)
         page.locator("button.bar[data-gap='4']").focus()
@@ -59,6 +61,8 @@ def test_the_served_page_works_under_its_policy(page):
             with page.expect_download() as saved:
                 page.locator(f"[data-action={action}]").click()
             assert "yours 1" in saved.value.path().read_text()
+        page.locator("[data-action=pdf]").click()
+        assert "<svg" in page.evaluate("printed")
         fits_in_both_themes(page)
         page.goto("about:blank")
         assert not server.faults()

@@ -103,9 +103,10 @@ export function render({ model: sent, el }) {
     model.send_msg({ kind: 'export', runs: filtered().map(r => r.id) })
   }
   const svgs = h('button', { class: 'button small', 'data-action': 'svg', title: 'The plots that are shown, as one drawing', on: { click: () => saveAs(drawing(shownPlots, frame), 'fuseloom-costs.svg', 'image/svg+xml') } }, 'SVG')
+  const pdf = h('button', { class: 'button small', 'data-action': 'pdf', title: 'The plots that are shown, printed on one sheet: choose "Save as PDF" as the printer', on: { click: () => printed(drawing(shownPlots, frame), 'fuseloom-costs') } }, 'PDF')
   const legend = h('div', { class: 'legend' })
   const bar = h('div', { class: 'tools' }, search, flag('right', 'right only', 'Leave out runs whose result is wrong or was not checked'), flag('same', 'this problem only', 'Runs of the program, data and machine that are shown'), flag('log', 'log axes', 'Logarithmic axes'), told,
-    h('span', { class: 'ends' }, goTo('Ranking', () => table), goTo('Importance', () => importance), exporting, svgs))
+    h('span', { class: 'ends' }, goTo('Ranking', () => table), goTo('Importance', () => importance), exporting, svgs, pdf))
   const plots = h('div', { class: 'plots' })
   const table = h('div', { class: 'ranking' })
   const importance = h('div', { class: 'shares' })

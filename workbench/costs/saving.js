@@ -43,3 +43,19 @@ function drawing(plots, host) {
     s('rect', { width: '100%', height: '100%', fill: style.backgroundColor }), parts)
   return new XMLSerializer().serializeToString(whole)
 }
+
+/** Have the browser print a drawing on a sheet of its own size: its dialogue saves that as a PDF, lines as lines. */
+function printed(text, title) {
+  const picture = new DOMParser().parseFromString(text, 'image/svg+xml').documentElement
+  const [width, height] = ['width', 'height'].map(name => Math.ceil(+picture.getAttribute(name)))
+  const frame = h('iframe', { class: 'sheet', title: 'Sheet to print', 'aria-hidden': 'true', tabindex: -1, style: 'position:fixed;width:0;height:0;border:0' })
+  document.body.append(frame)
+  const sheet = frame.contentDocument
+  sheet.title = title
+  const style = sheet.createElement('style')
+  style.textContent = `@page { size: ${width}px ${height}px; margin: 0 } html, body { margin: 0; print-color-adjust: exact } svg { display: block }`
+  sheet.head.append(style)
+  sheet.body.append(sheet.importNode(picture, true))
+  frame.contentWindow.addEventListener('afterprint', () => frame.remove())
+  frame.contentWindow.print()
+}

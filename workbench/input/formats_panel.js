@@ -2,13 +2,15 @@
 export function render({ model: sent, el }) {
   const model = drawn(sent)
   const body = h('tbody')
-  let asked = ''
+  let asked = ''   // the tensor of the last request
+  let waiting = 0  // requests without an answer
   el.append(h('details', {}, h('summary', {}, h('b', {}, 'Formats of the tensors')),
     h('p', { class: 'quiet' }, 'Levels are stored from left to right. A change is an edit of the program; Undo goes back.'),
     h('div', { class: 'scroll' }, h('table', {}, h('thead', {}, h('tr', {}, ['tensor', 'shape', 'is', 'levels, outermost first', 'as text'].map(t => h('th', { scope: 'col' }, t)))), body))))
 
   function send(t, levels, order) {
     asked = t.name
+    waiting += 1
     model.send_msg({ kind: 'format', tensor: t.name, levels, order })
   }
 
@@ -35,12 +37,13 @@ export function render({ model: sent, el }) {
 
   model.on('view', draw)
   model.on('status', () => {
+    waiting = Math.max(0, waiting - 1)
     if (asked && model.status.ok === false) {
       draw()
       const row = body.querySelector(`[data-tensor="${asked}"] .error-line`)
       if (row) row.textContent = `✕ ${model.status.message}`
     }
-    asked = ''
+    if (!waiting || model.status.ok === false) asked = ''
   })
   draw()
 }
