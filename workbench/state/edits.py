@@ -93,6 +93,9 @@ def with_cuts(built: Built, gaps: Iterable[int]) -> Design:
                 f"there is no gap {gap} to cut",
                 hint=f"a boundary stands between two kernels: 1 to {len(units) - 1}",
             )
+    for gap in built.gaps:
+        if gap not in wanted and (memory := _reshape_at(built, gap)):
+            raise _barrier(memory)
     return replace(built.design, cuts=frozenset(units[gap].start for gap in wanted))
 
 
@@ -109,15 +112,31 @@ def with_boundary_moved(built: Built, gap: int, to: int) -> Design:
         raise ScheduleError(f"there is no boundary at gap {gap} to move")
     if to == gap:
         return built.design
+    if memory := _reshape_at(built, gap):
+        raise _barrier(memory)
     between = range(min(gap, to), max(gap, to) + 1)
     met = next((c for c in built.gaps if c != gap and c in between), None)
     if met is not None:
+        if memory := _reshape_at(built, met):
+            raise _barrier(memory)
         left, right = built.units[met - 1].name, built.units[met].name
         raise ScheduleError(
             f"a boundary stands already between {left} and {right}",
             hint="remove one of them to fuse the regions",
         )
     return with_cuts(built, (cuts - {gap}) | {to})
+
+
+def _reshape_at(built: Built, gap: int) -> str:
+    """The reshape on either side of a gap, by the name of its box; nothing if there is none."""
+    return next((unit.name for unit in built.units[gap - 1 : gap + 1] if unit.memory), "")
+
+
+def _barrier(memory: str) -> ScheduleError:
+    return ScheduleError(
+        f"nothing fuses across {memory}: a reshape is a fusion barrier, as memory does it",
+        hint="move other boundaries up to it from either side",
+    )
 
 
 def with_region_order(built: Built, region: int, order: Sequence[str]) -> Design:

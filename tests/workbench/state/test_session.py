@@ -262,7 +262,15 @@ def test_boundaries_stop_at_a_reshape():
     heads = next(k for k, u in enumerate(session.built.units) if u.memory)
     assert not session.remove_boundary(heads)
     assert "a reshape is a fusion barrier" in session.message
+    assert "across split heads:" in session.message, "the box as it is drawn"
+    assert not session.move_boundary(heads, heads - 1)
+    assert "across split heads:" in session.message
+    out = next(g for g in session.cuts if g > heads + 1 and not session.built.units[g].memory)
+    assert not session.move_boundary(out, heads - 1)
+    assert "a reshape is a fusion barrier" in session.message
     assert session.design == before
+    names = [unit.name for unit in session.built.units]
+    assert len(set(names)) == len(names)
 
 
 def test_a_later_run_keeps_what_was_explained(explained):
