@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from bisect import bisect
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 from engine.dataflow.compilation import CompiledRegion
+from engine.dataflow.fusion.directives import Setting, Store
 from engine.dataflow.fusion.schedule import Schedule
 from engine.dataflow.sim.machine import Machine
 from engine.errors import OrderError, ScheduleError
@@ -96,7 +98,22 @@ def with_cuts(built: Built, gaps: Iterable[int]) -> Design:
     for gap in built.gaps:
         if gap not in wanted and (memory := _reshape_at(built, gap)):
             raise _barrier(memory)
-    return replace(built.design, cuts=frozenset(units[gap].start for gap in wanted))
+    cuts = frozenset(units[gap].start for gap in wanted)
+    return replace(built.design, cuts=cuts, settings=_settings(built, cuts))
+
+
+def _settings(built: Built, cuts: Collection[int]) -> tuple[Setting, ...]:
+    """The design's settings but for how a tensor is stored that these cuts keep inside a region."""
+    inside = {s.out.tensor: bisect(sorted(cuts), k) for k, s in enumerate(built.live)}
+    leaving = set(built.program.outputs) | {
+        access.tensor
+        for statement in built.live
+        for access in statement.operands
+        if inside.get(access.tensor) != inside[statement.out.tensor]
+    }
+    settings = built.design.settings
+    kept = (s for s in settings if not isinstance(s, Store) or s.tensor in leaving)
+    return tuple(kept)
 
 
 def with_boundary_moved(built: Built, gap: int, to: int) -> Design:

@@ -273,6 +273,20 @@ def test_boundaries_stop_at_a_reshape():
     assert len(set(names)) == len(names)
 
 
+def test_how_a_tensor_is_stored_goes_when_it_stays_inside():
+    session = Session("gcn", "karate")
+    assert session.set_schedule("fuse T1..H; fuse T5..Y; store H compressed,dense")
+    text = str(session.built.schedule)
+    assert session.move_boundary(4, 3), session.message
+    assert "store" not in str(session.built.schedule)
+    assert session.undo()
+    assert str(session.built.schedule) == text
+    assert session.add_boundary(2), session.message
+    assert "store H" in str(session.built.schedule), "it is still written"
+    assert not session.set_schedule("store H compressed,dense; fuse T1..Y")
+    assert "never leaves" in session.message, "what one writes oneself is not left out"
+
+
 def test_a_later_run_keeps_what_was_explained(explained):
     parts = outcome(explained.record.run.cycles, session=explained)
     other = Session("gcn", "karate", machine=Machine.preset("hbm2"))
