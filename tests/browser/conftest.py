@@ -129,7 +129,7 @@ def opened(browser, request) -> Iterator[Bench]:
 
 @pytest.fixture
 def bench(opened) -> Iterator[Bench]:
-    """The module's bench as it was at first: its design, no runs, the first tab, its size, light."""
+    """The module's bench as it was at first: its design, no runs, the first tab, its size."""
     page, session = opened.page, opened.session
     page.set_viewport_size({"width": 1280, "height": 900})
     session.param.update(records={}, latest=None, pinned="", promises={})
