@@ -133,6 +133,7 @@ def bench(opened) -> Iterator[Bench]:
     page, session = opened.page, opened.session
     page.set_viewport_size({"width": 1280, "height": 900})
     session.param.update(records={}, latest=None, pinned="", promises={})
+    session.param.update(cell=("", ""), node=-1)
     saving.restore(session, opened.start, [])
     page.keyboard.press("Escape")
     page.get_by_role("tab", name="Graph").click()

@@ -44,6 +44,8 @@ def test_at_200_percent_nothing_is_cut_off(bench, width, height):
     page = bench.page
     page.set_viewport_size({"width": width // 2, "height": height // 2})  # as a browser enlarges
     expect(page.locator("section.region")).to_have_count(2)
+    page.locator(".app").evaluate("app => app.scrollTo(0, 0)")
+    expect(page.locator("[data-action=run]")).to_be_in_viewport()
     for name in VIEWS:
         view = open_view(page, name)
         wide = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
@@ -54,6 +56,7 @@ def test_at_200_percent_nothing_is_cut_off(bench, width, height):
         assert at["x"] + at["width"] <= width / 2 + 1, name
         assert at["height"] > 100, name
         expect(page.locator("[data-action=run]")).to_be_in_viewport()
+    assert page.locator("[data-pane=table]").bounding_box()["height"] > 200
 
 
 def test_steps_have_factors_and_are_undone_and_done_again(bench):
@@ -136,8 +139,14 @@ def test_dark_reaches_every_view(bench):
 
 def test_an_empty_view_says_what_to_do(bench):
     page = bench.page
-    says = {"Costs": "Press Run", "Why": "Press Run", "Timeline": "Run to see", "Memory": "",
-            "Search": "Start search", "Input": "Open a file"}  # fmt: skip
+    says = {
+        "Costs": "Press Run",
+        "Why": "Press Run",
+        "Timeline": "Run to see",
+        "Memory": "Choose hbm2 or ddr4",
+        "Search": "Start search",
+        "Input": "Open a file",
+    }
     for name, text in says.items():
         expect(open_view(page, name).get_by_text(text).first).to_be_visible()
     expect(page.locator("[data-pane=rail]")).to_contain_text("Press Run: each design")
@@ -266,3 +275,38 @@ def test_until_it_is_drawn_a_page_shows_its_panes_empty(bench):
                            polling=5)  # fmt: skip
     page.locator("g.node:visible").first.wait_for(timeout=LONG)
     assert page.evaluate(ground) == "none"
+
+
+def test_a_suggestion_of_lanes_is_applied_and_undone(bench):
+    page, session = bench.page, bench.session
+    open_view(page, "Why")
+    before = session.estimate.cycles
+    button = page.locator("tr button[data-apply*='in 2 lanes']")
+    button.click(timeout=LONG)
+    until(page, lambda: "parallel T1..H: i by 2" in session.built.resolved)
+    assert session.estimate.cycles < before
+    expect(page.locator("[data-promise=open]")).to_contain_text(
+        f"promised est. {session.estimate.cycles:,.0f}"
+    )
+    page.get_by_role("button", name="Undo").click()
+    expect(page.locator("[data-promise]")).to_have_count(0)
+    assert session.estimate.cycles == before
+
+
+def test_the_critical_path_and_a_map_lie_over_the_graph(bench):
+    page, session = bench.page, bench.session
+    page.keyboard.press("Control+Enter")
+    until(page, lambda: session.record is not None and session.record.run.ok)
+    view = open_view(page, "Graph")
+    view.get_by_label("critical path", exact=True).check()
+    expect(view.locator("g.node.critical").first).to_be_visible()
+    path = view.locator("g.node.critical").evaluate_all("all => all.map(n => n.id)")
+    assert 0 < len(path) < len(session.current.graph.nodes)
+    page.get_by_role("button", name="Readable size").click()
+    small = view.locator(".map")
+    expect(small).to_be_visible()
+    moved = view.locator("svg.picture > g")
+    before = moved.get_attribute("transform")
+    at = small.bounding_box()
+    page.mouse.click(at["x"] + at["width"] - 4, at["y"] + at["height"] / 2)
+    expect(moved).not_to_have_attribute("transform", before)
