@@ -210,7 +210,7 @@ ODD = [
 
 
 def test_what_an_address_asks_for_in_vain_changes_nothing() -> None:
-    """60 addresses from a seed: each part is granted or refused in a sentence, and the page goes on."""
+    """60 addresses: each part is granted or refused in a sentence, and the page goes on."""
     rng, session, refused = random.Random(0), Session("spmv"), 0
     names = ["data", "preset", "schedule", "program", "nodes", "density", "rows", "seed", "a=b", ""]
     for _ in range(60):
