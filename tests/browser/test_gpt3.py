@@ -39,9 +39,9 @@ def test_all_is_seen_at_once_and_the_map_leads_there(bench):
     heads = [page.locator(f".map .dot:has(text:text-is('{x}p1'))").bounding_box() for x in "QKV"]
     assert heads[0]["y"] < heads[1]["y"] < heads[2]["y"], "branches, not a line"
     assert max(at["x"] for at in heads) - min(at["x"] for at in heads) < 3
-    chain = page.locator(".chain")
+    chain = page.locator("div.chain")
     assert chain.evaluate("c => c.scrollWidth > c.clientWidth")
-    seen = page.locator(".map .seen")
+    seen = page.locator(".map rect.seen")
     before = seen.get_attribute("x")
     page.locator(f".map [data-dot='{number_of(session, 'FFN2 2')}']").click()
     until(page, lambda: session.region == 5)
