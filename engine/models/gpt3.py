@@ -168,7 +168,7 @@ def _kernels(n: int) -> list[Kernel]:
         kernel("relu", f"F{n}"),
         kernel("FFN2", f"Gp{n}"),
         kernel("+bg", f"Gb{n}"),
-        kernel("residual 2", f"X{n}"),
+        kernel("residual FFN", f"X{n}"),
     ]
 
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import panel as pn
 import pytest
 from panel.tests.util import serve_component
 
 from workbench.explorer import explorer
+from workbench.state import saving
 from workbench.state.session import Session
 
 ARGUMENTS = (
@@ -66,29 +68,78 @@ def context(browser) -> Iterator:
     made.close()
 
 
+class Strict:
+    """What a page must not do: ask another host, or let an error pass."""
+
+    def __init__(self, opened) -> None:
+        self.external: list[str] = []
+        self.errors: list[str] = []
+        opened.route(lambda url: not url.startswith(LOCAL), self._refuse)
+        opened.on("pageerror", lambda error: self.errors.append(str(error)))
+        opened.on("console", lambda m: self.errors.append(m.text) if m.type == "error" else None)
+
+    def _refuse(self, route) -> None:
+        self.external.append(route.request.url)
+        route.abort()
+
+    def held(self) -> None:
+        """Assert that it has not."""
+        assert not self.external, f"the page asked the network for {self.external}"
+        assert not self.errors, self.errors
+
+
 @pytest.fixture
 def page(context, viewport) -> Iterator:
     """A page that fails its test on an external request or an uncaught error."""
-    external: list[str] = []
-    errors: list[str] = []
-
-    def refuse(route) -> None:
-        external.append(route.request.url)
-        route.abort()
-
     opened = context.new_page()
     opened.set_viewport_size(viewport)
-    opened.route(lambda url: not url.startswith(LOCAL), refuse)
-    opened.on("pageerror", lambda error: errors.append(str(error)))
-    opened.on("console", lambda m: errors.append(m.text) if m.type == "error" else None)
+    strict = Strict(opened)
     yield opened
     if opened.url.startswith("http"):
         opened.evaluate("() => { localStorage.clear(); sessionStorage.clear() }")
     context.clear_cookies()
     for page in context.pages:
         page.close()
-    assert not external, f"the page asked the network for {external}"
-    assert not errors, errors
+    strict.held()
+
+
+class Bench(NamedTuple):
+    """A whole bench that the tests of a module share."""
+
+    page: Any
+    session: Session
+    strict: Strict
+    start: dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def opened(browser, request) -> Iterator[Bench]:
+    """One bench for all tests of a module, on the model and data that it names as ``DESIGN``."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    context.set_default_timeout(PATIENCE)
+    page = context.new_page()
+    session = Session(*getattr(request.module, "DESIGN", ("gcn", "karate")))
+    strict = Strict(page)
+    show(page, session)
+    yield Bench(page, session, strict, saving.save(session))
+    context.close()
+    pn.state.kill_all_servers()
+    pn.state.cache.clear()
+
+
+@pytest.fixture
+def bench(opened) -> Iterator[Bench]:
+    """The module's bench as it was at first: its design, no runs, the first tab, its size."""
+    page, session = opened.page, opened.session
+    page.set_viewport_size({"width": 1280, "height": 900})
+    session.param.update(records={}, latest=None, pinned="", promises={})
+    session.param.update(cell=("", ""), node=-1)
+    saving.restore(session, opened.start, [])
+    page.keyboard.press("Escape")
+    page.get_by_role("tab", name="Graph").click()
+    page.locator("g.node:visible").first.wait_for()
+    yield opened
+    opened.strict.held()
 
 
 def show(page, session: Session) -> None:
@@ -106,7 +157,9 @@ def session(page) -> Session:
 
 
 @pytest.fixture(autouse=True)
-def _no_servers_left() -> Iterator:
+def _no_servers_left(request) -> Iterator:
     yield
+    if "opened" in request.fixturenames:
+        return  # the module's last test ends it
     pn.state.kill_all_servers()
     pn.state.cache.clear()

@@ -51,7 +51,7 @@ function draggable(handle, { start, move, end }) {
       if (!moving) return
       handle.dragged = true  // the click that follows belongs to the drag
       setTimeout(() => { handle.dragged = false })
-      end(event.type === 'pointerup')
+      end(event.type === 'pointerup' && handle.isConnected)  // what was drawn anew meanwhile is not where it was
     }
     const escape = event => { if (event.key === 'Escape') off(event) }
     // on the window: a fast pointer leaves a narrow handle before the drag has begun

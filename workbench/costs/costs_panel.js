@@ -111,9 +111,11 @@ export function render({ model: sent, el }) {
   const table = h('div', { class: 'ranking' })
   const importance = h('div', { class: 'shares' })
   const rest = h('div', { class: 'rest' }, table, importance)
-  const empty = h('p', { class: 'quiet empty' }, 'No run yet. Press Run; each configuration you simulate is kept here, in the plots and in the table.')
+  const presets = h('button', { class: 'button primary', 'data-action': 'presets', title: 'Simulate every preset of this model, one after the other; Cancel beside Run ends it', on: { click: () => model.send_msg({ kind: 'presets' }) } }, 'Run presets')
+  const empty = h('div', { class: 'empty' }, h('p', { class: 'quiet' }, 'No run yet. Press Run; each configuration you simulate is kept here, in the plots and in the table.'), !sent.alone && presets)
+  const series = h('p', { class: 'quiet series', role: 'status' })
   const trouble = h('p', { class: 'trouble', role: 'status' })
-  const frame = h('div', { class: 'costs' }, bar, trouble, empty, plots, legend, rest)
+  const frame = h('div', { class: 'costs' }, bar, trouble, series, empty, plots, legend, rest)
   const tip = h('div', { class: 'tip', 'aria-hidden': 'true' })
   tip.hidden = true
   el.append(frame, tip)
@@ -201,6 +203,7 @@ export function render({ model: sent, el }) {
     trouble.textContent = wrong || ''
     trouble.hidden = !wrong
     tip.hidden = true
+    tellSeries()
     if (none) return
     told.textContent = shown.length === runs.length ? `${runs.length} run${runs.length === 1 ? '' : 's'}` : `${shown.length} of ${runs.length} runs`
     drawPlots(shown)
@@ -212,6 +215,12 @@ export function render({ model: sent, el }) {
     else if (held) search.focus()
   }
 
+  /** How far the runs of all presets are. */
+  function tellSeries() {
+    series.textContent = model.presets || ''
+    series.hidden = !model.presets
+  }
+
   function follow() {
     const before = looked.current
     looked = model.look ? JSON.parse(model.look) : {}
@@ -221,6 +230,7 @@ export function render({ model: sent, el }) {
 
   model.on('view', draw)
   model.on('look', follow)
+  model.on('presets', tellSeries)
   model.on('status', () => { if (model.status?.ok === false) { state.chosen = ''; draw() } })
   model.on('msg:custom', message => {
     if (message?.kind !== 'export') return

@@ -12,6 +12,7 @@ from workbench.base.assets import style
 from workbench.base.component import SessionComponent
 from workbench.base.desk import Desk
 from workbench.costs.export import chosen_runs, page, panel_script
+from workbench.running.presets import PresetRuns
 from workbench.state.session import Session
 
 
@@ -39,11 +40,13 @@ class CostsPanel(SessionComponent):
     more = ("costs_look",)
 
     look = param.String("{}", doc="Which runs are shown and pinned, and the problem; JSON.")
+    presets = param.String("", doc="What the runs of all presets have to say.")
 
     def __init__(self, session: Session | Desk | None = None, **params: Any) -> None:
         if "sizing_mode" not in params and "height" not in params:
             params["height"] = 620
         super().__init__(session, **params)
+        self._presets = PresetRuns(self.desk, lambda said: self.param.update(presets=said))
 
     def changes(self) -> dict[str, Any]:
         changes = super().changes()
@@ -58,6 +61,8 @@ class CostsPanel(SessionComponent):
                 self.desk.ask("recall", number)
             case {"kind": "take", "key": str(key)}:
                 self.desk.ask("take_kept", key)
+            case {"kind": "presets"}:
+                self._presets.start()
             case {"kind": "export", "runs": list(wanted)}:
                 self._export(wanted)
 

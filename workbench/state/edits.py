@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from bisect import bisect
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 from engine.dataflow.compilation import CompiledRegion
+from engine.dataflow.fusion.directives import Setting, Store
 from engine.dataflow.fusion.schedule import Schedule
 from engine.dataflow.sim.machine import Machine
 from engine.errors import OrderError, ScheduleError
@@ -93,7 +95,25 @@ def with_cuts(built: Built, gaps: Iterable[int]) -> Design:
                 f"there is no gap {gap} to cut",
                 hint=f"a boundary stands between two kernels: 1 to {len(units) - 1}",
             )
-    return replace(built.design, cuts=frozenset(units[gap].start for gap in wanted))
+    for gap in built.gaps:
+        if gap not in wanted and (memory := _reshape_at(built, gap)):
+            raise _barrier(memory)
+    cuts = frozenset(units[gap].start for gap in wanted)
+    return replace(built.design, cuts=cuts, settings=_settings(built, cuts))
+
+
+def _settings(built: Built, cuts: Collection[int]) -> tuple[Setting, ...]:
+    """The design's settings but for how a tensor is stored that these cuts keep inside a region."""
+    inside = {s.out.tensor: bisect(sorted(cuts), k) for k, s in enumerate(built.live)}
+    leaving = set(built.program.outputs) | {
+        access.tensor
+        for statement in built.live
+        for access in statement.operands
+        if inside.get(access.tensor) != inside[statement.out.tensor]
+    }
+    settings = built.design.settings
+    kept = (s for s in settings if not isinstance(s, Store) or s.tensor in leaving)
+    return tuple(kept)
 
 
 def with_boundary_moved(built: Built, gap: int, to: int) -> Design:
@@ -109,15 +129,31 @@ def with_boundary_moved(built: Built, gap: int, to: int) -> Design:
         raise ScheduleError(f"there is no boundary at gap {gap} to move")
     if to == gap:
         return built.design
+    if memory := _reshape_at(built, gap):
+        raise _barrier(memory)
     between = range(min(gap, to), max(gap, to) + 1)
     met = next((c for c in built.gaps if c != gap and c in between), None)
     if met is not None:
+        if memory := _reshape_at(built, met):
+            raise _barrier(memory)
         left, right = built.units[met - 1].name, built.units[met].name
         raise ScheduleError(
             f"a boundary stands already between {left} and {right}",
             hint="remove one of them to fuse the regions",
         )
     return with_cuts(built, (cuts - {gap}) | {to})
+
+
+def _reshape_at(built: Built, gap: int) -> str:
+    """The reshape on either side of a gap, by the name of its box; nothing if there is none."""
+    return next((unit.name for unit in built.units[gap - 1 : gap + 1] if unit.memory), "")
+
+
+def _barrier(memory: str) -> ScheduleError:
+    return ScheduleError(
+        f"nothing fuses across {memory}: a reshape is a fusion barrier, as memory does it",
+        hint="move other boundaries up to it from either side",
+    )
 
 
 def with_region_order(built: Built, region: int, order: Sequence[str]) -> Design:

@@ -196,19 +196,19 @@ export function render({ model: sent, el }) {
       },
     }, h('span', { 'aria-hidden': 'true' }, '⠿ '), name)
     let lines = []
+    let middles = []  // of the rows as they lie: one that is lifted counts its place from elsewhere
     let target = k
     draggable(button, {
       start: () => {
         lines = [...frame.querySelectorAll('tbody tr:not(.value)')]
+        middles = lines.map(line => { const r = line.getBoundingClientRect(); return (r.top + r.bottom) / 2 })
         const [low, high] = allowed(name, rows)
         lines.forEach((line, n) => line.classList.toggle('forbidden', n < low || n > high))
         lines[k].classList.add('lifted')
       },
       move: (event, _, dy) => {
         lines[k].style.transform = `translateY(${dy}px)`
-        const middle = line => line.offsetTop + line.offsetHeight / 2
-        const y = middle(lines[k]) + dy
-        target = lines.indexOf(nearest(lines, y, middle))
+        target = middles.indexOf(nearest(middles, middles[k] + dy, place => place))
         lines.forEach((line, n) => line.classList.toggle('drop', n === target && n !== k))
       },
       end: dropped => {

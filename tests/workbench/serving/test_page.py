@@ -25,6 +25,7 @@ from workbench.orders.ranking import candidates
 from workbench.parts import PARTS
 from workbench.serving.page import asked
 from workbench.state import saving
+from workbench.state.commands import carry_out
 from workbench.state.session import Session
 
 
@@ -197,3 +198,34 @@ def test_the_address_of_a_page_asks_as_its_visitor_would() -> None:
     ]
     assert asked({"data": [b"cora"]}) == asked({}) == asked({"model": []}) == []
     assert asked({"model": [b"\xff<script>"]}) == [("choose", "\ufffd<script>")]
+
+
+ODD = [
+    b"", b"gcn", b"spmv", b"gcn\0", b"\xff\xfe", b"../../etc/passwd", b"<script>alert(1)</script>",
+    b"__import__('os').system('id')", b"-1", b"1e999", b"nan", b"9" * 400, b"x" * 5_000,
+    b"fuse T1..Y; " * 400, b"order T1..H: " + b"i," * 3_000, b"(" * 4_000, b"{{7*7}}", b"%s%n%s",
+    "\u202e\u0000".encode(), b"full\nunfused",
+]  # fmt: skip
+"""Values of an address that mean harm, or nothing."""
+
+
+def test_what_an_address_asks_for_in_vain_changes_nothing() -> None:
+    """60 addresses: each part is granted or refused in a sentence, and the page goes on."""
+    rng, session, refused = random.Random(0), Session("spmv"), 0
+    names = ["data", "preset", "schedule", "program", "nodes", "density", "rows", "seed", "a=b", ""]
+    for _ in range(60):
+        given = {"model": [rng.choice(ODD)]} | {
+            name: [rng.choice(ODD)] for name in rng.sample(names, rng.randint(1, 4))
+        }
+        for name, *arguments in asked(given):
+            before = session.design
+            carry_out(session, name, arguments)
+            if not session.ok:
+                refused += 1
+                assert session.design == before, (given, session.message)
+                assert len(session.message) <= 500
+                assert "the engine failed" not in session.message, session.message
+                assert "Traceback" not in session.message
+    assert refused > 50
+    assert session.choose("spmv")
+    assert session.set_schedule("")

@@ -262,7 +262,29 @@ def test_boundaries_stop_at_a_reshape():
     heads = next(k for k, u in enumerate(session.built.units) if u.memory)
     assert not session.remove_boundary(heads)
     assert "a reshape is a fusion barrier" in session.message
+    assert "across split heads:" in session.message, "the box as it is drawn"
+    assert not session.move_boundary(heads, heads - 1)
+    assert "across split heads:" in session.message
+    out = next(g for g in session.cuts if g > heads + 1 and not session.built.units[g].memory)
+    assert not session.move_boundary(out, heads - 1)
+    assert "a reshape is a fusion barrier" in session.message
     assert session.design == before
+    names = [unit.name for unit in session.built.units]
+    assert len(set(names)) == len(names)
+
+
+def test_how_a_tensor_is_stored_goes_when_it_stays_inside():
+    session = Session("gcn", "karate")
+    assert session.set_schedule("fuse T1..H; fuse T5..Y; store H compressed,dense")
+    text = str(session.built.schedule)
+    assert session.move_boundary(4, 3), session.message
+    assert "store" not in str(session.built.schedule)
+    assert session.undo()
+    assert str(session.built.schedule) == text
+    assert session.add_boundary(2), session.message
+    assert "store H" in str(session.built.schedule), "it is still written"
+    assert not session.set_schedule("store H compressed,dense; fuse T1..Y")
+    assert "never leaves" in session.message, "what one writes oneself is not left out"
 
 
 def test_a_later_run_keeps_what_was_explained(explained):
