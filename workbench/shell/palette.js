@@ -1,7 +1,7 @@
 // Find or do anything: a dialog with a field and a list; top_bar.js opens it.
 
-/** `collect()` gives what there is: `{group, name, hint, act}`; `open()` shows it. */
-function makePalette(collect) {
+/** `collect()` gives what there is: `{group, name, hint, act}`; `open()` shows it, and what `later()` adds once it has come. */
+function makePalette(collect, later) {
   const MOST = 60   // entries that are drawn
   let all = [], found = [], at = 0
   const field = h('input', {
@@ -57,6 +57,7 @@ function makePalette(collect) {
     dialog.showModal()
     filter()
     field.focus()
+    later().then(() => { if (dialog.open) { all = collect(); filter() } })
   }
 
   return { dialog, open }
