@@ -59,6 +59,10 @@ _RUNS: tuple[Row, ...] = (
      "How much there is to simulate, and the time that takes, very roughly.",
      "expected tokens / tokens that are simulated per second, by memory and log",
      "workbench/state/machines.py"),
+    ("run.progress", "Progress", "% of what is to be done",
+     "How far a simulation or a search is, and the best that a search has found so far.",
+     "simulation: input of the regions consumed / all of it; search: half of its share of the time "
+     "limit", "docs/simulator.md § Long runs; workbench/search/searching.py"),
     ("count.runs", "Runs", "runs", "Runs that this number rests on, or that are kept.",
      "one for each configuration that was simulated", _COSTS),
     ("share.region", "Share of a part", "%", "Which part of all cycles this part takes.",

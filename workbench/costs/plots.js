@@ -155,7 +155,7 @@ function rooflinePlot(desk, runs, at, log) {
         const middle = log ? Math.sqrt(low * Math.min(to, sy.high / bandwidth)) : Math.min(to, sy.high / bandwidth) / 2
         const about = `${brief(bandwidth)} bytes per cycle`
         if (inside) tell(sx(middle) + 8, sy(middle * bandwidth) + 4, about, 'start', 'bandwidth.peak')
-        else tell(area.x0 + 4, area.y0 + 12, `↑ ${about}`, 'start')
+        else tell(area.x0 + 4, area.y0 + 12, `↑ ${about}`, 'start', 'bandwidth.peak')
       }
       return clear
     },

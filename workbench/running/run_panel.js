@@ -40,8 +40,9 @@ export function render({ model: sent, el }) {
     const r = v.result
     said.className = v.failed ? 'said failed' : asking ? 'said asking' : 'said'
     said.textContent = (asking && v.asking) || v.status || (v.cancelled ? 'cancelled' : v.done ? '' : r.cycles ? `est. ${v.estimate} for this design` : `est. ${v.estimate}. Run counts the cycles on real data and checks the result.`)
-    if (v.status || v.cancelled) said.removeAttribute('data-help')
-    else said.dataset.help = asking ? 'run.length' : 'cycles.estimated'
+    const about = asking ? 'run.length' : v.running ? 'run.progress' : v.status || v.cancelled ? '' : 'cycles.estimated'
+    if (about) said.dataset.help = about
+    else said.removeAttribute('data-help')
     out.className = r.stale ? 'out stale' : 'out'
     out.replaceChildren(...(r.cycles ? result(r) : []))
     out.hidden = !r.cycles

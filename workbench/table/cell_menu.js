@@ -66,7 +66,7 @@ function cellMenu(model, host, cellOf) {
     event.preventDefault()
     event.stopPropagation()
   })
-  list.addEventListener('focusout', event => { if (event.relatedTarget && !list.contains(event.relatedTarget)) close(false) })
+  list.addEventListener('focusout', event => { if (event.relatedTarget && !list.contains(event.relatedTarget) && !event.relatedTarget.matches('.whatis')) close(false) })
   host.addEventListener('pointerdown', event => { if (!list.contains(event.target)) close(false) })
   return { open, show, close }
 }
