@@ -6,7 +6,7 @@ function helpDesk() {
   const HOVER = 700, PRESS = 550, WAIT = 3000  // milliseconds: of pointing, of a touch, between two questions
   const ACTS = 'button, a[href], input, select, textarea, summary, label, canvas, g.node, [contenteditable], [role=button], [role=option], [role=radio], [role=treeitem], [role=gridcell], [role^=menuitem], [role=tab]'
   const models = []
-  let texts = null, asked = 0, turn = 0, waiting = []
+  let texts = null, asked = -WAIT, turn = 0, waiting = []
   let open = null      // { mark, key, how, from }: what is explained, how it was opened, and where the focus was
   let timer = 0, away = 0, over = null, titles = [], swallow = false
 
@@ -55,20 +55,28 @@ function helpDesk() {
   /** What the arrows go through: the numbers of the pane, or all quantities where none was pointed at. */
   const near = () => open.mark.dataset.help ? listed(open.from?.isConnected && around(open.from) !== document.body ? open.from : open.mark) : new Map([...texts.keys()].map(key => [key, open.mark]))
 
+  /** What stands where a mark stood before its view was drawn anew. */
+  function successor(root, key, box) {
+    const far = node => { const at = node.getBoundingClientRect(); return Math.hypot(at.left - box.left, at.top - box.top) }
+    return [...root.querySelectorAll(`[data-help="${key}"]`)].filter(seen).sort((a, b) => far(a) - far(b))[0] || null
+  }
+
   async function show(mark, how, key = mark.dataset.help) {
     const before = open
     open = { mark, key, how, from: before?.from || focused() }
+    const mine = open, root = mark.getRootNode(), box = mark.getBoundingClientRect()
     const told = (await all()).get(key)
-    if (!told || open?.mark !== mark || open.key !== key) return
-    const root = mark.getRootNode()
+    if (!told || open !== mine) return
+    if (!mark.isConnected) mark = open.mark = successor(root, key, box)
+    if (!mark) { open = null; return }
     if (card.getRootNode() !== root) root.append(card)
     const hover = how === 'hover', keys = how === 'keys' ? [...near().keys()] : []
     card.setAttribute('role', hover ? 'tooltip' : 'dialog')
     card.setAttribute('aria-label', `What is: ${told.name}`)
     card.dataset.key = key
-    card.replaceChildren(h('b', {}, told.name), h('p', {}, told.sentence),
+    card.replaceChildren(...[h('b', {}, told.name), h('p', {}, told.sentence),
       h('dl', {}, line('formula', told.formula), line('unit', told.unit), line('source', told.source), hover && titles.length > 0 && line('here', titles.map(([, text]) => text).join('\n'), 'here')),
-      !hover && h('small', {}, keys.length > 1 ? `${keys.indexOf(key) + 1} of ${keys.length} here: ↑ ↓ · Esc closes` : 'Esc closes'))
+      !hover && h('small', {}, keys.length > 1 ? `${keys.indexOf(key) + 1} of ${keys.length} here: ↑ ↓ · Esc closes` : 'Esc closes')].filter(Boolean))
     document.querySelectorAll('[data-help-open]').forEach(node => node.removeAttribute('data-help-open'))
     before?.mark.removeAttribute('data-help-open')
     if (mark.dataset.help) mark.setAttribute('data-help-open', '')
@@ -150,7 +158,8 @@ function helpDesk() {
     over = null
     for (const [node, text] of titles.splice(0)) if (!node.hasAttribute('title')) node.setAttribute('title', text)
   }
-  document.addEventListener('pointerover', event => {
+  // no pointerover: one between two parts of a component does not come out of it
+  document.addEventListener('pointermove', event => {
     const mark = markOf(event)
     if (mark === over || event.composedPath().includes(card)) return
     leave()
@@ -159,7 +168,13 @@ function helpDesk() {
     if (!act) return
     over = mark
     for (let at = mark; at?.nodeType === 1; at = at.parentNode) if (at.hasAttribute('title')) { titles.push([at, at.getAttribute('title')]); at.removeAttribute('title') }
-    timer = setTimeout(() => { if (mark.isConnected && (!open || open.how === 'hover')) { clearTimeout(away); show(mark, 'hover') } }, HOVER)
+    const root = mark.getRootNode(), key = mark.dataset.help, box = mark.getBoundingClientRect()
+    timer = setTimeout(() => {
+      const now = mark.isConnected ? mark : successor(root, key, box)
+      if (!now?.matches(':hover') || (open && open.how !== 'hover')) return
+      clearTimeout(away)
+      show(now, 'hover')
+    }, HOVER)
   })
   document.addEventListener('pointerdown', event => {
     clearTimeout(timer)
@@ -169,6 +184,8 @@ function helpDesk() {
     if (event.pointerType === 'touch' && mark && acting(mark)) timer = setTimeout(() => { swallow = true; show(mark, 'touch') }, PRESS)
   }, true)
   for (const end of ['pointerup', 'pointercancel']) document.addEventListener(end, () => clearTimeout(timer), true)
+  // what follows a long touch, the focus and the click of a mouse, would end the card
+  document.addEventListener('touchend', event => { if (swallow && event.cancelable) event.preventDefault() }, { capture: true, passive: false })
   document.addEventListener('click', event => {
     if (swallow) { swallow = false; event.preventDefault(); event.stopImmediatePropagation(); return }
     const path = event.composedPath(), mark = markOf(event)
