@@ -134,6 +134,7 @@ function helpDesk() {
   // Keys ------------------------------------------------------------------------------------------
   document.addEventListener('keydown', event => {
     const here = focused()
+    if (open?.how === 'hover' && event.key !== 'Escape') close()
     if (event.ctrlKey || event.metaKey || event.altKey || card.contains(here)) return
     if (event.key === 'Escape' && open) { close(true); return }
     const own = here && here.dataset?.help && !here.matches(ACTS) ? here : null

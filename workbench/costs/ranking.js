@@ -51,7 +51,7 @@ function row(desk, r) {
       r.engine && h('span', { class: 'badge old', title: `Engine ${r.engine}: its figures may differ from those of this engine` }, 'another engine'),
       r.refused && h('span', { class: 'badge old', title: r.refused }, 'not legal here')),
     h('td', {}, r.machine),
-    figure('cycles.interval', count(r.estimated && Math.round(r.estimated)), sure(r)), figure('cycles.simulated', count(r.cycles)), figure('speedup.unfused', r.speedup ? `${r.speedup.toFixed(2)}×` : '—'),
+    figure('cycles.estimated', count(r.estimated && Math.round(r.estimated)), sure(r)), figure('cycles.simulated', count(r.cycles)), figure('speedup.unfused', r.speedup ? `${r.speedup.toFixed(2)}×` : '—'),
     figure('flops', count(r.flops && Math.round(r.flops))), figure('bytes', count(r.bytes && Math.round(r.bytes)), r.moved ? `${full(r.moved)} bytes came from the memory or went there` : null),
     figure('on_chip', count(r.on_chip), chip(r)), figure('lanes', count(r.lanes)), h('td', {}, verdict(r)))
 }
