@@ -197,7 +197,7 @@ _NODES: tuple[Row, ...] = (
     ("channel.filling", "Filling of a channel", "tokens",
      "How many tokens lie in a channel: the mean over the run, the most at once, and its room.",
      "mean: sum over cycles of tokens in it / cycles", _TELLS),
-    ("timeline.window", "Cycles in view", "cycles",
+    ("timeline.window", "Window of the timeline", "cycles",
      "What is shown of the run, and how finely: exact per column, or per bin where no events were "
      "kept.", "cycles from 0, regions one after another; width of a column = cycles / columns",
      "docs/workbench.md § Timeline"),

@@ -30,7 +30,7 @@ export function render({ model: sent, el }) {
       command('Light or dark theme', '', theme), command('Tour', '3 minutes', () => say('tour')), command('Keys', '?', () => help.showModal()),
       ...offers.filter(o => o.group !== 'Command'),
       ...(model.view.finds ?? []).map(entry => ({ ...entry, act: () => model.send_msg({ kind: 'take', do: entry.do }) })),
-      ...[...numbers.has?.values() ?? []].map(q => ({ group: 'What is', name: q.name, hint: q.sentence, act: () => numbers.show(said, 'keys', q.key) }))].filter(Boolean)
+      ...[...numbers.has?.values() ?? []].map(q => ({ group: 'What is', name: q.name, hint: q.sentence, told: true, act: () => numbers.show(said, 'keys', q.key) }))].filter(Boolean)
   }, () => numbers.has ? new Promise(() => {}) : numbers.all())
   el.append(h('div', { class: 'bar' },
     h('span', { class: 'brand' }, h('span', { class: 'mark', 'aria-hidden': 'true' }, '⋈'), 'Fuseloom'),
