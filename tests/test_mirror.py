@@ -168,6 +168,7 @@ ELSEWHERE = (
     ),
     Elsewhere("workbench/serving/__main__.py", "tests/workbench/serving/test_serve.py", "a door"),
     Elsewhere("workbench/*/view.py", DRAWN, "what components draw"),
+    Elsewhere("workbench/base/glossary.py", "tests/workbench/base/test_help.py", "rows of a table"),
     Elsewhere("workbench/shell/*.py", "tests/workbench/shell/test_view.py", "panes, in a browser"),
     Elsewhere("workbench/input/source.py", DRAWN, "what components draw"),
     Elsewhere("workbench/input/machine.py", DRAWN, "what components draw"),

@@ -5,6 +5,9 @@ from __future__ import annotations
 from functools import cache
 from importlib.resources import files
 
+BASE = ("base/base.js", "base/help.js")
+"""Scripts that every component's own stands behind."""
+
 
 @cache
 def asset(*names: str) -> str:
@@ -19,9 +22,9 @@ def asset(*names: str) -> str:
 
 def script(*names: str) -> str:
     """The script of a component, the last one; what it needs, and shared helpers, in front."""
-    return asset("base/base.js", *(f"{name}.js" for name in names))
+    return asset(*BASE, *(f"{name}.js" for name in names))
 
 
 def style(name: str) -> str:
     """The style sheet of a component, after the shared ones."""
-    return asset("base/tokens.css", "base/base.css", f"{name}.css")
+    return asset("base/tokens.css", "base/base.css", "base/help.css", f"{name}.css")

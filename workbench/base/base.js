@@ -24,7 +24,9 @@ function statusLine(quiet = false, take = null) {
     const bad = status && status.ok === false
     line.className = bad ? 'status bad' : 'status'
     line.textContent = status && (bad || !quiet || status.told) ? (bad ? '✕ ' : '') + status.message : ''
-    if (bad && take) line.append(...(status.ways ?? []).map(text => h('button', { class: 'button way', 'data-way': text, on: { click: () => take(text) } }, text)))
+    if (/\d cycles/.test(line.textContent)) line.dataset.help = /\best/.test(line.textContent) ? 'cycles.estimated' : 'cycles.simulated'
+    else line.removeAttribute('data-help')
+    if (bad && take) line.append(...(status.ways ?? []).map(text => h('button', { class: 'button way', 'data-way': text, 'data-help': /\d cycles/.test(text) ? 'cycles.change' : null, on: { click: () => take(text) } }, text)))
   }
   return line
 }
@@ -70,6 +72,7 @@ function nearest(items, at, place) {
 /** The model with `view` read from the JSON in `drawn`; a view that has not come is empty. */
 function drawn(model) {
   if (window.PyViz) model.send_msg({ kind: 'shown' })  // in a notebook; see comms.py
+  helpDesk().register(model)
   let text = null
   let view = {}
   return new Proxy(model, {

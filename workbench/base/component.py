@@ -11,6 +11,7 @@ from panel.custom import JSComponent
 
 from workbench.base.comms import shown
 from workbench.base.desk import Desk, desk_of
+from workbench.base.help import texts
 from workbench.state.session import Session
 
 
@@ -88,6 +89,8 @@ class SessionComponent(JSComponent):
             return
         if data["kind"] == "shown":
             shown(self)
+        elif data["kind"] == "help":
+            self._send_msg({"kind": "help", "texts": texts()})
         elif data["kind"] == "way" and isinstance(data.get("text"), str):
             self.desk.ask("take_way_out", data["text"])
         else:

@@ -34,7 +34,7 @@ export function render({ model: sent, el }) {
     })
     chain.scrollLeft = left
     const factors = Object.keys(model.factors).length ? [{ sign: 'n×', kind: 'factor', text: 'computed that many times over' }] : []
-    keys.replaceChildren(...[...told, ...factors].map(k => h('span', {}, h('b', { class: k.kind }, k.sign), ` ${k.text}`)))
+    keys.replaceChildren(...[...told, ...factors].map(k => h('span', { 'data-help': k.kind === 'factor' ? 'recompute.factor' : null }, h('b', { class: k.kind }, k.sign), ` ${k.text}`)))
     overview()
     const answered = model.drawn !== asked
     const gap = answered ? focus ?? held : held
@@ -53,10 +53,10 @@ export function render({ model: sent, el }) {
       on: { click: () => model.send_msg({ kind: 'show', region: number }) },
     },
     h('span', { class: 'number' }, String(number + 1)), h('span', { class: `pattern p${number % 6}`, 'aria-hidden': 'true' }), h('b', { class: 'title' }, region.name),
-    h('span', { class: 'figure' }, `est. ${region.estimate}`),
-    region.simulated && h('span', { class: 'figure sim' }, `sim. ${region.simulated}`),
-    region.against && h('span', { class: `figure ${region.slower ? 'down' : 'up'}` }, region.against),
-    h('span', { class: 'share', 'aria-hidden': 'true', title: 'Share of all cycles' }, h('i', { style: `width:${(100 * region.share).toFixed(1)}%` })))
+    h('span', { class: 'figure', 'data-help': 'cycles.estimated' }, `est. ${region.estimate}`),
+    region.simulated && h('span', { class: 'figure sim', 'data-help': 'cycles.simulated' }, `sim. ${region.simulated}`),
+    region.against && h('span', { class: `figure ${region.slower ? 'down' : 'up'}`, 'data-help': 'cycles.against' }, region.against),
+    h('span', { class: 'share', 'aria-hidden': 'true', 'data-help': 'share.region', title: 'Share of all cycles' }, h('i', { style: `width:${(100 * region.share).toFixed(1)}%` })))
     return h('section', {
       class: 'region' + (number === shown ? ' shown' : ''), style: `${look(number)};--n:${mine.length};flex-grow:${mine.length}`,
       'aria-label': `Region ${number + 1}: ${region.name}, estimated ${region.estimate}`,
@@ -68,7 +68,7 @@ export function render({ model: sent, el }) {
     const most = again.reduce((a, b) => a && parseFloat(a[1]) >= parseFloat(b[1]) ? a : b, null)
     const words = again.map(([t, factor, made]) => `${t} is computed ${factor}: ${made}`)
     return h('div', { class: 'kernel', 'data-kernel': k, title: [...unit.texts, ...words].join('\n') },
-      h('span', { class: 'name' }, h('b', {}, unit.name), most && h('span', { class: 'factor', title: words.join('\n') }, most[1])),
+      h('span', { class: 'name' }, h('b', {}, unit.name), most && h('span', { class: 'factor', 'data-help': 'recompute.factor', title: words.join('\n') }, most[1])),
       h('code', {}, unit.texts[0], unit.texts.length > 1 && h('span', { class: 'more' }, ` +${unit.texts.length - 1}`)))
   }
 

@@ -25,7 +25,7 @@ function barsPlot(desk, runs, at, by) {
   const what = by === 'family' ? 'busy cycles, all nodes added' : 'cycles, regions one after another'
   const svg = s('svg', { class: 'plot', width: at.width, height: at.height, viewBox: `0 0 ${at.width} ${at.height}`, role: 'group', 'data-plot': 'bars', 'aria-label': `Where the cycles go, by ${by}: ${what}. ${shown.length} runs; arrow keys go from one to another, Enter loads it.` })
   for (const tick of sx.ticks) svg.append(s('line', { class: 'grid', x1: sx(tick), x2: sx(tick), y1: 4, y2: bottom }), s('text', { class: 'tick', x: sx(tick), y: bottom + 14, 'text-anchor': 'middle' }, brief(tick)))
-  svg.append(s('text', { class: 'axis', x: (left + at.width - 10) / 2, y: bottom + 30, 'text-anchor': 'middle' }, what))
+  svg.append(s('text', { class: 'axis', 'data-help': by === 'family' ? 'node.busy' : 'cycles.simulated', x: (left + at.width - 10) / 2, y: bottom + 30, 'text-anchor': 'middle' }, what))
   const places = shown.map((run, k) => {
     const y = 8 + ROW * k
     const list = pieces(run, by)

@@ -76,14 +76,14 @@ export function render({ model: sent, el }) {
   const said = r => `${desk.nameOf(r)}: ${full(r.cycles)} cycles simulated, ${known(r.estimated) ? `${full(Math.round(r.estimated))} estimated` : 'not estimated'}, ${r.ok === null ? 'not checked' : r.ok ? 'result right' : 'result wrong'}. Load this configuration.`
 
   function about(r, more) {
-    const line = (name, text) => h('div', {}, h('span', { class: 'quiet' }, `${name} `), text)
+    const line = (name, text, key) => h('div', { 'data-help': key }, h('span', { class: 'quiet' }, `${name} `), text)
     const off = known(r.estimated) && r.cycles ? ` (${((r.estimated / r.cycles - 1) * 100).toFixed(1).replace('-', '−')} %)` : ''
     return [
-      h('b', {}, desk.nameOf(r)), more && h('div', {}, more), line('', `${(desk.kinds[r.kind] || desk.kinds.own).text}, ${r.model}, machine ${r.machine}`),
-      line('simulated', `${full(r.cycles)} cycles`), line('estimated', known(r.estimated) ? `${full(Math.round(r.estimated))} cycles${off}` : 'not known'), line('', sure(r)),
-      known(r.flops) && line('work', `${full(Math.round(r.flops))} FLOPs, ${full(Math.round(r.bytes))} bytes asked for${r.moved ? `, ${full(r.moved)} bytes moved by the memory` : ''}`),
-      known(r.on_chip) && line('on chip', `${full(r.on_chip)} bytes${r.bounded ? '' : ' held, channels not counted'}`),
-      line('result', r.check || 'not compared with the dense reference'), r.engine && line('by', `another engine: ${r.engine}`),
+      h('b', {}, desk.nameOf(r)), more && h('div', { 'data-help': 'node.busy' }, more), line('', `${(desk.kinds[r.kind] || desk.kinds.own).text}, ${r.model}, machine ${r.machine}`),
+      line('simulated', `${full(r.cycles)} cycles`, 'cycles.simulated'), line('estimated', known(r.estimated) ? `${full(Math.round(r.estimated))} cycles${off}` : 'not known', 'cycles.estimated'), line('', sure(r), 'cycles.interval'),
+      known(r.flops) && line('work', `${full(Math.round(r.flops))} FLOPs, ${full(Math.round(r.bytes))} bytes asked for${r.moved ? `, ${full(r.moved)} bytes moved by the memory` : ''}`, 'bytes'),
+      known(r.on_chip) && line('on chip', `${full(r.on_chip)} bytes${r.bounded ? '' : ' held, channels not counted'}`, 'on_chip'),
+      line('result', r.check || 'not compared with the dense reference', 'error.result'), r.engine && line('by', `another engine: ${r.engine}`),
     ].filter(Boolean)
   }
 
@@ -92,7 +92,7 @@ export function render({ model: sent, el }) {
   const flag = (name, text, title) => h('label', { class: 'flag', title }, h('input', { type: 'checkbox', checked: state[name], on: { change: event => { state[name] = event.target.checked; draw() } } }), text)
   const axis = name => h('select', { 'aria-label': `Pareto, ${name} axis`, on: { change: event => { state[name] = event.target.value; draw() } } }, Object.entries(FIGURES).map(([key, f]) => h('option', { value: key, selected: state[name] === key }, f.short)))
   const by = h('select', { 'aria-label': 'Bars by', on: { change: event => { state.by = event.target.value; draw() } } }, h('option', { value: 'family' }, 'by family'), h('option', { value: 'region' }, 'by region'))
-  const told = h('span', { class: 'quiet told', role: 'status' })
+  const told = h('span', { class: 'quiet told', role: 'status', 'data-help': 'count.runs' })
   const goTo = (text, part) => h('button', { class: 'button small', on: { click: () => part().scrollIntoView({ block: 'start' }) } }, text)
   const exporting = !sent.alone && h('button', { class: 'button small', 'data-action': 'export', title: 'The runs that are shown, as one HTML page that opens from disk', on: { click: ask } }, 'Export')
   let waiting = 0
@@ -157,7 +157,7 @@ export function render({ model: sent, el }) {
       unnamed += made.unnamed
       if (made.shown) shownPlots.push({ title, svg: made.svg })
       const told = [band, note(name, made), made.gone && `${made.gone} with a 0 left out: only linear axes have it`].filter(Boolean).join(', ')
-      return h('figure', { 'data-figure': name }, h('figcaption', {}, h('b', {}, title), extra[name], told && h('span', { class: 'quiet', title: told }, told)),
+      return h('figure', { 'data-figure': name }, h('figcaption', {}, h('b', {}, title), extra[name], told && h('span', { class: 'quiet', 'data-help': { estimate: 'error.estimate', roofline: 'flops.peak' }[name], title: told }, told)),
         made.shown ? made.svg : h('p', { class: 'quiet nothing', style: `height:${height}px` }, NOTHING[name]))
     }))
     // where the last row has room beside its plots, the ranking stands there
@@ -171,7 +171,7 @@ export function render({ model: sent, el }) {
     const rough = runs.some(r => known(r.estimated) && r.basis !== 'exact' && r.basis !== 'sampled')
     legend.replaceChildren(...(unnamed || hollow || rough ? [
       ...kinds.map(([, k]) => h('span', {}, h('span', { class: 'sign', style: `color:var(--${k.token})`, 'aria-hidden': 'true' }, k.sign), ` ${k.text}`)),
-      hollow && h('span', {}, 'hollow: not checked; crossed: wrong'), rough && h('span', {}, '≈ estimated from statistics alone; ? what the estimate rests on was not kept'),
+      hollow && h('span', {}, 'hollow: not checked; crossed: wrong'), rough && h('span', { 'data-help': 'cycles.interval' }, '≈ estimated from statistics alone; ? what the estimate rests on was not kept'),
       unnamed && h('span', {}, `${unnamed} names have no room; pointing at a mark tells them`),
     ].filter(Boolean) : []))
   }

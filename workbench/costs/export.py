@@ -12,7 +12,8 @@ from typing import Any
 
 from engine.errors import FuseloomError
 from engine.results.record import RunRecord
-from workbench.base.assets import asset, style
+from workbench.base.assets import asset, script, style
+from workbench.base.help import texts
 from workbench.base.palette import RUN_KINDS
 from workbench.costs.points import record_point
 from workbench.costs.view import costs, look
@@ -27,7 +28,7 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inl
 
 def panel_script() -> str:
     """The script of the panel, with all that it is made of."""
-    return asset("base/base.js", *(f"costs/{name}.js" for name in _SCRIPTS))
+    return script(*(f"costs/{name}" for name in _SCRIPTS))
 
 
 def comparison_html(shown: Session | Mapping[str, RunRecord], title: str = TITLE) -> str:
@@ -89,7 +90,7 @@ def page(view: Mapping[str, Any], shown: Mapping[str, Any], title: str = TITLE) 
     """
     if not view["runs"]:
         raise FuseloomError("no runs to compare", hint="simulate a configuration first")
-    data = json.dumps({"drawn": view, "look": shown}).replace("<", "\\u003c")
+    data = json.dumps({"drawn": view, "look": shown, "help": texts()}).replace("<", "\\u003c")
     text = _PAGE.format(
         title=escape(title),
         policy=_POLICY,

@@ -2,11 +2,11 @@
 
 /** Figures that may stand on an axis; all of them are better when they are fewer. */
 const FIGURES = {
-  cycles: { label: 'simulated cycles', short: 'cycles', of: r => r.cycles },
-  bytes: { label: 'bytes moved', short: 'bytes moved', of: r => r.bytes },
-  on_chip: { label: 'on-chip memory, bytes', short: 'on-chip memory', of: r => r.on_chip },
-  flops: { label: 'FLOPs', short: 'FLOPs', of: r => r.flops },
-  lanes: { label: 'lanes', short: 'lanes', of: r => r.lanes },
+  cycles: { label: 'simulated cycles', short: 'cycles', help: 'cycles.simulated', of: r => r.cycles },
+  bytes: { label: 'bytes moved', short: 'bytes moved', help: 'bytes', of: r => r.bytes },
+  on_chip: { label: 'on-chip memory, bytes', short: 'on-chip memory', help: 'on_chip', of: r => r.on_chip },
+  flops: { label: 'FLOPs', short: 'FLOPs', help: 'flops', of: r => r.flops },
+  lanes: { label: 'lanes', short: 'lanes', help: 'lanes', of: r => r.lanes },
 }
 const MARGIN = { left: 46, right: 10, top: 6, bottom: 36 }
 const known = value => value !== null && value !== undefined && Number.isFinite(value)
@@ -35,7 +35,7 @@ function scatter(desk, { name, x, y, runs, at, log, spans = {}, under, about, wh
   const sx = scale(spans.x || span(shown.map(x.of), log), log, area.x0, area.x1, Math.floor((area.x1 - area.x0) / 30))
   const svg = s('svg', { class: 'plot', width: at.width, height: at.height, viewBox: `0 0 ${at.width} ${at.height}`, role: 'group', 'data-plot': name, 'aria-label': `${about}. ${shown.length} run${shown.length === 1 ? '' : 's'}; arrow keys go from one to another, Enter loads it.` })
   svg.append(s('defs', {}, s('clipPath', { id: `area-${name}` }, s('rect', { x: area.x0, y: area.y0, width: area.x1 - area.x0, height: area.y1 - area.y0 }))))
-  svg.append(...axes(sx, sy, area, x.label, y.label))
+  svg.append(...axes(sx, sy, area, x, y))
   const layer = s('g', { 'clip-path': `url(#area-${name})` })
   svg.append(layer)
   const clear = under ? under(layer, sx, sy, area, svg) || [] : []
@@ -52,7 +52,7 @@ function scatter(desk, { name, x, y, runs, at, log, spans = {}, under, about, wh
   return { svg, shown: shown.length, unnamed: places.filter(p => !p.named).length, gone }
 }
 
-function axes(sx, sy, area, xLabel, yLabel) {
+function axes(sx, sy, area, across, up) {
   const parts = [s('rect', { class: 'frame-line', x: area.x0, y: area.y0, width: area.x1 - area.x0, height: area.y1 - area.y0 })]
   let end = -Infinity
   for (const tick of sx.ticks) {
@@ -68,8 +68,8 @@ function axes(sx, sy, area, xLabel, yLabel) {
       s('text', { class: 'tick', x: area.x0 - 5, y: y + 4, 'text-anchor': 'end' }, brief(tick)))
   }
   const middle = (area.y0 + area.y1) / 2
-  parts.push(s('text', { class: 'axis', x: (area.x0 + area.x1) / 2, y: area.y1 + 30, 'text-anchor': 'middle' }, xLabel),
-    s('text', { class: 'axis', x: 11, y: middle, 'text-anchor': 'middle', transform: `rotate(-90 11 ${middle})` }, yLabel))
+  parts.push(s('text', { class: 'axis', 'data-help': across.help, x: (area.x0 + area.x1) / 2, y: area.y1 + 30, 'text-anchor': 'middle' }, across.label),
+    s('text', { class: 'axis', 'data-help': up.help, x: 11, y: middle, 'text-anchor': 'middle', transform: `rotate(-90 11 ${middle})` }, up.label))
   return parts
 }
 
@@ -82,7 +82,7 @@ function interval({ run, x, y }, sx) {
   const clip = v => Math.min(Math.max(sx(sx.log ? Math.max(v, sx.low / 10) : v), -20), 4000)
   const from = clip(run.low), to = clip(run.high)
   if (x - from < 9 && to - x < 9) return []
-  return [s('path', { class: 'whisker', d: `M${from} ${y}H${to}M${from} ${y - 4}V${y + 4}M${to} ${y - 4}V${y + 4}` })]
+  return [s('path', { class: 'whisker', 'data-help': 'cycles.interval', d: `M${from} ${y}H${to}M${from} ${y - 4}V${y + 4}M${to} ${y - 4}V${y + 4}` })]
 }
 
 function estimatePlot(desk, runs, at, log) {
@@ -91,7 +91,7 @@ function estimatePlot(desk, runs, at, log) {
   return scatter(desk, {
     name: 'estimate', runs: both, at, log, whiskers: true, spans: { x: spanned, y: spanned },
     about: 'Estimated against simulated cycles, with the line where they are equal and a band of 10 % on each side',
-    x: { label: 'estimated cycles', of: r => r.estimated }, y: { label: 'simulated cycles', of: r => r.cycles },
+    x: { label: 'estimated cycles', help: 'cycles.estimated', of: r => r.estimated }, y: { label: 'simulated cycles', help: 'cycles.simulated', of: r => r.cycles },
     under: (layer, sx, sy) => {
       const [low, high] = [sx.log ? sx.low / 2 : 0, sx.high * 2]
       const line = share => [low, high].map(v => `${sx(v)} ${sy(v * share)}`)
@@ -112,7 +112,7 @@ function frontPlot(desk, runs, at, log, name, xKey, yKey, about) {
       const steps = points.map(([px, py], k) => k ? `H${px}V${py}` : `M${px} ${area.y0}V${py}`).join('') + `H${area.x1}`
       const text = best.length === 1 ? `none beats ${best[0].name}` : `${best.length} on the front`
       layer.append(s('path', { class: 'beaten', d: `${steps}V${area.y0}Z` }), s('path', { class: 'front', d: steps }),
-        s('text', { class: 'roof-name', x: area.x0 + 5, y: area.y1 - 6 }, text))
+        s('text', { class: 'roof-name', 'data-help': 'front', x: area.x0 + 5, y: area.y1 - 6 }, text))
       return [{ x0: area.x0, x1: area.x0 + 6 + wide(text), y0: area.y1 - 17, y1: area.y1 }]
     },
   })
@@ -128,16 +128,16 @@ function rooflinePlot(desk, runs, at, log) {
   return scatter(desk, {
     name: 'roofline', runs: usable, at, log, spans: { y: span(tall, log) },
     about: 'Roofline: FLOPs per cycle against FLOPs per byte',
-    x: { label: 'FLOPs per byte moved', of: intensity }, y: { label: 'FLOPs per cycle', of: rate },
+    x: { label: 'FLOPs per byte moved', help: 'intensity', of: intensity }, y: { label: 'FLOPs per cycle', help: 'flops.rate', of: rate },
     under: (layer, sx, sy, area) => {
       if (!roofs) return []
       const clear = []
-      const tell = (px, py, text, anchor) => {
+      const tell = (px, py, text, anchor, help) => {
         const w = wide(text)
         const x0 = Math.max(area.x0 + 2, Math.min(anchor === 'end' ? px - w : px, area.x1 - w - 2))
         let y = Math.max(area.y0 + 12, Math.min(py, area.y1 - 4))
         while (clear.some(b => !apart({ x0, x1: x0 + w, y0: y - 10, y1: y + 3 }, b))) y += 14
-        layer.append(s('text', { class: 'roof-name', x: x0, y }, text))
+        layer.append(s('text', { class: 'roof-name', 'data-help': help, x: x0, y }, text))
         clear.push({ x0, x1: x0 + w, y0: y - 10, y1: y + 3 })
       }
       const { bandwidth, peak } = roofs
@@ -145,8 +145,8 @@ function rooflinePlot(desk, runs, at, log) {
       if (peak) {
         const from = bandwidth ? Math.max(peak / bandwidth, sx.low) : sx.low
         if (from < end) layer.append(s('path', { class: 'roof', d: `M${sx(from)} ${sy(peak)}H${area.x1}` }))
-        if (peak <= sy.high) tell(area.x1 - 2, sy(peak) + 13, `${full(peak)} FLOPs per cycle at most`, 'end')
-        else tell(area.x1 - 2, area.y0 + 12, `↑ ${full(peak)} FLOPs per cycle at most`, 'end')
+        if (peak <= sy.high) tell(area.x1 - 2, sy(peak) + 13, `${full(peak)} FLOPs per cycle at most`, 'end', 'flops.peak')
+        else tell(area.x1 - 2, area.y0 + 12, `↑ ${full(peak)} FLOPs per cycle at most`, 'end', 'flops.peak')
       }
       if (bandwidth) {
         const to = peak ? Math.min(peak / bandwidth, end) : end, low = log ? Math.max(sx.low, sy.low / bandwidth) : 0
@@ -154,8 +154,8 @@ function rooflinePlot(desk, runs, at, log) {
         const inside = to > low && low * bandwidth < sy.high
         const middle = log ? Math.sqrt(low * Math.min(to, sy.high / bandwidth)) : Math.min(to, sy.high / bandwidth) / 2
         const about = `${brief(bandwidth)} bytes per cycle`
-        if (inside) tell(sx(middle) + 8, sy(middle * bandwidth) + 4, about, 'start')
-        else tell(area.x0 + 4, area.y0 + 12, `↑ ${about}`, 'start')
+        if (inside) tell(sx(middle) + 8, sy(middle * bandwidth) + 4, about, 'start', 'bandwidth.peak')
+        else tell(area.x0 + 4, area.y0 + 12, `↑ ${about}`, 'start', 'bandwidth.peak')
       }
       return clear
     },

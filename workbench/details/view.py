@@ -9,6 +9,7 @@ from engine.dataflow.samml.catalogue import CATALOGUE
 from engine.dataflow.samml.graph import Graph, Node, StreamKind
 from engine.dataflow.samml.primitive import Port
 from engine.program.printer import statement_text
+from workbench.base.help import marked
 from workbench.base.quantities import count
 from workbench.graph.drawing import TOKENS
 from workbench.state.records import ports_of
@@ -99,26 +100,30 @@ def _figures(session: Session, node: Node) -> str:
     path = region.path if region else None
     on_path = path and round(path["shares"].get(str(node.id), 0.0) * path["cycles"])
     lines = [
-        ("busiest port", expected.tokens, row and row["tokens"], "tokens"),
-        ("put, all ports", None, row and row["tokens_out"], "tokens"),
-        ("taken, all ports", None, row and row["tokens_in"], "tokens"),
-        ("cycles busy", expected.cycles, row and row["busy"], "cycles"),
-        ("waits for input", None, row and row["stall_input"], "cycles"),
-        ("waits for space", None, row and row["stall_output"], "cycles"),
-        ("waits for memory", None, row and row["stall_memory"], "cycles"),
-        ("its memory ports wait", None, row and ports, "cycles"),
-        ("idle after its end", None, row and row["idle"], "cycles"),
-        ("on the critical path", None, on_path, "cycles"),
-        ("arithmetic", expected.flops, None, "FLOPs"),
-        ("memory traffic", expected.bytes, None, "bytes"),
+        ("tokens", "busiest port", expected.tokens, row and row["tokens"], "tokens"),
+        ("tokens", "put, all ports", None, row and row["tokens_out"], "tokens"),
+        ("tokens", "taken, all ports", None, row and row["tokens_in"], "tokens"),
+        ("node.busy", "cycles busy", expected.cycles, row and row["busy"], "cycles"),
+        ("node.waits", "waits for input", None, row and row["stall_input"], "cycles"),
+        ("node.waits", "waits for space", None, row and row["stall_output"], "cycles"),
+        ("node.waits", "waits for memory", None, row and row["stall_memory"], "cycles"),
+        ("node.waits", "its memory ports wait", None, row and ports, "cycles"),
+        ("node.idle", "idle after its end", None, row and row["idle"], "cycles"),
+        ("path.cycles", "on the critical path", None, on_path, "cycles"),
+        ("flops", "arithmetic", expected.flops, None, "FLOPs"),
+        ("bytes", "memory traffic", expected.bytes, None, "bytes"),
     ]
     body = "".join(
-        f"<tr><th scope='row'>{name}</th><td>{_figure(guess, unit)}</td>"
-        f"<td>{_figure(seen, unit)}</td></tr>"
-        for name, guess, seen, unit in lines
+        f"<tr><th scope='row' {marked(key)}>{name}</th>"
+        f"<td {marked(key)}>{_figure(guess, unit)}</td>"
+        f"<td {marked(key)}>{_figure(seen, unit)}</td></tr>"
+        for key, name, guess, seen, unit in lines
         if guess is not None or seen is not None
     )
-    share = f"<p>busy <b>{row['busy_share']:.0%}</b> of the elapsed cycles</p>" if row else ""
+    share = ""
+    if row:
+        busy = f"<b>{row['busy_share']:.0%}</b> of the elapsed cycles"
+        share = f"<p {marked('node.busy')}>busy {busy}</p>"
     note = "" if row else "<p class='quiet'>Press Run to measure.</p>"
     return (
         "<table><thead><tr><td></td><th scope='col'>estimated</th>"

@@ -228,6 +228,7 @@ export function render({ model: sent, el }) {
       g.classList.toggle('critical', (info.members || [key]).some(k => on.has(k)))
       if (info.members) {
         const most = figure(info.members, ran ? busy : guess, 'max')
+        g.querySelector('.figures').setAttribute('data-help', 'node.busy')
         g.querySelector('.figures').textContent = [nodes(info.members.length), info.new || info.missing ? `+${info.new} −${info.missing}` : `${ran ? '' : 'est. '}${number(most)} cy`].join(' · ')
         g.told ||= `${info.kernels ? `${info.kernels} kernels, ` : ''}${nodes(info.members.length)}, ${info.inside} streams inside; its busiest node: ${number(most)} cycles busy${ran ? '' : ', est.'}`
       }
@@ -242,13 +243,13 @@ export function render({ model: sent, el }) {
     legend.replaceChildren(...(result ? scale(most) : kinds()), ...v.against ? states() : [], ...streams())
   }
 
-  const swatch = (name, text, style) => h('span', {}, h('i', { class: name, style }), text)
+  const swatch = (name, text, style, help) => h('span', { 'data-help': help }, h('i', { class: name, style }), text)
   const kinds = () => (v.legend || []).map(k => h('span', {}, h('i', { class: 'family', style: `color:var(--${k.token});background:var(--${k.token}-f);border-color:var(--${k.token})` }, k.glyph), k.text))
   const states = () => [h('span', { class: 'state good' }, '+ new'), h('span', { class: 'state bad' }, '− missing')]
   const scale = most => mode === 'waiting'
-    ? [...Object.values(CAUSES).map(c => swatch('swatch', `${c.glyph} ${c.text}`, `background:color-mix(in srgb, var(--${c.token}) 60%, #fff)`)), h('span', {}, `deeper: more of the ${number(model.heat.cycles)} cycles; at most ${number(most)}`)]
-    : [h('span', {}, '0 ', h('i', { class: 'scale', style: `background:linear-gradient(90deg, ${[0, .25, .5, .75, 1].map(ramp).join(',')})` }), ` ${number(most)} ${HEATS[mode].unit}; boxes: ${HEATS[mode].join === 'max' ? 'their busiest node' : 'all their nodes'}`)]
-  const streams = () => [['crd', 'coordinates'], ['ref', 'references'], ['val', 'values'], ['sig', 'repeat signal'], ...v.whole ? [['mem', 'through memory']] : [], ...!trail.disabled && trail.checked ? [['trail', 'critical path']] : []].map(([name, text]) => swatch(`line ${name}`, text))
+    ? [...Object.values(CAUSES).map(c => swatch('swatch', `${c.glyph} ${c.text}`, `background:color-mix(in srgb, var(--${c.token}) 60%, #fff)`, 'node.waits')), h('span', { 'data-help': 'node.waits' }, `deeper: more of the ${number(model.heat.cycles)} cycles; at most ${number(most)}`)]
+    : [h('span', { 'data-help': HEATS[mode].help }, '0 ', h('i', { class: 'scale', style: `background:linear-gradient(90deg, ${[0, .25, .5, .75, 1].map(ramp).join(',')})` }), ` ${number(most)} ${HEATS[mode].unit}; boxes: ${HEATS[mode].join === 'max' ? 'their busiest node' : 'all their nodes'}`)]
+  const streams = () => [['crd', 'coordinates'], ['ref', 'references'], ['val', 'values'], ['sig', 'repeat signal'], ...v.whole ? [['mem', 'through memory']] : [], ...!trail.disabled && trail.checked ? [['trail', 'critical path']] : []].map(([name, text]) => swatch(`line ${name}`, text, null, name === 'trail' ? 'path.cycles' : null))
 
   /** What a line carries, in words. */
   function carried(l) {

@@ -1,12 +1,12 @@
 /** What the things of a drawing can be coloured by: figures of nodes, added up or taken at most in boxes. */
 const HEATS = {
-  busy: { text: 'Heat: busy', unit: 'cycles busy', join: 'max', run: true },
-  waiting: { text: 'Heat: cause of waiting', unit: 'cycles waiting', join: 'sum', run: true },
-  tokens: { text: 'Heat: tokens', unit: 'tokens, sim.', join: 'sum', run: true },
-  expected: { text: 'Heat: estimated cycles', unit: 'cycles, est.', join: 'max' },
-  expected_tokens: { text: 'Heat: estimated tokens', unit: 'tokens, est.', join: 'sum' },
-  bytes: { text: 'Heat: bytes', unit: 'bytes of memory traffic, est.', join: 'sum' },
-  path: { text: 'Heat: critical path', unit: 'cycles of the critical path', join: 'sum', run: true },
+  busy: { help: 'node.busy', text: 'Heat: busy', unit: 'cycles busy', join: 'max', run: true },
+  waiting: { help: 'node.waits', text: 'Heat: cause of waiting', unit: 'cycles waiting', join: 'sum', run: true },
+  tokens: { help: 'tokens', text: 'Heat: tokens', unit: 'tokens, sim.', join: 'sum', run: true },
+  expected: { help: 'node.busy', text: 'Heat: estimated cycles', unit: 'cycles, est.', join: 'max' },
+  expected_tokens: { help: 'tokens', text: 'Heat: estimated tokens', unit: 'tokens, est.', join: 'sum' },
+  bytes: { help: 'bytes', text: 'Heat: bytes', unit: 'bytes of memory traffic, est.', join: 'sum' },
+  path: { help: 'path.cycles', text: 'Heat: critical path', unit: 'cycles of the critical path', join: 'sum', run: true },
 }
 const CAUSES = {
   stall_input: { text: 'waits for input', token: 'wait-input', glyph: '◁' },

@@ -6,7 +6,7 @@ export function render({ model: sent, el }) {
   let waiting = 0  // requests without an answer
   el.append(h('details', {}, h('summary', {}, h('b', {}, 'Formats of the tensors')),
     h('p', { class: 'quiet' }, 'Levels are stored from left to right. A change is an edit of the program; Undo goes back.'),
-    h('div', { class: 'scroll' }, h('table', {}, h('thead', {}, h('tr', {}, ['tensor', 'shape', 'is', 'levels, outermost first', 'as text'].map(t => h('th', { scope: 'col' }, t)))), body))))
+    h('div', { class: 'scroll' }, h('table', {}, h('thead', {}, h('tr', {}, ['tensor', 'shape', 'is', 'levels, outermost first', 'as text'].map(t => h('th', { scope: 'col', 'data-help': t === 'shape' ? 'input.size' : null }, t)))), body))))
 
   function send(t, levels, order) {
     asked = t.name
@@ -30,7 +30,7 @@ export function render({ model: sent, el }) {
     if (!there(model)) return
     const held = el.getRootNode().activeElement
     const focus = held && (held.dataset?.mode ? `[data-mode="${held.dataset.mode}"]` : held.dataset?.level ? `[data-level="${held.dataset.level}"]` : '')
-    body.replaceChildren(...model.view.tensors.map(t => h('tr', { 'data-tensor': t.name }, h('th', { scope: 'row' }, t.name), h('td', {}, t.shape), h('td', { class: 'quiet' }, t.role),
+    body.replaceChildren(...model.view.tensors.map(t => h('tr', { 'data-tensor': t.name }, h('th', { scope: 'row' }, t.name), h('td', { 'data-help': 'input.size' }, t.shape), h('td', { class: 'quiet' }, t.role),
       h('td', {}, t.levels.map((_, k) => level(t, k)), h('div', { class: 'error-line', role: 'alert' })), h('td', { class: 'mono' }, t.text))))
     if (focus) body.querySelector(focus)?.focus()
   }

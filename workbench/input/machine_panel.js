@@ -3,7 +3,7 @@ export function render({ model: sent, el }) {
   const model = drawn(sent)
   const preset = h('select', { 'aria-label': 'Preset machine', on: { change: () => preset.value && model.send_msg({ kind: 'preset', name: preset.value }) } })
   const capacity = h('input', { class: 'capacity', 'aria-label': 'Channel capacity, in tokens', autocomplete: 'off', spellcheck: 'false', title: 'Tokens each channel holds; empty is unbounded', on: { change: () => model.send_msg({ kind: 'capacity', tokens: capacity.value }) } })
-  const about = h('span', { class: 'about' })
+  const about = h('span', { class: 'about', 'data-help': 'machine.parameter' })
   const area = h('textarea', { 'aria-label': 'Machine as TOML', spellcheck: 'false', rows: 14 })
   const apply = () => model.send_msg({ kind: 'apply', text: area.value })
   area.addEventListener('keydown', event => { if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) { event.preventDefault(); apply() } })
@@ -22,7 +22,7 @@ export function render({ model: sent, el }) {
       ? h('select', { 'data-field': f.path, on: { change: () => send(input.value) } }, ['on', 'off'].map(t => h('option', { value: t, selected: t === f.value }, t)))
       : h('input', { 'data-field': f.path, value: f.value, autocomplete: 'off', spellcheck: 'false', on: { change: () => send(input.value) } })
     input.setAttribute('aria-label', `${f.label}, ${f.unit || 'text'}: ${f.meaning}`)
-    return h('label', { class: 'field', title: f.meaning }, h('span', {}, f.label), input, h('small', {}, f.unit), h('span', { class: 'wrong', role: 'alert' }))
+    return h('label', { class: 'field', 'data-help': f.path === 'channel_capacity' ? 'machine.capacity' : 'machine.parameter', title: f.meaning }, h('span', {}, f.label), input, h('small', {}, f.unit), h('span', { class: 'wrong', role: 'alert' }))
   }
 
   function drawForm() {
@@ -30,7 +30,7 @@ export function render({ model: sent, el }) {
     form.replaceChildren(...model.view.groups.map(g => h('fieldset', {}, h('legend', {}, g.title), g.fields.map(field))))
     if (held) form.querySelector(`[data-field="${held}"]`)?.focus()
   }
-  el.append(h('div', { class: 'row' }, h('label', {}, 'Machine ', preset), h('label', {}, 'channels hold ', capacity, ' tokens'), about), status, parameters, own)
+  el.append(h('div', { class: 'row' }, h('label', {}, 'Machine ', preset), h('label', { 'data-help': 'machine.capacity' }, 'channels hold ', capacity, ' tokens'), about), status, parameters, own)
 
   function draw() {
     if (!there(model)) return

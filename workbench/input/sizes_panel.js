@@ -1,7 +1,7 @@
 /** The model's sizes: a closed line of all, a form inside. */
 export function render({ model: sent, el }) {
   const model = drawn(sent)
-  const line = h('span', { class: 'line' })
+  const line = h('span', { class: 'line', 'data-help': 'input.size' })
   const form = h('div', { class: 'form' })
   const use = () => {
     const values = {}
@@ -20,7 +20,7 @@ export function render({ model: sent, el }) {
   function field(entry) {
     const hint = entry.fixed || `${entry.help}; ${entry.bounds}${entry.own ? `; by itself ${entry.own}` : ''}`
     const input = h('input', { name: entry.name, value: entry.value, disabled: !!entry.fixed, inputmode: 'decimal', autocomplete: 'off', spellcheck: 'false', 'aria-label': `${entry.name}: ${hint}` })
-    return h('label', { title: hint, class: model.view.chosen.includes(entry.name) ? 'chosen' : '' }, h('span', {}, entry.name), input, h('small', {}, entry.fixed || entry.bounds))
+    return h('label', { title: hint, 'data-help': 'input.size', class: model.view.chosen.includes(entry.name) ? 'chosen' : '' }, h('span', {}, entry.name), input, h('small', {}, entry.fixed || entry.bounds))
   }
 
   function draw() {

@@ -22,6 +22,7 @@ from bokeh.plotting import figure
 
 from workbench.base.assets import style
 from workbench.base.desk import Desk, desk_of
+from workbench.base.help import marked
 from workbench.base.quantities import count
 from workbench.state.session import Session
 
@@ -197,19 +198,35 @@ def memory_html(region: str, memory: Mapping[str, Any]) -> str:
     rows = any(c["hits"] + c["misses"] + c["conflicts"] for c in memory["channels"])
     peak = f"{memory['peak'] / GIGA:,.1f} GB/s" if limited else "no limit"
     figures = [
-        ("achieved bandwidth", f"{memory['bandwidth'] / GIGA:,.2f} GB/s"),
-        ("share of the peak", f"{memory['share']:.1%} of {peak}" if limited else peak),
-        ("row hits", f"{memory['hit_rate']:.1%} of the accesses" if rows else "it has no rows"),
-        ("mean read latency", f"{memory['read_latency']:,.1f} cycles"),
-        ("mean write latency", f"{memory['write_latency']:,.1f} cycles"),
-        ("requests", f"{memory['reads']:,} reads, {memory['writes']:,} writes"),
+        ("memory.bandwidth", "achieved bandwidth", f"{memory['bandwidth'] / GIGA:,.2f} GB/s"),
         (
+            "memory.bandwidth",
+            "share of the peak",
+            f"{memory['share']:.1%} of {peak}" if limited else peak,
+        ),
+        (
+            "memory.hits",
+            "row hits",
+            f"{memory['hit_rate']:.1%} of the accesses" if rows else "it has no rows",
+        ),
+        ("memory.latency", "mean read latency", f"{memory['read_latency']:,.1f} cycles"),
+        ("memory.latency", "mean write latency", f"{memory['write_latency']:,.1f} cycles"),
+        ("memory.requests", "requests", f"{memory['reads']:,} reads, {memory['writes']:,} writes"),
+        (
+            "memory.moved",
             "moved",
             f"{count(memory['bytes'], 'bytes')} ({count(memory['requested'], 'bytes')} asked for)",
         ),
-        ("time", f"{memory['seconds'] * 1e6:,.2f} µs for {count(memory['cycles'], 'cycles')}"),
+        (
+            "memory.time",
+            "time",
+            f"{memory['seconds'] * 1e6:,.2f} µs for {count(memory['cycles'], 'cycles')}",
+        ),
     ]
-    items = "".join(f"<div><dt>{name}</dt><dd>{escape(text)}</dd></div>" for name, text in figures)
+    items = "".join(
+        f"<div {marked(key)}><dt>{name}</dt><dd>{escape(text)}</dd></div>"
+        for key, name, text in figures
+    )
     return (
         f"<h4>{escape(region)}: memory {escape(memory['name'])}</h4>"
         f"<dl class='figures'>{items}</dl>"

@@ -13,8 +13,8 @@ export function render({ model: sent, el }) {
     const v = model.view
     const plural = v.one ? '' : 's'
     head.replaceChildren(
-      h('b', {}, `${v.total} legal order${plural}`), ' of region ', h('span', { class: 'mono' }, v.name),
-      h('div', { class: 'quiet' }, !v.ready ? 'estimating…'
+      h('b', { 'data-help': 'orders.legal' }, `${v.total} legal order${plural}`), ' of region ', h('span', { class: 'mono' }, v.name),
+      h('div', { class: 'quiet', 'data-help': v.ready ? 'orders.graphs' : null }, !v.ready ? 'estimating…'
         : v.all ? `${v.shown} distinct graph${v.shown === '1' ? '' : 's'}, ranked by estimated cycles`
           : `the first ${v.shown} distinct graphs, ranked by estimated cycles; drag rows to reach others`))
     head.append(...v.repairs.map(text => h('div', { class: 'repair' }, text)))
@@ -95,9 +95,9 @@ export function render({ model: sent, el }) {
       },
     },
     h('span', { class: 'mark', 'aria-hidden': 'true' }, e.chosen ? '●' : '○'),
-    h('span', { class: 'mono text' }, e.text, e.alike && h('span', { class: 'quiet alike' }, e.alike)),
+    h('span', { class: 'mono text' }, e.text, e.alike && h('span', { class: 'quiet alike', 'data-help': 'orders.graphs' }, e.alike)),
     e.reason ? h('span', { class: 'reason' }, e.reason)
-      : h('span', { class: 'figure' }, e.cycles, h('span', { class: 'quiet' }, e.more ? ` ${e.more.replace(' best', '')}` : ' best'), e.simulated && h('b', { class: 'sim', title: 'Simulated' }, `sim. ${e.simulated}`)))
+      : h('span', { class: 'figure' }, h('span', { 'data-help': 'cycles.estimated' }, e.cycles), h('span', { class: 'quiet', 'data-help': 'factor.best' }, e.more ? ` ${e.more.replace(' best', '')}` : ' best'), e.simulated && h('b', { class: 'sim', 'data-help': 'cycles.simulated', title: 'Simulated' }, `sim. ${e.simulated}`)))
   }
 
   model.on('view', draw)

@@ -14,13 +14,13 @@ export function render({ model: sent, el }) {
 
   function result(r) {
     const check = r.stale ? h('span', { class: 'badge old', title: 'The design has changed since; Run simulates it' }, 'stale: changed since the run')
-      : h('span', { class: r.ok === null ? 'badge old' : r.ok ? 'badge good' : 'badge wrong', title: r.badge }, (r.ok === null ? '' : r.ok ? '✓ ' : '✕ ') + r.badge)
-    const compared = r.compared ? h('span', { class: r.slower ? 'down' : 'up' }, r.compared) : r.speedup && h('span', {}, `${r.speedup} the speed of unfused`)
+      : h('span', { class: r.ok === null ? 'badge old' : r.ok ? 'badge good' : 'badge wrong', 'data-help': 'error.result', title: r.badge }, (r.ok === null ? '' : r.ok ? '✓ ' : '✕ ') + r.badge)
+    const compared = r.compared ? h('span', { class: r.slower ? 'down' : 'up', 'data-help': 'speedup.a' }, r.compared) : r.speedup && h('span', { 'data-help': 'speedup.unfused' }, `${r.speedup} the speed of unfused`)
     const trusted = r.ok !== false  // no speed-up of a wrong result
     return [
-      h('div', { class: 'first' }, h('span', { class: 'cycles', title: `${r.name}, simulated on machine ${r.machine} in ${r.took}; ${r.work}` }, r.cycles),
+      h('div', { class: 'first' }, h('span', { class: 'cycles', 'data-help': 'cycles.simulated', title: `${r.name}, simulated on machine ${r.machine} in ${r.took}; ${r.work}` }, r.cycles),
         r.standin && h('span', { class: 'badge standin', title: r.standin }, '⚠ stand-in: NOT the real graph')),
-      h('div', { class: 'second' }, trusted && compared, r.machine !== 'default' && h('span', {}, `on machine ${r.machine}`), h('span', { title: 'What the estimate said before the run, and by how much it is off' }, `est. ${r.estimate} (${r.off})`), check,
+      h('div', { class: 'second' }, trusted && compared, r.machine !== 'default' && h('span', {}, `on machine ${r.machine}`), h('span', { title: 'What the estimate said before the run, and by how much it is off' }, h('span', { 'data-help': 'cycles.estimated' }, `est. ${r.estimate}`), ' (', h('span', { 'data-help': 'error.estimate' }, r.off), ')'), check,
         r.kept && h('span', {}, 'from the run store; Run shows where its cycles went'), r.note && h('span', {}, r.note)),
     ]
   }
@@ -40,6 +40,9 @@ export function render({ model: sent, el }) {
     const r = v.result
     said.className = v.failed ? 'said failed' : asking ? 'said asking' : 'said'
     said.textContent = (asking && v.asking) || v.status || (v.cancelled ? 'cancelled' : v.done ? '' : r.cycles ? `est. ${v.estimate} for this design` : `est. ${v.estimate}. Run counts the cycles on real data and checks the result.`)
+    const about = asking ? 'run.length' : v.running ? 'run.progress' : v.status || v.cancelled ? '' : 'cycles.estimated'
+    if (about) said.dataset.help = about
+    else said.removeAttribute('data-help')
     out.className = r.stale ? 'out stale' : 'out'
     out.replaceChildren(...(r.cycles ? result(r) : []))
     out.hidden = !r.cycles

@@ -10,22 +10,22 @@ export function render({ model: sent, el }) {
   const choices = h('div', { class: 'segment', role: 'radiogroup', 'aria-label': 'Strategy' })
   const about = h('p', { class: 'quiet about' })
   const fields = {}
-  function field(name, label, unit, title) {
+  function field(name, label, unit, title, help) {
     const input = h('input', { name, inputmode: 'decimal', autocomplete: 'off', title, 'aria-label': `${label}, ${unit}`, on: { keydown: e => { if (e.key === 'Enter') start() } } })
     const error = h('small', { class: 'wrong', role: 'alert' })
-    fields[name] = { input, error, row: h('label', { class: 'field' }, h('span', {}, label), h('span', { class: 'value' }, input, h('small', {}, unit)), error) }
+    fields[name] = { input, error, row: h('label', { class: 'field', 'data-help': help }, h('span', {}, label), h('span', { class: 'value' }, input, h('small', {}, unit)), error) }
     return fields[name].row
   }
   const begin = h('button', { class: 'button primary', 'data-action': 'start', on: { click: start } }, 'Start search')
   const stop = h('button', { class: 'button primary', 'data-action': 'stop', title: 'Ends the search; what it has found stays in the table', on: { click: () => model.send_msg({ kind: 'cancel' }) } }, 'Cancel')
   const bar = h('progress', { max: 1, 'aria-label': 'Progress of the search' })
-  const said = h('p', { class: 'said', role: 'status', 'aria-live': 'polite' })
+  const said = h('p', { class: 'said', 'data-help': 'search.bound', role: 'status', 'aria-live': 'polite' })
   const settings = h('section', { class: 'settings' }, h('h3', {}, 'New search'), choices, about,
-    field('seconds', 'Stop after', 's', 'Seconds after which the best so far is taken and simulated'),
-    field('gap', 'Stop at a gap of', '%', 'Share of the cycles by which a better schedule may be missed'),
-    field('runs', 'Simulate at most', 'regions', 'Runs of regions after which the best so far is taken'),
-    field('lanes', 'Lanes in a region', 'at most', 'Copies of the same nodes side by side; 0: as many as the design asks for'),
-    field('copies', 'Tensors stored twice', 'at most', 'Inputs that a region may read in a second mode order, as copies'),
+    field('seconds', 'Stop after', 's', 'Seconds after which the best so far is taken and simulated', 'search.effort'),
+    field('gap', 'Stop at a gap of', '%', 'Share of the cycles by which a better schedule may be missed', 'search.gap'),
+    field('runs', 'Simulate at most', 'regions', 'Runs of regions after which the best so far is taken', 'search.effort'),
+    field('lanes', 'Lanes in a region', 'at most', 'Copies of the same nodes side by side; 0: as many as the design asks for', 'lanes'),
+    field('copies', 'Tensors stored twice', 'at most', 'Inputs that a region may read in a second mode order, as copies', 'search.space'),
     h('div', { class: 'keys' }, begin, stop), bar, said)
 
   function start() {
@@ -77,7 +77,7 @@ export function render({ model: sent, el }) {
   const plot = h('div', { class: 'plot', role: 'img' })
   const axis = h('span', { class: 'segment small', role: 'group', 'aria-label': 'Axis' }, ['seconds', 'runs'].map(name => h('button', { 'aria-pressed': String(name === over), 'data-axis': name, on: { click: () => { over = name; drawnAt = ''; draw() } } }, name === 'runs' ? 'runs' : 'seconds')))
   const foot = h('p', { class: 'quiet foot' })
-  const curve = h('section', { class: 'curve' }, h('h3', {}, 'Best so far ', h('small', {}, 'cycles, over their lower bound'), axis), plot, foot)
+  const curve = h('section', { class: 'curve' }, h('h3', {}, 'Best so far ', h('small', { 'data-help': 'search.best' }, 'cycles, over their lower bound'), axis), plot, foot)
   new ResizeObserver(() => { drawnAt = ''; drawCurve(model.view) }).observe(plot)
 
   const make = (tag, attributes, text) => {
@@ -104,7 +104,8 @@ export function render({ model: sent, el }) {
     }
     const last = known[known.length - 1], best = last[2], bound = points[points.length - 1][3]
     const gap = bound > 0 ? `gap ${(100 * Math.max(0, 1 - bound / best)).toFixed(1)} %` : 'no bound'
-    foot.textContent = `best ${number(best)} cycles · bound ${bound > 0 ? '≥ ' + number(bound) + ' cycles' : '–'} · ${gap}`
+    const part = (key, text) => h('span', { 'data-help': key }, text)
+    foot.replaceChildren(part('search.best', `best ${number(best)} cycles`), ' · ', part('search.bound', `bound ${bound > 0 ? '≥ ' + number(bound) + ' cycles' : '–'}`), ' · ', part('search.gap', gap))
     plot.setAttribute('aria-label', `Best ${number(best)} cycles, ${gap}, after ${last[0]} s and ${last[1]} simulated regions`)
     const left = 62, right = 10, top = 8, bottom = 26
     const x = over === 'seconds' ? p => p[0] : p => p[1]
@@ -115,12 +116,12 @@ export function render({ model: sent, el }) {
     const py = value => top + (height - top - bottom) * (1 - Math.log(value / low) / Math.log(high / low))
     const svg = make('svg', { width, height, viewBox: `0 0 ${width} ${height}` })
     for (const tick of ticks(low, high)) {
-      svg.append(make('line', { x1: left, x2: width - right, y1: py(tick), y2: py(tick), class: 'grid' }), make('text', { x: left - 6, y: py(tick) + 4, 'text-anchor': 'end' }, number(tick)))
+      svg.append(make('line', { x1: left, x2: width - right, y1: py(tick), y2: py(tick), class: 'grid' }), make('text', { x: left - 6, y: py(tick) + 4, 'text-anchor': 'end', 'data-help': 'search.best' }, number(tick)))
     }
     for (let k = 0; k <= 4; k++) {
       const value = end * k / 4
       if (over === 'runs' && end < 4 && value !== Math.round(value)) continue
-      svg.append(make('text', { x: px(value), y: height - 8, 'text-anchor': k === 4 ? 'end' : k ? 'middle' : 'start' }, over === 'seconds' ? `${+value.toPrecision(2)} s` : number(value)))
+      svg.append(make('text', { 'data-help': 'search.effort', x: px(value), y: height - 8, 'text-anchor': k === 4 ? 'end' : k ? 'middle' : 'start' }, over === 'seconds' ? `${+value.toPrecision(2)} s` : number(value)))
     }
     const steps = (list, value) => list.map((p, k) => k ? `H${px(x(p)).toFixed(1)}V${py(value(p)).toFixed(1)}` : `M${px(x(p)).toFixed(1)} ${py(value(p)).toFixed(1)}`).join('') + `H${px(end).toFixed(1)}`
     const below = points.filter(p => p[3] > 0)
@@ -149,14 +150,14 @@ export function render({ model: sent, el }) {
 
   // The best found -------------------------------------------------------------------------
   const rows = h('tbody')
-  const bests = h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Best schedules found' }, h('table', {}, h('thead', {}, h('tr', {}, [['cycles', 'figure'], ['after', 'figure'], ['schedule', '']].map(([t, c]) => h('th', { scope: 'col', class: c }, t)))), rows))
+  const bests = h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Best schedules found' }, h('table', {}, h('thead', {}, h('tr', {}, [['cycles', 'search.best'], ['after', 'search.effort'], ['schedule']].map(([text, help]) => h('th', { scope: 'col', class: help && 'figure', 'data-help': help }, text)))), rows))
   curve.append(bests)
 
   function drawBests(v) {
     const found = v.searched, list = found.bests || [], same = found.problem === v.problem
     bests.hidden = !list.length
     const at = [...rows.querySelectorAll('button')].indexOf(el.getRootNode().activeElement)
-    rows.replaceChildren(...list.map(b => h('tr', {}, h('td', { class: 'figure' }, number(b.cycles)), h('td', { class: 'figure', title: `${b.runs} simulated regions` }, `${b.seconds} s`),
+    rows.replaceChildren(...list.map(b => h('tr', {}, h('td', { class: 'figure', 'data-help': 'search.best' }, number(b.cycles)), h('td', { class: 'figure', 'data-help': 'search.effort', title: `${b.runs} simulated regions` }, `${b.seconds} s`),
       h('td', { class: 'text' }, h('button', { class: 'load', disabled: !same || v.running, title: same ? `Load this schedule:\n${b.schedule}` : 'It was found for another program, data set or machine', 'data-load': b.cycles, on: { click: () => model.send_msg({ kind: 'take', schedule: b.schedule }) } }, b.schedule || '(every statement alone)')))))
     if (at >= 0) rows.querySelectorAll('button')[at]?.focus()
   }
@@ -167,9 +168,9 @@ export function render({ model: sent, el }) {
   function drawFunnel(v) {
     const { funnel = [], space } = v.searched
     const most = Math.max(...funnel.map(f => Math.log10(f.count + 1)), 1)
-    const line = (name, text, share, kind, title, more) => h('li', { class: kind, title, tabindex: 0, 'aria-label': `${name}: ${text}. ${title}` }, h('span', { class: 'name' }, name), h('span', { class: 'track' }, h('i', { style: `width:${(100 * Math.min(1, share)).toFixed(1)}%` })), h('span', { class: 'figure' }, text), more ? h('small', {}, more) : '')
+    const line = (name, text, share, kind, title, more) => h('li', { class: kind, title, tabindex: 0, 'data-help': 'search.ways', 'aria-label': `${name}: ${text}. ${title}` }, h('span', { class: 'name' }, name), h('span', { class: 'track' }, h('i', { style: `width:${(100 * Math.min(1, share)).toFixed(1)}%` })), h('span', { class: 'figure' }, text), more ? h('small', {}, more) : '')
     fell.replaceChildren(h('h3', {}, 'What fell, and why ', h('small', {}, 'logarithmic')),
-      space ? h('p', {}, 'The space has ', h('b', { class: 'space', title: space.digits }, space.text), ` schedules${space.exact ? ', counted exactly' : '; there was no time to count all'}.`) : '',
+      space ? h('p', {}, 'The space has ', h('b', { class: 'space', 'data-help': 'search.space', title: space.digits }, space.text), ` schedules${space.exact ? ', counted exactly' : '; there was no time to count all'}.`) : '',
       funnel.length ? h('ul', { 'aria-label': 'Ways of regions by what became of them' }, funnel.map(f => line(f.name, number(f.count), Math.log10(f.count + 1) / most, f.kind, f.meaning, f.example ? `e.g. ${f.example}` : '')))
         : h('p', { class: 'quiet' }, 'Every way of a region that the search meets is counted here, by the rule or the number that removed it.'),
       funnel.length ? h('p', { class: 'quiet' }, 'Counts are ways of regions: one removed way removes every schedule that has it.') : '')
@@ -190,8 +191,8 @@ export function render({ model: sent, el }) {
     const a = v.verdict
     shown.title = `${v.schedule || 'every statement alone'}\n${v.simulated || v.estimate}`
     if (!a.text) return answer.replaceChildren()
-    const row = (name, text) => text ? [h('dt', {}, name), h('dd', {}, text)] : []
-    answer.replaceChildren(h('p', { class: `fate ${a.fate}` }, a.text), h('dl', {}, row(`best of ${a.from}`, a.best), row('at least, proved', a.least), row('expected', a.expected), row('simulated', a.cycles)),
+    const row = (name, text) => text ? [h('dt', { 'data-help': 'search.verdict' }, name), h('dd', { 'data-help': 'search.verdict' }, text)] : []
+    answer.replaceChildren(h('p', { class: `fate ${a.fate}`, 'data-help': 'search.verdict' }, a.text), h('dl', {}, row(`best of ${a.from}`, a.best), row('at least, proved', a.least), row('expected', a.expected), row('simulated', a.cycles)),
       a.fate === 'unknown' || a.fate === 'not legal' ? '' : h('p', { class: 'quiet' }, !a.searched ? 'Nothing was searched for this problem yet.' : a.outside.length ? `It is not in the space that was searched: ${a.outside.join('; ')}.` : 'It is in the space that was searched.'),
       v.old ? h('p', { class: 'quiet old' }, 'The design has changed since this answer.') : '')
   }

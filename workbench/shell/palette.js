@@ -1,7 +1,7 @@
 // Find or do anything: a dialog with a field and a list; top_bar.js opens it.
 
-/** `collect()` gives what there is: `{group, name, hint, act}`; `open()` shows it. */
-function makePalette(collect) {
+/** `collect()` gives what there is: `{group, name, hint, act}`, with `told` where the hint is a sentence that is not searched; `open()` shows it, and what `later()` adds once it has come. */
+function makePalette(collect, later) {
   const MOST = 60   // entries that are drawn
   let all = [], found = [], at = 0
   const field = h('input', {
@@ -15,7 +15,7 @@ function makePalette(collect) {
   function filter() {
     const words = field.value.toLowerCase().split(/\s+/).filter(Boolean)
     const rank = entry => entry.name.toLowerCase().startsWith(words[0] ?? '') ? 0 : 1
-    found = all.filter(e => words.every(w => `${e.group} ${e.name} ${e.hint || ''}`.toLowerCase().includes(w)))
+    found = all.filter(e => words.every(w => `${e.group} ${e.name} ${e.told ? '' : e.hint || ''}`.toLowerCase().includes(w)))
     found = found.map((entry, k) => [rank(entry), k, entry]).sort((a, b) => a[0] - b[0] || a[1] - b[1]).map(([, , entry]) => entry)
     at = 0
     list.replaceChildren(...found.slice(0, MOST).map((entry, k) => h('li', { id: `palette-${k}`, role: 'option', on: { click: () => take(k), pointermove: () => mark(k) } },
@@ -57,6 +57,7 @@ function makePalette(collect) {
     dialog.showModal()
     filter()
     field.focus()
+    later().then(() => { if (dialog.open) { all = collect(); filter() } })
   }
 
   return { dialog, open }

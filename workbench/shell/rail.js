@@ -4,17 +4,17 @@ export function render({ model: sent, el }) {
   const say = (name, detail) => el.dispatchEvent(new CustomEvent(`fuseloom:${name}`, { bubbles: true, composed: true, detail }))
   const chooser = (label, kind) => h('select', { 'aria-label': label, on: { change: event => model.send_msg({ kind, name: event.target.value }) } })
   const models = chooser('Model', 'model'), datas = chooser('Data', 'data'), machines = chooser('Machine', 'machine')
-  const about = h('p', { class: 'note' }), standin = h('p', { class: 'standin', role: 'note' })
-  const memory = h('p', { class: 'note' })
+  const about = h('p', { class: 'note', 'data-help': 'input.size' }), standin = h('p', { class: 'standin', role: 'note' })
+  const memory = h('p', { class: 'note', 'data-help': 'machine.parameter' })
   const presets = h('div', { class: 'list', role: 'group', 'aria-label': 'Presets' })
   const runs = h('div', { class: 'list', role: 'group', 'aria-label': 'Runs' })
-  const stored = h('span', {})
+  const stored = h('span', { 'data-help': 'count.runs' })
   const edit = what => h('button', { class: 'edit', title: `${what}: edit it below`, on: { click: () => say('tab', 'Input') } }, 'Edit…')
   const field = (name, control) => h('label', { class: 'field' }, h('span', {}, name), control)
   el.append(
     h('section', {}, h('h3', {}, 'Input', edit('Program, sizes and densities')), field('Model', models), field('Data', datas), standin, about),
     h('section', {}, h('h3', {}, 'Machine', edit('Machine')), field('Name', machines), memory),
-    h('section', {}, h('h3', {}, 'Presets', h('span', {}, 'cycles')), presets),
+    h('section', {}, h('h3', {}, 'Presets', h('span', { 'data-help': 'cycles.estimated' }, 'cycles')), presets),
     h('section', {}, h('h3', {}, 'Runs', stored), runs))
 
   function options(select, names, chosen) {
@@ -26,7 +26,7 @@ export function render({ model: sent, el }) {
   function preset(p, most) {
     const share = p.number ? Math.max(.02, p.number / most) : 0
     return h('button', { class: 'entry' + (p.chosen ? ' on' : ''), 'aria-pressed': String(p.chosen), 'data-preset': p.name, title: p.hint, on: { click: () => model.send_msg({ kind: 'preset', name: p.name }) } },
-      h('span', { class: 'name' }, p.name), h('span', { class: 'figure' + (p.estimated ? ' est' : '') }, p.cycles),
+      h('span', { class: 'name' }, p.name), h('span', { class: 'figure' + (p.estimated ? ' est' : ''), 'data-help': p.estimated ? 'cycles.estimated' : 'cycles.simulated' }, p.cycles),
       h('span', { class: 'meter', 'aria-hidden': 'true' }, h('i', { style: `width:${(100 * share).toFixed(1)}%` })))
   }
 
@@ -43,7 +43,7 @@ export function render({ model: sent, el }) {
             event.preventDefault()
           },
         },
-      }, h('span', { class: 'name' }, r.name, tag), h('span', { class: 'figure' + (r.ok === false ? ' wrong' : '') }, (r.ok === false ? '✕ ' : '') + r.cycles)),
+      }, h('span', { class: 'name' }, r.name, tag), h('span', { class: 'figure' + (r.ok === false ? ' wrong' : ''), 'data-help': 'cycles.simulated' }, (r.ok === false ? '✕ ' : '') + r.cycles)),
       h('button', { class: 'small', 'aria-label': r.pinned ? `Unpin ${r.name}` : `Pin ${r.name} as A`, 'aria-pressed': String(r.pinned), title: r.pinned ? 'No longer compare with it' : 'Pin as A: others are compared with it', on: { click: () => model.send_msg({ kind: 'pin', number: r.number }) } }, 'A'),
       h('button', { class: 'small', 'aria-label': `Forget run ${r.name}`, title: 'Forget this run', on: { click: () => model.send_msg({ kind: 'forget', number: r.number }) } }, '×'))
   }

@@ -1,9 +1,10 @@
 /** Undo, redo and every step with its factor; find, share, save, load, theme, keys. */
 export function render({ model: sent, el }) {
   const model = drawn(sent)
+  const numbers = helpDesk()
   const LARGEST = 4 << 20   // bytes of a saved session
   const KEYS = [
-    ['Ctrl+K', 'find or do anything'], ['Ctrl+Enter', 'run, or cancel'], ['Ctrl+Z, Ctrl+Shift+Z', 'undo, redo'], ['F6, Shift+F6', 'next, previous pane'], ['Ctrl+B', 'fold the rail'],
+    ['Ctrl+K', 'find or do anything'], ['Ctrl+Enter', 'run, or cancel'], ['Ctrl+Z, Ctrl+Shift+Z', 'undo, redo'], ['F6, Shift+F6', 'next, previous pane'], ['F1', 'what the numbers of a pane are'], ['Ctrl+B', 'fold the rail'],
     ['1 to 8', 'open a view'], ['← → on a bar', 'move the boundary'], ['Enter on a seam', 'cut there'], ['Delete on a bar', 'fuse both sides'],
     ['Alt+↑, Alt+↓ on an index', 'move its row'], ['arrows, Enter in the table', 'next cell, select it'], ['+ − 0 in the graph', 'zoom, fit'], ['arrows, N, P in the graph', 'along edges, next, previous node'], ['F, / in the graph', 'fold or open, find'],
     ['arrows on a splitter', 'size of a pane'], ['P on a run', 'pin it as A'], [', . Space in Streams', 'back, step, play'], ['Esc', 'clear the selection, end a drag'], ['?', 'this list and the tour'],
@@ -28,8 +29,9 @@ export function render({ model: sent, el }) {
       command('Share', 'copy an address of this design', share), command('Save', 'this session as a file', () => say('save')), command('Open', 'a saved session', () => file.click()),
       command('Light or dark theme', '', theme), command('Tour', '3 minutes', () => say('tour')), command('Keys', '?', () => help.showModal()),
       ...offers.filter(o => o.group !== 'Command'),
-      ...(model.view.finds ?? []).map(entry => ({ ...entry, act: () => model.send_msg({ kind: 'take', do: entry.do }) }))].filter(Boolean)
-  })
+      ...(model.view.finds ?? []).map(entry => ({ ...entry, act: () => model.send_msg({ kind: 'take', do: entry.do }) })),
+      ...[...numbers.has?.values() ?? []].map(q => ({ group: 'What is', name: q.name, hint: q.sentence, told: true, act: () => numbers.show(said, 'keys', q.key) }))].filter(Boolean)
+  }, () => numbers.has ? new Promise(() => {}) : numbers.all())
   el.append(h('div', { class: 'bar' },
     h('span', { class: 'brand' }, h('span', { class: 'mark', 'aria-hidden': 'true' }, '⋈'), 'Fuseloom'),
     quiet('Fold or show the rail', '☰', 'Fold or show the rail (Ctrl+B)', () => say('rail')), h('i'), undo, redo, steps, said,
@@ -89,7 +91,7 @@ export function render({ model: sent, el }) {
     steps.replaceChildren(...trail.flatMap((step, k) => [k > 0 && h('span', { class: 'then', 'aria-hidden': 'true' }, '›'),
       h('button', {
         class: 'step', 'aria-current': k === at ? 'step' : null, title: step.hint, on: { click: () => k !== at && model.send_msg({ kind: 'travel', by: k - at }) },
-      }, step.name, step.factor && h('b', { class: step.better ? 'up' : 'down' }, step.factor))]).filter(Boolean))
+      }, step.name, step.factor && h('b', { class: step.better ? 'up' : 'down', 'data-help': 'factor.step' }, step.factor))]).filter(Boolean))
     steps.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
   }
 

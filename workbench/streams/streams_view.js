@@ -23,7 +23,7 @@ export function render({ model: sent, el }) {
   const speed = h('select', { 'aria-label': 'Speed of playing', title: 'Speed of playing' }, [1, 2, 4, 8].map(x => h('option', { value: x }, `${x}×`)))
   const scrub = h('input', { type: 'range', min: 0, max: 0, value: 0, 'aria-label': 'Cycle', on: { input: () => { pause(); go(Number(scrub.value)) } } })
   const marks = h('canvas', { class: 'marks', 'aria-hidden': 'true' })
-  const clock = h('output', { class: 'clock', 'aria-live': 'off' })
+  const clock = h('output', { class: 'clock', 'data-help': 'streams.cycle', 'aria-live': 'off' })
   const before = tool('◂ act', 'To the selected node’s action before', () => { pause(); act(-1) })
   const after = tool('act ▸', 'To the selected node’s next action', () => { pause(); act(1) })
   const controls = h('div', { class: 'controls', role: 'toolbar', 'aria-label': 'Stepping' },
@@ -107,7 +107,10 @@ export function render({ model: sent, el }) {
     veil.classList.toggle('bad', !!v.problem)
     veil.hidden = !text
     const cut = recording && recording.cycles === null
-    note.textContent = recording ? `${v.name}: ` + (!cut ? `${count(recording.cycles, 'cycle')}, ${count(recording.tokens, 'token')}` : recording.note.startsWith('showing') ? `too long to step through whole, ${recording.note.split(':')[0].replace('showing ', '')}` : `stuck in cycle ${recording.last.toLocaleString('en')}, ${recording.note}`) : v.name || ''
+    note.textContent = recording ? `${v.name}: ` + (!cut ? '' : recording.note.startsWith('showing') ? `too long to step through whole, ${recording.note.split(':')[0].replace('showing ', '')}` : `stuck in cycle ${recording.last.toLocaleString('en')}, ${recording.note}`) : v.name || ''
+    if (recording && (cut || v.more)) note.dataset.help = 'streams.cycle'
+    else note.removeAttribute('data-help')
+    if (recording && !cut && !v.more) note.replaceChildren(`${v.name}: `, h('span', { 'data-help': 'cycles.simulated' }, count(recording.cycles, 'cycle')), ', ', h('span', { 'data-help': 'tokens' }, count(recording.tokens, 'token')))
     if (v.more) note.textContent = `${v.name}: the first ${count(recording.last, 'cycle')}, more are being recorded`
     note.title = recording ? recording.note || `on the machine ${recording.machine}` : ''
     note.classList.toggle('warn', !!cut)
@@ -210,7 +213,7 @@ export function render({ model: sent, el }) {
     const other = recording.nodes[incoming ? stream.from : stream.to].label
     const places = stream.capacity === null ? count(depth, 'token') : `${depth} of ${count(stream.capacity, 'place')}`
     return h('div', { class: 'strip' },
-      h('div', { class: 'port' }, h('b', {}, name), stream.index && stream.kind === 'crd' ? ` ${stream.index}` : '', h('span', {}, ` ${incoming ? 'from' : 'to'} ${other}`), h('span', { class: 'depth' }, places)),
+      h('div', { class: 'port' }, h('b', {}, name), stream.index && stream.kind === 'crd' ? ` ${stream.index}` : '', h('span', {}, ` ${incoming ? 'from' : 'to'} ${other}`), h('span', { class: 'depth', 'data-help': 'streams.held' }, places)),
       h('div', { class: 'row', role: 'img', 'aria-label': `tokens of ${name}` },
         channel.gone(cycle, 3).map(t => chip(t, stream.kind, t.taken === cycle ? 'now' : 'gone')), h('i', { class: 'bar' }),
         tokens.map(t => chip(t, stream.kind, t.seen > cycle ? 'moving' : '')), depth > tokens.length && h('span', { class: 'rest' }, `+${(depth - tokens.length).toLocaleString('en')}`)))

@@ -12,7 +12,7 @@ from engine.dataflow.samml.graph import Graph
 from engine.dataflow.sim.machine import Machine
 from engine.dataflow.sim.steps import Kept, Recording, record_graph
 from engine.program.storage import StoredTensor
-from workbench.base.assets import asset
+from workbench.base.assets import asset, script
 from workbench.base.component import SessionComponent
 from workbench.base.desk import Desk
 from workbench.graph import layout
@@ -37,10 +37,8 @@ class StreamsView(SessionComponent):
     (3, 4)
     """
 
-    _esm = asset(
-        "base/base.js", "streams/recording.js", "streams/picture.js", "streams/streams_view.js"
-    )
-    _stylesheets = [asset("base/tokens.css", "streams/streams_view.css")]
+    _esm = script("streams/recording", "streams/picture", "streams/streams_view")
+    _stylesheets = [asset("base/tokens.css", "base/help.css", "streams/streams_view.css")]
     part = "streams"
     more = ("streams_chunk", "streams_story", "selection")
 

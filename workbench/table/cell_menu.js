@@ -37,7 +37,7 @@ function cellMenu(model, host, cellOf) {
     return h('button', {
       role: 'menuitemradio', 'aria-checked': String(e.chosen), 'aria-disabled': closed ? 'true' : null, 'data-key': e.key, tabindex: -1, title: e.refused || e.says,
       on: { click: () => { if (!closed) choose(e.key) } },
-    }, h('b', {}, `${e.chosen ? '✓ ' : ''}${e.text}`), h('span', {}, e.refused ? 'not possible' : e.chosen ? 'as it is' : e.effect), h('small', {}, e.refused || e.says))
+    }, h('b', {}, `${e.chosen ? '✓ ' : ''}${e.text}`), h('span', { 'data-help': e.effect ? 'cycles.change' : null }, e.refused ? 'not possible' : e.chosen ? 'as it is' : e.effect), h('small', {}, e.refused || e.says))
   }
 
   function choose(key) {
@@ -66,7 +66,7 @@ function cellMenu(model, host, cellOf) {
     event.preventDefault()
     event.stopPropagation()
   })
-  list.addEventListener('focusout', event => { if (event.relatedTarget && !list.contains(event.relatedTarget)) close(false) })
+  list.addEventListener('focusout', event => { if (event.relatedTarget && !list.contains(event.relatedTarget) && !event.relatedTarget.matches('.whatis')) close(false) })
   host.addEventListener('pointerdown', event => { if (!list.contains(event.target)) close(false) })
   return { open, show, close }
 }

@@ -1,14 +1,14 @@
 /** What every node did over time: a strip at any zoom, bars where few intervals are in view. */
 export function render({ model: sent, el }) {
   const model = drawn(sent)
-  const RUNS = { a: 'A', b: 'B' }, WORDS = ['busy', 'waits for input', 'waits for room', 'waits for memory']
+  const RUNS = { a: 'A', b: 'B' }, WORDS = ['busy', 'waits for input', 'waits for room', 'waits for memory'], HELP = ['node.busy', 'node.waits', 'node.waits', 'node.waits']
   const canvas = h('canvas', { tabindex: 0, role: 'application', 'aria-label': 'Timeline of the run. Plus and minus zoom, 0 shows all, left and right move, up and down go from row to row, Enter selects the node, F folds its kernel, Escape clears the area. A table of the same figures is behind the button Table.' })
   const spacer = h('div')
   const plot = h('div', { class: 'plot' }, canvas, spacer)
   const totals = h('div', { class: 'totals', tabindex: 0, role: 'region', 'aria-label': 'Cycles of each node' })
   const bar = h('div', { class: 'bar', role: 'toolbar', 'aria-label': 'Timeline' })
-  const note = h('div', { class: 'note' }), figures = h('div', { class: 'figures', role: 'region', 'aria-label': 'Figures of the area' })
-  const empty = h('div', { class: 'empty' }), tip = h('div', { class: 'tip', hidden: true }), said = h('div', { class: 'said', role: 'status', 'aria-live': 'polite' })
+  const note = h('div', { class: 'note', 'data-help': 'timeline.window' }), figures = h('div', { class: 'figures', role: 'region', 'aria-label': 'Figures of the area' })
+  const empty = h('div', { class: 'empty' }), tip = h('div', { class: 'tip', hidden: true, 'data-help': 'timeline.window' }), said = h('div', { class: 'said', role: 'status', 'aria-live': 'polite' })
   const probes = Object.fromEntries(['ink', 'ink2', 'ink3', 'line', 'line2', 'pane', 'sunk', 'accent', 'accent-bg', 'crit', 'busy', 'wait-input', 'wait-space', 'wait-memory'].map(name => [name, h('span', { class: 'probe', style: `color: var(--${name})` })]))
   const all = h('div', { class: 'all' }, bar, note, empty, plot, totals, figures, said)
   el.append(all, tip, ...Object.values(probes))
@@ -20,7 +20,7 @@ export function render({ model: sent, el }) {
   // Toolbar -----------------------------------------------------------------------------------
   const tool = (text, label, f, more = {}) => h('button', { class: 'button', title: label, 'aria-label': text.length > 1 ? null : label, on: { click: f }, ...more }, text)
   const pressed = (button, on) => button.setAttribute('aria-pressed', on)
-  const range = h('span', { class: 'range' }), legend = h('div', { class: 'legend' })
+  const range = h('span', { class: 'range', 'data-help': 'timeline.window' }), legend = h('div', { class: 'legend' })
   const buttons = {
     both: tool('A over B', 'Show the pinned run above', () => { options.both = !options.both; relay() }),
     all: tool('All rows', 'Show rows that do no work, too', () => { options.all = !options.all; relay() }),
@@ -149,9 +149,9 @@ export function render({ model: sent, el }) {
 
   function lay() {
     const v = model.view, pieces = v.runs.b.pieces, kept = v.runs.b.path.length
-    const key = (kind, text) => h('span', {}, h('i', { class: `key ${kind}`, 'aria-hidden': 'true' }), text)
-    legend.replaceChildren(...KINDS.map((kind, k) => key(kind, WORDS[k])),
-      kept ? key('path', kept < pieces ? `critical path (${kept} longest of ${grouped(pieces)} pieces)` : 'critical path') : '',
+    const key = (kind, text, help) => h('span', { 'data-help': help }, h('i', { class: `key ${kind}`, 'aria-hidden': 'true' }), text)
+    legend.replaceChildren(...KINDS.map((kind, k) => key(kind, WORDS[k], HELP[k])),
+      kept ? key('path', kept < pieces ? `critical path (${kept} longest of ${grouped(pieces)} pieces)` : 'critical path', 'path.cycles') : '',
       v.runs.a ? h('span', {}, `upper half A (${v.runs.a.name}), lower half B (${v.runs.b.name})`) : '')
   }
 
@@ -298,14 +298,14 @@ export function render({ model: sent, el }) {
     ask('area', Math.max(0, Math.floor(from)), Math.min(total, Math.ceil(to)), 1, numbers)
   }
   function tell() {
-    const places = (f, show) => ['least', 'mean', 'most'].map(name => h('td', { class: 'figure', title: f && f[`${name}_at`] ? `${f[`${name}_at`].node}, from cycle ${grouped(f[`${name}_at`].cycle)}` : '' }, f ? show(f[name]) : '–'))
+    const places = (f, show, help) => ['least', 'mean', 'most'].map(name => h('td', { class: 'figure', 'data-help': help, title: f && f[`${name}_at`] ? `${f[`${name}_at`].node}, from cycle ${grouped(f[`${name}_at`].cycle)}` : '' }, f ? show(f[name]) : '–'))
     const rate = n => n.toFixed(2)
-    const row = line => h('tr', {}, h('td', {}, `${RUNS[line.run]} · ${line.region}`), h('td', { class: 'figure' }, grouped(line.nodes)), h('td', { class: 'figure' }, `${grouped(line.from)} to ${grouped(line.to)}`),
-      ...places(line.busy, percent), h('td', { class: 'figure' }, cycles(line.cell)), ...places(line.tokens, rate), h('td', { class: 'figure' }, line.tokens ? cycles(line.token_cell) : '–'))
-    const head = (text, figure = true) => h('th', { scope: 'col', class: figure && 'figure' }, text)
+    const row = line => h('tr', {}, h('td', {}, `${RUNS[line.run]} · ${line.region}`), h('td', { class: 'figure', 'data-help': 'nodes' }, grouped(line.nodes)), h('td', { class: 'figure', 'data-help': 'timeline.window' }, `${grouped(line.from)} to ${grouped(line.to)}`),
+      ...places(line.busy, percent, 'area.busy'), h('td', { class: 'figure', 'data-help': 'area.busy' }, cycles(line.cell)), ...places(line.tokens, rate, 'area.tokens'), h('td', { class: 'figure', 'data-help': 'area.tokens' }, line.tokens ? cycles(line.token_cell) : '–'))
+    const head = (text, help) => h('th', { scope: 'col', class: help && 'figure', 'data-help': help }, text)
     figures.replaceChildren(h('button', { class: 'button', on: { click: clear } }, 'Close'),
       h('table', {}, h('caption', {}, 'Figures of the area, over its nodes and pieces of time'),
-        h('thead', {}, h('tr', {}, head('run and region', false), head('nodes'), head('cycles'), head('busy, least'), head('mean'), head('most'), head('per'), head('tokens per cycle, least'), head('mean'), head('most'), head('per'))),
+        h('thead', {}, h('tr', {}, head('run and region'), head('nodes', 'nodes'), head('cycles', 'timeline.window'), ['busy, least', 'mean', 'most', 'per'].map(text => head(text, 'area.busy')), ['tokens per cycle, least', 'mean', 'most', 'per'].map(text => head(text, 'area.tokens')))),
         h('tbody', {}, answered.lines.map(row))))
     figures.hidden = false
     const line = answered.lines.at(-1)
@@ -316,10 +316,10 @@ export function render({ model: sent, el }) {
     const v = model.view, shown = letters()
     const head = ['node', ...shown.flatMap(r => WORDS.map(word => `${shown.length > 1 ? RUNS[r] + ' ' : ''}${word}`))]
     const row = (line, k) => h('tr', {}, h('td', {}, v.rows[k].b ? h('button', { class: 'link', on: { click: () => pick(k) } }, line.label) : line.label),
-      ...shown.flatMap(r => WORDS.map((_, i) => h('td', { class: 'figure' }, v.rows[k][r] ? grouped(v.rows[k][r].totals[i]) : '–'))))
+      ...shown.flatMap(r => WORDS.map((_, i) => h('td', { class: 'figure', 'data-help': HELP[i] }, v.rows[k][r] ? grouped(v.rows[k][r].totals[i]) : '–'))))
     const open = linesOf(v, { ...options, open: new Set(v.groups.keys()), both: !!v.runs.a }).lines
-    totals.replaceChildren(h('table', {}, h('caption', {}, `Cycles of each node in each activity; the run takes ${cycles(v.runs.b.cycles)}`),
-      h('thead', {}, h('tr', {}, head.map((text, k) => h('th', { scope: 'col', class: k > 0 && 'figure' }, text)))),
+    totals.replaceChildren(h('table', {}, h('caption', {}, 'Cycles of each node in each activity; the run takes ', h('span', { 'data-help': 'cycles.simulated' }, cycles(v.runs.b.cycles))),
+      h('thead', {}, h('tr', {}, head.map((text, k) => h('th', { scope: 'col', class: k > 0 && 'figure', 'data-help': k > 0 ? HELP[(k - 1) % WORDS.length] : null }, text)))),
       h('tbody', {}, open.map(line => line.number < 0 ? h('tr', {}, h('th', { scope: 'rowgroup', colspan: head.length }, line.label)) : row(line, line.number)))))
   }
   function pick(k) {

@@ -7,7 +7,7 @@ from typing import Any
 
 import param
 
-from workbench.base.assets import asset, style
+from workbench.base.assets import script, style
 from workbench.base.component import SessionComponent
 from workbench.base.desk import Desk
 from workbench.state.session import Session
@@ -25,7 +25,7 @@ class Timeline(SessionComponent):
         Shared by the components of a page; a new one by default.
     """
 
-    _esm = asset("base/base.js", "timeline/canvas.js", "timeline/timeline.js")
+    _esm = script("timeline/canvas", "timeline/timeline")
     _stylesheets = [style("timeline/timeline")]
     part = "timeline"
     more = ("window",)

@@ -5,14 +5,15 @@ export function render({ model: sent, el }) {
   const keys = h('div', { class: 'keys' })
   el.append(h('div', { class: 'bar' }, told, keys))
 
+  const promised = s => h('b', { 'data-help': s.applies ? 'promise.estimated' : 'promise.bound' }, s.promise)
   const key = s => s.applies
-    ? h('button', { class: 'button change', 'data-apply': s.text, title: `${s.text}: ${s.sentence}. Undo goes back.`, on: { click: () => model.send_msg({ kind: 'apply', text: s.text }) } }, h('span', {}, s.text), h('b', {}, s.promise))
-    : h('span', { class: 'change only', title: `${s.text}: ${s.sentence}. For information: no schedule does this.` }, h('span', {}, s.text), h('b', {}, s.promise))
+    ? h('button', { class: 'button change', 'data-apply': s.text, title: `${s.text}: ${s.sentence}. Undo goes back.`, on: { click: () => model.send_msg({ kind: 'apply', text: s.text }) } }, h('span', {}, s.text), promised(s))
+    : h('span', { class: 'change only', title: `${s.text}: ${s.sentence}. For information: no schedule does this.` }, h('span', {}, s.text), promised(s))
 
   function promise(p) {
     if (!p) return ''
     const text = !p.verdict ? `promised ${p.text}` : p.held ? `✓ promise ${p.verdict} (${p.text})` : `✕ promise ${p.verdict} (${p.text})`
-    return h('span', { class: !p.verdict ? 'badge' : p.held ? 'badge good' : 'badge old', title: p.sentence, 'data-promise': p.verdict || 'open' }, text)
+    return h('span', { class: !p.verdict ? 'badge' : p.held ? 'badge good' : 'badge old', title: p.sentence, 'data-help': 'promise.estimated', 'data-promise': p.verdict || 'open' }, text)
   }
 
   function draw() {
@@ -22,7 +23,7 @@ export function render({ model: sent, el }) {
     const held = focus && focus.dataset && focus.dataset.apply
     const a = v.answer
     told.className = a && (a.cause === 'recomputed' || a.cause === 'memory' || a.cause === 'room') ? 'told cause' : 'told'
-    told.replaceChildren(h('p', { title: a ? `${a.head} ${a.rest}` : '' }, promise(v.promise), a ? h('b', {}, a.head) : h('span', { class: 'quiet' }, 'Looking for the cause.'), ' ', a ? a.rest : ''))
+    told.replaceChildren(h('p', { 'data-help': a ? 'cause' : null, title: a ? `${a.head} ${a.rest}` : '' }, promise(v.promise), a ? h('b', {}, a.head) : h('span', { class: 'quiet' }, 'Looking for the cause.'), ' ', a ? a.rest : ''))
     keys.replaceChildren(...v.buttons.map(key))
     if (held) [...keys.children].find(k => k.dataset.apply === held)?.focus()
   }

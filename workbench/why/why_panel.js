@@ -7,24 +7,24 @@ export function render({ model: sent, el }) {
   let at = []    // names of the piece that keys act on
   let table = 'statement'
 
-  const figure = (...texts) => texts.map(text => h('td', { class: 'figure' }, text))
-  const heads = names => h('thead', {}, h('tr', {}, names.map(([text, right, title]) => h('th', { scope: 'col', class: right && 'figure', title }, text))))
+  const figure = (key, ...texts) => texts.map(text => h('td', { class: 'figure', 'data-help': key }, text))
+  const heads = names => h('thead', {}, h('tr', {}, names.map(([text, key, title]) => h('th', { scope: 'col', class: key && 'figure', 'data-help': key, title }, text))))
   const grid = (label, names, rows, ...foot) => h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': label }, h('table', {}, h('caption', {}, label), heads(names), h('tbody', {}, rows), ...foot))
 
   function recomputed(v) {
     if (!v.ready) return h('p', { class: 'quiet' }, 'Looking for what is computed more than once.')
     if (!v.recomputed.length) return h('p', { class: 'quiet' }, 'Nothing is computed more than once: no intermediate lies under an index that is not its own.')
     const rows = v.recomputed.map(r => h('tr', { title: r.reason, 'data-tensor': r.tensor },
-      h('th', { scope: 'row' }, `${r.kernel === r.tensor ? '' : r.kernel + ', '}${r.tensor}`), figure(r.made, r.needed), h('td', { class: 'figure' }, h('span', { class: r.times >= 1.1 ? 'factor' : '' }, r.factor)), h('td', {}, r.rows), h('td', { class: 'wide' }, r.reason)))
-    return grid('Computed more than once', [['kernel, tensor'], ['values', 1, 'Products or other values that its statement computes in this schedule'], ['needed', 1, 'What it computes as a region of its own'], ['factor', 1, 'values / needed'], ['rows'], ['why']], rows)
+      h('th', { scope: 'row' }, `${r.kernel === r.tensor ? '' : r.kernel + ', '}${r.tensor}`), figure('recompute.values', r.made, r.needed), figure('recompute.factor', h('span', { class: r.times >= 1.1 ? 'factor' : '' }, r.factor)), h('td', { 'data-help': 'recompute.rows' }, r.rows), h('td', { class: 'wide' }, r.reason)))
+    return grid('Computed more than once', [['kernel, tensor'], ['values', 'recompute.values', 'Products or other values that its statement computes in this schedule'], ['needed', 'recompute.values', 'What it computes as a region of its own'], ['factor', 'recompute.factor', 'values / needed'], ['rows', 'recompute.rows'], ['why']], rows)
   }
 
   function changes(v) {
     if (!v.suggestions.length) return v.ready ? h('p', { class: 'quiet' }, 'No change that was tried is expected to save a hundredth of the cycles.') : ''
     const rows = v.suggestions.map(s => h('tr', { title: s.sentence },
       h('td', {}, s.applies ? h('button', { class: 'button', 'data-apply': s.text, on: { click: () => model.send_msg({ kind: 'apply', text: s.text }) } }, s.text) : h('span', {}, s.text, h('span', { class: 'quiet' }, ' (no schedule does this)'))),
-      figure(s.applies ? s.promise : '–', s.bound, s.saves || '–'), h('td', {}, s.hardware ? 'other hardware' : 'schedule')))
-    return grid('What would help', [['change'], ['cycles', 1, 'Expected by the estimate'], ['at least', 1, 'Cycles that a run takes at least, whatever happens: proven'], ['saves', 1, 'Of the cycles now, as estimated'], ['needs']], rows)
+      figure('promise.estimated', s.applies ? s.promise : '–'), figure('promise.bound', s.bound), figure('promise.saved', s.saves || '–'), h('td', {}, s.hardware ? 'other hardware' : 'schedule')))
+    return grid('What would help', [['change'], ['cycles', 'promise.estimated', 'Expected by the estimate'], ['at least', 'promise.bound', 'Cycles that a run takes at least, whatever happens: proven'], ['saves', 'promise.saved', 'Of the cycles now, as estimated'], ['needs']], rows)
   }
 
   // The flame view -------------------------------------------------------------------------
@@ -40,7 +40,7 @@ export function render({ model: sent, el }) {
       const width = 100 * piece.cycles / Math.max(top.cycles, 1)
       const share = (100 * piece.cycles / Math.max(run.cycles, 1)).toFixed(1)
       const said = `${piece.level} ${piece.name}: ${piece.cycles.toLocaleString('en')} of ${run.cycles.toLocaleString('en')} cycles, ${share} %`
-      boxes.append(h('div', { class: `piece ${piece.level}`, role: 'treeitem', tabindex: -1, 'aria-level': depth + 1, 'aria-label': said, title: said, 'data-at': JSON.stringify(names),
+      boxes.append(h('div', { class: `piece ${piece.level}`, role: 'treeitem', tabindex: -1, 'aria-level': depth + 1, 'aria-label': said, title: said, 'data-help': 'path.cycles', 'data-at': JSON.stringify(names),
         style: `left:${left}%;width:max(${width}% - 1px, 1px);top:${depth * 23}px;background:var(--${piece.level === 'node' || piece.level === 'region' ? piece.colour + '-f' : 'pane'});border-color:var(--${piece.colour})`,
         on: { click: () => { pick(names); zoom(names) }, focus: () => { at = names } } }, width > 3 ? `${piece.level === 'index' && piece.name !== 'values' ? 'index ' : ''}${piece.name}${width > 9 ? ' ' + piece.cycles.toLocaleString('en') : ''}` : ''))
       let x = left
@@ -54,7 +54,7 @@ export function render({ model: sent, el }) {
     const first = [...boxes.children].find(b => b.dataset.at === JSON.stringify(at)) || boxes.firstChild
     first.tabIndex = 0
     boxes.addEventListener('keydown', walk)
-    return h('section', {}, h('div', { class: 'title' }, h('b', {}, 'Where the cycles went'), h('span', { class: 'quiet' }, ` ${run.text} in all; below each part, what it is the sum of. ${v.explained ? '' : 'Regions that were not explained are one part each.'}`),
+    return h('section', {}, h('div', { class: 'title' }, h('b', {}, 'Where the cycles went'), h('span', { class: 'quiet' }, h('span', { 'data-help': 'cycles.simulated' }, run.text), ` in all; below each part, what it is the sum of. ${v.explained ? '' : 'Regions that were not explained are one part each.'}`),
       root.length ? h('button', { class: 'button small', 'data-action': 'whole', on: { click: () => zoom([]) } }, '↑ The whole run') : ''), boxes)
   }
 
@@ -91,10 +91,10 @@ export function render({ model: sent, el }) {
     const d = v.difference
     if (!d) return h('p', { class: 'quiet' }, v.run ? 'Pin another run of this program as A (P on a run) to see which statements, nodes and causes the difference lies in.' : '')
     const shown = d.tables.find(t => t.name === table) || d.tables[0]
-    const rows = shown.rows.map(r => h('tr', {}, h('th', { scope: 'row' }, r.within ? `${r.within}, ${r.name}` : r.name), figure(r.a, r.b), h('td', { class: `figure ${r.same ? '' : r.slower ? 'down' : 'up'}` }, r.more)))
+    const rows = shown.rows.map(r => h('tr', {}, h('th', { scope: 'row' }, r.within ? `${r.within}, ${r.name}` : r.name), figure('path.cycles', r.a, r.b), h('td', { 'data-help': 'cycles.against', class: `figure ${r.same ? '' : r.slower ? 'down' : 'up'}` }, r.more)))
     const choose = h('div', { class: 'choose', role: 'group', 'aria-label': 'Difference by' }, d.tables.map(t => h('button', { class: 'button small', 'aria-pressed': String(t === shown), 'data-by': t.name, on: { click: () => { table = t.name; draw() } } }, `by ${t.name}`)))
-    return h('section', {}, choose, grid(`${d.b} against A (${d.a}), cycles of the critical path by ${shown.name}`, [[shown.name], ['A', 1], ['B', 1], ['B − A', 1]], rows,
-      h('tfoot', {}, h('tr', {}, h('th', { scope: 'row' }, 'run'), figure(...d.cycles)))))
+    return h('section', {}, choose, grid(`${d.b} against A (${d.a}), cycles of the critical path by ${shown.name}`, [[shown.name], ['A', 'path.cycles'], ['B', 'path.cycles'], ['B − A', 'cycles.against']], rows,
+      h('tfoot', {}, h('tr', {}, h('th', { scope: 'row' }, 'run'), figure('cycles.simulated', ...d.cycles.slice(0, 2)), figure('cycles.against', d.cycles[2])))))
   }
 
   function draw(focus) {

@@ -8,9 +8,9 @@ from workbench.base.assets import asset, script, style
 
 
 def test_helpers_come_first() -> None:
-    assert script("why/why_bar") == asset("base/base.js", "why/why_bar.js")
+    assert script("why/why_bar") == asset("base/base.js", "base/help.js", "why/why_bar.js")
     made = style("why/why_bar")
-    assert made == asset("base/tokens.css", "base/base.css", "why/why_bar.css")
+    assert made == asset("base/tokens.css", "base/base.css", "base/help.css", "why/why_bar.css")
     assert made.startswith("/* Every colour")
 
 
