@@ -37,6 +37,11 @@ def _missing(reason: str) -> None:
     pytest.skip(reason)
 
 
+def chromium_path() -> str | None:
+    """The browser to drive: one that is named, or one that is installed."""
+    return os.environ.get("FUSELOOM_CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
+
+
 @pytest.fixture(scope="session")
 def browser() -> Iterator:
     try:
@@ -44,10 +49,11 @@ def browser() -> Iterator:
     except ImportError:
         _missing("playwright is not installed")
     expect.set_options(timeout=PATIENCE)
-    path = os.environ.get("FUSELOOM_CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
     with sync_playwright() as playwright:
         try:
-            running = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))
+            running = playwright.chromium.launch(
+                executable_path=chromium_path(), args=list(ARGUMENTS)
+            )
         except Error as problem:
             _missing(f"no Chromium to drive: {str(problem).splitlines()[0]}")
         yield running

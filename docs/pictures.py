@@ -1,0 +1,150 @@
+"""Takes the pictures of the workbench: ``python docs/pictures.py [NAME ...]``.
+
+Every view in the light and the dark theme at 1440 × 900, GCN on the Karate Club graph fused
+whole, with the run of its layers pinned as A; the bench at 1280 × 720 and 1920 × 1080; the GPT-3
+decoders; and what a first visitor sees.  Needs Chromium and Playwright, as the browser tests do.
+"""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import panel as pn
+from panel.tests.util import serve_component
+from PIL import Image
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from tests.browser.conftest import ARGUMENTS, PATIENCE, chromium_path
+from workbench.explorer import explorer
+from workbench.state.session import Session
+
+FOLDER = Path(__file__).parent / "pictures"
+COLOURS = 192
+"""Colours of a picture; more cannot be told apart, and take three times the bytes."""
+WIDE, LOW, TALL = (1440, 900), (1280, 720), (1920, 1080)
+RIGHT = ".out:not(.stale) .badge.good"
+
+
+def run(page: Page) -> None:
+    page.locator("[data-action=run]").click()
+    expect(page.locator(RIGHT)).to_be_visible()
+
+
+def compared(page: Page) -> None:
+    """Run the layers, pin that run as A, and run the full fusion."""
+    run(page)
+    page.get_by_label("Pin partial as A").click()
+    page.locator("[data-preset=full]").click()
+    expect(page.locator("section.region")).to_have_count(1)
+    run(page)
+    expect(page.locator(".bar > .told")).to_contain_text("instead of")
+
+
+def tab(name: str) -> Callable[[Page], None]:
+    def open_tab(page: Page) -> None:
+        page.get_by_role("tab", name=name, exact=True).click()
+
+    return open_tab
+
+
+def all_presets(page: Page) -> None:
+    tab("Costs")(page)
+    page.get_by_role("button", name="Run presets").click()
+    expect(page.locator("[data-plot=pareto] .mark")).to_have_count(4)
+
+
+def a_cell(page: Page) -> None:
+    """Graph and details of a cell of the table."""
+    page.locator("table[role=grid] td[role=gridcell]").nth(4).click()
+
+
+def every_wait(page: Page) -> None:
+    tab("Timeline")(page)
+    page.get_by_role("button", name="Run again with events").click()
+    expect(page.get_by_role("button", name="Run again with events")).to_be_hidden()
+    expect(page.locator(RIGHT)).to_be_visible()
+
+
+def stepped(page: Page) -> None:
+    tab("Streams")(page)
+    expect(page.locator(".token").first).to_be_visible()
+    for _ in range(12):
+        page.get_by_role("button", name="Step", exact=True).click()
+
+
+def searched(page: Page) -> None:
+    tab("Search")(page)
+    page.get_by_role("button", name="Start").click()
+    expect(page.get_by_role("button", name="Start")).to_be_visible()
+    expect(page.locator(RIGHT)).to_be_visible()
+
+
+class Picture(NamedTuple):
+    """What is shown, how large, of which model, and what is done before."""
+
+    size: tuple[int, int] = WIDE
+    model: tuple[str, str] = ("gcn", "karate")
+    before: tuple[Callable[[Page], None], ...] = ()
+    themes: tuple[str, ...] = ("light", "dark")
+
+
+PICTURES = {
+    "graph": Picture(before=(compared, a_cell)),
+    "costs": Picture(before=(all_presets,)),
+    "why": Picture(before=(compared, tab("Why"))),
+    "timeline": Picture(before=(compared, every_wait)),
+    "streams": Picture(before=(run, stepped)),
+    "memory": Picture(before=(compared, tab("Memory"))),
+    "search": Picture(before=(searched,)),
+    "input": Picture(before=(tab("Input"),)),
+    "low": Picture(LOW, before=(compared,), themes=("light",)),
+    "tall": Picture(TALL, before=(compared, a_cell), themes=("light",)),
+    "gpt3": Picture(model=("gpt3", "random"), before=(run,)),
+    "first": Picture(LOW, themes=("light",)),
+}
+
+
+@contextmanager
+def opened(browser: Browser, picture: Picture, theme: str) -> Iterator[Page]:
+    width, height = picture.size
+    page = browser.new_page(viewport={"width": width, "height": height})
+    page.set_default_timeout(PATIENCE)
+    serve_component(page, lambda: explorer(Session(*picture.model)))
+    page.locator("g.node").first.wait_for()
+    if theme == "dark":
+        page.get_by_label("Light or dark").click()
+    yield page
+    page.close()
+    pn.state.kill_all_servers()
+
+
+def take(browser: Browser, name: str, picture: Picture) -> None:
+    for theme in picture.themes:
+        with opened(browser, picture, theme) as page:
+            for step in picture.before:
+                step(page)
+            page.mouse.move(2, 2)
+            page.wait_for_timeout(1_500)  # what moves has arrived
+            taken = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
+        path = FOLDER / f"{name}-{picture.size[0]}-{theme}.png"
+        taken.quantize(COLOURS, dither=Image.Dither.NONE).save(path, optimize=True)
+        print(f"{path.name}: {path.stat().st_size:,} bytes")
+
+
+def main(names: list[str]) -> None:
+    FOLDER.mkdir(exist_ok=True)
+    expect.set_options(timeout=PATIENCE)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium_path(), args=[*ARGUMENTS])
+        for name in names or PICTURES:
+            take(browser, name, PICTURES[name])
+        browser.close()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
