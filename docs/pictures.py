@@ -26,6 +26,7 @@ from workbench.state.session import Session
 FOLDER = Path(__file__).parent / "pictures"
 COLOURS = 192
 """Colours of a picture; more cannot be told apart, and take three times the bytes."""
+THEMES = ("light", "dark")
 WIDE, LOW, TALL = (1440, 900), (1280, 720), (1920, 1080)
 RIGHT = ".out:not(.stale) .badge.good"
 
@@ -33,6 +34,7 @@ RIGHT = ".out:not(.stale) .badge.good"
 def run(page: Page) -> None:
     page.locator("[data-action=run]").click()
     expect(page.locator(RIGHT)).to_be_visible()
+    expect(page.locator(".bar > .told")).not_to_contain_text("Looking")
 
 
 def compared(page: Page) -> None:
@@ -52,6 +54,12 @@ def tab(name: str) -> Callable[[Page], None]:
     return open_tab
 
 
+def visited(page: Page) -> None:
+    """As a first visitor sees it: with the tour on offer."""
+    page.goto(f"{page.url}?tour")
+    page.locator("g.node").first.wait_for()
+
+
 def all_presets(page: Page) -> None:
     tab("Costs")(page)
     page.get_by_role("button", name="Run presets").click()
@@ -60,7 +68,13 @@ def all_presets(page: Page) -> None:
 
 def a_cell(page: Page) -> None:
     """Graph and details of a cell of the table."""
-    page.locator("table[role=grid] td[role=gridcell]").nth(4).click()
+    page.locator("table[role=grid] [role=gridcell]", has_text="LS(<A'.k>)").first.click()
+    expect(page.locator(".node-details")).to_contain_text("level scanner")
+
+
+def with_memory(page: Page) -> None:
+    page.get_by_label("Machine", exact=True).select_option("hbm2")
+    run(page)
 
 
 def every_wait(page: Page) -> None:
@@ -74,13 +88,13 @@ def stepped(page: Page) -> None:
     tab("Streams")(page)
     expect(page.locator(".token").first).to_be_visible()
     for _ in range(12):
-        page.get_by_role("button", name="Step", exact=True).click()
+        page.get_by_role("button", name="On one cycle (.)").click()
 
 
 def searched(page: Page) -> None:
     tab("Search")(page)
-    page.get_by_role("button", name="Start").click()
-    expect(page.get_by_role("button", name="Start")).to_be_visible()
+    page.locator("[data-action=start]").click()
+    expect(page.locator("[data-action=start]")).to_be_visible()
     expect(page.locator(RIGHT)).to_be_visible()
 
 
@@ -90,7 +104,6 @@ class Picture(NamedTuple):
     size: tuple[int, int] = WIDE
     model: tuple[str, str] = ("gcn", "karate")
     before: tuple[Callable[[Page], None], ...] = ()
-    themes: tuple[str, ...] = ("light", "dark")
 
 
 PICTURES = {
@@ -99,13 +112,13 @@ PICTURES = {
     "why": Picture(before=(compared, tab("Why"))),
     "timeline": Picture(before=(compared, every_wait)),
     "streams": Picture(before=(run, stepped)),
-    "memory": Picture(before=(compared, tab("Memory"))),
+    "memory": Picture(before=(with_memory, tab("Memory"))),
     "search": Picture(before=(searched,)),
     "input": Picture(before=(tab("Input"),)),
-    "low": Picture(LOW, before=(compared,), themes=("light",)),
-    "tall": Picture(TALL, before=(compared, a_cell), themes=("light",)),
+    "low": Picture(LOW, before=(compared,)),
+    "tall": Picture(TALL, before=(compared, a_cell)),
     "gpt3": Picture(model=("gpt3", "random"), before=(run,)),
-    "first": Picture(LOW, themes=("light",)),
+    "first": Picture(LOW, before=(visited,)),
 }
 
 
@@ -124,7 +137,7 @@ def opened(browser: Browser, picture: Picture, theme: str) -> Iterator[Page]:
 
 
 def take(browser: Browser, name: str, picture: Picture) -> None:
-    for theme in picture.themes:
+    for theme in THEMES:
         with opened(browser, picture, theme) as page:
             for step in picture.before:
                 step(page)

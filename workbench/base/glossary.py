@@ -24,7 +24,8 @@ _RUNS: tuple[Row, ...] = (
     ("cycles.estimated", "Cycles, estimated", "cycles of the machine",
      "How long a run is expected to take, without a run.",
      "sum over regions; exact: max-plus recurrence over the counted steps of every node; sampled: "
-     "the same for some coordinates; else from statistics of the tensors",
+     "the same for some coordinates; else from statistics of the tensors. With a memory: the "
+     "latency of an idle one, and no fewer cycles than the bytes take at its peak",
      f"FuseFlow §7; {_ESTIMATES}; docs/estimate.md § When a region is done"),
     ("cycles.interval", "Interval of an estimate", "cycles of the machine",
      "Between which cycles a run is expected, 19 times out of 20.",

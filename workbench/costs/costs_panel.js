@@ -147,7 +147,7 @@ export function render({ model: sent, el }) {
   function drawPlots(runs) {
     const { width } = room
     const columns = Math.max(1, Math.min(KINDS.length, Math.floor((width + 12) / (LEAST_WIDTH + 12))))
-    const height = Math.max(148, Math.min(400, room.height - TOOLS - 44))
+    const height = Math.max(148, Math.min(400, room.height - Math.max(TOOLS, plots.offsetTop) - 44))
     const at = { width: Math.floor((width - 12 * (columns - 1) - 2) / columns), height }
     plots.style.gridTemplateColumns = `repeat(${columns}, minmax(0, 1fr))`
     let unnamed = 0

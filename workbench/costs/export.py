@@ -22,13 +22,13 @@ from workbench.state.session import Session
 LARGEST = 4_000_000
 """Bytes of a file."""
 TITLE = "Fuseloom · costs of runs"
-_SCRIPTS = ("scales", "marks", "plots", "bars", "ranking", "saving", "costs_panel")
+_SCRIPTS = ("marks", "plots", "bars", "ranking", "saving", "costs_panel")
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
 
 
 def panel_script() -> str:
     """The script of the panel, with all that it is made of."""
-    return script(*(f"costs/{name}" for name in _SCRIPTS))
+    return script("base/scales", *(f"costs/{name}" for name in _SCRIPTS))
 
 
 def comparison_html(shown: Session | Mapping[str, RunRecord], title: str = TITLE) -> str:

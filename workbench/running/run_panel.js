@@ -21,7 +21,7 @@ export function render({ model: sent, el }) {
       h('div', { class: 'first' }, h('span', { class: 'cycles', 'data-help': 'cycles.simulated', title: `${r.name}, simulated on machine ${r.machine} in ${r.took}; ${r.work}` }, r.cycles),
         r.standin && h('span', { class: 'badge standin', title: r.standin }, '⚠ stand-in: NOT the real graph')),
       h('div', { class: 'second' }, trusted && compared, r.machine !== 'default' && h('span', {}, `on machine ${r.machine}`), h('span', { title: 'What the estimate said before the run, and by how much it is off' }, h('span', { 'data-help': 'cycles.estimated' }, `est. ${r.estimate}`), ' (', h('span', { 'data-help': 'error.estimate' }, r.off), ')'), check,
-        r.kept && h('span', {}, 'from the run store; Run shows where its cycles went'), r.note && h('span', {}, r.note)),
+        r.kept && h('span', {}, 'from the run store; Run shows where its cycles went')),
     ]
   }
 

@@ -34,7 +34,6 @@ def view(session: Session) -> dict[str, Any]:
             "speedup": ratio(base / run.cycles) if base and run.cycles else "",
             **_compared(session, shown),
             "work": f"{count(run.flops, 'FLOPs')} · {count(run.bytes, 'bytes')}",
-            "note": "the estimate knows no memory" if shown.design.machine.memory else "",
             "machine": shown.machine,
             "standin": shown.standin,
         }

@@ -115,13 +115,13 @@ export function render({ model: sent, el }) {
     const px = value => left + (width - left - right) * value / end
     const py = value => top + (height - top - bottom) * (1 - Math.log(value / low) / Math.log(high / low))
     const svg = make('svg', { width, height, viewBox: `0 0 ${width} ${height}` })
-    for (const tick of ticks(low, high)) {
+    for (const tick of logTicks(low, high, 5)) {
       svg.append(make('line', { x1: left, x2: width - right, y1: py(tick), y2: py(tick), class: 'grid' }), make('text', { x: left - 6, y: py(tick) + 4, 'text-anchor': 'end', 'data-help': 'search.best' }, number(tick)))
     }
-    for (let k = 0; k <= 4; k++) {
-      const value = end * k / 4
-      if (over === 'runs' && end < 4 && value !== Math.round(value)) continue
-      svg.append(make('text', { 'data-help': 'search.effort', x: px(value), y: height - 8, 'text-anchor': k === 4 ? 'end' : k ? 'middle' : 'start' }, over === 'seconds' ? `${+value.toPrecision(2)} s` : number(value)))
+    for (const value of evenTicks(0, end, 5)) {
+      if (over === 'runs' && value !== Math.round(value)) continue
+      const side = px(value) > width - right - 16 ? 'end' : value ? 'middle' : 'start'
+      svg.append(make('text', { 'data-help': 'search.effort', x: px(value), y: height - 8, 'text-anchor': side }, over === 'seconds' ? `${value} s` : number(value)))
     }
     const steps = (list, value) => list.map((p, k) => k ? `H${px(x(p)).toFixed(1)}V${py(value(p)).toFixed(1)}` : `M${px(x(p)).toFixed(1)} ${py(value(p)).toFixed(1)}`).join('') + `H${px(end).toFixed(1)}`
     const below = points.filter(p => p[3] > 0)
@@ -137,15 +137,6 @@ export function render({ model: sent, el }) {
       svg.append(dot)
     }
     plot.replaceChildren(svg)
-  }
-
-  /** Round numbers between two, few on a logarithmic axis. */
-  function ticks(low, high) {
-    const all = []
-    for (let power = Math.floor(Math.log10(low)); power <= Math.log10(high); power++) for (const m of [1, 1.5, 2, 3, 4, 5, 6, 8]) all.push(m * 10 ** power)
-    const inside = all.filter(t => t >= low && t <= high)
-    const step = Math.ceil(inside.length / 5)
-    return inside.filter((_, k) => k % step === 0)
   }
 
   // The best found -------------------------------------------------------------------------

@@ -28,7 +28,7 @@ class SearchPanel(SessionComponent):
     'strategy'
     """
 
-    _esm = script("search/search_panel")
+    _esm = script("base/scales", "search/search_panel")
     _stylesheets = [style("search/search_panel")]
     part = "search"
 

@@ -191,8 +191,8 @@ def _expected_node(asked: Asked) -> Answer | None:
     node = region.bottleneck
     if node.cycles < LARGE * asked.estimate.cycles:
         return None
-    name = title(region.graph.nodes[node.node])
-    head = f"{name} of region {region.name} is expected to set the pace:"
+    paces = region.graph.nodes[node.node]
+    head = f"{paces.label or title(paces)} of region {region.name} is expected to set the pace:"
     told = f"est. {node.cycles:,.0f} of {asked.estimate.cycles:,.0f} cycles."
     return Answer(Cause.NODE, head, told)
 

@@ -1,0 +1,132 @@
+"""The served workbench in a browser: opening it, a drag, a run; what a visitor waits for.
+
+    python benchmarks/page.py [--visits 5]
+
+Seconds as the page's own clock counts them.  *Painted* is the first paint, the grey blocks;
+*usable* is Run enabled and the graph drawn.  A *drag* is one step of a boundary by its arrow key,
+until nothing more changes in the chain, the table or the graph; of Karate GCN, and of two GPT-3
+decoders.  A *run* is from the click on Run to the checked cycles, the first click of each visit
+and the later ones apart.  The first visit warms the server and is shown by itself.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import defaultdict
+from statistics import median
+
+from playwright.sync_api import Page, sync_playwright
+
+from benchmarks.sessions import quantile
+from benchmarks.visitors import Server
+from tests.browser.conftest import ARGUMENTS, chromium_path
+
+QUIET = 600
+"""Milliseconds without a change after which a drag is over."""
+_DEEP = """
+function* deep(at, selector) {
+  for (const node of at.querySelectorAll('*')) {
+    if (node.matches(selector)) yield node
+    if (node.shadowRoot) yield* deep(node.shadowRoot, selector)
+  }
+}
+"""
+_DRAG = f"""async ([gap, key, quiet]) => {{ {_DEEP}
+  const [bar] = [...deep(document, `button.bar[data-gap='${{gap}}']`)]
+  const seen = ['.chain[role=group]', '[role=grid]', '.box[role=application]']
+    .flatMap(name => [...deep(document, name)]).map(node => node.parentNode)
+  bar.focus()
+  const began = performance.now()
+  let last = 0
+  const watch = new MutationObserver(() => {{ last = performance.now() }})
+  const all = {{ subtree: true, childList: true, characterData: true }}
+  for (const node of seen) watch.observe(node, all)
+  bar.dispatchEvent(new KeyboardEvent('keydown', {{ key, bubbles: true, composed: true }}))
+  await new Promise(done => {{
+    const timer = setInterval(() => {{
+      if (last && performance.now() - last > quiet) {{ clearInterval(timer); done() }}
+    }}, 20)
+  }})
+  watch.disconnect()
+  return (last - began) / 1000
+}}"""
+_RUN = f"""async () => {{ {_DEEP}
+  const good = () => [...deep(document, '.out:not(.stale) .badge.good')].length > 0
+  const button = deep(document, '[data-action=run]').next().value
+  const began = performance.now()
+  button.click()
+  let left = false
+  while (!(left && good())) {{
+    await new Promise(requestAnimationFrame)
+    left ||= !good()
+  }}
+  return (performance.now() - began) / 1000
+}}"""
+
+
+def opened(page: Page, address: str) -> dict[str, float]:
+    """Open the page; seconds until it is painted and usable."""
+    page.goto(address, wait_until="commit")
+    page.locator("[data-action=run]:enabled").wait_for()
+    page.locator("g.node").first.wait_for()
+    usable = page.evaluate("performance.now()") / 1000
+    painted = page.evaluate("performance.getEntriesByName('first-paint')[0].startTime") / 1000
+    return {"painted": painted, "usable": usable}
+
+
+def visit(page: Page, server: Server, took: dict[str, list[float]]) -> None:
+    for name, seconds in opened(page, f"{server.url}/explorer").items():
+        took[name].append(seconds)
+    page.wait_for_timeout(2_000)
+    gap = 4
+    took["first run, Karate GCN"].append(page.evaluate(_RUN))
+    for key, step in 3 * [("ArrowLeft", -1), ("ArrowRight", 1)]:
+        took["drag, Karate GCN"].append(page.evaluate(_DRAG, [gap, key, QUIET]))
+        gap += step
+        page.wait_for_timeout(500)
+    page.locator(f"button.bar[data-gap='{gap}']").focus()
+    page.keyboard.press("ArrowLeft")
+    page.wait_for_timeout(1_500)
+    took["later run, Karate GCN"].append(page.evaluate(_RUN))
+
+
+def decoders(page: Page, server: Server, took: dict[str, list[float]]) -> None:
+    opened(page, f"{server.url}/explorer?model=gpt3&data=random&preset=partial")
+    page.wait_for_timeout(3_000)
+    free = page.locator("button.bar[data-gap]")
+    gap = int(free.nth(free.count() // 2).get_attribute("data-gap"))
+    for key, step in 3 * [("ArrowRight", 1), ("ArrowLeft", -1)]:
+        took["drag, two GPT-3 decoders"].append(page.evaluate(_DRAG, [gap, key, QUIET]))
+        if page.locator(f"button.bar[data-gap='{gap + step}']").count():
+            gap += step
+        page.wait_for_timeout(500)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--visits", type=int, default=5)
+    options = parser.parse_args()
+    took: dict[str, list[float]] = defaultdict(list)
+    with Server() as server, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium_path(), args=[*ARGUMENTS])
+        context = browser.new_context(viewport={"width": 1280, "height": 800})
+        context.set_default_timeout(60_000)
+        for number in range(options.visits + 1):
+            page = context.new_page()
+            visit(page, server, took)
+            if number == options.visits:
+                decoders(page, server, took)
+            page.close()
+            context.clear_cookies()
+            if not number:
+                first, took = took, defaultdict(list)
+        browser.close()
+    for name, seconds in first.items():
+        print(f"the very first visit: {name} {median(seconds):.2f} s")
+    for name, seconds in took.items():
+        print(f"{name}: median {median(seconds):.2f} s, p95 {quantile(seconds, 0.95):.2f} s, "
+              f"of {len(seconds)}")  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()
