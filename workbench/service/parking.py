@@ -18,7 +18,7 @@ WORD = 24
 
 @dataclass(frozen=True)
 class Parked:
-    """What a page had: its session, and its runs, as JSON texts."""
+    """What a page had: its session as JSON, and its runs as its seat has packed them."""
 
     saved: str
     kept: tuple[str, ...]

@@ -8,7 +8,6 @@ for; what it found goes along, ``{"done": run, "found": [schedule, told]}``.
 
 from __future__ import annotations
 
-import json
 import os
 import socket
 from dataclasses import dataclass, replace
@@ -99,7 +98,7 @@ def _outcome(wire: Wire, built: Built, wishes: Wishes, budgets: Budgets) -> dict
             case ("done", record):
                 run = RunRecord.from_dict(record)
                 kept = replace(KeptRun.of(built, run), searched=wishes.search)
-                end["done"] = json.dumps(saving.kept_to_dict(kept))
+                end["done"] = saving.packed(kept)
                 end["unkept"] = keep(built, run, budgets.kept * MIB)
             case ("refused", text):
                 end["refused"] = text

@@ -273,7 +273,7 @@ class Seat:
                 self.wire.send({"runner": number}, (file,))
                 os.close(file)
             case {"keep": str(run), "answer": int(number)}:
-                self._keep(saving.kept_from_dict(json.loads(run)), order.get("found"))
+                self._keep(saving.unpacked(run), order.get("found"))
                 self._answer(answer=number)
 
     def _keep(self, kept: KeptRun, found: Any) -> None:
@@ -285,7 +285,7 @@ class Seat:
     def _open(self, saved: str, kept: list[str]) -> None:
         self.rendering.sent.clear()  # what the page has is not known here
         try:
-            runs = [saving.kept_from_dict(json.loads(run)) for run in kept]
+            runs = [saving.unpacked(run) for run in kept]
             saving.restore(self.session, json.loads(saved), runs)
         except FuseloomError as reason:
             self.session.refuse(reason)

@@ -6,6 +6,9 @@ is built by the engine like one that was drawn by hand.
 
 from __future__ import annotations
 
+import base64
+import json
+import zlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -124,6 +127,26 @@ def kept_from_dict(data: Mapping[str, Any]) -> KeptRun:
         expected=Expected.read(data.get("expected")),
         searched=data.get("searched") is True,
     )
+
+
+def packed(kept: KeptRun) -> str:
+    """A run as a short text, which :func:`unpacked` reads: what a server holds of each.
+
+    Between the processes of one server only; a file or a browser is never given it, nor asked.
+    """
+    text = json.dumps(kept_to_dict(kept), separators=(",", ":"))
+    return base64.b64encode(zlib.compress(text.encode())).decode()
+
+
+def unpacked(text: str) -> KeptRun:
+    """Read what :func:`packed` gave.
+
+    Raises
+    ------
+    FuseloomError
+        If a run lies in it that is something else.
+    """
+    return kept_from_dict(json.loads(zlib.decompress(base64.b64decode(text))))
 
 
 def save(session: Session) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 from pathlib import Path
 
@@ -18,7 +17,7 @@ from workbench.service.budgets import KEEP_RUNS, Budgets
 from workbench.service.keeping import keep
 from workbench.service.running import Wishes, _outcome
 from workbench.serving.serve import keep_runs
-from workbench.state.saving import kept_from_dict
+from workbench.state.saving import unpacked
 from workbench.state.session import Session
 from workbench.timeline.windows import has_events
 
@@ -52,7 +51,7 @@ def test_a_run_with_events_names_their_files(path, tmp_path, monkeypatch):
     monkeypatch.setenv(files.ENVIRONMENT, str(tmp_path))
     session = Session("gcn", "karate")
     end = _outcome(Listener(), session.built, Wishes(events=True), Budgets())
-    kept = kept_from_dict(json.loads(end["done"]))
+    kept = unpacked(end["done"])
     assert has_events(kept)
     assert len(list((tmp_path / "events").iterdir())) == len(session.regions)
 

@@ -60,6 +60,9 @@ def test_a_session_goes_on_elsewhere(session):
 def test_runs_read_back(session):
     kept = KeptRun.of(session.built, outcome(200, session=session))
     assert saving.kept_from_dict(through_text(saving.kept_to_dict(kept))) == kept
+    text = saving.packed(kept)
+    assert saving.unpacked(text) == kept
+    assert 4 * len(text) < len(json.dumps(saving.kept_to_dict(kept)))
 
 
 def test_what_is_saved_is_bounded(session):
