@@ -69,3 +69,22 @@ def test_a_rehearsal_makes_a_page_and_leaves_nothing_to_collect():
     finally:
         gc.unfreeze()
         settings.perform_document_validation = before
+
+
+def test_what_closed_pages_held_is_given_back_once_for_all_that_close_together(monkeypatch):
+    monkeypatch.setattr(opening, "TIDY", 0.02)
+    collected = []
+    monkeypatch.setattr(opening.gc, "collect", lambda: collected.append("all"))
+
+    async def scenario():
+        pages = opening.InTurn()
+        for _ in range(3):
+            await pages.on_session_destroyed(None)
+        assert not collected
+        await asyncio.sleep(0.1)
+        assert len(collected) == 1
+        await pages.on_session_destroyed(None)
+        await asyncio.sleep(0.1)
+
+    asyncio.run(scenario())
+    assert len(collected) == 2
