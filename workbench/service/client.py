@@ -19,6 +19,7 @@ from workbench.service.hub import Hub
 from workbench.service.journal import note
 from workbench.service.parking import new_word
 from workbench.service.priority import LOOK, Watch
+from workbench.service.spool import Spool
 from workbench.service.turns import Turn
 from workbench.service.workers import Ended, Worker
 
@@ -59,7 +60,7 @@ class Client:
         self.number = number
         self.word = new_word()
         self.saved: str | None = None
-        self.kept: list[str] = []
+        self.kept = Spool(hub.budgets.records)
         self.used = time.monotonic()
         self.busy = False
         self._deliver = deliver
@@ -158,7 +159,7 @@ class Client:
             case {"ask": str(name), "args": list(arguments)}:
                 await self._question(seat, {"ask": 0, "name": name, "args": arguments})
             case {"keep": str(run), "state": dict(state)}:
-                self.kept = [*self.kept, run][-self.hub.budgets.records :]
+                self.kept.add(run)
                 try:
                     kept = {"keep": run, "found": ask.message.get("found")}
                     await self._question(seat, kept, news={"run": state})
@@ -198,9 +199,9 @@ class Client:
         before = next((c for c in self.hub.clients if c.word == word and c is not self), None)
         parked = self.hub.parking.get(word)
         if before is not None and before.saved is not None:
-            self.saved, self.kept = before.saved, list(before.kept)
+            self._take_over(before.saved, before.kept)
         elif parked is not None:
-            self.saved, self.kept = parked.saved, list(parked.kept)
+            self._take_over(parked.saved, parked.kept)
         else:
             seat = await self._ready_seat()
             await self._question(seat, {"ask": 0, "name": "restore", "args": [saved]})
@@ -208,6 +209,10 @@ class Client:
         note("resumed", page=self.number, runs=len(self.kept))
         self._end_seat("another session goes on here")
         await self._ready_seat()  # one that is opened shows what it has
+
+    def _take_over(self, saved: str, kept: Spool) -> None:
+        self.kept.close()
+        self.saved, self.kept = saved, Spool(kept.most, kept)
 
     # The seat -----------------------------------------------------------------------------
 
@@ -232,7 +237,7 @@ class Client:
             seat.kill()
             raise Ended("the page was closed")
         if self.saved is not None:
-            await self._question(seat, {"open": self.saved, "kept": self.kept}, patient=True)
+            await self._question(seat, {"open": self.saved, "kept": [*self.kept]}, patient=True)
         return seat
 
     async def _room(self) -> None:

@@ -12,6 +12,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,6 +28,11 @@ _SINGLE = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_
 """A process that is to be forked must have one thread."""
 FRESH = 5.0
 """Seconds of compiling from which new processes are worth it."""
+BURIED = 60.0
+"""Seconds in which a process that died before it was known is looked for by its number.
+
+Numbers are given again: in ten minutes of many visitors each of them comes round.
+"""
 LOADING = 300.0
 """Seconds after which a nursery that is still loading is taken for dead."""
 
@@ -97,7 +103,7 @@ class Nursery:
         self.ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.failure = ""
         self.hangs = False
-        self.buried: dict[int, str] = {}
+        self._buried: dict[int, tuple[str, float]] = {}
         ours, its = socket.socketpair()
         path = os.environ.get("PYTHONPATH")
         environment = {
@@ -137,10 +143,10 @@ class Nursery:
             case {"gone": int(pid), "signal": int(number), "code": int(code)}:
                 text = _how(number, code)
                 worker = self.workers.pop(pid, None)
-                if worker is None:  # a runner that was given away and has not said its number yet
-                    self.buried[pid] = text
-                    return
-                worker.bury(text)
+                if worker is not None:
+                    worker.bury(text)
+                else:  # it may be a runner that was given away and has not said its number yet
+                    self._remember(pid, text)
             case {"compiled": float(seconds), "ok": bool(ok)}:
                 note("kernels_compiled", seconds=round(seconds, 1), ok=ok)
                 if ok and seconds > FRESH:
@@ -154,11 +160,19 @@ class Nursery:
         note("nursery_failed", reason=self.failure)
         self.end()
 
+    def _remember(self, pid: int, text: str) -> None:
+        now = time.monotonic()
+        self._buried.pop(pid, None)
+        self._buried[pid] = text, now
+        while now - next(iter(self._buried.values()))[1] > BURIED:
+            del self._buried[next(iter(self._buried))]
+
     def adopt(self, worker: Worker, pid: int) -> None:
         """From now on this is the process of that number."""
         worker.pid = pid
-        if pid in self.buried:
-            worker.bury(self.buried.pop(pid))
+        text, since = self._buried.pop(pid, ("", 0.0))
+        if text and time.monotonic() - since <= BURIED:
+            worker.bury(text)
             return
         self.workers[pid] = worker
         if worker.why:  # it was to be ended before it was born

@@ -11,6 +11,7 @@ import pytest
 
 from workbench.service import workers
 from workbench.service.hub import Hub
+from workbench.service.workers import BURIED, Worker
 
 from .conftest import BUDGETS, PATIENCE, Page
 
@@ -65,3 +66,47 @@ def test_a_nursery_that_never_gets_ready_is_ended(monkeypatch):
         assert failures == [("nursery_failed", "the engine was not loaded within 0.3 s")]
     finally:
         hub.stop()
+
+
+def test_a_number_that_is_given_again_is_not_the_process_that_died(own, monkeypatch):
+    """Numbers of processes come round: in ten minutes of many visitors all of them are used."""
+    now = [0.0]
+    monkeypatch.setattr(workers.time, "monotonic", lambda: now[0])
+    gone = {"signal": 0, "code": 0}
+    found: list[list[bool]] = []
+
+    def work() -> None:
+        nursery = own._nursery
+        nursery._hear({"gone": 4_000_001, **gone}, [])
+        nursery._hear({"gone": 4_000_002, **gone}, [])
+        early, late = Worker(own, nursery), Worker(own, nursery)
+        now[0] = BURIED - 1  # died before it could say its number
+        nursery.adopt(early, 4_000_001)
+        now[0] = BURIED + 1  # another process
+        nursery.adopt(late, 4_000_002)
+        found.append([early.ended.done(), late.ended.done()])
+        late.bury("the test ends")
+
+    own.call(work)
+    ended = threading.Event()
+    own.call(ended.set)
+    assert ended.wait(PATIENCE)
+    assert found == [[True, False]]
+
+
+def test_the_dead_are_not_remembered_for_ever(own, monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(workers.time, "monotonic", lambda: now[0])
+    left: list[int] = []
+
+    def work() -> None:
+        for number in range(1000):
+            now[0] += 1
+            own._nursery._hear({"gone": 4_000_000 + number, "signal": 9, "code": 0}, [])
+        left.append(len(own._nursery._buried))
+
+    own.call(work)
+    ended = threading.Event()
+    own.call(ended.set)
+    assert ended.wait(PATIENCE)
+    assert left[0] <= BURIED + 1

@@ -1,0 +1,76 @@
+"""A page's runs lie in a file without a name, in order, and what has gone takes no room."""
+
+from __future__ import annotations
+
+import os
+import random
+import tempfile
+
+import pytest
+
+from workbench.service import spool
+from workbench.service.spool import Spool
+
+
+def test_the_last_come_back_in_order() -> None:
+    kept = Spool(3, ["a", "bb"])
+    for text in ("ccc", "", "é"):
+        kept.add(text)
+    assert [*kept] == ["ccc", "", "é"]
+    assert (len(kept), kept.size) == (3, 5)
+    assert [*Spool(kept.most, kept)] == [*kept]
+
+
+def test_any_sequence_is_as_a_list_would_be() -> None:
+    rng = random.Random(1)
+    for _ in range(30):
+        most = rng.randrange(1, 6)
+        kept, meant = Spool(most), []
+        for number in range(40):
+            text = f"{number}" * rng.randrange(200)
+            kept.add(text)
+            meant = [*meant, text][-most:]
+            assert [*kept] == meant
+            assert kept.size == sum(map(len, meant))
+            assert kept._end <= 2 * kept.size
+
+
+def test_the_file_has_no_name_and_does_not_grow(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    kept = Spool(2)
+    for number in range(100):
+        kept.add(f"{number:1000}")
+        assert os.fstat(kept._file.fileno()).st_size <= 5000
+    assert not list(tmp_path.iterdir())
+    file = kept._file.fileno()
+    kept.close()
+    kept.close()
+    assert not len(kept)
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(file)
+
+
+def test_what_cannot_be_written_stays_in_memory(monkeypatch) -> None:
+    full = [False]
+    write = spool._write
+
+    def perhaps(file: int, data: bytes, start: int) -> None:
+        if full[0]:
+            raise OSError(28, "No space left on device")
+        write(file, data, start)
+
+    monkeypatch.setattr(spool, "_write", perhaps)
+    kept = Spool(3)
+    for number, is_full in enumerate([False, True, True, False, True]):
+        full[0] = is_full
+        kept.add(str(number) * 50)
+    assert [text[0] for text in kept] == ["2", "3", "4"]
+
+
+def test_without_a_folder_for_temporary_files_memory_is_used(monkeypatch) -> None:
+    def refuse(**_: str) -> None:
+        raise FileNotFoundError("no usable temporary directory")
+
+    monkeypatch.setattr(tempfile, "TemporaryFile", refuse)
+    kept = Spool(2, "abc")
+    assert [*kept] == ["b", "c"]
