@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import sys
 
-from workbench.serving.serve import main
+from workbench.serving.allocator import use_library
 
 if __name__ == "__main__":
+    use_library()
+    from workbench.serving.serve import main
+
     sys.exit(main(sys.argv[1:]))

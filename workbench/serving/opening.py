@@ -6,9 +6,7 @@ While a page is being made nothing else is, so between two of them others are se
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import copy
-import ctypes
 import gc
 import time
 from collections.abc import Callable, Hashable
@@ -24,6 +22,7 @@ from panel.io.state import set_curdoc
 
 from workbench.base.desk import Desk
 from workbench.explorer import explorer
+from workbench.serving.allocator import give_back
 
 PAUSE = 0.2
 """Seconds between two pages in which others are served."""
@@ -127,5 +126,4 @@ class Tidying:
     def _tidy(self) -> None:
         self._due = False
         gc.collect()
-        with contextlib.suppress(AttributeError, OSError):  # not every C library has it
-            ctypes.CDLL(None).malloc_trim(0)
+        give_back()
