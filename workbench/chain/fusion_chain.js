@@ -22,7 +22,7 @@ export function render({ model: sent, el }) {
 
   function draw() {
     if (!there(model)) return
-    const { units, regions, shown, keys: told } = model.view
+    let { units, regions, shown, keys: told } = model.view
     const left = chain.scrollLeft
     const active = chain.getRootNode().activeElement
     const held = active && chain.contains(active) ? active.dataset.gap : null  // drawn for another reason
@@ -33,8 +33,9 @@ export function render({ model: sent, el }) {
       chain.append(group(region, number, mine, shown, units))
     })
     chain.scrollLeft = left
+    if (units.some(u => u.path)) told = [{ sign: '', kind: 'spent', text: 'cycles on the critical path' }, ...told]
     const factors = Object.keys(model.factors).length ? [{ sign: 'n×', kind: 'factor', text: 'computed that many times over' }] : []
-    keys.replaceChildren(...[...told, ...factors].map(k => h('span', { 'data-help': k.kind === 'factor' ? 'recompute.factor' : null }, h('b', { class: k.kind }, k.sign), ` ${k.text}`)))
+    keys.replaceChildren(...[...told, ...factors].map(k => h('span', { 'data-help': { factor: 'recompute.factor', spent: 'path.cycles' }[k.kind] ?? null }, h('b', { class: k.kind }, k.sign), ` ${k.text}`)))
     overview()
     const answered = model.drawn !== asked
     const gap = answered ? focus ?? held : held
@@ -69,7 +70,9 @@ export function render({ model: sent, el }) {
     const words = again.map(([t, factor, made]) => `${t} is computed ${factor}: ${made}`)
     return h('div', { class: 'kernel', 'data-kernel': k, title: [...unit.texts, ...words].join('\n') },
       h('span', { class: 'name' }, h('b', {}, unit.name), most && h('span', { class: 'factor', 'data-help': 'recompute.factor', title: words.join('\n') }, most[1])),
-      h('code', {}, unit.texts[0], unit.texts.length > 1 && h('span', { class: 'more' }, ` +${unit.texts.length - 1}`)))
+      h('code', {}, unit.texts[0], unit.texts.length > 1 && h('span', { class: 'more' }, ` +${unit.texts.length - 1}`)),
+      unit.path && h('span', { class: 'path', 'data-help': 'path.cycles', title: 'Cycles of the critical path' },
+        h('span', { class: 'meter', 'aria-hidden': 'true' }, h('i', { style: `width:${(100 * unit.path.share).toFixed(1)}%` })), unit.path.cycles))
   }
 
   const fence = (unit, k) => h('div', { class: 'kernel memory', 'data-kernel': k, title: `${unit.texts.join('\n')}\nA reshape: memory does it between regions, and nothing fuses across.` }, h('b', {}, unit.name))

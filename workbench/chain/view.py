@@ -8,6 +8,7 @@ from typing import Any
 
 import networkx as nx
 
+from engine.dataflow.why.attribution import Level, attribution
 from workbench.base.quantities import count, short
 from workbench.state.design import Built, Unit
 from workbench.state.records import KeptRun
@@ -22,6 +23,7 @@ def view(session: Session) -> dict[str, Any]:
     parts = [parts_of(built, unit) for unit in built.units]
     places = layered([len(p) for p in parts], edges)
     theirs = pinned.design.cuts - built.design.cuts if pinned else frozenset()
+    spent = _on_path(session)
     units = [
         {
             "name": unit.name,
@@ -32,6 +34,7 @@ def view(session: Session) -> dict[str, Any]:
             "pinned": unit.start in theirs,
             "place": list(place),
             "parts": among,
+            "path": _path(spent, unit, session),
         }
         for unit, number, place, among in zip(
             built.units, built.unit_regions, places, parts, strict=True
@@ -64,6 +67,28 @@ def view(session: Session) -> dict[str, Any]:
         "links": [list(edge) for edge in edges],
         "keys": keys,
     }
+
+
+def _on_path(session: Session) -> dict[str, int]:
+    """Cycles of the critical path by the statement they belong to; none where that is not known."""
+    record = session.record
+    if record is None or not record.run.explained:
+        return {}
+    spent: dict[str, int] = defaultdict(int)
+    for region in attribution(record.run, session.compilation).parts:
+        for part in region.parts:
+            if part.level is Level.STATEMENT:
+                spent[part.name] += part.cycles
+    return spent
+
+
+def _path(spent: dict[str, int], unit: Unit, session: Session) -> dict[str, Any] | None:
+    """What a unit takes of the critical path, and its share of all cycles."""
+    if not spent or unit.memory:
+        return None
+    cycles = sum(spent.get(name, 0) for name in unit.statements)
+    run = session.record.run.cycles if session.record else 0
+    return {"cycles": short(cycles, "").strip(), "share": cycles / max(1, run)}
 
 
 def links(built: Built) -> list[tuple[int, int]]:

@@ -29,7 +29,7 @@ from workbench.state.session import Session
 NO_RUN = "<p class='quiet'>Not measured in this configuration yet. Press Run to measure it.</p>"
 NO_MEMORY = (
     "<p class='quiet'>This machine has no memory: every word comes at once. Choose hbm2 or ddr4 "
-    "beside Run, then run again.</p>"
+    "as the machine, on the left, then run.</p>"
 )
 HEIGHT = 230
 GIGA = 1e9

@@ -157,22 +157,29 @@ class Line:
         self.open = True
         self._loop.add_reader(end.fileno(), self._read)
 
-    def _read(self) -> None:
+    def drain(self) -> None:
+        """Take all that has come by now; of a process that is gone, that is all there will be."""
+        while self.open and self._read():
+            pass
+
+    def _read(self) -> bool:
+        """Take what has come; whether there may be more."""
         try:
             data, files, _, _ = socket.recv_fds(self._socket, CHUNK, 8, socket.MSG_CMSG_CLOEXEC)
             messages = self._frames.add(data, files) if data else None
         except BlockingIOError:
-            return
+            return False
         except (OSError, ValueError):
             messages = None
         if messages is None:
             self.close()
-            return
+            return False
         for message, its in messages:
             try:
                 self._on_message(message, its)
             except Exception as problem:  # the messages after it are not to blame
                 note("fault", reason=f"a message was not understood: {problem!r}")
+        return True
 
     def send(self, message: Any, files: tuple[int, ...] = ()) -> None:
         """Send a message in order; the files may be closed when it has been sent."""

@@ -85,7 +85,9 @@ class Worker:
             self.nursery.send({"kill": self.pid})
 
     def bury(self, text: str) -> None:
-        """It has ended."""
+        """It has ended; its last words may not have been read yet."""
+        if self.line is not None:
+            self.line.drain()
         if not self.ended.done():
             self.ended.set_result(self.why or text)
         if self.line is not None:

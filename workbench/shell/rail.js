@@ -44,7 +44,7 @@ export function render({ model: sent, el }) {
           },
         },
       }, h('span', { class: 'name' }, r.name, tag), h('span', { class: 'figure' + (r.ok === false ? ' wrong' : ''), 'data-help': 'cycles.simulated' }, (r.ok === false ? '✕ ' : '') + r.cycles)),
-      h('button', { class: 'small', 'aria-label': r.pinned ? `Unpin ${r.name}` : `Pin ${r.name} as A`, 'aria-pressed': String(r.pinned), title: r.pinned ? 'No longer compare with it' : 'Pin as A: others are compared with it', on: { click: () => model.send_msg({ kind: 'pin', number: r.number }) } }, 'A'),
+      h('button', { class: 'small pin', 'aria-label': r.pinned ? `Unpin ${r.name}` : `Pin ${r.name} as A`, 'aria-pressed': String(r.pinned), title: r.pinned ? 'No longer compare with it' : 'Pin as A: others are compared with it', on: { click: () => model.send_msg({ kind: 'pin', number: r.number }) } }, 'A'),
       h('button', { class: 'small', 'aria-label': `Forget run ${r.name}`, title: 'Forget this run', on: { click: () => model.send_msg({ kind: 'forget', number: r.number }) } }, '×'))
   }
 

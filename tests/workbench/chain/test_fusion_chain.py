@@ -28,6 +28,19 @@ def test_the_chain_shows_what_a_run_took(explained):
     )
 
 
+def test_boxes_show_their_cycles_of_the_critical_path(explained):
+    view = FusionChain(explained).view
+    run = explained.record.run
+    assert all(u["path"] is not None for u in view["units"])
+    told = sum(u["path"]["share"] for u in view["units"]) * run.cycles
+    assert 0.9 * run.cycles < told <= run.cycles + 1e-6
+    slowest = max(view["units"], key=lambda u: u["path"]["share"])
+    assert slowest["name"] == "·W1"
+    assert slowest["path"]["cycles"] == f"{slowest['path']['share'] * run.cycles:,.0f}"
+    unknown = FusionChain(Session("gcn", "karate")).view
+    assert not any(u["path"] for u in unknown["units"])
+
+
 def test_who_feeds_whom_is_drawn_in_columns(session):
     view = FusionChain(session).view
     assert view["links"] == [[k, k + 1] for k in range(7)]

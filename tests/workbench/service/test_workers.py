@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import threading
 from dataclasses import replace
 
@@ -11,6 +12,7 @@ import pytest
 
 from workbench.service import workers
 from workbench.service.hub import Hub
+from workbench.service.wire import Line, pack
 from workbench.service.workers import BURIED, Worker
 
 from .conftest import BUDGETS, PATIENCE, Page
@@ -92,6 +94,26 @@ def test_a_number_that_is_given_again_is_not_the_process_that_died(own, monkeypa
     own.call(ended.set)
     assert ended.wait(PATIENCE)
     assert found == [[True, False]]
+
+
+def test_last_words_are_heard_when_the_death_is_told_first(own):
+    """A runner sends its result and ends: which of the two is seen first is chance."""
+    heard: list[object] = []
+    ours, its = socket.socketpair()
+
+    def work() -> None:
+        worker = Worker(own, own._nursery, pid=4_000_000)
+        worker.line = Line(ours, lambda message, _: heard.append(message), lambda: None)
+        its.sendall(pack({"progress": [1, ""]}) + pack({"done": "x" * 100_000}))
+        its.close()
+        worker.ended.add_done_callback(lambda end: heard.append(end.result()))
+        worker.bury("it ended with code 0")
+
+    own.call(work)
+    ended = threading.Event()
+    own.call(lambda: own.loop.call_soon(ended.set))
+    assert ended.wait(PATIENCE)
+    assert heard == [{"progress": [1, ""]}, {"done": "x" * 100_000}, "it ended with code 0"]
 
 
 def test_the_dead_are_not_remembered_for_ever(own, monkeypatch):

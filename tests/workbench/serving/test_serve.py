@@ -15,7 +15,6 @@ from benchmarks.store import together
 from benchmarks.visitors import Server, Visitor, wait_for_end
 from engine.cli import serve as command
 from workbench.serving import serve
-from workbench.serving.__main__ import main as entrance
 
 
 def options(*given):
@@ -81,7 +80,6 @@ def test_budgets_have_flags_here_and_on_the_command_line():
 def test_what_cannot_be_served_is_said(capsys):
     assert serve.main(["--address", "0.0.0.0"]) == 2
     assert "--open-to-network" in capsys.readouterr().err
-    assert entrance is serve.main
 
 
 def test_it_listens_on_this_machine_only(server):
