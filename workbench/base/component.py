@@ -35,7 +35,7 @@ class SessionComponent(JSComponent):
     more: ClassVar[tuple[str, ...]] = ()
     """Further parts that are looked at."""
     topics: ClassVar[tuple[str, ...]] = ()
-    """What requests may be about whose refusal is shown here."""
+    """What requests may be about whose answers are told here, in ``status``."""
 
     __abstract = True
 
@@ -59,7 +59,9 @@ class SessionComponent(JSComponent):
 
     def refresh(self) -> None:
         """Show what the desk has now."""
-        self.param.update(**self.changes())
+        changes = self.changes()
+        if changes:
+            self.param.update(**changes)
 
     def changes(self) -> dict[str, Any]:
         """Parameters to set at this turn."""
@@ -67,14 +69,23 @@ class SessionComponent(JSComponent):
         text = self.text()
         if text is not None and text != self.drawn:
             changes["drawn"] = text
-        said = self.desk.part("status")
-        if said is not None:
-            status = {"ok": True, "message": said["summary"], "count": said["answers"]}
-            if said["topic"] in self.topics:
-                status.update(ok=said["ok"], message=said["message"], ways=said["ways"])
-            status["told"] = status["message"] != said["summary"]
+        status = self._answer() if self.topics else None
+        if status is not None:
             changes["status"] = status
         return changes
+
+    def _answer(self) -> dict[str, Any] | None:
+        """The status, if the last answer is one to tell here, or ends what was told."""
+        said = self.desk.part("status")
+        if said is None:
+            return None
+        status = {"ok": True, "message": said["summary"], "count": said["answers"], "told": False}
+        if said["topic"] in self.topics:
+            status.update(ok=said["ok"], message=said["message"], ways=said["ways"])
+            status["told"] = status["message"] != said["summary"]
+        elif self.status.get("ok", False) and not self.status["told"]:
+            return None
+        return status
 
     def text(self) -> str | None:
         """The JSON the script draws; None while it is not known."""

@@ -37,6 +37,7 @@ class CostsPanel(SessionComponent):
     _esm = panel_script()
     _stylesheets = [style("costs/costs_panel")]
     part = "costs"
+    topics = ("fusion",)
     more = ("costs_look",)
 
     look = param.String("{}", doc="Which runs are shown and pinned, and the problem; JSON.")

@@ -25,6 +25,7 @@ class Rail(SessionComponent):
     _esm = script("shell/rail")
     _stylesheets = [style("shell/rail")]
     part = "rail"
+    topics = ("fusion", "machine")
 
     def handle(self, request: Mapping[str, Any]) -> None:
         match request:

@@ -85,13 +85,14 @@ export function render({ model: sent, el }) {
 
   function draw() {
     if (!there(model)) return
-    const { trail, at, undo: back, redo: forth } = model.view
+    const { trail, at, earlier, later, undo: back, redo: forth } = model.view
+    const more = (number, word) => number ? [h('span', { class: 'then', title: `${number} ${word} steps: Undo and Redo reach them` }, `… ${number} ${word}`)] : []
     undo.disabled = !back
     redo.disabled = !forth
-    steps.replaceChildren(...trail.flatMap((step, k) => [k > 0 && h('span', { class: 'then', 'aria-hidden': 'true' }, '›'),
+    steps.replaceChildren(...more(earlier, 'earlier'), ...trail.flatMap((step, k) => [k > 0 && h('span', { class: 'then', 'aria-hidden': 'true' }, '›'),
       h('button', {
         class: 'step', 'aria-current': k === at ? 'step' : null, title: step.hint, on: { click: () => k !== at && model.send_msg({ kind: 'travel', by: k - at }) },
-      }, step.name, step.factor && h('b', { class: step.better ? 'up' : 'down', 'data-help': 'factor.step' }, step.factor))]).filter(Boolean))
+      }, step.name, step.factor && h('b', { class: step.better ? 'up' : 'down', 'data-help': 'factor.step' }, step.factor))]).filter(Boolean), ...more(later, 'later'))
     steps.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
   }
 

@@ -19,11 +19,15 @@ OWN = "edited"
 """What the choice of models shows for a program that was edited."""
 LONGEST_ADDRESS = 6_000
 """Characters of an address that every browser and server takes."""
+NEAR = 20
+"""Steps that are told on either side of the one shown; the others are counted."""
 
 
 def trail(session: Session) -> dict[str, Any]:
-    """Every step with its factor against the one before, this design's address, what is found."""
-    steps, at = session.trail
+    """Steps with their factors against those before, this design's address, what is found."""
+    every, here = session.trail
+    first = max(0, here - NEAR)
+    steps, at = every[first : here + NEAR + 1], here - first
     factors = ["", *(_factor(a, b) for a, b in pairwise(steps))]
     return {
         "trail": [
@@ -36,6 +40,8 @@ def trail(session: Session) -> dict[str, Any]:
             for step, before, factor in zip(steps, [steps[0], *steps], factors, strict=False)
         ],
         "at": at,
+        "earlier": first,
+        "later": len(every) - first - len(steps),
         "undo": session.travels[0],
         "redo": session.travels[1],
         "address": address(session),

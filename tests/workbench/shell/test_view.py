@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from urllib.parse import parse_qsl
 
 from workbench.serving.page import asked
@@ -101,3 +102,20 @@ def test_the_model_of_an_edited_program_brings_its_own_back(session):
     assert session.ok, session.message
     assert view.rail(session)["model"] == "gcn"
     assert session.design.text is None
+
+
+def test_of_many_steps_those_nearby_are_told(session):
+    for k in range(60):
+        session.set_cuts([3 + k % 2])
+    steps, here = session.trail
+    assert here == len(steps) - 1 >= 60
+    told = view.trail(session)
+    assert (told["at"], told["later"]) == (view.NEAR, 0)
+    assert told["earlier"] + len(told["trail"]) == len(steps)
+    assert told["trail"][0]["name"] == steps[told["earlier"]].name
+    session.travel(-40)
+    told = view.trail(session)
+    assert len(told["trail"]) == 1 + 2 * view.NEAR
+    assert told["earlier"] + told["at"] == here - 40
+    assert told["earlier"] + len(told["trail"]) + told["later"] == len(steps)
+    assert len(json.dumps(told)) < 12_000
