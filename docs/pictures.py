@@ -2,7 +2,7 @@
 
 Every view in the light and the dark theme at 1440 × 900, GCN on the Karate Club graph fused
 whole, with the run of its layers pinned as A; the bench at 1280 × 720 and 1920 × 1080; the GPT-3
-decoders; and what a first visitor sees.  Needs Chromium and Playwright, as the browser tests do.
+decoders; what a first visitor sees; and the states of a result, four in one picture.  Needs Chromium and Playwright, as the browser tests do.
 """
 
 from __future__ import annotations
@@ -98,6 +98,35 @@ def searched(page: Page) -> None:
     expect(page.locator(RIGHT)).to_be_visible()
 
 
+def stale(page: Page) -> None:
+    run(page)
+    page.locator("button[data-gap='6']").click()
+    expect(page.locator(".badge.old")).to_be_visible()
+    expect(page.locator(".bar > .told")).not_to_contain_text("Looking")
+
+
+def searching(page: Page) -> None:
+    page.locator("[data-action=search]").click()
+    expect(page.locator("progress[value]")).to_be_visible()
+
+
+def refused(page: Page) -> None:
+    run(page)
+    page.locator("tr[data-row='n'] .handle").focus()
+    page.keyboard.press("Alt+ArrowUp")
+    expect(page.locator("tbody tr").nth(2)).to_have_attribute("data-row", "n")
+    page.keyboard.press("Alt+ArrowUp")
+    expect(page.locator(".status.bad")).to_be_visible()
+
+
+def wrong(page: Page) -> None:
+    """A machine with the quirks of a published simulator, which computes other numbers here."""
+    page.get_by_label("Machine", exact=True).select_option("comal")
+    page.locator("[data-action=run]").click()
+    expect(page.locator(".badge.wrong")).to_be_visible()
+    expect(page.locator(".bar > .told")).not_to_contain_text("Looking")
+
+
 class Picture(NamedTuple):
     """What is shown, how large, of which model, and what is done before."""
 
@@ -122,6 +151,18 @@ PICTURES = {
 }
 
 
+STATES = (
+    Picture(LOW, before=(stale,)),
+    Picture(LOW, before=(searching,)),
+    Picture(LOW, before=(refused,)),
+    Picture(LOW, ("spmv", "random"), before=(wrong,)),
+)
+GAP = 12
+"""Pixels between two states."""
+TOP = (184, 40, 1280, 485)
+"""What is shown of a state: result, chain and table."""
+
+
 @contextmanager
 def opened(browser: Browser, picture: Picture, theme: str) -> Iterator[Page]:
     width, height = picture.size
@@ -136,17 +177,36 @@ def opened(browser: Browser, picture: Picture, theme: str) -> Iterator[Page]:
     pn.state.kill_all_servers()
 
 
+def shot(browser: Browser, picture: Picture, theme: str) -> Image.Image:
+    with opened(browser, picture, theme) as page:
+        for step in picture.before:
+            step(page)
+        page.mouse.move(2, 2)
+        page.wait_for_timeout(1_500)  # what moves has arrived
+        return Image.open(io.BytesIO(page.screenshot())).convert("RGB")
+
+
+def keep(taken: Image.Image, name: str) -> None:
+    path = FOLDER / f"{name}.png"
+    taken.quantize(COLOURS, dither=Image.Dither.NONE).save(path, optimize=True)
+    print(f"{path.name}: {path.stat().st_size:,} bytes")
+
+
 def take(browser: Browser, name: str, picture: Picture) -> None:
     for theme in THEMES:
-        with opened(browser, picture, theme) as page:
-            for step in picture.before:
-                step(page)
-            page.mouse.move(2, 2)
-            page.wait_for_timeout(1_500)  # what moves has arrived
-            taken = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
-        path = FOLDER / f"{name}-{picture.size[0]}-{theme}.png"
-        taken.quantize(COLOURS, dither=Image.Dither.NONE).save(path, optimize=True)
-        print(f"{path.name}: {path.stat().st_size:,} bytes")
+        keep(shot(browser, picture, theme), f"{name}-{picture.size[0]}-{theme}")
+
+
+def take_states(browser: Browser) -> None:
+    """A stale result, work under way, a refusal, and a result that is wrong."""
+    left, top, right, bottom = TOP
+    wide, high = right - left, bottom - top
+    for theme in THEMES:
+        sheet = Image.new("RGB", (2 * wide + GAP, 2 * high + GAP), "#808890")
+        for number, state in enumerate(STATES):
+            place = (number % 2 * (wide + GAP), number // 2 * (high + GAP))
+            sheet.paste(shot(browser, state, theme).crop(TOP), place)
+        keep(sheet, f"states-{theme}")
 
 
 def main(names: list[str]) -> None:
@@ -154,8 +214,11 @@ def main(names: list[str]) -> None:
     expect.set_options(timeout=PATIENCE)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium_path(), args=[*ARGUMENTS])
-        for name in names or PICTURES:
-            take(browser, name, PICTURES[name])
+        for name in names or [*PICTURES, "states"]:
+            if name == "states":
+                take_states(browser)
+            else:
+                take(browser, name, PICTURES[name])
         browser.close()
 
 

@@ -6,7 +6,7 @@ export function render({ model, el }) {
   const SIZES = {
     rail: { least: 160, usual: w => w < 1340 ? 184 : w < 1800 ? 212 : 240 },
     chain: { least: 96, usual: (w, t) => (t < 800 ? 126 : 138) + (overview ? 70 : 0) },
-    middle: { least: 150, usual: (w, t) => t < 800 ? 240 : t < 1000 ? 292 : 330 },
+    middle: { least: 150, usual: (w, t) => t < 800 ? 232 : t < 1000 ? 292 : 330 },
     orders: { least: 180, usual: w => w < 1340 ? 216 : w < 1800 ? 252 : 300 },
     details: { least: 180, usual: w => w < 1340 ? 252 : w < 1800 ? 300 : 380 },
   }
