@@ -2,7 +2,8 @@
 
 Every view in the light and the dark theme at 1440 × 900, GCN on the Karate Club graph fused
 whole, with the run of its layers pinned as A; the bench at 1280 × 720 and 1920 × 1080; the GPT-3
-decoders; what a first visitor sees; and the states of a result, four in one picture.  Needs Chromium and Playwright, as the browser tests do.
+decoders; what a first visitor sees; and the states of a result, four in one picture.  Needs
+Chromium and Playwright, as the browser tests do.
 """
 
 from __future__ import annotations

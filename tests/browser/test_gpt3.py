@@ -70,6 +70,7 @@ def test_reshapes_are_fences_that_nothing_crosses(bench):
     bar.focus()
     page.keyboard.press("Delete")  # fused: now the fence is the next boundary to the left
     until(page, lambda: first not in session.cuts)
+    expect(page.locator(f"button.seam[data-gap='{first}']")).to_be_focused()  # drawn anew
     page.locator(f"button.seam[data-gap='{out + 1}']").focus()
     page.keyboard.press("Enter")
     bar = page.locator(f"button.bar[data-gap='{out + 1}']")
