@@ -108,7 +108,7 @@ def stale(page: Page) -> None:
 
 def searching(page: Page) -> None:
     page.locator("[data-action=search]").click()
-    expect(page.locator("progress[value]")).to_be_visible()
+    expect(page.locator("progress[value]").first).to_be_visible()
 
 
 def refused(page: Page) -> None:
