@@ -124,7 +124,7 @@ def wrong(page: Page) -> None:
     """A machine with the quirks of a published simulator, which computes other numbers here."""
     page.get_by_label("Machine", exact=True).select_option("comal")
     page.locator("[data-action=run]").click()
-    expect(page.locator(".badge.wrong")).to_be_visible()
+    expect(page.locator(".out .badge.wrong")).to_be_visible()
     expect(page.locator(".bar > .told")).not_to_contain_text("Looking")
 
 
