@@ -74,7 +74,7 @@ def bench(shown: Session | Desk | None = None, fullscreen: bool = True) -> Bench
         "Why": _stack(WhyPanel(desk), PathPanel(desk)),
         "Timeline": Timeline(desk, css_classes=["fill"], sizing_mode="stretch_both"),
         "Streams": StreamsView(desk, css_classes=["fill"], sizing_mode="stretch_both"),
-        "Memory": _stack(MemoryPanel(desk)),
+        "Memory": MemoryPanel(desk, css_classes=["fill"], sizing_mode="stretch_both"),
         "Search": SearchPanel(desk),
         "Input": _stack(
             DataLabel(desk),

@@ -34,6 +34,8 @@ SETS = {
     "regions": REGIONS,
     "runs": RUNS,
     "path, edges, accent": ("crit", "ghost", "accent"),
+    "requests": ("reads", "writes"),
+    "rows": ("misses", "conflicts"),
 }
 """Sets whose members are told apart by colour; states have a sign and words besides."""
 SIGHT = {
@@ -127,7 +129,8 @@ def _texts() -> Iterator[tuple[str, str]]:
 
 
 def _marks() -> Iterator[tuple[str, str]]:
-    for name in (*FAMILIES, *REGIONS, *RUNS, "ghost", "crit", "busy"):
+    memory = ("reads", "writes", "moved", "misses", "conflicts")
+    for name in (*FAMILIES, *REGIONS, *RUNS, *memory, "ghost", "crit", "busy"):
         yield name, "pane"
     yield from (("ghost", "sunk"), ("crit", "sunk"))
 
