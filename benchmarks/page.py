@@ -31,8 +31,9 @@ function* deep(at, selector) {
   }
 }
 """
-_DRAG = f"""async ([gap, key, quiet]) => {{ {_DEEP}
-  const [bar] = [...deep(document, `button.bar[data-gap='${{gap}}']`)]
+_DRAG = f"""async ([gap, key, quiet, to]) => {{ {_DEEP}
+  const at = gap => deep(document, `button.bar[data-gap='${{gap}}']`).next().value
+  const bar = at(gap)
   const seen = ['.chain[role=group]', '[role=grid]', '.box[role=application]']
     .flatMap(name => [...deep(document, name)]).map(node => node.parentNode)
   bar.focus()
@@ -44,7 +45,7 @@ _DRAG = f"""async ([gap, key, quiet]) => {{ {_DEEP}
   bar.dispatchEvent(new KeyboardEvent('keydown', {{ key, bubbles: true, composed: true }}))
   await new Promise(done => {{
     const timer = setInterval(() => {{
-      if (last && performance.now() - last > quiet) {{ clearInterval(timer); done() }}
+      if (last && performance.now() - last > quiet && at(to)) {{ clearInterval(timer); done() }}
     }}, 20)
   }})
   watch.disconnect()
@@ -81,7 +82,7 @@ def visit(page: Page, server: Server, took: dict[str, list[float]]) -> None:
     gap = 4
     took["first run, Karate GCN"].append(page.evaluate(_RUN))
     for key, step in 3 * [("ArrowLeft", -1), ("ArrowRight", 1)]:
-        took["drag, Karate GCN"].append(page.evaluate(_DRAG, [gap, key, QUIET]))
+        took["drag, Karate GCN"].append(page.evaluate(_DRAG, [gap, key, QUIET, gap + step]))
         gap += step
         page.wait_for_timeout(500)
     page.locator(f"button.bar[data-gap='{gap}']").focus()
@@ -96,9 +97,8 @@ def decoders(page: Page, server: Server, took: dict[str, list[float]]) -> None:
     free = page.locator("button.bar[data-gap]")
     gap = int(free.nth(free.count() // 2).get_attribute("data-gap"))
     for key, step in 3 * [("ArrowRight", 1), ("ArrowLeft", -1)]:
-        took["drag, two GPT-3 decoders"].append(page.evaluate(_DRAG, [gap, key, QUIET]))
-        if page.locator(f"button.bar[data-gap='{gap + step}']").count():
-            gap += step
+        took["drag, two GPT-3 decoders"].append(page.evaluate(_DRAG, [gap, key, QUIET, gap + step]))
+        gap += step
         page.wait_for_timeout(500)
 
 

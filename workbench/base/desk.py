@@ -173,7 +173,7 @@ class LocalDesk(Desk):
             parts["orders"] = json.dumps(orders.view(session, found or []))
         if "why" in self._wanted:
             reasons = self._reasons.get(finding.key(session))
-            later["why"] = reasons is None
+            later["why"] = reasons is None or not reasons.whole
             session.suggested = {} if reasons is None else {s.text: s for s in reasons.suggestions}
             parts["why"] = json.dumps(why.view(session, reasons))
         if "saved" in self._wanted:
@@ -201,8 +201,10 @@ class LocalDesk(Desk):
 
     async def _reason(self) -> None:
         key = self._under_way["why"]
-        found = await asyncio.to_thread(finding.find, self.session)
-        if finding.key(self.session) == key:
+        work = finding.find(self.session)
+        while (found := await asyncio.to_thread(next, work, None)) is not None:
+            if finding.key(self.session) != key:
+                return
             pn.state.execute(partial(self._finish, "why", self._reasons, key, found), schedule=True)
 
     async def _draw(self) -> None:

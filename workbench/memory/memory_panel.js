@@ -1,7 +1,7 @@
 /** What the machine's memory did: figures, latencies of requests, and what each channel did. */
 export function render({ model: sent, el }) {
   const model = drawn(sent)
-  const LEAST_WIDTH = 270, LEAST_HEIGHT = 130, MOST_HEIGHT = 400, GAP = 16, CAPTION = 24, PADDING = 24
+  const LEAST_WIDTH = 270, LEAST_HEIGHT = 84, SHORT = 260, MOST_HEIGHT = 400, GAP = 16, CAPTION = 24, PADDING = 24
   const NO_RUN = 'Not measured in this configuration yet. Press Run to measure it.'
   const NO_MEMORY = 'This machine has no memory: every word comes at once. Choose hbm2 or ddr4 as the machine, on the left, then run.'
   let room = { width: 0, height: 0 }  // asked for when it changes only: asking lays everything out
@@ -70,7 +70,7 @@ export function render({ model: sent, el }) {
     empty.textContent = has ? NO_RUN : NO_MEMORY
     if (!memory) return
     title.replaceChildren(`Memory ${memory.name}`, h('small', {}, ` in region ${region}`))
-    figures.replaceChildren(...memory.figures.map(f => h('div', { 'data-help': f.help }, h('dt', {}, f.name), h('dd', {}, f.value, ' ', h('small', {}, f.more)))))
+    figures.replaceChildren(...memory.figures.map(f => h('div', { 'data-help': f.help, title: f.more }, h('dt', {}, f.name), h('dd', {}, f.value, ' ', h('small', {}, f.more)))))
     if (room.width > 0) drawPlots(memory)
   }
 
@@ -79,6 +79,7 @@ export function render({ model: sent, el }) {
     const { clientWidth: width, clientHeight: height } = frame
     if (!width || (width - PADDING === room.width && height === room.height)) return
     room = { width: width - PADDING, height }
+    frame.classList.toggle('short', height < SHORT)
     draw()
   }).observe(frame)
   draw()

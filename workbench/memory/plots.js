@@ -101,7 +101,7 @@ function bandwidthPlot(memory, at, hooks) {
     across: CHANNEL, up: { label: 'GB/s', help: 'memory.bandwidth' }, line: memory.peak,
     bars: memory.channels.map((c, k) => ({
       pieces: [{ value: c.rate, colour: 'moved' }],
-      said: [['channel', `${k}`], ['bandwidth', `${c.rate.toFixed(2)} GB/s`], ...memory.peak === null ? [] : [['of its peak', percent(c.rate / memory.peak)]], ['reads', full(c.reads)], ['writes', full(c.writes)]],
+      said: [['channel', `${k}`], ['bandwidth', `${c.rate.toFixed(2)} GB/s`], ...memory.peak === null ? [] : [['of its peak', percent(c.rate / memory.peak)]], ['read accesses', full(c.reads)], ['write accesses', full(c.writes)]],
     })),
     ticks: numbers(memory), most: 1.06 * Math.max(most, 1e-9),
   })

@@ -16,6 +16,7 @@ import os
 import select
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -27,6 +28,7 @@ from engine.errors import FuseloomError
 from engine.explore import limiting
 from workbench.graph import layout
 from workbench.graph import view as graph
+from workbench.graph.sheet import sheet_of
 from workbench.orders import view as orders
 from workbench.orders.ranking import candidates
 from workbench.parts import PARTS
@@ -47,6 +49,8 @@ from workbench.why.finding import Found
 
 STEP = 0.3
 """Seconds between two reports of a ranking."""
+QUICK = 0.07
+"""Seconds that a drawing may be expected to take if an answer is to wait for it."""
 REMEMBERED = 100
 """Rankings and drawings that are kept for a quick return."""
 
@@ -95,6 +99,15 @@ class Rendering:
         self.version += 1
         return changed
 
+    def draw_quickly(self) -> None:
+        """Have the picture of the region shown, if that takes no longer than a child's start."""
+        session = self.session
+        dot = graph.dot(session)
+        known = dot in self.pictures or graph.stopped(session)
+        if not known and sheet_of(session).seconds <= QUICK:
+            for picture in self.draw():
+                _kept(self.pictures, dot, picture)
+
     def draw(self) -> Iterator[tuple[str, str]]:
         """The picture of the region shown, or what is wrong; runs in a child."""
         nodes, most = graph.wanted(self.session)["nodes"], self.budgets.graph_nodes
@@ -114,7 +127,7 @@ class Rendering:
 
     def reason(self) -> Iterator[Found]:
         """What would help the design shown; runs in a child."""
-        yield finding.find(self.session)
+        yield from finding.find(self.session)
 
     def rank(self) -> Iterator[list[RankedOrder]]:
         """Orders of the region shown, reported now and then; runs in a child."""
@@ -129,7 +142,7 @@ class Rendering:
 
 
 def _kept(known: dict[str, Any], key: str, value: Any) -> None:
-    if len(known) >= REMEMBERED:
+    if key not in known and len(known) >= REMEMBERED:
         del known[next(iter(known))]
     known[key] = value
 
@@ -295,6 +308,8 @@ class Seat:
         rendering = self.rendering
         if answer and self._ranking is not None and self._ranking.key == orders.key(self.session):
             found = self._ranking.result
+        if answer:
+            rendering.draw_quickly()
         message = {"parts": rendering.changes(found), "version": rendering.version}
         if answer:
             message |= {"answer": answer, "saved": json.dumps(saving.save(self.session))}
@@ -321,10 +336,11 @@ class Seat:
         if self._reasoning is not None and self._reasoning.key != reasons:
             self._reasoning.end()
             self._reasoning = None
-        if self._reasoning is None and reasons not in self.rendering.reasons:
-            self._reasoning = Later(reasons, self.rendering.reason, seconds)
         if self._drawing is None and not stopped and dot not in self.rendering.pictures:
             self._drawing = Later(dot, self.rendering.draw, seconds)
+        known = self.rendering.reasons.get(reasons)
+        if self._reasoning is None and (known is None or not known.whole):
+            self._reasoning = Later(reasons, self.rendering.reason, seconds)
         if self._ranking is None and order not in self.rendering.rankings:
             self._ranking = Later(order, self.rendering.rank, seconds)
         shown = self.rendering.recordings.get(steps)
@@ -380,8 +396,10 @@ class Seat:
     def _take_reasons(self) -> None:
         work = self._reasoning
         assert work is not None
-        if work.take():
-            return
-        self._reasoning = None
-        _kept(self.rendering.reasons, work.key, work.result or Found((), ()))
+        if not work.take():
+            self._reasoning = None
+            if work.result is not None and work.result.whole:
+                return
+            work.result = replace(work.result or Found((), ()), whole=True)
+        _kept(self.rendering.reasons, work.key, work.result)
         self._answer()

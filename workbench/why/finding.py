@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from engine.dataflow.cost import Known
@@ -27,11 +28,14 @@ class Found:
     ----------
     pinned : Part or None
         Where the cycles of run A went, if one is pinned that can be compared.
+    whole : bool
+        Whether changes were looked for; what is computed again is known before.
     """
 
     repeated: tuple[Recomputation, ...]
     suggestions: tuple[Suggestion, ...]
     pinned: Part | None = None
+    whole: bool = True
 
 
 def key(session: Session) -> str:
@@ -42,8 +46,8 @@ def key(session: Session) -> str:
     return repr((session.configuration, mine, theirs))
 
 
-def find(session: Session) -> Found:
-    """Look for it, of what a session shows now."""
+def find(session: Session) -> Iterator[Found]:
+    """Look for it, of what a session shows now: what is computed again first, then all."""
     built, record = session.built, session.record
     known = Known.of(built.compilation.program, built.data, machine=built.design.machine)
     repeated = recomputation(built.compilation, known, built.estimate)
@@ -51,7 +55,8 @@ def find(session: Session) -> Found:
     asked = asked_of(built, record, heavy)
     pinned = pinned_of(session)
     tree = None if pinned is None else _attributed(pinned, built)
-    return Found(repeated, suggestions(asked, seconds=SECONDS), tree)
+    yield Found(repeated, (), tree, whole=False)
+    yield Found(repeated, suggestions(asked, seconds=SECONDS), tree)
 
 
 def _attributed(pinned: KeptRun, built: Built) -> Part | None:

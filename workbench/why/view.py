@@ -37,7 +37,7 @@ def view(session: Session, found: Found | None) -> dict[str, Any]:
     """The answer, changes, and where the cycles went; without ``found``, what is known at once."""
     tree = _tree(session)
     return {
-        "ready": found is not None,
+        "ready": found is not None and found.whole,
         "run": session.record is not None,
         "promise": _promise(session),
         "answer": None if found is None else _answer(session, found),

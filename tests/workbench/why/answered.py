@@ -45,4 +45,10 @@ def fused() -> Session:
 @cache
 def found() -> Found:
     """What was found of :func:`fused`."""
-    return finding.find(fused())
+    return looked(fused())
+
+
+def looked(session: Session) -> Found:
+    """All that is found of a session."""
+    *_, last = finding.find(session)
+    return last

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from workbench.why import finding
 
-from .answered import found, fused
+from .answered import found, fused, looked
 
 
 def test_what_is_found_of_the_full_fusion():
@@ -20,6 +20,14 @@ def test_what_is_found_of_the_full_fusion():
 
 def test_it_goes_to_another_process_and_back():
     assert pickle.loads(pickle.dumps(found())) == found()
+
+
+def test_what_is_computed_again_is_known_before_what_would_help():
+    first, last = finding.find(fused())
+    assert (first.whole, last.whole) == (False, True)
+    assert first.repeated == last.repeated
+    assert first.repeated
+    assert (bool(first.suggestions), bool(last.suggestions)) == (False, True)
 
 
 def test_it_depends_on_the_design_its_run_and_run_a():
@@ -55,6 +63,6 @@ def test_a_run_a_of_regions_that_are_no_more_is_left_out():
         **session.records,
         old.configuration: replace(old, run=replace(old.run, regions=regions)),
     }
-    made = finding.find(session)
+    made = looked(session)
     assert made.pinned is None
     assert made.suggestions

@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-from workbench.why import finding
 from workbench.why.view import SHOWN, view
 
 from ..outcomes import outcome
-from .answered import found, fused, run_of
+from .answered import found, fused, looked, run_of
 
 
 def sums(piece):
@@ -94,7 +93,7 @@ def test_a_promise_is_told_and_then_whether_it_held():
     assert view(session, None)["promise"]["verdict"] == ""
     record = run_of(session)
     session.finish(session.built, record)
-    told = view(session, finding.find(session))["promise"]
+    told = view(session, looked(session))["promise"]
     assert (told["verdict"], told["held"]) == ("held", True)
     slow = replace(record.regions[0], cycles=record.regions[0].cycles * 2, path=None)
     session.finish(session.built, replace(record, regions=(slow, *record.regions[1:])))
@@ -115,7 +114,7 @@ def test_what_is_not_suggested_is_refused():
 
 def test_a_run_that_was_not_explained(session):
     session.finish(session.built, outcome(session=session))
-    told = view(session, finding.find(session))
+    told = view(session, looked(session))
     assert not told["explained"]
     assert [p["parts"][0]["name"] for p in told["flame"]["parts"] if p["parts"]] == [
         "not explained"
