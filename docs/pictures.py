@@ -35,6 +35,7 @@ RIGHT = ".out:not(.stale) .badge.good"
 def run(page: Page) -> None:
     page.locator("[data-action=run]").click()
     expect(page.locator(RIGHT)).to_be_visible()
+    page.wait_for_timeout(500)  # until the answer of before is gone
     expect(page.locator(".bar > .told")).not_to_contain_text("Looking")
 
 

@@ -61,12 +61,12 @@ const apart = (a, b) => a.x1 <= b.x0 || b.x1 <= a.x0 || a.y1 <= b.y0 || b.y1 <= 
  * Takes `marks` of {x, y, text} and boxes to keep clear; gives {k, x, y, anchor} of those that are placed.
  */
 function placedNames(marks, frame, kept = []) {
-  const taken = [...kept, ...marks.map(m => ({ x0: m.x - 7, x1: m.x + 7, y0: m.y - 7, y1: m.y + 7 }))]
+  const taken = [...kept, ...marks.map(m => ({ x0: m.x - m.r, x1: m.x + m.r, y0: m.y - m.r, y1: m.y + m.r }))]
   const found = []
   marks.forEach((m, k) => {
-    const w = wide(m.text)
+    const w = wide(m.text), out = m.r - 7
     for (const [dx, dy, anchor] of [[10, 4, 'start'], [-10, 4, 'end'], [0, -11, 'middle'], [0, 19, 'middle'], [8, -8, 'start'], [-8, -8, 'end'], [8, 16, 'start'], [-8, 16, 'end']]) {
-      const x = m.x + dx, y = m.y + dy
+      const x = m.x + dx + out * Math.sign(dx), y = m.y + dy + (anchor === 'middle' ? out * Math.sign(dy) : 0)
       const x0 = anchor === 'start' ? x : anchor === 'end' ? x - w : x - w / 2
       const box = { x0: x0 - 1, x1: x0 + w + 1, y0: y - 10, y1: y + 3 }
       if (box.x0 < frame.x0 || box.x1 > frame.x1 || box.y0 < frame.y0 || box.y1 > frame.y1) continue

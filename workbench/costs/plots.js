@@ -39,7 +39,7 @@ function scatter(desk, { name, x, y, runs, at, log, spans = {}, under, about, wh
   const layer = s('g', { 'clip-path': `url(#area-${name})` })
   svg.append(layer)
   const clear = under ? under(layer, sx, sy, area, svg) || [] : []
-  const places = [...shown].sort((a, b) => desk.rank(a) - desk.rank(b)).map(r => ({ run: r, x: sx(x.of(r)), y: sy(y.of(r)), text: desk.nameOf(r) + (whiskers ? unsure(r) : '') }))
+  const places = [...shown].sort((a, b) => desk.rank(a) - desk.rank(b)).map(r => ({ run: r, x: sx(x.of(r)), y: sy(y.of(r)), r: desk.current(r) ? 12 : 7, text: desk.nameOf(r) + (whiskers ? unsure(r) : '') }))
   if (whiskers) for (const p of places) layer.append(...interval(p, sx))
   for (const place of placedNames(places, area, clear)) {
     const { run, text } = places[place.k]
@@ -111,9 +111,13 @@ function frontPlot(desk, runs, at, log, name, xKey, yKey, about) {
       if (!points.length) return []
       const steps = points.map(([px, py], k) => k ? `H${px}V${py}` : `M${px} ${area.y0}V${py}`).join('') + `H${area.x1}`
       const text = best.length === 1 ? `none beats ${best[0].name}` : `${best.length} on the front`
+      const width = wide(text)
+      const free = box => points.every(([px, py]) => apart(box, { x0: px - 14, x1: px + 14, y0: py - 14, y1: py + 14 }))
+      const boxes = [area.y1, area.y0 + 17].flatMap(y => [area.x0 + 5, area.x1 - width - 5].map(x => ({ x0: x, x1: x + width, y0: y - 17, y1: y })))
+      const place = boxes.find(free) || boxes[0]
       layer.append(s('path', { class: 'beaten', d: `${steps}V${area.y0}Z` }), s('path', { class: 'front', d: steps }),
-        s('text', { class: 'roof-name', 'data-help': 'front', x: area.x0 + 5, y: area.y1 - 6 }, text))
-      return [{ x0: area.x0, x1: area.x0 + 6 + wide(text), y0: area.y1 - 17, y1: area.y1 }]
+        s('text', { class: 'roof-name', 'data-help': 'front', x: place.x0, y: place.y1 - 6 }, text))
+      return [place]
     },
   })
 }

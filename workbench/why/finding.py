@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from engine.dataflow.cost import Known
 from engine.dataflow.why.attribution import Part, attribution
@@ -17,7 +17,7 @@ from workbench.state.session import Session
 SECONDS = 1.5
 """What looking for changes may take; answers do not wait for it."""
 MUCH = 1.1
-"""Times over that something is computed before a cut behind it is tried first."""
+"""Times over that something is computed before it is told, and a cut behind it tried first."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,11 @@ class Found:
     pinned: Part | None = None
     whole: bool = True
 
+    @property
+    def again(self) -> list[Recomputation]:
+        """Of what may be computed more than once, what is."""
+        return [one for one in self.repeated if one.factor >= MUCH]
+
 
 def key(session: Session) -> str:
     """All that it depends on."""
@@ -51,12 +56,12 @@ def find(session: Session) -> Iterator[Found]:
     built, record = session.built, session.record
     known = Known.of(built.compilation.program, built.data, machine=built.design.machine)
     repeated = recomputation(built.compilation, known, built.estimate)
-    heavy = tuple(one.tensor for one in repeated if one.factor >= MUCH)
-    asked = asked_of(built, record, heavy)
     pinned = pinned_of(session)
     tree = None if pinned is None else _attributed(pinned, built)
-    yield Found(repeated, (), tree, whole=False)
-    yield Found(repeated, suggestions(asked, seconds=SECONDS), tree)
+    first = Found(repeated, (), tree, whole=False)
+    yield first
+    asked = asked_of(built, record, tuple(one.tensor for one in first.again))
+    yield replace(first, suggestions=suggestions(asked, seconds=SECONDS), whole=True)
 
 
 def _attributed(pinned: KeptRun, built: Built) -> Part | None:

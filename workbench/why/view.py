@@ -43,7 +43,7 @@ def view(session: Session, found: Found | None) -> dict[str, Any]:
         "answer": None if found is None else _answer(session, found),
         "buttons": [] if found is None else _buttons(found.suggestions),
         "suggestions": [] if found is None else [_suggestion(s) for s in found.suggestions],
-        "recomputed": [] if found is None else [_recomputed(session, r) for r in found.repeated],
+        "recomputed": [] if found is None else [_recomputed(session, r) for r in found.again],
         "flame": None if tree is None else _flame(session, tree),
         "explained": session.record is not None and session.record.run.explained,
         "difference": None if tree is None or found is None else _difference(session, tree, found),

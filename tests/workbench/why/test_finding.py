@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from dataclasses import replace
 
+from workbench.state.session import Session
 from workbench.why import finding
 
 from .answered import found, fused, looked
@@ -28,6 +29,15 @@ def test_what_is_computed_again_is_known_before_what_would_help():
     assert first.repeated == last.repeated
     assert first.repeated
     assert (bool(first.suggestions), bool(last.suggestions)) == (False, True)
+
+
+def test_what_a_mask_spares_is_not_told_as_computed_again():
+    session = Session("gpt3", "random")
+    session.preset("partial")
+    first = next(finding.find(session))
+    assert any(one.factor < 1 for one in first.repeated)
+    assert first.again
+    assert all(one.factor >= finding.MUCH for one in first.again)
 
 
 def test_it_depends_on_the_design_its_run_and_run_a():
