@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
@@ -50,6 +50,9 @@ class Check:
         How many rows of the outputs were compared, of how many; None for all.
     unchecked : tuple of str
         What could not be compared, with the reason.
+    wrong : str or None
+        An element that is not what it should be, with its place; None if there is none, or it is
+        not known.
     """
 
     max_rel_error: float
@@ -62,6 +65,7 @@ class Check:
     undetermined: int = 0
     rows: tuple[int, int] | None = None
     unchecked: tuple[str, ...] = ()
+    wrong: str | None = None
 
     @property
     def ok(self) -> bool:
@@ -79,18 +83,21 @@ class Check:
         return self.rows is None or self.rows[0] > 0
 
     def __str__(self) -> str:
+        if not self.ok:
+            return f"MISMATCH: {self._mismatch()}" + (f"; {self.wrong}" if self.wrong else "")
+        return self._matches() + "".join(f"; not checked: {what}" for what in self.unchecked)
+
+    def _mismatch(self) -> str:
         if self.shape != self.expected_shape:
-            return f"MISMATCH: shape {self.shape}, expected {self.expected_shape}"
+            return f"shape {self.shape}, expected {self.expected_shape}"
         if self.pattern_equal is False:
-            return f"MISMATCH: stored coordinates differ from {self.against.value}"
-        if not self.ok and self.share is not None and self.share > 1.0:
+            return f"stored coordinates differ from {self.against.value}"
+        if self.share is not None and self.share > 1.0:
             return (
-                f"MISMATCH: an element is {self.share:.3g} times as far off as rounding allows "
+                f"an element is {self.share:.3g} times as far off as rounding allows "
                 f"(largest relative error {self.max_rel_error:.1e})"
             )
-        if not self.ok:
-            return f"MISMATCH: relative error {self.max_rel_error:.1e} exceeds {self.tolerance:.0e}"
-        return self._matches() + "".join(f"; not checked: {what}" for what in self.unchecked)
+        return f"relative error {self.max_rel_error:.1e} exceeds {self.tolerance:.0e}"
 
     def _matches(self) -> str:
         told = f"largest relative error {self.max_rel_error:.1e}"
@@ -153,8 +160,13 @@ class Check:
         )
         if given.flag("ok") is not made.ok:
             raise RecordError(f"{where}.ok is {data['ok']}, its figures say {made.ok}")
-        given.text("message")
-        return made
+        return made._with_place(given.text("message"))
+
+    def _with_place(self, message: str) -> Check:
+        """With the element that the message ends with: it has no field of its own."""
+        begin = f"{self}; "
+        known = not self.ok and message.startswith(begin)
+        return replace(self, wrong=message.removeprefix(begin)) if known else self
 
 
 _NAMES = (

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
+from panel.tests.util import wait_until
+
+from engine.results.check import Check
+from workbench.state.session import Session
 
 from ..workbench.why.answered import fused
 from .conftest import PATIENCE, show
@@ -52,3 +58,53 @@ def test_the_flame_view_is_walked_by_keys(page):
     expect(pieces.first).to_contain_text("gcn 49,474")
     page.locator("[data-by=cause]").click()
     expect(page.locator("tfoot")).to_contain_text("+35,605")
+
+
+def test_beside_a_wrong_result_there_is_no_cause_and_a_way_out(page):
+    session = Session("spmv", "random")
+    session.set_machine("comal")  # with the faults of a published simulator
+    show(page, session)
+    page.locator("[data-action=run]").click()
+    expect(page.locator(".out .badge.wrong")).to_be_visible(timeout=2 * PATIENCE)
+    told = page.locator(".bar > .told")
+    expect(told).to_contain_text("Do not trust this number: the result differs")
+    expect(told).to_contain_text("y[1] is stored, and should not be")
+    expect(page.locator("[data-apply]")).to_have_count(0)
+    page.get_by_role("button", name="Use machine default").click()
+    wait_until(lambda: session.machine.name == "default", page, timeout=PATIENCE)
+    page.locator("[data-action=run]").click()
+    expect(page.locator(".out .badge.good")).to_be_visible(timeout=2 * PATIENCE)
+    expect(told).not_to_contain_text("trust")
+
+
+def test_a_fault_of_the_tool_is_saved_for_a_report(page):
+    session = fused()
+    record = session.record.run
+    wrong = Check(0.25, True, None, share=9.0, wrong="Y[0, 0] is 2, and should be 1")
+    session.keep(replace(session.record, run=replace(record, check=wrong)))
+    show(page, session)
+    expect(page.locator(".bar > .told")).to_contain_text("This is a fault of the tool")
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="Save for a report").click()
+    assert waiting.value.suggested_filename == "fuseloom-gcn.json"
+
+
+@pytest.mark.parametrize("size", [(1280, 720), (640, 360)])
+def test_a_refusal_and_its_repair_cover_nothing(page, size):
+    session = Session("gcn", "karate")
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    show(page, session)
+    page.locator("tr[data-row='n'] .handle").focus()
+    page.keyboard.press("Alt+ArrowUp")
+    expect(page.locator("tbody tr").nth(2)).to_have_attribute("data-row", "n")
+    page.keyboard.press("Alt+ArrowUp")
+    way = page.locator(".sheet [data-way]").first
+    expect(way).to_be_attached()
+    status, steps = page.locator(".sheet .status.bad"), page.locator(".sheet .stepper")
+    status.scroll_into_view_if_needed()
+    above, below = status.bounding_box(), steps.bounding_box()
+    assert above["y"] + above["height"] <= below["y"] + 0.5
+    inside = status.evaluate(
+        "e => e.scrollHeight <= e.clientHeight || getComputedStyle(e).overflowY === 'auto'"
+    )
+    assert inside

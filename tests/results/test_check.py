@@ -25,6 +25,7 @@ CHECKS = [
     Check(3e-7, True, None, share=1.5),
     Check(3e-7, True, None, share=0.25, rows=(64, 1000)),
     Check(0.0, True, None, share=0.0, rows=(0, 3), unchecked=("T (too large)",)),
+    Check(0.5, False, wrong="y[1] is stored, and should not be"),
 ]
 
 
@@ -49,6 +50,8 @@ CHECKS = [
             "matches the dense reference in 64 of 1,000 rows, drawn at random (largest relative "
             "error 3.0e-07, 25% of what rounding allows)",
             "not compared; not checked: T (too large)",
+            "MISMATCH: stored coordinates differ from the dense reference; y[1] is stored, and "
+            "should not be",
         ],
         strict=True,
     )),

@@ -92,6 +92,7 @@ export function render({ model: sent, el, view }) {
 
   /** The session as a file. */
   function save() {
+    keep()
     const text = stored(KEY)
     if (!text) return
     const link = h('a', { href: URL.createObjectURL(new Blob([text], { type: 'application/json' })), download: `fuseloom-${JSON.parse(text).design?.model || 'session'}.json` })
@@ -99,6 +100,7 @@ export function render({ model: sent, el, view }) {
     setTimeout(() => URL.revokeObjectURL(link.href), 1000)
   }
   window.addEventListener('fuseloom:save', save)
+  document.documentElement.dataset.flSaves = ''
 
   resume()
   const remember = () => { if (sent.word) store(`${KEY}:word`, sent.word) }

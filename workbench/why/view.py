@@ -36,10 +36,14 @@ _COLOURS = {
 def view(session: Session, found: Found | None) -> dict[str, Any]:
     """The answer, changes, and where the cycles went; without ``found``, what is known at once."""
     tree = _tree(session)
+    wrong = _wrong(session)
+    if found is not None and wrong:
+        found = replace(found, suggestions=())
     return {
         "ready": found is not None and found.whole,
         "run": session.record is not None,
-        "promise": _promise(session),
+        "promise": None if wrong else _promise(session),
+        "wrong": wrong,
         "answer": None if found is None else _answer(session, found),
         "buttons": [] if found is None else _buttons(found.suggestions),
         "suggestions": [] if found is None else [_suggestion(s) for s in found.suggestions],
@@ -48,6 +52,14 @@ def view(session: Session, found: Found | None) -> dict[str, Any]:
         "explained": session.record is not None and session.record.run.explained,
         "difference": None if tree is None or found is None else _difference(session, tree, found),
     }
+
+
+def _wrong(session: Session) -> str:
+    """What to do about a run with wrong numbers: ``machine``, or ``report``; empty without one."""
+    record = session.record
+    if record is None or record.run.check is None or record.run.ok:
+        return ""
+    return "machine" if session.machine.quirks.active else "report"
 
 
 def _tree(session: Session) -> Part | None:

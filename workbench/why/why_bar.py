@@ -20,3 +20,5 @@ class WhyBar(SessionComponent):
         match request:
             case {"kind": "apply", "text": str(text)}:
                 self.desk.ask("apply_suggestion", text)
+            case {"kind": "plain"}:
+                self.desk.ask("set_machine", "default")

@@ -112,6 +112,7 @@ def check_outputs(
         undetermined=verdict.undetermined,
         rows=None if verdict.rows == verdict.rows_of else (verdict.rows, verdict.rows_of),
         unchecked=tuple(verdict.unchecked),
+        wrong=verdict.wrong,
     )
 
 
@@ -279,7 +280,7 @@ class _Judge:
         if rounding.crossed or any(f.suspects.any() for f in found.values()):
             allowed = self._observed(boxes, found)
         for name, f in found.items():
-            f.tell(allowed[name], verdict)
+            f.tell(name, allowed[name], verdict)
 
     def _evaluated(self, boxes: Mapping[str, Box], rounding: Rounding) -> dict[str, Elements]:
         made = evaluate_rounded(

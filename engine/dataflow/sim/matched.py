@@ -36,6 +36,7 @@ class Verdict:
     rows: int = 0
     rows_of: int = 0
     unchecked: list[str] = field(default_factory=list)
+    wrong: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +53,8 @@ class Matched:
         Their places among the elements that should be there.
     same : bool
         Whether exactly the elements that should be there are stored.
+    extra : tuple of int, optional
+        Coordinates of the first element that is stored and should not be.
     """
 
     elements: Elements
@@ -60,6 +63,7 @@ class Matched:
     got: Floats
     at: Ints | slice
     same: bool
+    extra: tuple[int, ...] | None = None
 
     @classmethod
     def of(cls, stored: StoredTensor, elements: Elements, box: Box) -> Matched:
@@ -92,6 +96,7 @@ class Matched:
             found if all_here else found[here],
             at,
             all_here and len(at) == elements.size,
+            None if all_here else _first(got.coords[:, ~here]),
         )
 
     @cached_property
@@ -135,9 +140,28 @@ class Matched:
         both = (np.isnan(there) & np.isnan(self.wanted)) | (there == self.wanted)
         return np.where(both, 0.0, np.where(np.isnan(off), np.inf, off))
 
-    def tell(self, allowed: Floats, verdict: Verdict) -> None:
+    def _place(self, number: int) -> tuple[int, ...]:
+        """Coordinates of an element that should be there."""
+        if isinstance(self.elements, Grid):
+            places = np.unravel_index(number, self.elements.values.shape)
+            return tuple(int(x[p]) for x, p in zip(self.elements.axes, places, strict=True))
+        return tuple(int(c) for c in self.elements.coords[:, number])
+
+    def _misplaced(self) -> tuple[tuple[int, ...], str] | None:
+        """An element too much, or one that is missing."""
+        if self.extra is not None:
+            return self.extra, "is stored, and should not be"
+        if self.same:
+            return None
+        there = np.zeros(self.elements.size, dtype=bool)
+        there[self.at] = True
+        return self._place(int(np.argmin(there))), "is not stored, and should be"
+
+    def tell(self, name: str, allowed: Floats, verdict: Verdict) -> None:
         """Add this comparison to a verdict."""
         verdict.pattern = verdict.pattern and self.same
+        if verdict.wrong is None and (found := self._misplaced()):
+            verdict.wrong = f"{_element(name, found[0])} {found[1]}"
         if not len(self.wanted):
             return
         with np.errstate(all="ignore"):
@@ -148,12 +172,27 @@ class Matched:
             share = np.where(off == 0, 0.0, off / allowed)
         verdict.undetermined += int((free & ~equal).sum())
         verdict.share = max(verdict.share, min(float(share.max()), BEYOND))
+        if verdict.wrong is None and share.max() > 1:
+            k = int(np.argmax(share > 1))
+            place = self._place(int(np.arange(self.elements.size)[self.at][k]))
+            told = f"is {self.got[k]:.7g}, and should be {self.wanted[k]:.7g}"
+            verdict.wrong = f"{_element(name, place)} {told}"
         finite = np.isfinite(self.wanted)
         largest = float(np.abs(self.wanted[finite]).max(initial=0.0))
         worst = float(off.max())
         # A tensor of which no element has a digit is rounding errors throughout.
         if worst > 0 and (share.max() > 1 or (np.abs(self.wanted) > allowed).any()):
             verdict.error = max(verdict.error, worst / largest if largest else float("inf"))
+
+
+def _element(name: str, place: tuple[int, ...]) -> str:
+    return f"{name}[{', '.join(map(str, place))}]" if place else name
+
+
+def _first(coords: Ints) -> tuple[int, ...]:
+    """The first of some coordinates, by the first dimension, then the next."""
+    order = np.lexsort(coords[::-1]) if len(coords) else np.zeros(1, np.int64)
+    return tuple(int(c) for c in coords[:, order[0]])
 
 
 def _same_axes(a: Elements, b: Elements) -> bool:

@@ -23,6 +23,7 @@ _WORK = (Why.WORK.value, Why.LATENCY.value)
 class Cause(Enum):
     """What an answer is about."""
 
+    WRONG = "wrong"
     RECOMPUTED = "recomputed"
     MEMORY = "memory"
     ROOM = "room"
@@ -82,6 +83,9 @@ def answer(
     unfused_bytes : float, optional
         Memory traffic of the program with every statement a region of its own.
     """
+    wrong = _wrong(asked)
+    if wrong is not None:
+        return wrong
     tree = None
     if asked.record is not None and asked.record.explained:
         tree = attribution(asked.record, asked.compilation)
@@ -96,6 +100,27 @@ def answer(
             return _with_traffic(found, asked, unfused_bytes)
     nothing = Answer(Cause.NOTHING, "No single cause stands out:", _largest(asked, leaves, versus))
     return _with_traffic(nothing, asked, unfused_bytes)
+
+
+def _wrong(asked: Asked) -> Answer | None:
+    """What there is to say of a run that computed something else: not why it is slow."""
+    check = None if asked.record is None else asked.record.check
+    if check is None or check.ok:
+        return None
+    told = f"the result differs from {check.against.value}"
+    if check.wrong:
+        told += f"; {check.wrong}"
+    if check.max_rel_error:
+        told += f" (largest relative error {check.max_rel_error:.1e})"
+    quirks = asked.machine.quirks.active
+    if quirks:
+        why = (
+            f"Machine {asked.machine.name} copies {len(quirks)} faults of another simulator, which "
+            "change values."
+        )
+    else:
+        why = "This is a fault of the tool: please report it, with the session as a file."
+    return Answer(Cause.WRONG, "Do not trust this number:", f"{told}. {why}")
 
 
 def _versus(asked: Asked, pinned: Pinned | None) -> str:

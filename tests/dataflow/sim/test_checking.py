@@ -299,6 +299,8 @@ def test_a_missing_row_is_a_mismatch() -> None:
         check = judged(text, {"y": np.array(wrong)}, **data)
         assert not check.ok
         assert check.pattern_equal is False
+        missing = 1 if wrong[1] == 0 else 2
+        assert check.wrong == f"y[{missing}] is not stored, and should be"
 
 
 def test_reshapes_between_regions_are_compared_too() -> None:

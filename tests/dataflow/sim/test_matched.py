@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from engine.dataflow.sim.matched import Matched, Verdict
 from engine.program import Format, StoredTensor, Tensor
@@ -22,7 +23,7 @@ def matched(got: dict[int, float], want: dict[int, tuple[float, float]]) -> Matc
 
 def told(found: Matched) -> Verdict:
     verdict = Verdict()
-    found.tell(found.bounds, verdict)
+    found.tell("T", found.bounds, verdict)
     return verdict
 
 
@@ -57,3 +58,25 @@ def test_wide_bounds_make_suspects_of_what_differs() -> None:
     assert found.suspects.tolist() == [False, True]
     assert not found.explained(np.zeros(2))
     assert found.explained(np.full(2, 0.2))
+
+
+@pytest.mark.parametrize(
+    ("got", "want", "told_of"),
+    [
+        ({0: 1.0}, {0: (1.0, 0.0)}, None),
+        ({0: 1.0, 3: 2.5}, {0: (1.0, 0.0), 3: (2.0, 0.1)}, "T[3] is 2.5, and should be 2"),
+        ({0: 1.0, 4: 0.0, 3: 2.0}, {0: (1.0, 0.0)}, "T[3] is stored, and should not be"),
+        ({0: 1.0}, {0: (1.0, 0.0), 2: (2.0, 0.0)}, "T[2] is not stored, and should be"),
+    ],
+)
+def test_a_wrong_element_is_named(
+    got: dict[int, float], want: dict[int, tuple[float, float]], told_of: str | None
+) -> None:
+    assert told(matched(got, want)).wrong == told_of
+
+
+def test_of_wrong_elements_the_first_found_is_kept() -> None:
+    verdict = told(matched({0: 1.5}, {0: (1.0, 0.1)}))
+    found = matched({2: 9.0}, {2: (1.0, 0.1)})
+    found.tell("U", found.bounds, verdict)
+    assert verdict.wrong == "T[0] is 1.5, and should be 1"

@@ -14,6 +14,7 @@ from engine.dataflow.sim.program_runs import simulate
 from engine.dataflow.sim.records import program_record
 from engine.dataflow.why.answer import Answer, Cause, Pinned, answer
 from engine.dataflow.why.recomputation import recomputation
+from engine.results.check import Check
 from tests.dataflow.why.explained import FULL, PARTIAL, data, explained
 
 IDEAL = Machine.preset("ideal")
@@ -79,3 +80,18 @@ def test_waits_lead_where_they_are_most_of_the_run(machine: Machine, cause: Caus
 
 def test_plain_data() -> None:
     assert of(FULL).to_dict()["cause"] == "recomputed"
+
+
+@pytest.mark.parametrize(
+    ("machine", "whose"),
+    [(Machine.default(), "a fault of the tool"), (Machine.comal(), "copies 15 faults")],
+)
+def test_a_wrong_result_has_no_cause(machine: Machine, whose: str) -> None:
+    asked = explained(FULL).asked
+    assert asked.record is not None
+    check = Check(0.5, True, None, share=9.0, wrong="Y[3, 1] is 2, and should be 1")
+    told = answer(replace(asked, machine=machine, record=replace(asked.record, check=check)))
+    assert told.cause is Cause.WRONG
+    assert told.head == "Do not trust this number:"
+    assert "Y[3, 1] is 2, and should be 1 (largest relative error 5.0e-01)" in told.rest
+    assert whose in told.rest

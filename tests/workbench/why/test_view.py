@@ -5,6 +5,13 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
+import pytest
+
+from engine.dataflow.sim.explain.data import PAGE, observation
+from engine.dataflow.sim.program_runs import simulate
+from engine.dataflow.sim.records import program_record
+from engine.results.check import Check
+from workbench.state.session import Session
 from workbench.why.view import SHOWN, view
 
 from ..outcomes import outcome
@@ -119,3 +126,24 @@ def test_a_run_that_was_not_explained(session):
     assert [p["parts"][0]["name"] for p in told["flame"]["parts"] if p["parts"]] == [
         "not explained"
     ]
+
+
+@pytest.mark.parametrize(("machine", "way"), [("comal", "machine"), ("default", "report")])
+def test_a_wrong_result_is_not_explained(machine, way):
+    session = Session("spmv", "random")
+    session.set_machine(machine)
+    run = simulate(
+        session.compilation, session.built.data, session.machine, observe=observation(True)
+    )
+    record = program_record(run, run.check(), PAGE)
+    wrong = Check(0.25, False, None, share=2.0, wrong="y[1] is stored, and should not be")
+    session.finish(session.built, replace(record, check=wrong))
+    told = view(session, looked(session))
+    assert told["wrong"] == way
+    assert told["answer"]["cause"] == "wrong"
+    assert "y[1] is stored, and should not be" in told["answer"]["rest"]
+    assert (told["buttons"], told["suggestions"], told["promise"]) == ([], [], None)
+
+
+def test_on_a_right_result_nothing_is_wrong():
+    assert view(fused(), found())["wrong"] == ""
