@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 from panel.tests.util import serve_component
@@ -23,85 +22,6 @@ except ImportError:  # the fixtures say so, and decide whether that is a failure
 
 pytestmark = pytest.mark.browser
 
-LONGEST = 320
-"""Characters of a mark: one around a whole pane would explain nothing."""
-_NUMBERS = Path(__file__).with_name("numbers.js").read_text("utf-8")
-UNITS = (
-    r"\d[\d,.]*\s?(?:[kMGT]\s?)?"
-    r"(?:cycles?\b|cy\b|tokens?\b|bytes?\b|B\b|kB\b|MB\b|GB/s|FLOPs?\b|µs|ms\b|MHz|×|%)"
-)
-"""A number with a unit, as people write it."""
-TABS = ("Graph", "Costs", "Why", "Timeline", "Streams", "Memory", "Search", "Input")
-PARTS = {
-    ".top": "factor.step",
-    "[data-pane=rail]": "cycles.simulated",
-    "[data-pane=result]": "error.estimate",
-    "[data-pane=chain]": "cycles.estimated",
-    "[data-pane=orders]": "orders.legal",
-    "[data-pane=details]": "node.busy",
-    "Graph": "node.busy",
-    "Costs": "on_chip",
-    "Why": "path.pieces",
-    "Timeline": "node.waits",
-    "Streams": "streams.cycle",
-    "Memory": "memory.hits",
-    "Search": "search.bound",
-    "Input": "machine.capacity",
-}
-"""Panes and views, and a number that each of them shows."""
-READY = {
-    "Graph": ".legend .scale",
-    "Costs": ".mark",
-    "Why": "tfoot",
-    "Timeline": ".legend .key",
-    "Streams": ".port",
-    "Memory": "dl.figures",
-    "Search": ".foot span",
-    "Input": ".about",
-}
-"""What is waited for, so that a view is judged with numbers in it."""
-
-
-def ran(page) -> None:
-    """The bench after two runs on a machine with a memory, one pinned; with a cell selected."""
-    session = Session("gcn", "karate")
-    session.set_machine("hbm2")
-    session.preset("full")
-    show(page, session)
-    run = page.locator("[data-action=run]")
-    run.click()
-    expect(page.locator("[data-run]")).to_have_count(1)
-    page.locator("[data-preset=partial]").click()
-    expect(page.locator(".stale, .out[hidden]").first).to_be_attached()
-    run.click()
-    expect(page.locator("[data-run]")).to_have_count(2)
-    page.get_by_role("button", name="Pin full as A").click()
-    expect(page.locator(".cycles")).to_be_visible()
-    expect(page.get_by_text("than A (full)").first).to_be_visible()
-    page.locator("td.k-COMPUTE, td.k-REDUCED, td.k-ACCUMULATE, td.k-SCAN").first.click()
-    expect(page.locator("[data-pane=details] [data-help]").first).to_be_visible()
-
-
-def opened(page, name: str):
-    """The part of that name, its view open and drawn."""
-    if name not in TABS:
-        return page.locator(name)
-    part = page.locator(f"#view{TABS.index(name)}")
-    page.get_by_role("tab", name=name, exact=True).click()
-    if name == "Graph":
-        part.get_by_label("Colour by").select_option("busy")
-    if name == "Search" and not part.locator(READY[name]).count():
-        part.get_by_label("Stop after, s").fill("3")
-        part.locator("[data-action=start]").click()
-        expect(part.locator("[data-action=stop]")).to_be_visible()
-        expect(part.locator("[data-action=start]")).to_be_visible()
-        part.locator("[data-action=why]").click()
-        expect(part.locator(".fate")).to_be_visible()
-    if name == "Input":
-        part.locator("details").evaluate_all("folds => folds.forEach(f => { f.open = true })")
-    expect(part.locator(READY[name]).first).to_be_visible()
-    return part
-
 
 def told(page, key: str) -> None:
     """The card says all that the glossary has of it."""
@@ -110,71 +30,6 @@ def told(page, key: str) -> None:
     expect(card).to_be_visible()
     for text in (one.name, one.sentence, one.formula, one.unit, one.source):
         expect(card).to_contain_text(text)
-
-
-def test_every_number_has_help(page):
-    """No exceptions but options of menus, and texts that people edit."""
-    ran(page)
-    seen = set()
-    for name in TABS:
-        opened(page, name)
-        lost, found = page.evaluate(_NUMBERS, [UNITS, LONGEST])
-        assert lost == [], name
-        assert set(found) <= QUANTITIES.keys()
-        seen |= set(found)
-    assert len(seen) > 30
-
-
-def test_numbers_without_help_are_found(page):
-    """The test before this one can fail."""
-    ran(page)
-    page.locator(".rail h3").first.evaluate("node => node.append('12 cycles')")
-    page.locator(".cycles").evaluate("node => delete node.dataset.help")
-    lost, _ = page.evaluate(_NUMBERS, [UNITS, LONGEST])
-    assert len(lost) == 2
-
-
-def test_the_mouse_opens_help_in_every_view(page):
-    ran(page)
-    for name, key in PARTS.items():
-        mark = opened(page, name).locator(f"[data-help='{key}']:visible").first
-        mark.scroll_into_view_if_needed()
-        acts = mark.evaluate(
-            "node => !!node.closest('button, label, [role=button], [role=treeitem], g.node')"
-        )
-        mark.hover() if acts else mark.click()
-        told(page, key)
-        page.keyboard.press("Escape")
-        expect(page.locator(".whatis")).to_have_count(0)
-
-
-def test_keys_alone_open_help_in_every_view(page):
-    ran(page)
-    for name, key in PARTS.items():
-        opened(page, name)
-        if name == ".top":
-            page.locator(".step").first.focus()
-        elif name in TABS:
-            page.get_by_role("tab", name=name, exact=True).focus()
-        else:
-            page.evaluate("document.activeElement?.blur()")
-            for _ in range(7):
-                page.keyboard.press("F6")
-                if page.locator(f"{name}:focus").count():
-                    break
-        page.keyboard.press("F1")
-        card = page.locator(".whatis")
-        expect(card).to_be_focused()
-        for _ in QUANTITIES:
-            if card.get_attribute("data-key") == key:
-                break
-            before = card.get_attribute("data-key")
-            page.keyboard.press("ArrowDown")
-            expect(card).not_to_have_attribute("data-key", before)
-        told(page, key)
-        page.keyboard.press("Escape")
-        expect(card).to_have_count(0)
-        assert page.locator(f"{name}:focus, .step:focus, .tab:focus").count(), "the focus is back"
 
 
 def test_buttons_keep_their_click_and_tell_after_a_while(page, session):

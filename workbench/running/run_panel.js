@@ -14,7 +14,7 @@ export function render({ model: sent, el }) {
 
   function result(r) {
     const check = r.stale ? h('span', { class: 'badge old', title: 'The design has changed since; Run simulates it' }, 'stale: changed since the run')
-      : h('span', { class: r.ok === null ? 'badge old' : r.ok ? 'badge good' : 'badge wrong', 'data-help': 'error.result', title: r.badge }, (r.ok === null ? '' : r.ok ? '✓ ' : '✕ ') + r.badge)
+      : h('span', { class: r.ok === null ? 'badge old' : r.ok ? 'badge good' : 'badge wrong', 'data-help': 'error.result', title: r.verdict }, (r.ok === null ? '' : r.ok ? '✓ ' : '✕ ') + r.badge)
     const compared = r.compared ? h('span', { class: r.slower ? 'down' : 'up', 'data-help': 'speedup.a' }, r.compared) : r.speedup && h('span', { 'data-help': 'speedup.unfused' }, `${r.speedup} the speed of unfused`)
     const trusted = r.ok !== false  // no speed-up of a wrong result
     return [

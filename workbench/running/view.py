@@ -5,6 +5,7 @@ from __future__ import annotations
 from hashlib import sha256
 from typing import Any
 
+from engine.results.check import TOLERANCE
 from workbench.base.quantities import about, count, ratio, scientific, seconds, short, signed
 from workbench.state import machines
 from workbench.state.records import KeptRun
@@ -19,15 +20,14 @@ def view(session: Session) -> dict[str, Any]:
     if shown is not None:
         run, base = shown.run, session.unfused_cycles(shown.problem)
         error = f"max. rel. error {scientific(shown.max_rel_error)}"
-        check = run.check
-        whole = check is not None and check.ok and not check.rows and not check.unchecked
         result = {
             "name": shown.name,
             "cycles": count(run.cycles, "cycles"),
             "estimate": count(shown.estimated, "cycles"),
             "off": signed(shown.estimated / run.cycles - 1) if run.cycles else "",
-            "ok": None if check is None else run.ok,
-            "badge": f"matches the dense reference ({error})" if whole else shown.verdict,
+            "ok": None if run.check is None else run.ok,
+            "badge": _badge(shown, error),
+            "verdict": shown.verdict,
             "stale": record is None,
             "took": seconds(run.seconds),
             "kept": record is not None and record.configuration not in session.records,
@@ -45,6 +45,16 @@ def view(session: Session) -> dict[str, Any]:
         "estimate": count(session.estimate.cycles, "cycles"),
         "result": result,
     }
+
+
+def _badge(shown: KeptRun, error: str) -> str:
+    """The verdict in a few words."""
+    check = shown.run.check
+    if check is None or (check.ok and (check.rows or check.unchecked)):
+        return shown.verdict
+    verb = "matches" if check.ok else "differs from"
+    small = not check.ok and check.max_rel_error <= TOLERANCE  # other coordinates are stored
+    return f"{verb} {check.against.value}" + ("" if small else f" ({error})")
 
 
 def _compared(session: Session, shown: KeptRun) -> dict[str, Any]:

@@ -107,11 +107,7 @@ def _wrong(asked: Asked) -> Answer | None:
     check = None if asked.record is None else asked.record.check
     if check is None or check.ok:
         return None
-    told = f"the result differs from {check.against.value}"
-    if check.wrong:
-        told += f"; {check.wrong}"
-    if check.max_rel_error:
-        told += f" (largest relative error {check.max_rel_error:.1e})"
+    told = check.wrong or f"the result differs from {check.against.value}"
     quirks = asked.machine.quirks.active
     if quirks:
         why = (

@@ -93,5 +93,5 @@ def test_a_wrong_result_has_no_cause(machine: Machine, whose: str) -> None:
     told = answer(replace(asked, machine=machine, record=replace(asked.record, check=check)))
     assert told.cause is Cause.WRONG
     assert told.head == "Do not trust this number:"
-    assert "Y[3, 1] is 2, and should be 1 (largest relative error 5.0e-01)" in told.rest
+    assert told.rest.startswith("Y[3, 1] is 2, and should be 1. ")
     assert whose in told.rest

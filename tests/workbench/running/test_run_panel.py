@@ -29,7 +29,7 @@ def test_the_run_panel_marks_stale_results(session):
     session.add_boundary(1)
     assert panel.view["result"]["stale"]
     session.finish(session.built, outcome(7, ok=False, session=session))
-    assert panel.view["result"]["badge"].startswith("MISMATCH: stored coordinates")
+    assert panel.view["result"]["verdict"].startswith("MISMATCH: stored coordinates")
 
 
 def test_a_long_run_is_asked_about_first(session, monkeypatch):
