@@ -5,9 +5,10 @@
 Seconds as the page's own clock counts them.  *Painted* is the first paint, the grey blocks;
 *usable* is Run enabled and the graph drawn.  A *drag* is one step of a boundary by its arrow key,
 until the estimates of all regions, the table and the graph are there and change no more; of
-Karate GCN, and of one and two GPT-3 decoders (18 kernels each).  *All that follows* is until nothing
-more changes in the chain, table or graph: what is computed more than once comes later.  A *run* is from the click on Run to the checked cycles, the first click of each visit
-and the later ones apart.  The first visit warms the server and is shown by itself.
+Karate GCN, and of one and two GPT-3 decoders (18 kernels each).  *All that follows* is until
+nothing more changes in the chain, table or graph: what is computed more than once comes later.  A
+*run* is from the click on Run to the checked cycles, the first click of each visit and the later
+ones apart.  The first visit warms the server and is shown by itself.
 """
 
 from __future__ import annotations

@@ -16,6 +16,7 @@ DOCS = Path(__file__).parent
 ROOF = "engine.dataflow"
 HOLDS = {
     "engine.errors": "what a user is told",
+    "engine.display": "what a notebook shows",
     "engine.program": "language, formats, storage,\nstatistics, dense meaning",
     "engine.results": "checks, work, records of runs",
     "engine.frontends": "PyTorch, MLIR, files",

@@ -187,7 +187,6 @@ ELSEWHERE = (
     Elsewhere("workbench/figures/page.py", "tests/browser/test_figures.py", "a page, in a browser"),
     Elsewhere("workbench/state/edits.py", "tests/workbench/state/test_session.py", "by a session"),
     Elsewhere("workbench/explorer.py", "tests/browser/test_explorer.py", "a page, in a browser"),
-    Elsewhere("workbench/notebook.py", "tests/notebooks/test_notebooks.py", "for notebooks only"),
 )  # fmt: skip
 """The first row that fits a module counts."""
 

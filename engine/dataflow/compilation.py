@@ -27,6 +27,7 @@ from engine.dataflow.samml.passes.buffers import DEFAULT_CAPACITY, size_buffers
 from engine.dataflow.samml.traits import Arithmetic
 from engine.dataflow.samml.verify import verify
 from engine.dataflow.table.table import FusionTable
+from engine.display import shown, table, tag
 from engine.program.dense_levels import written_levels
 from engine.program.formats import Format, LevelFormat
 from engine.program.late_fields import LateFields
@@ -181,6 +182,24 @@ class Compilation:
         passes = selected(PASSES, names)
         return replace(
             self, regions=tuple(finished(r.region, r.table, passes) for r in self.regions)
+        )
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (
+                r.name,
+                " → ".join(r.order),
+                f"{r.legal_orders:,}",
+                f"{len(r.graph.nodes):,}",
+                f"{len(r.graph.streams):,}",
+            )
+            for r in self.regions
+        ]
+        heads = ["region", "order, outermost first", "legal orders", "nodes", "streams"]
+        return shown(
+            tag("h4", f"{self.program.name}: {len(rows)} region{'s' if len(rows) > 1 else ''}"),
+            table(heads, rows, figures=(2, 3, 4)),
+            tag("p", tag("code", str(self.schedule) or "every statement by itself")),
         )
 
     def __str__(self) -> str:

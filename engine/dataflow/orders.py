@@ -95,6 +95,9 @@ class BestOrders:
     compilation: Compilation
     cut_short: tuple[str, ...]
 
+    def _repr_html_(self) -> str:
+        return self.compilation._repr_html_()
+
     @property
     def note(self) -> str:
         """What was left out, for people; empty if nothing was."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
 
+from engine.display.shows import Shows
 from engine.errors import ProgramError
 from engine.program.formats import Format
 
@@ -124,7 +125,7 @@ class BroadcastAdd(Enum):
 
 
 @dataclass(frozen=True)
-class Program:
+class Program(Shows, html="engine.program.display:program_html"):
     """A list of statements in single-assignment form over declared tensors.
 
     Attributes

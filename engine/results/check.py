@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from engine.display.shows import Shows
 from engine.errors import RecordError
 from engine.results.document import finite
 from engine.results.fields import Fields
@@ -25,7 +26,7 @@ class Against(Enum):
 
 
 @dataclass(frozen=True)
-class Check:
+class Check(Shows, html="engine.results.display:check_shown"):
     """How a run's outputs compare with what they should be.
 
     Attributes

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any
 
+from engine.display.shows import Shows
 from engine.results.check import Check
 from engine.results.document import Kind, content_of, document, from_text, plain, to_text
 from engine.results.fields import Fields
@@ -144,7 +145,7 @@ class RegionRecord:
 
 
 @dataclass(frozen=True)
-class RunRecord:
+class RunRecord(Shows, html="engine.results.display:record_html"):
     """One run of a program or a graph; its regions ran one after another.
 
     Attributes

@@ -90,7 +90,7 @@ def test_the_plots_are_saved_as_one_drawing(page, tmp_path):
     session = ran()
     serve_component(page, lambda: MemoryPanel(session, height=400, width=1200))
     with page.expect_download() as waiting:
-        page.locator("[data-action=svg]").click()
+        page.locator("[data-action=memory-svg]").click()
     file = tmp_path / "memory.svg"
     waiting.value.save_as(file)
     text = file.read_text("utf-8")

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from engine.cli import main
+from engine.dataflow.sim.conformance.judge import PRIMITIVES
 from tests.cli.commands import INTERPRETER, error, output
 
 VECTORS = Path(__file__).parent.parent / "conformance"
@@ -98,7 +99,7 @@ def test_tortilla(capsys: pytest.CaptureFixture[str]) -> None:
         (["--tortilla", str(COMAL / "op.bin"), "--tensors", TENSORS], "is no folder"),
         (["--tortilla", str(COMAL / "op.bin"), "--tensors", str(VECTORS)], "cannot read"),
         (["--graph", SAM, "--tensors", TENSORS], "malformed graph JSON"),
-        (["--graph", str(VECTORS / "prims.json"), "--tensors", TENSORS], "graph"),
+        (["--graph", str(PRIMITIVES), "--tensors", TENSORS], "graph"),
     ],
 )
 def test_errors(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -15,6 +15,7 @@ from jsonschema import Draft202012Validator
 
 from engine.cli import main
 from engine.cli.main import COMMANDS
+from engine.dataflow.sim.conformance.judge import PRIMITIVES
 from engine.dataflow.sim.machine import PRESETS, Machine
 from engine.dataflow.sim.machine_text import print_machine
 from engine.explore.store import RunStore
@@ -125,7 +126,7 @@ CASES: dict[str, tuple[Kind, int, tuple[str, ...]]] = {
     "figures, ours": (
         Kind.FIGURES, 0, ("figures", "18", "--size", "smoke", "--mode", "ours", "--jobs", "0")
     ),
-    "conform": (Kind.CONFORMANCE, 0, ("conform", str(VECTORS / "prims.json"), *INTERPRETER)),
+    "conform": (Kind.CONFORMANCE, 0, ("conform", str(PRIMITIVES), *INTERPRETER)),
     "conform, failing": (Kind.CONFORMANCE, 1, ("conform", "{vectors}", *INTERPRETER)),
     "error, hint": (Kind.ERROR, 2, ("compile", "--model", "gnc")),
     "error, place": (Kind.ERROR, 2, ("estimate", "{typo}")),

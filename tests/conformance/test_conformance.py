@@ -8,16 +8,17 @@ import pytest
 
 import engine.dataflow.sim.compiled.simulation  # noqa: F401 -- registers the kernels
 from engine.dataflow.sim.conformance.conform import check
+from engine.dataflow.sim.conformance.judge import PRIMITIVES
 from engine.dataflow.sim.conformance.vectors import load_vectors
 
 HERE = Path(__file__).parent
-FILES = ("prims.json", "kernels.json")
+FILES = (PRIMITIVES, HERE / "kernels.json")
 
 
 CASES = [
-    pytest.param(vector, engine, id=f"{Path(name).stem}-{k}-{vector['kind']}-{engine}")
+    pytest.param(vector, engine, id=f"{name.stem}-{k}-{vector['kind']}-{engine}")
     for name in FILES
-    for k, vector in enumerate(load_vectors(HERE / name))
+    for k, vector in enumerate(load_vectors(name))
     for engine in ("interpreter", "compiled")
 ]
 

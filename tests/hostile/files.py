@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from engine.dataflow.sim.conformance.judge import PRIMITIVES
 from tests.hostile.ward import ROOT
 
 CONFORMANCE = ROOT / "tests" / "conformance"
@@ -257,7 +258,7 @@ def documents(folder: Path) -> list[str]:
 
 
 SAMPLES = (
-    "prims.json", "sam/mat_residual.gv", "sam/mat_residual__small.npz", "sam/index.json",
+    str(PRIMITIVES), "sam/mat_residual.gv", "sam/mat_residual__small.npz", "sam/index.json",
     "comal/matmul_ijk_34_0.1_None_1/op.bin",
 )  # fmt: skip
 """Well-formed files, of which damaged copies are made."""

@@ -8,11 +8,11 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any
 
+from engine.dataflow.samml.display import TOKENS
 from engine.dataflow.samml.primitive import Family
 from engine.errors import shortened
 from engine.results.record import RunRecord
 from workbench.costs.choices import lanes, settings_of
-from workbench.graph.drawing import TOKENS
 from workbench.state.design import Built
 from workbench.state.machines import machine_label
 from workbench.state.records import KeptRun, busy_by_family, standin_text, verdict

@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from html import escape
 
 from engine.dataflow.samml.catalogue import CATALOGUE
+from engine.dataflow.samml.display import TOKENS
 from engine.dataflow.samml.graph import Graph, Node, StreamKind
 from engine.dataflow.samml.primitive import Port
 from engine.program.printer import statement_text
 from workbench.base.help import marked
 from workbench.base.quantities import count
-from workbench.graph.drawing import TOKENS
 from workbench.state.records import ports_of
 from workbench.state.session import Session
 

@@ -4,29 +4,12 @@ from __future__ import annotations
 
 from engine.dataflow.samml.catalogue import primitive
 from engine.dataflow.samml.graph import Graph, Node
-from engine.dataflow.samml.primitive import Family
 from engine.dataflow.samml.traits import Role
 
 
 def node_key(node: int) -> str:
     """The SVG id of a node."""
     return f"n{node}"
-
-
-TOKENS = {
-    Family.SOURCE: "write",
-    Family.SCAN: "scan",
-    Family.REPEAT: "repeat",
-    Family.JOIN: "join",
-    Family.VALUE: "values",
-    Family.COMPUTE: "compute",
-    Family.REDUCE: "acc",
-    Family.DROP: "locate",
-    Family.ROUTE: "write",
-    Family.WRITE: "write",
-    Family.MEMORY: "locate",
-}
-"""The colour token of each family of primitives; several have one, and say their name."""
 
 
 def edge_list(graph: Graph) -> list[list[str]]:

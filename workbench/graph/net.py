@@ -12,11 +12,12 @@ from dataclasses import dataclass, field, replace
 
 from engine.dataflow.compilation import CompiledRegion
 from engine.dataflow.samml.catalogue import primitive
+from engine.dataflow.samml.display import TOKENS
 from engine.dataflow.samml.graph import Node, Stream
 from engine.dataflow.samml.primitive import Family
 from engine.dataflow.why.spots import spots
 from engine.program.types import Statement
-from workbench.graph.drawing import TOKENS, is_copy
+from workbench.graph.drawing import is_copy
 from workbench.graph.folding import Group, Item, Level, Line, Net
 from workbench.graph.matching import Mark, Marked, match
 from workbench.state.design import Built

@@ -8,8 +8,8 @@ export function render({ model: sent, el }) {
   let shown = []
 
   const title = h('h3')
-  const svgs = h('button', { class: 'button small', 'data-action': 'svg', title: 'The plots as one drawing', on: { click: () => saveAs(drawing(shown, frame), 'fuseloom-memory.svg', 'image/svg+xml') } }, 'SVG')
-  const head = h('div', { class: 'head' }, title, svgs)
+  const svgs = h('button', { class: 'button small', 'data-action': 'memory-svg', title: 'The plots as one drawing', on: { click: () => saveAs(drawing(shown, frame), 'fuseloom-memory.svg', 'image/svg+xml') } }, 'SVG')
+  const head = h('div', { class: 'title' }, title, svgs)
   const figures = h('dl', { class: 'figures' })
   const plots = h('div', { class: 'plots' })
   const empty = h('p', { class: 'quiet' })

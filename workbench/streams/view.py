@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from engine.dataflow.samml.catalogue import primitive
+from engine.dataflow.samml.display import TOKENS
 from engine.dataflow.samml.dot import to_dot
 from engine.dataflow.samml.graph import Graph
 from engine.dataflow.samml.primitive import Family
@@ -24,7 +25,7 @@ from engine.dataflow.sim.machine import Machine
 from engine.dataflow.sim.ports import with_ports
 from engine.dataflow.sim.steps import NEVER, Kept, Recording, bound_region, chunks, record
 from engine.errors import FuseloomError
-from workbench.graph.drawing import TOKENS, edge_list, is_copy, node_key
+from workbench.graph.drawing import edge_list, is_copy, node_key
 from workbench.state.design import Built
 from workbench.state.session import Session
 

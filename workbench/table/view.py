@@ -2,51 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from engine.dataflow.table.cells import VALUE_ROW, Cell, CellKind, Step
+from engine.dataflow.table.display import LOOKS
 from workbench.state.session import Session
-
-FAMILIES: Mapping[CellKind, tuple[str, str, str]] = {
-    CellKind.SCAN: (
-        "scan",
-        "≡",
-        "LS(x) scans the level below reference x: its coordinates and their references.",
-    ),
-    CellKind.LOCATE: (
-        "locate",
-        "@",
-        "Looks coordinates up in a dense level: no scan, and no intersection.",
-    ),
-    CellKind.SEARCH: ("locate", "@", "Looks coordinates up in a compressed level by searching it."),
-    CellKind.REPEAT: (
-        "repeat",
-        "↻",
-        "Rep(x, I) repeats reference x once for each coordinate of I: the tensor lacks that index.",
-    ),
-    CellKind.JOIN: (
-        "join",
-        "∩",
-        "Intersects (∩) or unites (∪) the coordinates of several tensors: I_p is the joined level.",
-    ),
-    CellKind.REFERENCE: ("", "", "<A.i> is the stream of references that cell A, i makes."),
-    CellKind.ACCUMULATE: (
-        "acc",
-        "Σ",
-        "Acc1_k.crd sums over k and emits what is left, one level deep; RedN sums to a value.",
-    ),
-    CellKind.VALUE: ("values", "v", "Loads values by reference from the value array."),
-    CellKind.COMPUTE: ("compute", "×", "Arithmetic on values as they stream by."),
-    CellKind.REDUCED: ("", "", "The index is summed over: nothing is left of it."),
-    CellKind.PASS: ("", "", "The level goes through unchanged."),
-    CellKind.VALUE_REPEAT: (
-        "repeat",
-        "↻",
-        "RepV repeats a value that is computed already; (val) marks what is repeated as a value.",
-    ),
-}
-"""Family (of the colour tokens), sign and a sentence per kind of cell."""
 
 
 def view(session: Session) -> dict[str, Any]:
@@ -89,8 +49,8 @@ def view(session: Session) -> dict[str, Any]:
 
 
 def _kind(kind: CellKind) -> dict[str, str]:
-    family, sign, says = FAMILIES[kind]
-    return {"family": family, "sign": sign, "text": kind.value, "says": says}
+    look = LOOKS[kind]
+    return {"family": look.family, "sign": look.sign, "text": kind.value, "says": look.says}
 
 
 def _title(step: Step) -> str:

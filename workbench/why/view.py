@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from engine.dataflow.samml.catalogue import primitive
+from engine.dataflow.samml.display import TOKENS
 from engine.dataflow.sim.explain.critical import Why
 from engine.dataflow.why.answer import Pinned, answer
 from engine.dataflow.why.attribution import Level, Part, attribution
@@ -15,7 +16,6 @@ from engine.dataflow.why.promises import held
 from engine.dataflow.why.recomputation import Recomputation
 from engine.dataflow.why.suggestions import Suggestion
 from workbench.base.quantities import count
-from workbench.graph.drawing import TOKENS
 from workbench.state.session import Session
 from workbench.why.finding import Found, asked_of, pinned_of
 

@@ -11,6 +11,7 @@ from engine.dataflow.cost.node_numbers import NodeEstimate
 from engine.dataflow.cost.on_chip import NOT_KNOWN, OnChip
 from engine.dataflow.cost.why import Why, named_node, why_node, why_region
 from engine.dataflow.samml.graph import Graph
+from engine.display.shows import Shows
 from engine.errors import DataError
 from engine.program.formats import suggestion
 from engine.results import estimate as results
@@ -79,7 +80,9 @@ class RegionEstimate(RegionTotals):
         }
 
 
-class Estimate(results.Estimate[RegionEstimate]):
+class Estimate(
+    results.Estimate[RegionEstimate], Shows, html="engine.dataflow.cost.display:estimate_html"
+):
     """Expected numbers of a program: its regions, run one after another."""
 
     @property

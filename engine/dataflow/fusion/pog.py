@@ -15,6 +15,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from engine.dataflow.fusion.views import Instance, Leaf, view_names, walk
+from engine.display.shows import Shows
 from engine.errors import OrderError
 from engine.program.late import Late
 from engine.program.types import BroadcastAdd, Program
@@ -54,7 +55,7 @@ class Edge:
 
 
 @dataclass(frozen=True)
-class PartialOrderGraph:
+class PartialOrderGraph(Shows, html="engine.dataflow.fusion.display:order_html"):
     """Index variables in order of first appearance, and the edges between them."""
 
     indices: tuple[str, ...]

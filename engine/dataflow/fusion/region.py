@@ -11,6 +11,7 @@ from itertools import islice
 from engine.dataflow.fusion.pog import Changes, PartialOrderGraph
 from engine.dataflow.fusion.repair import Repaired
 from engine.dataflow.fusion.views import Instance, Leaf, View, instances, view_names, walk
+from engine.display.shows import Shows
 from engine.program.late_fields import LateFields
 from engine.program.printer import statement_text
 from engine.program.types import Access, Program, Statement
@@ -51,7 +52,7 @@ class RegionOptions:
 
 
 @dataclass(frozen=True)
-class FusedRegion(LateFields):
+class FusedRegion(LateFields, Shows, html="engine.dataflow.fusion.display:region_html"):
     """Consecutive statements fused across kernel boundaries.
 
     Attributes

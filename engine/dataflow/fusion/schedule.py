@@ -50,6 +50,7 @@ from engine.dataflow.fusion.directives import (
     Strict,
     blamed,
 )
+from engine.display.shows import Shows
 from engine.errors import ParseError, ScheduleError
 from engine.program.formats import LevelFormat
 
@@ -182,7 +183,7 @@ KNOWN = ", ".join(shown for shown, _, _ in _READERS)
 
 
 @dataclass(frozen=True)
-class Schedule:
+class Schedule(Shows, html="engine.dataflow.fusion.display:schedule_html"):
     """What a user decides about a program; prints and parses back to an equal schedule.
 
     Attributes

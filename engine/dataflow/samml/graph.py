@@ -13,6 +13,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
+from engine.display.shows import Shows
 from engine.errors import GraphError
 
 Scalar = str | int | float | bool
@@ -102,7 +103,7 @@ class Node:
 
 
 @dataclass(frozen=True)
-class Graph:
+class Graph(Shows, html="engine.dataflow.samml.display:graph_html"):
     """Nodes and streams of one region; prints as text, serialises to versioned JSON."""
 
     name: str

@@ -23,6 +23,7 @@ from engine.dataflow.sim.reports import Limits
 from engine.dataflow.sim.result import EngineResult
 from engine.dataflow.sim.trace import Trace
 from engine.dataflow.sim.work import measured_work
+from engine.display import shown, tag
 from engine.errors import SimulationError
 from engine.program.reference import evaluate
 from engine.program.relayout import reshaped
@@ -30,6 +31,7 @@ from engine.program.sparse_reference import Masked
 from engine.program.storage import StoredTensor, check_data
 from engine.program.types import Op, Program
 from engine.results.check import Check
+from engine.results.display import figures_html
 from engine.results.work import Work
 
 Progress = Callable[[float, str], bool | None]
@@ -125,6 +127,15 @@ class Run:
     def reference(self) -> Mapping[str, Masked]:
         """The dense meaning of every tensor of the program."""
         return evaluate(self.compilation.program, self.data)
+
+    def _repr_html_(self) -> str:
+        rows = [(r.name, r.cycles, r.work.flops, r.work.bytes) for r in self.regions]
+        asked = tag("code", "check()")
+        return shown(
+            tag("h4", f"run: {self.cycles:,} cycles on machine {self.machine.name}"),
+            figures_html(rows, (self.cycles, self.work.flops, self.work.bytes)),
+            tag("p", f"{self.tokens:,} tokens; ", asked, " compares with the dense meaning."),
+        )
 
     def check(self, memory: int | None = None) -> Check:
         """Compare every tensor that was written with what the program means.

@@ -9,6 +9,8 @@ from typing import Any
 
 from engine.dataflow.samml.graph import Node
 from engine.dataflow.sim.result import EngineResult
+from engine.display import shown, table, tag
+from engine.display.markup import Content
 from engine.errors import SimulationError
 from engine.results.text_table import Align, Column, text_table
 
@@ -32,6 +34,9 @@ _COLUMNS = (
         ),
     ),
 )
+
+WIDE = 90
+"""Pixels of the bar of a node that works in every cycle."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +78,12 @@ class NodeTrace:
 def _busiest(result: EngineResult, node: Node) -> int:
     put = [int(result.tokens[s]) for s in node.outputs if s is not None]
     return max(put or [int(result.taken[s]) for s in node.inputs], default=0)
+
+
+def _bar(share: float) -> list[Content]:
+    """A bar, and the share in figures."""
+    wide = max(1, round(WIDE * share))
+    return [tag("span", class_="bar", style=f"width:{wide}px"), f" {share:.0%}"]
 
 
 @dataclass(frozen=True)
@@ -149,6 +160,28 @@ class Trace:
             for n in self.nodes
         ]
         return "\n".join([f"{self.graph}: {self.cycles:,} cycles", *text_table(_COLUMNS, rows)])
+
+    def _repr_html_(self) -> str:
+        heads = ("node", "primitive", "tokens in", "tokens out", "busy, cycles", "of all cycles",
+                 "waits for input", "for room", "for memory")  # fmt: skip
+        rows = [
+            (
+                n.label,
+                n.op,
+                f"{n.tokens_in:,}",
+                f"{n.tokens_out:,}",
+                f"{n.busy:,}",
+                _bar(self.busy_share(n)),
+                f"{n.stall_input:,}",
+                f"{n.stall_output:,}",
+                f"{n.stall_memory:,}",
+            )
+            for n in sorted(self.nodes, key=lambda n: -n.busy)
+        ]
+        return shown(
+            tag("h4", f"{self.graph}: {self.cycles:,} cycles"),
+            table(heads, rows, figures=(2, 3, 4, 6, 7, 8)),
+        )
 
     def to_json(self) -> str:
         """Versioned JSON that :meth:`from_json` reads back to an equal trace."""

@@ -8,6 +8,7 @@ from functools import cached_property
 
 from engine.dataflow.fusion.region import FusedRegion
 from engine.dataflow.table.cells import VALUE_ROW, Accumulator, Cell, Column, Level, Output, Step
+from engine.display.shows import Shows
 from engine.errors import LoweringError
 
 JSON_VERSION = 1
@@ -58,7 +59,7 @@ class CellChoices:
 
 
 @dataclass(frozen=True)
-class FusionTable:
+class FusionTable(Shows, html="engine.dataflow.table.display:table_html"):
     """A region under one order, ready to be lowered.
 
     Attributes

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from engine.dataflow.samml.display import TOKENS
 from engine.dataflow.samml.primitive import Family
 from engine.dataflow.sim.machine import Machine
-from workbench.graph.drawing import TOKENS
 from workbench.state.session import Session
 from workbench.streams import view as streams
 from workbench.streams.view import Shown

@@ -6,7 +6,8 @@ It is registered under the name of the primitive's catalogue entry.  Importing
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -51,6 +52,23 @@ def twin(name: str, reads: Reader | None = None) -> Callable[[Twin], Twin]:
         return generator
 
     return register
+
+
+@contextmanager
+def instead(name: str, generator: Twin) -> Iterator[None]:
+    """Let another generator stand for the primitive of that name, for a while.
+
+    Raises
+    ------
+    SimulationError
+        If nothing runs it.
+    """
+    before = implementation(name)
+    _TABLE[name] = Implementation(generator, before.reads)
+    try:
+        yield
+    finally:
+        _TABLE[name] = before
 
 
 def implementation(name: str) -> Implementation:

@@ -1,0 +1,12 @@
+"""What typing a name in a notebook shows: HTML and SVG as text, without any user interface.
+
+Everything that comes from data is escaped; every piece carries its own style, for light and dark
+pages, and says how many rows it leaves out where there are many.
+"""
+
+from engine.display.drawing import Drawing
+from engine.display.markup import Markup, tag
+from engine.display.style import shown
+from engine.display.tables import table
+
+__all__ = ["Drawing", "Markup", "shown", "table", "tag"]

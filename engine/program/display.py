@@ -1,0 +1,33 @@
+"""A program as a notebook shows it."""
+
+from __future__ import annotations
+
+from engine.display import Markup, shown, table, tag
+from engine.program.formats import format_text
+from engine.program.printer import statement_text
+from engine.program.types import Program, Tensor
+
+
+def program_html(program: Program) -> Markup:
+    """Tensors with their sizes and formats, and the statements."""
+    rows = [
+        (
+            tag("code", t.name),
+            " × ".join(f"{size:,}" for size in t.shape) or "a number",
+            format_text(t.format) if t.rank else "–",
+            _role(program, t),
+        )
+        for t in program.tensors
+    ]
+    statements = "\n".join(statement_text(s) for s in program.statements)
+    return shown(
+        tag("h4", f"program {program.name}"),
+        table(["tensor", "size", "format", "is"], rows),
+        tag("pre", statements),
+    )
+
+
+def _role(program: Program, tensor: Tensor) -> str:
+    if tensor.name in program.outputs:
+        return "output"
+    return "input" if tensor.name in program.inputs else "between statements"

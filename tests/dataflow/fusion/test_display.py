@@ -1,0 +1,48 @@
+"""Schedules and partial orders in a notebook."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree
+
+from engine.dataflow.compiler import compile_program
+from engine.dataflow.fusion.display import order_drawing, order_html
+from engine.dataflow.fusion.pog import Edge, Origin, PartialOrderGraph
+from engine.dataflow.fusion.schedule import Schedule
+from engine.models import load
+
+
+def test_a_schedule_by_directive() -> None:
+    html = Schedule.parse("fuse T1..H; order T1..H: i,k,p,n; parallel i by 2")._repr_html_()
+    assert html.count("<code>") == 3
+    assert "makes one region" in html
+    assert "region of its own" in Schedule()._repr_html_()
+
+
+def test_an_order_says_why() -> None:
+    model, _ = load("gcn", "karate")
+    region = compile_program(model.program, model.presets["partial"]).regions[0].region
+    html = region._repr_html_()
+    assert "legal orders: 5" in html
+    assert "A is stored (i, k)" in html
+    assert "T1[i,p] = A[i,k] * X[k,p]" in html
+
+
+def pog(*pairs: str) -> PartialOrderGraph:
+    indices = tuple(dict.fromkeys("".join(pairs)))
+    return PartialOrderGraph(indices, tuple(Edge(a, b, Origin.MODE, "so") for a, b in pairs))
+
+
+def arrows(order: PartialOrderGraph) -> int:
+    root = ElementTree.fromstring(order_drawing(order).svg)
+    return sum(e.get("class") == "edge" for e in root.iter("{http://www.w3.org/2000/svg}path"))
+
+
+def test_arrows_that_follow_are_left_out() -> None:
+    assert arrows(pog("ij", "jk", "ik", "ij")) == 2
+    assert arrows(pog("ij", "kl")) == 2
+
+
+def test_a_circle_and_nothing_at_all() -> None:
+    assert arrows(pog("ij", "ji")) == 2
+    assert "no order satisfies" in order_html(pog("ij", "ji"))
+    assert "Nothing constrains it." in order_html(PartialOrderGraph(("i",), ()))

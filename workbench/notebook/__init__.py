@@ -1,0 +1,38 @@
+"""What notebooks that teach are made of: drawings of fibers and streams, and checked exercises.
+
+Names are imported on first use, so that drawing needs no Panel.
+
+Examples
+--------
+>>> from workbench.notebook import streams
+>>> print(streams({"crd i": "0 2 S0 D"}))
+crd i  0  2  S0  D
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+_WHERE = {
+    "notebook": "workbench.notebook.setup",
+    "fiber_tree": "engine.program.trees",
+    "streams": "engine.dataflow.sim.token_rows",
+    "beside": "engine.display.drawing",
+    "below": "engine.display.drawing",
+    "bench": "engine.dataflow.sim.conformance.bench",
+    "judge": "engine.dataflow.sim.conformance.judge",
+    "check": "workbench.notebook.exercises",
+}
+
+__all__ = list(_WHERE)
+
+
+def __getattr__(name: str) -> Any:
+    if name in _WHERE:
+        return getattr(import_module(_WHERE[name]), name)
+    raise AttributeError(f"module 'workbench.notebook' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

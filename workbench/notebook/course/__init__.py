@@ -1,0 +1,1 @@
+"""The exercises of the notebooks, a module each."""
