@@ -160,7 +160,7 @@ def _drawn(fiber: _Fiber, depth: int, left: float, last: int, references: bool) 
             class_=kind,
         )  # fmt: skip
         if references and depth < last:
-            yield tag("text", f"@{cell.position}", x=x + wide + 2, y=y + 11, class_="quiet")
+            yield tag("text", f"@{cell.position}", x=x + wide / 2 + 3, y=y - 4, class_="quiet")
         if cell.below is not None:
             end = left + cell.below.x + CELL / 2
             yield tag("path", d=f"M{x + wide / 2:.1f} {y + HIGH:.1f}L{end:.1f} {y + ROW:.1f}",

@@ -219,7 +219,7 @@ def _picture(
     begin = max(0, place - AROUND)
     kind = bound.graph.streams[stream].kind
     rows = {
-        f"{who}, from token {begin + 1}": [
+        f"{who}, from token {begin + 1}" if begin else who: [
             t for t, _ in seen.puts.get(stream, [])[begin : place + AROUND]
         ]
         for who, seen in (("yours", mine), ("the machine's", theirs))
