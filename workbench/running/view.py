@@ -60,7 +60,7 @@ def _badge(shown: KeptRun, error: str) -> str:
 def _compared(session: Session, shown: KeptRun) -> dict[str, Any]:
     """The run against run A, in words; nothing without one, or for another problem."""
     pinned = session.reference
-    if pinned is None or pinned.problem != shown.problem or pinned is shown:
+    if pinned is None or not pinned.run.ok or pinned.problem != shown.problem or pinned is shown:
         return {"compared": "", "slower": False}
     ours, theirs = shown.run.cycles, pinned.run.cycles
     if ours == theirs:

@@ -60,7 +60,7 @@ class Runs(param.Parameterized):
         return self.baseline_of(self.built.problem)
 
     def baseline_of(self, problem: str) -> KeptRun | None:
-        runs = (r for r in self.records.values() if r.problem == problem)
+        runs = (r for r in self.records.values() if r.problem == problem and r.run.ok)
         return next((r for r in runs if r.preset and r.name == "unfused"), None)
 
     def unfused_cycles(self, problem: str) -> int | None:
@@ -72,7 +72,11 @@ class Runs(param.Parameterized):
         if not shared.problem == judged.problem == problem:
             return None
         unfused = {schedule for schedule, name in judged.names.items() if name == "unfused"}
-        runs = (r.cycles for r in shared.runs if not r.engine and r.schedule in unfused)
+        runs = (
+            r.cycles
+            for r in shared.runs
+            if not r.engine and r.schedule in unfused and (r.run is None or r.run.ok)
+        )
         return next(runs, None)
 
     @property

@@ -82,9 +82,13 @@ def asked_of(built: Built, record: KeptRun | None, heavy: tuple[str, ...] = ()) 
 
 
 def pinned_of(session: Session) -> KeptRun | None:
-    """Run A, if it is another one and of the same program and data."""
+    """Run A, if it is another one, of the same program and data, and not known to be wrong."""
     pinned, record = session.reference, session.record
-    if pinned is None or (record is not None and pinned.configuration == record.configuration):
+    if (
+        pinned is None
+        or not pinned.run.ok
+        or (record is not None and pinned.configuration == record.configuration)
+    ):
         return None
     same = pinned.design.model == session.design.model and pinned.design.text == session.design.text
     return pinned if same else None

@@ -20,6 +20,7 @@ export function render({ model: sent, el }) {
   }
 
   function changes(v) {
+    if (v.wrong) return h('p', { class: 'quiet' }, 'The result of this run is wrong: nothing is looked for that would make it faster.')
     if (!v.suggestions.length) return v.ready ? h('p', { class: 'quiet' }, 'No change that was tried is expected to save a hundredth of the cycles.') : ''
     const rows = v.suggestions.map(s => h('tr', { title: s.sentence },
       h('td', {}, s.applies ? h('button', { class: 'button', 'data-apply': s.text, on: { click: () => model.send_msg({ kind: 'apply', text: s.text }) } }, s.text) : h('span', {}, s.text, h('span', { class: 'quiet' }, ' (no schedule does this)'))),

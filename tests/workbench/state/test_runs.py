@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from tests.workbench.outcomes import outcome
+from workbench.running.view import view as result_of
 from workbench.state.shared import Shared, SharedRun
+from workbench.why.finding import pinned_of
 
 
 def kept(session, number, schedule, **how):
@@ -53,3 +55,22 @@ def test_only_what_is_shown_can_be_taken_over(session):
 
 def test_the_names_of_runs_are_digits_of_their_keys(session):
     assert session.name_of(kept(session, 5, "fuse T1..H")) == "kept 000000"
+
+
+def test_a_wrong_run_is_nobodys_baseline(session):
+    problem = session.built.problem
+    session.preset("unfused")
+    session.finish(session.built, outcome(500, ok=False, session=session))
+    assert session.unfused_cycles(problem) is None
+    session.finish(session.built, outcome(500, session=session))
+    assert session.unfused_cycles(problem) == 500
+
+
+def test_with_a_wrong_run_nothing_is_compared(session):
+    session.preset("unfused")
+    session.finish(session.built, outcome(500, ok=False, session=session))
+    session.pin(0)
+    session.preset("fused")
+    session.finish(session.built, outcome(100, session=session))
+    assert result_of(session)["result"]["compared"] == ""
+    assert pinned_of(session) is None
