@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.workbench.outcomes import outcome
 from workbench.running.view import view as result_of
 from workbench.state.shared import Shared, SharedRun
@@ -66,11 +68,12 @@ def test_a_wrong_run_is_nobodys_baseline(session):
     assert session.unfused_cycles(problem) == 500
 
 
-def test_with_a_wrong_run_nothing_is_compared(session):
+@pytest.mark.parametrize(("ok", "compared"), [(True, "5.00× faster than A (unfused)"), (False, "")])
+def test_with_a_wrong_run_nothing_is_compared(session, ok, compared):
     session.preset("unfused")
-    session.finish(session.built, outcome(500, ok=False, session=session))
+    session.finish(session.built, outcome(500, ok=ok, session=session))
     session.pin(0)
-    session.preset("fused")
+    session.preset("partial")
     session.finish(session.built, outcome(100, session=session))
-    assert result_of(session)["result"]["compared"] == ""
-    assert pinned_of(session) is None
+    assert result_of(session)["result"]["compared"] == compared
+    assert (pinned_of(session) is not None) is ok
