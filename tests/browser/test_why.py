@@ -108,7 +108,7 @@ def test_a_refusal_and_its_repair_cover_nothing(page, size):
     status.scroll_into_view_if_needed()
     above, below = status.bounding_box(), steps.bounding_box()
     assert above["y"] + above["height"] <= below["y"] + 0.5
-    pane = page.locator(".sheet").bounding_box()
+    pane = page.locator(".sheet").first.bounding_box()
     assert below["y"] + below["height"] <= pane["y"] + pane["height"] + 0.5
     inside = status.evaluate(
         "e => e.scrollHeight <= e.clientHeight || getComputedStyle(e).overflowY === 'auto'"

@@ -18,6 +18,7 @@ _WHERE = {
     "notebook": "workbench.notebook.setup",
     "fiber_tree": "engine.program.trees",
     "streams": "engine.dataflow.sim.token_rows",
+    "tokens_of": "engine.dataflow.sim.steps.rows",
     "beside": "engine.display.drawing",
     "below": "engine.display.drawing",
     "bench": "engine.dataflow.sim.conformance.bench",

@@ -77,7 +77,6 @@ OTHER_WORDS = {
     "engine/dataflow/sim/conformance/conform.py": "likewise",
     "engine/dataflow/table/table_draft.py": "phases of building a table; one is called reduce",
     "workbench/base/tokens.py": "families of colours; some are called after primitives",
-    "workbench/table/view.py": "likewise",
     "workbench/graph/net.py": "likewise",
     "workbench/graph/view.py": "likewise",
     "workbench/parts.py": "parts of the page; one is called search",

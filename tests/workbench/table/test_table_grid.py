@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from engine.dataflow.table.cells import CellKind
+from engine.dataflow.table.display import LOOKS
 from workbench.base.tokens import tokens
 from workbench.table.table_grid import FusionTableGrid
-from workbench.table.view import FAMILIES
 
 
 def test_the_steps_end_in_the_finished_table(session):
@@ -16,9 +16,9 @@ def test_the_steps_end_in_the_finished_table(session):
             cells[column, row] = (kind, text, target)
     table = session.current.table
     assert cells == {k: (c.kind.name, c.text, c.target) for k, c in table.cells.items()}
-    assert set(FAMILIES) == set(CellKind)
+    assert set(LOOKS) == set(CellKind)
     colours = tokens("light")
-    for family, sign, says in FAMILIES.values():
+    for family, sign, says in LOOKS.values():
         assert bool(family) == bool(sign)
         assert not family or {family, f"{family}-f"} <= set(colours)
         assert says.endswith(".")
