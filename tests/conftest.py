@@ -22,8 +22,8 @@ WAITING = (
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """Two workers more than there are cores: some wait while the others compute."""
-    return (os.cpu_count() or 1) + 2
+    """One worker more than there are cores: some wait while the others compute."""
+    return (os.cpu_count() or 1) + 1
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -184,3 +184,15 @@ def test_the_partial_order_says_why(page, session):
     edge = page.locator(".pog .edge").first
     expect(edge.locator("title")).to_contain_text("outside", use_inner_text=False)
     assert page.locator(".pog .index").count() == len(session.current.own_order)
+
+
+def test_the_theme_stays_after_a_reload(page, session):
+    rail = page.locator("[data-pane=rail]")
+    dark, light = "rgb(23, 29, 36)", "rgb(255, 255, 255)"
+    expect(rail).to_have_css("background-color", light)
+    for colour in (dark, light):
+        page.get_by_label("Light or dark").click()
+        expect(rail).to_have_css("background-color", colour)
+        page.reload()
+        page.locator("g.node").first.wait_for(timeout=2 * PATIENCE)
+        expect(rail).to_have_css("background-color", colour)

@@ -70,8 +70,11 @@ export function render({ model: sent, el }) {
     } catch { tell(`${chosen.name} is no saved session: it is not JSON. Nothing has changed.`) }
   }
 
-  /** The page's own switch, which Bokeh's plots follow too. */
-  function theme() {
+  const LOOK = 'fuseloom:theme'
+  const look = () => getComputedStyle(el).colorScheme.includes('dark') ? 'dark' : 'light'
+
+  /** The page's own switch, which Bokeh's plots follow too; null where there is no page. */
+  function themeSwitch() {
     const find = root => {
       for (const node of root.querySelectorAll('*')) {
         if (node.matches('[aria-label="Toggle theme"]')) return node
@@ -80,7 +83,24 @@ export function render({ model: sent, el }) {
       }
       return null
     }
-    find(document)?.click()
+    return find(document)
+  }
+
+  /** Light or dark, and the same after a reload. */
+  function theme() {
+    const wanted = look() === 'dark' ? 'light' : 'dark'
+    themeSwitch()?.click()
+    try { localStorage.setItem(LOOK, wanted) } catch { /* forbidden, or full */ }
+  }
+
+  /** As it was left; the page's switch may come a little later than this line. */
+  function asLeft(tries) {
+    let wanted = null
+    try { wanted = localStorage.getItem(LOOK) } catch { /* forbidden */ }
+    if (!wanted || wanted === look()) return
+    const found = themeSwitch()
+    if (found) found.click()
+    else if (tries) setTimeout(asLeft, 50, tries - 1)
   }
 
   function draw() {
@@ -107,6 +127,7 @@ export function render({ model: sent, el }) {
     while (node?.shadowRoot?.activeElement) node = node.shadowRoot.activeElement
     if (!node?.matches?.('input, textarea, select')) help.showModal()
   })
+  asLeft(100)
   model.on('view', draw)
   draw()
 }
