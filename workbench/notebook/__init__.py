@@ -17,12 +17,23 @@ from typing import Any
 _WHERE = {
     "notebook": "workbench.notebook.setup",
     "fiber_tree": "engine.program.trees",
+    "pattern": "engine.program.patterns",
     "streams": "engine.dataflow.sim.token_rows",
     "tokens_of": "engine.dataflow.sim.steps.rows",
+    "plot": "engine.display.plots",
+    "Mark": "engine.display.plots",
+    "Line": "engine.display.plots",
     "beside": "engine.display.drawing",
     "below": "engine.display.drawing",
+    "bars": "engine.display.bars",
+    "construction": "engine.dataflow.table.construction",
+    "columns_of": "engine.dataflow.table.part",
+    "ranking": "engine.dataflow.orders",
+    "recomputed": "engine.dataflow.why.recomputed",
     "bench": "engine.dataflow.sim.conformance.bench",
     "judge": "engine.dataflow.sim.conformance.judge",
+    "roofline": "workbench.notebook.roofs",
+    "compare": "workbench.notebook.comparing",
     "check": "workbench.notebook.exercises",
 }
 

@@ -11,14 +11,19 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from pkgutil import iter_modules
 from typing import Any
 
+from engine.dataflow.compiler import compile_program
+from engine.dataflow.fusion.pog import PartialOrderGraph
 from engine.dataflow.samml.graph import StreamKind
 from engine.dataflow.sim.conformance.judge import judge
+from engine.dataflow.sim.machine import Machine
+from engine.dataflow.sim.program_runs import simulate
 from engine.dataflow.sim.tokens import format_token, parse_token
 from engine.display import shown, tag
-from engine.errors import DataError, FuseloomError
+from engine.errors import DataError, FuseloomError, OrderError
+from engine.program.types import Program
+from workbench.notebook import course
 
 LONGEST = 60
 """Characters of an answer that are repeated."""
@@ -95,11 +100,12 @@ def check(key: str, answer: Any) -> Checked:
     >>> check("1.1", None)
     ✕ 1.1: there is no answer yet (hint: count the numbers that are not 0)
     """
-    known = exercises()
+    number, _, _ = key.partition(".")
+    known = _of_notebook(int(number)) if number.isdecimal() else {}
     if key not in known:
-        raise DataError(f"no exercise is called {key!r}", hint=f"known: {', '.join(known)}")
+        raise DataError(f"no exercise is called {key!r}", hint=f"known: {', '.join(exercises())}")
     exercise = known[key]
-    if answer is None or answer is Ellipsis:
+    if _nothing(answer):
         return Checked(key, "there is no answer yet", exercise.hint)
     try:
         problem = exercise.wrong(answer)
@@ -108,14 +114,25 @@ def check(key: str, answer: Any) -> Checked:
     return Checked(key, problem, exercise.hint)
 
 
-def exercises() -> dict[str, Exercise]:
-    """All exercises of the course, in the order of their notebooks."""
-    from workbench.notebook import course
+def _nothing(answer: Any) -> bool:
+    """Whether an answer is still as the notebook has it: ``...``, or nothing but these."""
+    if isinstance(answer, Mapping):
+        return bool(answer) and all(one is ... for one in answer.values())
+    return answer is None or answer is ...
 
-    found: dict[str, Exercise] = {}
-    for module in sorted(m.name for m in iter_modules(course.__path__)):
-        found |= import_module(f"{course.__name__}.{module}").EXERCISES
-    return found
+
+def exercises() -> dict[str, Exercise]:
+    """All exercises of the course, in the order of their numbers."""
+    numbers = range(1, len(course.MODULES) + 1)
+    return {key: one for number in numbers for key, one in _of_notebook(number).items()}
+
+
+def _of_notebook(number: int) -> dict[str, Exercise]:
+    """Those of one notebook; others may need more than is installed."""
+    if not 0 < number <= len(course.MODULES):
+        return {}
+    found = import_module(f"{course.__name__}.{course.MODULES[number - 1]}").EXERCISES
+    return dict(sorted(found.items(), key=lambda item: int(item[0].partition(".")[2])))
 
 
 def number(want: Callable[[], float], unit: str = "", tolerance: float = 0.0) -> Judge:
@@ -188,11 +205,70 @@ def cells(want: Callable[[], Mapping[tuple[str, str], str]]) -> Judge:
             where = f"cell {place[0]}, row {place[1]}"
             if place not in answer:
                 return f"{where} is missing"
+            if answer[place] is ...:
+                return f"{where} has no answer yet"
             given = str(answer[place])
-            if given.replace(" ", "") != text.replace(" ", ""):
+            if _bare(given) != _bare(text):
                 return f"{where} is not {_short(given)}"
         extra = next((place for place in answer if place not in want()), None)
         return "" if extra is None else f"cell {_short(extra)} was not asked for"
+
+    return wrong
+
+
+def order(want: Callable[[], PartialOrderGraph]) -> Judge:
+    """An order of indices that keeps every constraint; of one that does not, the first is named.
+
+    Examples
+    --------
+    >>> import fuseloom as fl
+    >>> program = fl.parse("A: 4x4 dcsr\\nx: 4 dense\\ny[i] = A[i,j] * x[j]")
+    >>> order(lambda: fl.fuse(program)[0].pog)("j, i")
+    'order j→i rejected: i must stay outside j, because A is stored (i, j)'
+    """
+
+    def wrong(answer: Any) -> str:
+        if isinstance(answer, str):
+            answer = answer.replace("→", " ").replace(",", " ").split()
+        if not isinstance(answer, Sequence):
+            return f"{_short(answer)} is no order: write the indices, outermost first"
+        try:
+            want().check([str(x) for x in answer])
+        except OrderError as reason:
+            return reason.message
+        return ""
+
+    return wrong
+
+
+def schedule(
+    given: Callable[[], tuple[Program, Mapping[str, Any]]],
+    at_most: Callable[[], float],
+    measure: str = "cycles",
+    machine: str = "default",
+) -> Judge:
+    """A schedule, as text, whose run is right and takes no more than so much.
+
+    Parameters
+    ----------
+    given : callable
+        Gives the program and its data.
+    measure : str
+        ``cycles``, ``bytes`` or ``flops``.
+    machine : str
+        The preset that it runs on.
+    """
+
+    def wrong(answer: Any) -> str:
+        if not isinstance(answer, str):
+            return f"{_short(answer)} is no schedule: write it as text"
+        program, data = given()
+        run = simulate(compile_program(program, answer), data, Machine.preset(machine))
+        if not run.check().ok:
+            return str(run.check())
+        taken = run.cycles if measure == "cycles" else getattr(run.work, measure)
+        most, unit = at_most(), "FLOPs" if measure == "flops" else measure
+        return "" if taken <= most else f"takes {taken:,} {unit}, more than {most:,}"
 
     return wrong
 
@@ -217,6 +293,11 @@ def _first_difference(given: Sequence[Any], right: Sequence[Any], what: str) -> 
     if len(given) > len(right):
         return f"{what} {len(right) + 1}, {_short(given[len(right)])}, is one too many"
     return ""
+
+
+def _bare(cell: str) -> str:
+    """The text of a cell without what may be written in several ways."""
+    return cell.replace("→", "->").replace(" ", "")
 
 
 def _plain(one: Any) -> Any:

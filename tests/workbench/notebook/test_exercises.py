@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from functools import cache
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+from engine.dataflow.fusion.fuse import fuse
 from engine.dataflow.sim.twins.registry import IMPLEMENTATIONS
-from engine.errors import DataError
+from engine.errors import DataError, FuseloomError
+from engine.program import parse
 from workbench.notebook.exercises import (
     Checked,
     cells,
@@ -14,19 +19,36 @@ from workbench.notebook.exercises import (
     exercises,
     names,
     number,
+    order,
     primitive_of,
+    schedule,
     sequence,
     tokens,
 )
 
-TABLE = {("A", "i"): "LS(root)", ("A", "j"): "LS(<A.i>)"}
+TABLE = {("A", "i"): "LS(root)", ("A", "j"): "LS(<A.i>) -> I_j"}
+
+
+@cache
+def small():
+    """A product by rows: its order, and data."""
+    program = parse("A: 4x4 dcsr\nX: 4x4 dcsr\nT[i,j] = A[i,k] * X[k,j]\nH[i,j] = relu(T[i,j])")
+    return program, {"A": np.eye(4), "X": np.eye(4)}
+
+
 JUDGES = {
     "number": (number(lambda: 4, "rows"), [4, 4.0, np.int64(4)]),
     "share": (number(lambda: 100.0, tolerance=0.05), [100, 97.0]),
     "tokens": (tokens(lambda: "0 2 S0 D"), ["0 2 S0 D", "0 2  S0 D", ["0", "2", "S0", "D"]]),
     "sequence": (sequence(lambda: [0, 1, 3]), [[0, 1, 3], (0, 1, 3), np.array([0, 1, 3])]),
     "names": (names(lambda: {"i", "j"}), [{"i", "j"}, "j, i", ["i", "j"]]),
-    "cells": (cells(lambda: TABLE), [TABLE, {k: f" {v}" for k, v in TABLE.items()}]),
+    "cells": (cells(lambda: TABLE), [TABLE, {k: v.replace("->", "→ ") for k, v in TABLE.items()}]),
+    "order": (
+        order(lambda: fuse(small()[0])[0].pog),
+        ["i,k,j", "i → k → j", "i k j", ["i", "k", "j"], ("i", "k", "j")],
+    ),
+    "schedule": (schedule(small, lambda: 50), ["fuse T..H", "fuse T..H; order T..H: i,k,j"]),
+    "traffic": (schedule(small, lambda: 399, "bytes"), ["fuse T..H"]),
     "primitive": (primitive_of("repsig"), [IMPLEMENTATIONS["repsig"].generator]),
 }
 
@@ -60,11 +82,27 @@ def test_right_answers(name):
         ("cells", {**TABLE, ("A", "j"): "pass"}, "cell A, row j is not pass"),
         ("cells", {**TABLE, ("B", "j"): "pass"}, "was not asked for"),
         ("cells", [], "[] is no table"),
+        (
+            "order",
+            "k, i, j",
+            "order k→i→j rejected: i must stay outside k, because A is stored (i, k)",
+        ),
+        ("order", ["i", "j"], "order i→j lacks k"),
+        ("order", 3, "3 is no order"),
+        ("schedule", "", "cycles, more than 50"),
+        ("schedule", "fuse T..H; order T..H: k,i,j", "i must stay outside k"),
+        ("schedule", "fuse T..Z", "Z"),
+        ("schedule", 5, "5 is no schedule"),
+        ("traffic", "", "bytes, more than 399"),
         ("primitive", 3, "3 is no function"),
     ],
 )
 def test_the_first_thing_that_is_wrong_is_named(name, answer, said):
-    assert said in JUDGES[name][0](answer)
+    try:
+        problem = JUDGES[name][0](answer)
+    except FuseloomError as reason:  # check tells it
+        problem = str(reason)
+    assert said in problem
 
 
 def test_no_answer_yet_and_no_such_exercise():
@@ -93,3 +131,16 @@ def test_every_exercise_asks_and_helps():
         assert key.partition(".")[0].isdigit()
         assert exercise.asks
         assert exercise.hint
+
+
+def test_exercises_come_by_number():
+    numbers = [tuple(map(int, key.split("."))) for key in exercises()]
+    assert numbers == sorted(numbers)
+
+
+def test_exercises_are_named_after_their_notebook():
+    folder = Path(__file__).parents[3] / "notebooks"
+    numbers = [int(key.partition(".")[0]) for key in exercises()]
+    assert numbers == sorted(numbers)
+    assert sorted(set(numbers)) == [int(p.name[:2]) for p in sorted(folder.glob("[0-9]*.ipynb"))]
+    assert len(numbers) == len(exercises()) >= 40

@@ -25,3 +25,14 @@ def test_drawing_needs_no_panel():
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.stdout.strip() == "False", done.stderr
+
+
+def test_components_follow_the_theme_of_the_lab():
+    program = (
+        "from unittest.mock import patch; from workbench.notebook import notebook\n"
+        "with patch('IPython.display.display') as shown, patch('IPython.get_ipython'): notebook()\n"
+        "print(shown.call_args.args[0].data)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert '[data-jp-theme-light="false"]' in done.stdout, done.stderr
+    assert "color-scheme: dark" in done.stdout

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from workbench.notebook.course.formats import EXERCISES
-from workbench.notebook.exercises import check
+
+from .answers import tried
 
 ANSWERS = {
     "1.1": (4, {16: "16 elements is too many", 3: "3 elements is too few", "4": "is no number"}),
@@ -31,17 +30,4 @@ ANSWERS = {
     "1.6": (13, {9: "9 words is too few", 17: "17 words is too many", "x": "is no number"}),
 }  # fmt: skip
 
-
-def test_every_exercise_is_tried():
-    assert ANSWERS.keys() == EXERCISES.keys()
-
-
-@pytest.mark.parametrize("key", ANSWERS)
-def test_right_and_wrong(key):
-    right, wrong = ANSWERS[key]
-    assert check(key, right).ok
-    assert len(wrong) == 3
-    for answer, said in wrong.items():
-        verdict = check(key, answer)
-        assert not verdict.ok
-        assert said in verdict.problem
+test_every_exercise_is_tried, test_right_and_wrong = tried(EXERCISES, ANSWERS)

@@ -1,0 +1,77 @@
+"""Notebook 10: right answers are accepted, three wrong ones refused with the right words."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+
+import nbformat
+import pytest
+import torch
+from torch import nn
+
+from workbench.notebook.course import pytorch
+from workbench.notebook.course.pytorch import COLUMNS, EXERCISES, ROWS
+from workbench.notebook.exercises import check
+
+from .answers import tried
+
+BOOK = Path(__file__).parents[4] / "notebooks" / "10_bring_your_own_model.ipynb"
+
+
+class Summed(nn.Module):
+    """The running sum by a matrix."""
+
+    def __init__(self, triangle):
+        super().__init__()
+        self.register_buffer("triangle", triangle)
+
+    def forward(self, x):
+        return torch.relu(x) @ self.triangle
+
+
+UPPER = torch.triu(torch.ones(8, 8))
+ANSWERS = {
+    "10.1": (5, [(1, "1 statements is too few"), (11, "too many"), ("softmax", "is no number")]),
+    "10.2": (29, [(96, "96 elements is too many"), (14, "too few"), ([29], "is no number")]),
+    "10.3": (
+        "kernels",
+        [("layers", "layers is not among them"), ("csr", "csr is not among them"),
+         ([], "1 more is missing")],
+    ),
+    "10.4": (
+        COLUMNS,
+        [(ROWS, "takes 9,729 cycles, more than 3,469"),
+         ({"inner": "csc"}, "which is no input, parameter or activation"),
+         ("csc", "is no dict of names and layouts")],
+    ),
+    "10.5": (2733, [(3469, "3469 cycles is too many"), (0, "too few"), (None, "no answer yet")]),
+    "10.6": (
+        "aten.cumsum.default",
+        [("cumsum", "cumsum is not among them"), ("aten.relu.default", "is not among them"),
+         (5, "5 is no set of names")],
+    ),
+    "10.7": (
+        Summed(UPPER),
+        [(Summed(UPPER.T), "element [0, 0] is"), (pytorch.running_sum(), "is not supported, at"),
+         (Summed, "type is no module"),],
+    ),
+}  # fmt: skip
+
+test_every_exercise_is_tried, test_right_and_wrong = tried(EXERCISES, ANSWERS)
+
+
+def test_a_result_of_another_shape_is_told():
+    assert "not of shape 34 x 8" in check("10.7", nn.Linear(8, 3)).problem
+
+
+def test_other_columns_of_few_elements_are_accepted():
+    assert check("10.4", dict.fromkeys(COLUMNS, "dcsc")).ok
+
+
+@pytest.mark.parametrize("made", [pytorch.network, pytorch.running_sum])
+def test_the_notebook_has_the_same_classes(made):
+    body = [line.strip() for line in inspect.getsource(type(made()).forward).splitlines()]
+    cells = [cell.source for cell in nbformat.read(BOOK, as_version=4).cells]
+    found = [c for c in cells if f"class {type(made()).__name__}(" in c]
+    assert all(line in found[0] for line in body)
