@@ -1,11 +1,20 @@
-"""Draws what the documentation shows of the code: ``python docs/build.py``.
+"""Makes what the documentation shows of the code, and the site.
 
-``house.gv`` is the picture of the house as Graphviz text, made from the imports there are;
-``house.svg`` is that text drawn.  A test fails when the text is not that of the code.
+``python docs/build.py``
+    ``house.gv``, the picture of the house as Graphviz text, from the imports there are, and
+    ``house.svg``, that text drawn; the tables of ``numbers.md`` and ``benchmarks.md``.  Tests fail
+    when what is written is not what the code says.
+``python docs/build.py site [FOLDER]``
+    HTML pages in ``docs/_site`` (needs ``pip install 'fuseloom[docs]'``); ends with 1 if Sphinx has
+    a warning.
+``python docs/build.py outputs PAGE...``
+    Runs the blocks of code of pages, and writes what they print behind them.
 """
 
 from __future__ import annotations
 
+import sys
+import tempfile
 from pathlib import Path
 
 import grimp
@@ -13,6 +22,7 @@ import networkx as nx
 import pygraphviz
 
 DOCS = Path(__file__).parent
+sys.path[:0] = [str(DOCS), str(DOCS.parent)]
 ROOF = "engine.dataflow"
 HOLDS = {
     "engine.errors": "what a user is told",
@@ -100,12 +110,41 @@ def _box(room: str) -> str:
     return f'"{room}" [label="{text}"]'
 
 
-def main() -> None:
-    """Write the pictures."""
+def site(folder: Path) -> int:
+    """Build the site without a network; every warning is an error.  Gives the exit code."""
+    from sphinx.cmd.build import main as sphinx
+
+    return sphinx(["-q", "-W", "--keep-going", "-n", str(DOCS), str(folder)])
+
+
+def outputs(pages: list[str]) -> None:
+    """Write what the blocks of code of pages print."""
+    import blocks
+
+    for page in pages:
+        with tempfile.TemporaryDirectory() as made, blocks.workplace(Path(made)) as folder:
+            blocks.fill_in(Path(page).resolve(), {"__name__": "docs"}, folder)
+
+
+def main(arguments: list[str]) -> int:
+    """Write pictures and tables, build the site, or write what blocks print."""
+    if arguments[:1] == ["outputs"]:
+        outputs(arguments[1:])
+        return 0
+    if arguments[:1] == ["site"]:
+        folder = Path(arguments[1]) if arguments[1:] else DOCS / "_site"
+        code = site(folder)
+        print(f"{folder / 'index.html'}" if not code else "not built without warnings")
+        return code
+    import tables
+
+    for name, made in tables.MADE.items():
+        (DOCS / name).write_text(tables.page(name, made()), encoding="utf-8")
     text = drawing(imports())
     (DOCS / "house.gv").write_text(text, encoding="utf-8")
     pygraphviz.AGraph(string=text).draw(str(DOCS / "house.svg"), prog="dot", format="svg")
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main(sys.argv[1:]))

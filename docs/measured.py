@@ -1,0 +1,120 @@
+"""The page about benchmarks: what each measures, its command, and what has been recorded of it."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+RECORDED: dict[str, tuple[tuple[str, str], ...]] = {
+    "baselines": (
+        (
+            "exploration.md",
+            "it is as good or better on all of 50 problems, better than the one on 48 and than the "
+            "other on 37",
+        ),
+    ),
+    "beside_scipy": (
+        (
+            "changelog.md",
+            "A simulation of i-k-j costs 3.5 to 14 times SciPy's product of the same operands",
+        ),
+    ),
+    "estimate": (
+        (
+            "estimate.md",
+            "exact estimates rank every space as the simulator does (Spearman 1.000, the schedule "
+            "chosen is the best one), the largest error of a region is 1.9 %",
+        ),
+    ),
+    "first_run": (("changelog.md", "fused GCN 14 s, all kernels 37 s on two cores"),),
+    "graph_view": (
+        (
+            "changelog.md",
+            "Panning 771 nodes on two busy cores without a graphics card: 36 to 60 frames per "
+            "second.",
+        ),
+    ),
+    "memory": (
+        (
+            "simulator.md",
+            "Sequential reads of HBM2 reach 93 % of its 256 GB/s.",
+        ),
+    ),
+    "observation": (
+        ("simulator.md", "Costs 3 to 20 %."),
+        ("simulator.md", "Costs 10 to 65 %."),
+    ),
+    "reports": (("simulator.md", "within 0.13 s, tiles of 512 × 512 included"),),
+    "sweep": (
+        (
+            "sweeps.md",
+            "10,000 ways to cut and order GCN take 23 s on one core to plan and estimate",
+        ),
+    ),
+    "timeline": (("changelog.md", "a file of 100 million intervals opens in milliseconds"),),
+}
+"""Figures that other pages have, word by word; a test looks that they still do."""
+
+
+def benchmarks() -> str:
+    """A section for each benchmark, then the modules that they share."""
+    found = {path.stem: path for path in sorted((ROOT / "benchmarks").glob("*.py"))}
+    alone = [name for name, path in found.items() if "__main__" in path.read_text("utf-8")]
+    parts = [_section(name, found[name]) for name in alone]
+    shared = [f"* `benchmarks/{n}.py`: {_first(p)}" for n, p in found.items() if n not in alone]
+    return "\n" + "\n\n".join(parts) + "\n\n## What they share\n\n" + "\n".join(shared) + "\n"
+
+
+def _section(name: str, path: Path) -> str:
+    said = "\n\n".join([_first(path), *_rest(name, path)])
+    lines = [f"## {name}", "", said, "", f"* Command: `{_command(name, path)}`"]
+    for page, words in RECORDED.get(name, ()):
+        lines.append(f"* Recorded in [{page.removesuffix('.md')}]({page}): {words.rstrip('.')}.")
+    if name not in RECORDED:
+        lines.append("* No figure is recorded in these pages.")
+    return "\n".join(lines)
+
+
+def _doc(path: Path) -> str:
+    return ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+
+
+def _first(path: Path) -> str:
+    """What a module measures: its first sentence, as Markdown."""
+    line = _doc(path).partition("\n")[0]
+    return _markdown(re.sub(r": ``python.+?``\.$", ".", line))
+
+
+def _rest(name: str, path: Path) -> list[str]:
+    """What else a module says of itself, but for its command."""
+    parts = _doc(path).split("\n\n")[1:]
+    is_command = re.compile(rf"\s*(?:``)?python (?:-m benchmarks\.{name}|benchmarks/{name}\.py)")
+    return [_markdown(part.strip()) for part in parts if not is_command.match(part)]
+
+
+def _markdown(text: str) -> str:
+    return re.sub(r":\w+:(?=`)", "", text).replace("``", "`")
+
+
+def _command(name: str, path: Path) -> str:
+    """The command that its docstring gives, with its options."""
+    text = " ".join(_doc(path).split())
+    found = re.search(
+        rf"python (?:-m benchmarks\.{name}|benchmarks/{name}\.py)(?: \[.+?\]| --\w+ \w+)*", text
+    )
+    made = found[0] if found else f"python -m benchmarks.{name}"
+    return made.replace(f"python benchmarks/{name}.py", f"python -m benchmarks.{name}")
+
+
+def missing() -> list[str]:
+    """Recorded figures that their pages do not have any more."""
+    lost = []
+    for name, figures in RECORDED.items():
+        for page, words in figures:
+            path = ROOT / "CHANGELOG.md" if page == "changelog.md" else ROOT / "docs" / page
+            text = " ".join(path.read_text(encoding="utf-8").split())
+            if words not in text:
+                lost.append(f"{name}: {page} does not say: {words}")
+    return lost

@@ -1,0 +1,306 @@
+"""The API reference: which names are public, where each is documented, and how names are found.
+
+Every name stands once.  What :mod:`fuseloom` hands on is documented there; what several rooms hand
+on, in the first of them; the other rooms link to it.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+from enum import Enum
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from types import ModuleType
+from typing import Any
+
+from docutils import nodes
+from sphinx import addnodes
+from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
+from sphinx.pycode import ModuleAnalyzer
+from sphinx.util.docutils import SphinxDirective
+
+TOP = "fuseloom"
+ROOMS = (
+    "engine.program",
+    "engine.models",
+    "engine.results",
+    "engine.dataflow",
+    "engine.dataflow.compiler",
+    "engine.dataflow.fusion",
+    "engine.dataflow.table",
+    "engine.dataflow.samml",
+    "engine.dataflow.samml.passes",
+    "engine.dataflow.samml.exchange",
+    "engine.dataflow.sim",
+    "engine.dataflow.sim.steps",
+    "engine.dataflow.cost",
+    "engine.dataflow.orders",
+    "engine.dataflow.why.recomputation",
+    "engine.dataflow.why.attribution",
+    "engine.dataflow.why.difference",
+    "engine.dataflow.why.answer",
+    "engine.dataflow.why.suggestions",
+    "engine.explore.sweep",
+    "engine.explore.store",
+    "engine.explore.executors",
+    "engine.experiments",
+    "engine.display",
+    "engine.errors",
+    "workbench.notebook",
+)
+"""Rooms whose public names have a page or a part of one, in the order of the reference."""
+
+
+def public(room: str) -> list[str]:
+    """The public names of a room: those that it lists, or else its own without underscore."""
+    module = import_module(room)
+    listed = getattr(module, "__all__", None)
+    if listed is not None:
+        return [name for name in listed if name != "__version__"]
+    return [
+        name
+        for name, thing in vars(module).items()
+        if not name.startswith("_")
+        and (inspect.isclass(thing) or inspect.isfunction(thing))
+        and thing.__module__ == room
+    ]
+
+
+@cache
+def places() -> dict[str, str]:
+    """Where each public name is documented: ``engine.program.parse`` at ``fuseloom.parse``."""
+    known: dict[Any, str] = {}
+    where = {}
+    for room in (TOP, *ROOMS):
+        module = import_module(room)
+        for name in public(room):
+            thing = getattr(module, name)
+            full = f"{room}.{name}"
+            if isinstance(thing, ModuleType):
+                where[full] = thing.__name__
+                continue
+            own = getattr(thing, "__qualname__", None) and hasattr(thing, "__module__")
+            key = (thing.__module__, thing.__qualname__) if own else full
+            where[full] = known.setdefault(key, full)
+    return where
+
+
+def directive(full: str) -> list[str]:
+    """The lines of reStructuredText that document one name."""
+    room, _, name = full.rpartition(".")
+    thing = getattr(import_module(room), name)
+    if not inspect.isclass(thing) and not inspect.isroutine(inspect.unwrap(thing)):
+        said = [f"   {line}" for line in said_of(room, name)]
+        return [f".. py:data:: {name}", f"   :module: {room}", "", *said, ""]
+    if not inspect.isclass(thing):
+        return [f".. autofunction:: {full}", ""]
+    lines = [f".. autoclass:: {full}"]
+    if issubclass(thing, Enum):
+        lines += ["   :members:", "   :undoc-members:", "   :no-index-entry:"]
+    elif not is_component(thing):
+        lines.append("   :members:")
+    return [*lines, ""]
+
+
+def said_of(room: str, name: str) -> list[str]:
+    """What stands behind the assignment of a name, wherever the room has it from."""
+    while True:
+        analyzer = ModuleAnalyzer.for_module(room)
+        analyzer.analyze()
+        found = analyzer.attr_docs.get(("", name))
+        if found:
+            return found
+        origin = re.search(rf"^from (\S+) import .*?\b{name}\b", _unwrapped(analyzer.code), re.M)
+        if origin is None:
+            raise LookupError(f"nothing is said of {room}.{name}")
+        room = origin[1]
+
+
+def _unwrapped(code: str) -> str:
+    return re.sub(r"\(\n([^)]*?)\n\)", lambda m: m[1].replace("\n", " "), code)
+
+
+def is_component(thing: type) -> bool:
+    """Whether a class is one of Panel's, whose own members are hundreds."""
+    return any(base.__module__.startswith("panel.") for base in thing.__mro__)
+
+
+class Public(SphinxDirective):
+    """``{public} engine.program``: every public name of a room, documented or linked."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        room = self.arguments[0]
+        here, there = [], []
+        for name in public(room):
+            full = f"{room}.{name}"
+            place = places()[full]
+            module = isinstance(getattr(import_module(room), name), ModuleType)
+            (there if module or place != full else here).append((name, place))
+        lines = [f".. py:module:: {room}", ""]
+        if there:
+            roles = ", ".join(_role(name, place) for name, place in there)
+            lines += ["", f"Documented elsewhere: {roles}.", ""]
+        for _, full in here:
+            lines += directive(full)
+        return rst(self, lines)
+
+
+class Components(SphinxDirective):
+    """``{components}``: the views of the workbench, each a component on a session."""
+
+    def run(self) -> list[nodes.Node]:
+        return rst(self, [line for full in COMPONENTS for line in directive(full)])
+
+
+COMPONENTS = (
+    "workbench.state.session.Session",
+    "workbench.shell.bench.Bench",
+    "workbench.chain.fusion_chain.FusionChain",
+    "workbench.table.table_grid.FusionTableGrid",
+    "workbench.orders.orders_panel.OrdersPanel",
+    "workbench.graph.graph_view.GraphView",
+    "workbench.details.node_details.NodeDetails",
+    "workbench.running.run_panel.RunPanel",
+    "workbench.timeline.timeline.Timeline",
+    "workbench.streams.streams_view.StreamsView",
+    "workbench.costs.costs_panel.CostsPanel",
+    "workbench.memory.memory_panel.MemoryPanel",
+    "workbench.why.why_bar.WhyBar",
+    "workbench.why.why_panel.WhyPanel",
+    "workbench.why.path_panel.PathPanel",
+    "workbench.search.search_panel.SearchPanel",
+    "workbench.input.text_editor.TextEditor",
+    "workbench.input.upload_panel.UploadPanel",
+    "workbench.input.formats_panel.FormatsPanel",
+    "workbench.input.sizes_panel.SizesPanel",
+    "workbench.input.machine_panel.MachinePanel",
+)
+"""Components for notebooks and pages of one's own."""
+
+
+def _role(name: str, place: str) -> str:
+    room, _, last = place.rpartition(".")
+    thing = getattr(import_module(room), last)
+    kind = "mod" if isinstance(thing, ModuleType) else "class" if inspect.isclass(thing) else "func"
+    return f":{kind}:`{name} <{place}>`"
+
+
+def rst(directive: SphinxDirective, lines: list[str]) -> list[nodes.Node]:
+    """Nodes of reStructuredText, whichever language the page around is in."""
+    text = "\n".join(["```{eval-rst}", *lines, "```"])
+    return directive.parse_text_to_nodes(text)
+
+
+def find(
+    app: Sphinx, env: BuildEnvironment, node: addnodes.pending_xref, shown: nodes.TextElement
+) -> nodes.Node | None:
+    """A name that is none of the reference's as it is written: it is looked up in the code.
+
+    What is public is linked to where it is documented.  What exists and is not public, and types of
+    other projects in signatures, whose documentation is not at hand without a network, stay text.
+    What does not exist is a warning.
+    """
+    if node.get("refdomain") != "py":
+        return None
+    target = node["reftarget"]
+    thing = look_up(target, _written_in(node)) or look_up(target, node.get("py:module"))
+    place = place_of(thing) if thing is not None else None
+    if place is None and thing is None:
+        place = _only(env, target)
+    if place is not None:
+        domain = env.domains.python_domain
+        found = domain.resolve_xref(env, node["refdoc"], app.builder, "obj", place, node, shown)
+        if found is not None:
+            return found
+    return shown if thing is not None or _in_signature(node) else None
+
+
+def look_up(target: str, room: str | None) -> Any:
+    """What a dotted name means, in a room or anywhere; None if it is nothing."""
+    for start in ([f"{room}."] if room else []) + [""]:
+        parts = f"{start}{target}".split(".")
+        for cut in range(len(parts), 0, -1):
+            name = ".".join(parts[:cut])
+            try:
+                if name not in sys.modules and find_spec(name) is None:
+                    continue
+                thing: Any = import_module(name)
+            except (ImportError, ValueError):
+                continue
+            try:
+                for part in parts[cut:]:
+                    thing = getattr(thing, part)
+            except AttributeError:
+                break
+            return thing
+    return None
+
+
+def place_of(thing: Any) -> str | None:
+    """Where a thing, or the method of a class, is documented."""
+    if isinstance(thing, ModuleType):
+        return thing.__name__
+    name, module = getattr(thing, "__qualname__", None), getattr(thing, "__module__", None)
+    if name is None or module is None:
+        return None
+    head, _, rest = name.partition(".")
+    place = by_code().get((module, head))
+    return place if place is None or not rest else f"{place}.{rest}"
+
+
+@cache
+def by_code() -> dict[tuple[str, str], str]:
+    """The place of each public class and function, by its module and its name there."""
+    found = {}
+    for full in (*places().values(), *COMPONENTS):
+        room, _, name = full.rpartition(".")
+        thing = getattr(import_module(room), name, None) if room else None
+        if hasattr(thing, "__qualname__") and hasattr(thing, "__module__"):
+            found[thing.__module__, thing.__qualname__] = full
+    return found
+
+
+def _only(env: BuildEnvironment, target: str) -> str | None:
+    objects = env.domains.python_domain.objects
+    ends = [name for name in objects if name.endswith(f".{target}")]
+    return ends[0] if len(ends) == 1 else None
+
+
+def _written_in(node: nodes.Node | None) -> str | None:
+    """The module whose docstring a node comes from; what a short name means is said there."""
+    while node is not None:
+        found = re.search(r"^(.+\.py):docstring of ([\w.]+)", node.source or "")
+        if found:
+            parts = found[2].split(".")
+            names = (".".join(parts[:cut]) for cut in range(len(parts), 0, -1))
+            return next((name for name in names if name in sys.modules), None)
+        node = node.parent
+    return None
+
+
+def _in_signature(node: nodes.Node) -> bool:
+    while node.parent is not None:
+        if isinstance(node, addnodes.desc_signature):
+            return True
+        node = node.parent
+    return False
+
+
+def leave_out(app: Sphinx, what: str, name: str, thing: Any, skip: bool, options: Any) -> Any:
+    """What notebooks call is no name for users."""
+    last = name.rpartition(".")[2]
+    return True if last.startswith(("_repr_", "__")) else None
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    app.add_directive("public", Public)
+    app.add_directive("components", Components)
+    app.connect("missing-reference", find)
+    app.connect("autodoc-skip-member", leave_out)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
