@@ -7,7 +7,7 @@ and the same with all graphs looked at.
 Every model and preset at the sizes of the FuseFlow paper (``paper-results.md`` §2): index sizes
 only, for compiling reads no data.  The published compiler takes up to 750 ms.
 
-python benchmarks/compile.py
+python -m benchmarks.compile
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """How long the first run after an installation takes, when no kernel has been compiled yet.
 
-    python benchmarks/first_run.py [--repeat 1]
+    python -m benchmarks.first_run [--repeat 1]
 
 Each command runs in a process of its own with an empty cache of kernels, as a user would type it.
 Shown are seconds on the clock, which is what the user waits, and of CPU time; both depend on the

@@ -1,6 +1,6 @@
 """The graph's drawing: seconds of layout, how far nodes move on small edits, frames while panning.
 
-    python benchmarks/graph_view.py [--frames]
+    python -m benchmarks.graph_view [--frames]
 
 Layouts of GCN on Karate Club, fused whole, in more and more lanes, all kernels open, in seconds
 of the processor.

@@ -1,6 +1,6 @@
 """Speed of the memory model, in requests per second of CPU time on one core.
 
-    python benchmarks/memory.py [--requests 2000000] [--repeat 3] [--outstanding 16]
+    python -m benchmarks.memory [--requests 2000000] [--repeat 3] [--outstanding 16]
 
 Requesters work in a closed loop: each has so many requests of one access under way and issues
 the next when one is answered, at most one per machine cycle (1 GHz).  Sequential: each reads a

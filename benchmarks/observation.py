@@ -1,6 +1,6 @@
 """What observing a run costs: CPU time of observed runs of the compiled engine, over plain ones.
 
-    python benchmarks/observation.py [--repeat 9]
+    python -m benchmarks.observation [--repeat 9]
 
 A round runs the graph plain and with each level of observation, one after the other in one
 process; shown is the median of the rounds' ratios, and how far the rounds lie apart (quartiles).

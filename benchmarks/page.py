@@ -1,6 +1,6 @@
 """The served workbench in a browser: opening it, a drag, a run; what a visitor waits for.
 
-    python benchmarks/page.py [--visits 5]
+    python -m benchmarks.page [--visits 5]
 
 Seconds as the page's own clock counts them.  *Painted* is the first paint, the grey blocks;
 *usable* is Run enabled and the graph drawn.  A *drag* is one step of a boundary by its arrow key,

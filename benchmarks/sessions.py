@@ -1,7 +1,7 @@
 """Several visitors at once: how long a drag and a run take, and whether every answer is right.
 
-    python benchmarks/sessions.py [--visitors 10] [--minutes 10] [--hostile] [--pause 1.0]
-    python benchmarks/sessions.py --visits 100
+    python -m benchmarks.sessions [--visitors 10] [--minutes 10] [--hostile] [--pause 1.0]
+    python -m benchmarks.sessions --visits 100
 
 Each visitor drags the boundary of Karate GCN to a place of its own choice, and now and then runs,
 half of the time with events, and then zooms into the timeline; the cycles, and those of every

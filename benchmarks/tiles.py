@@ -1,6 +1,6 @@
 """Speed of the compiled engine on blocks: tile products per second against numpy's.
 
-    python benchmarks/tiles.py [--repeat 5]
+    python -m benchmarks.tiles [--repeat 5]
 
 A sparse matrix of b × b blocks times a dense one, row by row, and nothing but the products through
 ``np.matmul`` on one batch of as many pairs of tiles, both in CPU time in the same run.

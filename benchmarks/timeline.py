@@ -1,6 +1,6 @@
 """The timeline of long runs: writing the file of events, opening it, and zooming into it.
 
-    python benchmarks/timeline.py [--events 2 100] [--nodes 60] [--folder FOLDER]
+    python -m benchmarks.timeline [--events 2 100] [--nodes 60] [--folder FOLDER]
 
 For each number of millions of intervals (busy ones and waits), waits of random lengths are handed
 over as the engine hands them over, a file is written of them and opened anew, and windows of 600

@@ -44,6 +44,17 @@ class FuseloomError(Exception):
     ----------
     rule : str
         One word for what was broken, the same for every error of a kind.
+
+    Examples
+    --------
+    >>> import fuseloom as fl
+    >>> try:
+    ...     fl.parse("y[i] = A[i,j] * x[j]")
+    ... except fl.FuseloomError as error:
+    ...     print(error.rule, error.line)
+    ...     print(error)
+    program 1
+    line 1, column 8: tensor A is neither declared nor assigned (hint: declare it, e.g. A: 8x8 csf)
     """
 
     rule: ClassVar[str] = "input"

@@ -155,6 +155,22 @@ def compile_program(
     ------
     FuseloomError
         Whatever stands in the way, naming it, the rule and the way out.
+
+    Examples
+    --------
+    >>> import fuseloom as fl
+    >>> program = fl.load("spmm")[0].program
+    >>> (region,) = fl.compile(program, "order T: i,k,j").regions
+    >>> region.order
+    ('i', 'k', 'j')
+    >>> print(region.table)
+        | A[i,k]                 | X[k,j]                  | T[i,j]
+    ----+------------------------+-------------------------+-----------
+    i   | LS(root)               | Rep(root,<A.i>)         | <A.i>
+    k   | LS(<A.i>)              | Locate(<X.i>,<A.k>.crd) | reduced
+    j   | (RepV)                 | LS(<X.k>)               | Acc1_k.crd
+    val | RepV(Val(<A.k>),<X.j>) | Val(<X.j>)              | Acc1_k.val
+    Acc1_k = Spacc1(inner=<X.j>.crd, outer=<A.k>.crd, MUL(<A.val>,<X.val>))
     """
     if schedule is None:
         schedule = Schedule()

@@ -17,6 +17,7 @@ from engine.dataflow.cost import Estimate, Mode, estimate
 from engine.dataflow.cost.estimate import Known
 from engine.dataflow.cost.executed import executed_region
 from engine.dataflow.sim.machine import Machine
+from engine.display import bar, shown, table
 from engine.errors import DataError, FuseloomError
 from engine.program.formats import suggestion
 from engine.program.storage import check_data
@@ -96,6 +97,17 @@ class WhatIf:
     def __str__(self) -> str:
         return "\n".join(text_table(_COLUMNS, [self._row(v) for v in (self.base, *self.variants)]))
 
+    def _repr_html_(self) -> str:
+        every = (self.base, *self.variants)
+        most = max((v.cycles or 0.0 for v in every), default=0.0) or 1.0
+        rows = []
+        for variant in every:
+            name, cycles, share, on_chip, reason = self._row(variant)
+            length = bar((variant.cycles or 0.0) / most, cycles) if cycles else reason
+            rows.append((name, length, share.replace("x", "×"), on_chip))
+        heads = ("change", "cycles, estimated", "of now", "on chip, bytes")
+        return shown(table(heads, rows, figures=(2, 3)))
+
     def _row(self, variant: Variant) -> tuple[str, ...]:
         now, then = self.base.cycles, variant.cycles
         return (
@@ -136,6 +148,17 @@ def what_if(
         If the machine has no such size, or not of that value.
     GraphError
         If channels would be too small.
+
+    Examples
+    --------
+    >>> import fuseloom as fl
+    >>> spmm, data = fl.load("spmm")
+    >>> found = fl.what_if(fl.compile(spmm.program), data, capacities=[2], lanes=[("i", 2)])
+    >>> print(found)
+    change                              cycles    of now    on chip, bytes
+    as it is                               107     1.00x         unbounded
+    channels of 2                          115     1.07x               668
+    i by 2 lanes                            71     0.66x         unbounded
     """
     machine = machine or Machine.default()
     known = check_data(compilation.program, data)
@@ -188,6 +211,16 @@ def capacity_pareto(
     ------
     DataError, GraphError
         As for :func:`what_if`.
+
+    Examples
+    --------
+    >>> import fuseloom as fl
+    >>> spmm, data = fl.load("spmm")
+    >>> for variant in fl.capacity_pareto(fl.compile(spmm.program), data, capacities=[2, 4, 8]):
+    ...     print(variant.change, variant.cycles, variant.on_chip)
+    channels of 2 115.0 600.0
+    channels of 4 110.0 696.0
+    channels of 8 107.0 944.0
     """
     machine = replace(machine or Machine.default(), channel_capacity=None)
     stored = check_data(compilation.program, data)

@@ -5,8 +5,9 @@ pages, and says how many rows it leaves out where there are many.
 """
 
 from engine.display.drawing import Drawing
-from engine.display.markup import Markup, tag
+from engine.display.markup import Content, Markup, tag
+from engine.display.plots import Line, Mark, plot
 from engine.display.style import shown
-from engine.display.tables import table
+from engine.display.tables import bar, table
 
-__all__ = ["Drawing", "Markup", "shown", "table", "tag"]
+__all__ = ["Content", "Drawing", "Line", "Mark", "Markup", "bar", "plot", "shown", "table", "tag"]

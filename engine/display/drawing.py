@@ -87,7 +87,16 @@ class Drawing:
 
 
 def beside(*drawings: Drawing, gap: float = 24.0) -> Drawing:
-    """Drawings from left to right, as one."""
+    """Drawings from left to right, as one.
+
+    Examples
+    --------
+    >>> from workbench.notebook import beside, streams
+    >>> print(beside(streams({"crd i": "0 2 S0 D"}), streams({"crd j": "1 S0 D"})))
+    crd i  0  2  S0  D
+    <BLANKLINE>
+    crd j  1  S0  D
+    """
     left, pieces = 0.0, []
     for one in drawings:
         pieces.append(tag("g", one.body, transform=f"translate({left:.1f} 0)"))
@@ -102,7 +111,16 @@ def beside(*drawings: Drawing, gap: float = 24.0) -> Drawing:
 
 
 def below(*drawings: Drawing, gap: float = 18.0) -> Drawing:
-    """Drawings from top to bottom, as one."""
+    """Drawings from top to bottom, as one.
+
+    Examples
+    --------
+    >>> from workbench.notebook import below, streams
+    >>> print(below(streams({"crd i": "0 2 S0 D"}), streams({"crd j": "1 S0 D"})))
+    crd i  0  2  S0  D
+    <BLANKLINE>
+    crd j  1  S0  D
+    """
     top, pieces = 0.0, []
     for one in drawings:
         pieces.append(tag("g", one.body, transform=f"translate(0 {top:.1f})"))

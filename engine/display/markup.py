@@ -71,5 +71,5 @@ def _attribute(key: str, value: str | float | bool | None) -> str:
     return f' {name}="{escape(text)}"'
 
 
-def _number(value: float) -> str:
+def _number(value: float | int) -> str:
     return f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from engine.display.markup import Content, Markup, tag
+from engine.display.markup import Content, Markup, joined, tag
 
 ROWS = 200
 """Rows that are shown, of a longer table."""
+WIDE = 90
+"""Pixels of the longest bar."""
 
 
 def table(
@@ -64,6 +66,23 @@ def table(
         tag("tbody", body),
         tag("tfoot", row(foot)) if foot else None,
     )
+
+
+def bar(share: float, text: str) -> Markup:
+    """A bar for a cell, and what it stands for.
+
+    Parameters
+    ----------
+    share : float
+        Its length as a share of the longest, from 0 to 1.
+
+    Examples
+    --------
+    >>> bar(0.5, "50%")
+    '<span class="bar" style="width:45px"></span> 50%'
+    """
+    wide = max(1, round(WIDE * min(share, 1.0)))
+    return joined([tag("span", class_="bar", style=f"width:{wide}px"), f" {text}"])
 
 
 def _cell(cell: Content, kind: str | None) -> Markup:

@@ -42,7 +42,9 @@ def figure(
 
     Examples
     --------
-    >>> figure("table4", "smoke", store=store).claims[1].got  # doctest: +SKIP
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     figure("table4", "smoke", store=Path(folder) / "runs.sqlite").claims[1].got
     1134.0
     """
     with RunStore(store) as runs, notes_beside(runs) as notes, InProcess() as executor:

@@ -17,6 +17,7 @@ from engine.dataflow.sim.machine import Machine
 from engine.dataflow.sim.program_runs import Run, simulate
 from engine.dataflow.sim.reports import Limits
 from engine.dataflow.space.stored import store_choices
+from engine.display.shows import Shows
 from engine.errors import CancelledError, FuseloomError, ScheduleError, SimulationError
 from engine.explore.certificate import Certificate, together
 from engine.explore.found import Best, Watcher
@@ -89,7 +90,7 @@ class Space:
 
 
 @dataclass(frozen=True)
-class Autoscheduled:
+class Autoscheduled(Shows, html="engine.explore.display:autoscheduled_html"):
     """A schedule that was found.
 
     Attributes

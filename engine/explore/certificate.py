@@ -7,9 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from engine.display.shows import Shows
+
 
 @dataclass(frozen=True)
-class Certificate:
+class Certificate(Shows, html="engine.explore.display:certificate_html"):
     """What is known of the best schedule there is.
 
     Attributes

@@ -142,6 +142,7 @@ MODELS: Mapping[str, Callable[..., Model]] = MappingProxyType(
         "spmv": spmv,
     }
 )
+"""Ready-made models by name."""
 ON_GRAPHS: Mapping[str, Callable[..., Model]] = MappingProxyType(
     {"gcn": gcn, "graphsage": graphsage}
 )
@@ -157,6 +158,7 @@ DATASETS: Mapping[str, DataSet] = MappingProxyType(
         "images": DataSet(_images, models=("autoencoder",)),
     }
 )  # fmt: skip
+"""Data sets by name; :func:`fitting` says which go with a model."""
 
 
 def _known(model: str) -> None:

@@ -67,10 +67,23 @@ class StoredTensor:
         Name, logical shape and format.
     levels : tuple of DenseLevel, CompressedLevel or SingletonLevel
         In storage order, outermost first.
-    values : (n, *tile) array of float32
+    values : array of float32, of shape (n, ...) with the tile
         One per position of the last level; one value for rank 0.  A blocked tensor has blocks
         of shape ``tensor.format.tile``, their axes in logical order; all their elements count
         as stored.
+
+    Examples
+    --------
+    >>> import fuseloom as fl
+    >>> import numpy as np
+    >>> tensor = fl.load("spmv", rows=3, columns=3)[0].program.tensor("A")
+    >>> stored = fl.StoredTensor.from_dense(tensor, np.array([[0, 2, 0], [0, 0, 0], [5, 0, 3]]))
+    >>> stored.nnz
+    3
+    >>> stored.levels[1].crd
+    array([1, 0, 2])
+    >>> stored.to_dense()[2]
+    array([5., 0., 3.])
     """
 
     tensor: Tensor

@@ -134,6 +134,21 @@ class Program(Shows, html="engine.program.display:program_html"):
         Inputs, intermediates and outputs, in order of declaration or first assignment.
     outputs : tuple of str
         Names of the tensors a user asked for.
+
+    Examples
+    --------
+    >>> import fuseloom as fl
+    >>> program = fl.load("spmv")[0].program
+    >>> print(program)
+    program spmv
+    A: 8x8 csr
+    x: 8 dense
+    y[i] = A[i,j] * x[j]
+    output y
+    >>> program.inputs, program.outputs
+    (('A', 'x'), ('y',))
+    >>> program.extents
+    ({'i': 8, 'j': 8},)
     """
 
     name: str

@@ -12,7 +12,7 @@ import fuseloom as fl
 from engine.dataflow.compiler import compile_region
 from engine.dataflow.cost.estimate import Known, estimate_region
 from engine.dataflow.fusion.region import FusedRegion
-from engine.dataflow.orders import RankedOrder, rank, ranked
+from engine.dataflow.orders import RankedOrder, rank, ranked, ranking
 from engine.errors import FuseloomError
 from engine.models import load
 from engine.program import check_data
@@ -152,3 +152,33 @@ def test_orders_are_judged_on_the_machine_they_run_on() -> None:
         known = Known(compiled.program, stored, machine=machine)
         entries = ranked(list(rank(compiled.regions[0].region, known, 100)))
         assert entries[0].covers(best.regions[0].own_order)
+
+
+def test_a_ranking_shows_every_graph_the_cheapest_first() -> None:
+    model, data = load("gcn", "karate")
+    found = ranking(fl.compile(model.program, model.presets["full"]), data)
+    assert (found.legal, len(found.graphs)) == (10, 5)
+    cycles = [entry.cycles for entry in found.graphs]
+    assert cycles == sorted(cycles)
+    html = found._repr_html_()
+    assert html.count('class="bar"') == 5
+    assert "width:90px" in html
+    assert str(found).splitlines()[1] == "i→k→k'→p→n→m: 49,435 cycles"
+
+
+def test_a_ranking_of_a_later_region_knows_what_earlier_ones_write() -> None:
+    model, data = load("gcn", "karate")
+    compiled = fl.compile(model.program, model.presets["partial"])
+    found = ranking(compiled, data, 1)
+    again = fl.estimate(fl.compile(model.program, str(compiled.resolved)), data)
+    assert found.region == "T5..Y"
+    assert found.graphs[0].cycles <= again.regions[1].cycles
+
+
+def test_a_ranking_names_what_cannot_be_built() -> None:
+    model, data = load("gcn", "karate")
+    found = ranking(fl.compile(model.program, model.presets["full"]), data)
+    refused = replace(found.graphs[0], cycles=inf, reason="too <deep>")
+    mixed = replace(found, graphs=(found.graphs[1], refused))
+    assert "too &lt;deep&gt;" in mixed._repr_html_()
+    assert str(mixed).endswith("too <deep>")

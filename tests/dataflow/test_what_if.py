@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -123,3 +124,13 @@ def test_known_on_another_machine_shares_what_was_executed(partial: fl.Compilati
     assert other.on(fl.Machine.default()) is known
     assert (other.kept, other.patterns) == (known.kept, known.patterns)
     assert other.done is not known.done
+
+
+def test_a_notebook_shows_bars_and_what_cannot_be_built():
+    model, data = load("spmm")
+    found = fl.what_if(fl.compile(model.program), data, lanes=[("i", 2)], capacities=[4])
+    html = found._repr_html_()
+    assert html.count('class="bar"') == 3
+    assert "1.00×" in html
+    refused = replace(found.variants[1], estimate=None, reason="a < b")
+    assert "a &lt; b" in replace(found, variants=(refused,))._repr_html_()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from xml.etree import ElementTree
 
-from engine.display import table, tag
-from engine.display.tables import ROWS
+from engine.display import bar, table, tag
+from engine.display.tables import ROWS, WIDE
 
 
 def test_a_table_is_well_formed_and_escaped() -> None:
@@ -21,3 +21,9 @@ def test_long_tables_say_what_they_leave_out() -> None:
     assert made.count("<tr>") == ROWS + 2  # with the head and the last line
     assert "… and 2 more rows" in made
     assert "more row<" in table(["n"], [["1"], ["2"]], limit=1)
+
+
+def test_bars_are_seen_and_no_longer_than_the_longest() -> None:
+    assert "width:1px" in bar(0.0, "none")
+    assert f"width:{WIDE}px" in bar(7.0, "all")
+    assert bar(1.0, "<5>").endswith(" &lt;5&gt;")

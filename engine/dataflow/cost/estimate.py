@@ -65,6 +65,18 @@ def estimate(
     ------
     DataError
         If the data do not fit the program, or an exact estimate would take too much.
+
+    Examples
+    --------
+    >>> import fuseloom as fl
+    >>> gcn, data = fl.load("gcn", "karate")
+    >>> expected = fl.estimate(fl.compile(gcn.program, gcn.presets["partial"]), data)
+    >>> for region in expected.regions:
+    ...     print(region.name, round(region.cycles), region.mode.value)
+    T1..H 11319 exact
+    T5..Y 2787 exact
+    >>> expected.low <= 14_106 <= expected.high  # what a run takes
+    True
     """
     known = Known.of(compilation.program, data, mode, machine)
     return Estimate(tuple(estimate_region(region, known) for region in compilation.regions))

@@ -59,7 +59,7 @@ def nest_classes(region: FusedRegion, *, buildable: bool = True) -> Iterator[Nes
     >>> from engine.program import parse
     >>> text = "A: 4x4 dense\\nB: 4x4 dense\\nT[i,j] = A[i,k] * B[k,j]"
     >>> sum(found.orders for found in nest_classes(fuse(parse(text))[0]))
-    6
+    3
     """
     yield from _Search(region, buildable).run()
 

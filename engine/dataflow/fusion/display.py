@@ -116,9 +116,12 @@ def order_html(pog: PartialOrderGraph, title: str = "the region") -> Markup:
 
 
 def region_html(region: FusedRegion) -> Markup:
-    """Its statements in its own indices, and their partial order."""
+    """Its statements in its own indices, their partial order, and circles that were broken."""
     head, *lines = str(region).splitlines()
     own = [line.strip() for line in lines if "=" in line and "→" not in line]
+    repairs = [tag("p", str(repair)) for repair in region.repairs]
     return Markup(
-        shown(tag("h4", head), tag("pre", "\n".join(own))) + order_html(region.pog, region.name)
+        shown(tag("h4", head), tag("pre", "\n".join(own)))
+        + order_html(region.pog, region.name)
+        + (shown(repairs) if repairs else "")
     )

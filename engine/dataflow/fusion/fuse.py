@@ -57,6 +57,15 @@ def fuse(
         If the schedule does not fit the program.
     OrderError
         If the constraints of a region form a cycle that nothing breaks.
+
+    Examples
+    --------
+    >>> import fuseloom as fl
+    >>> gcn, _ = fl.load("gcn", "karate")
+    >>> for region in fl.fuse(gcn.program, fl.Schedule.parse(gcn.presets["partial"])):
+    ...     print(region.name, region.default_order(), region.pog.count())
+    T1..H ('i', 'k', 'p', 'n') 5
+    T5..Y ('i', 'k', 'n', 'm') 1
     """
     return fuse_prepared(*prepare(program, schedule or Schedule()), share=share)
 

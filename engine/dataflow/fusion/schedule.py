@@ -190,6 +190,15 @@ class Schedule(Shows, html="engine.dataflow.fusion.display:schedule_html"):
     ----------
     settings : tuple
         Every directive that is neither a fusion nor an order, as they were given.
+
+    Examples
+    --------
+    >>> import fuseloom as fl
+    >>> schedule = fl.Schedule.parse("fuse T1..H; order T1..H: i,k,p,n; parallel i by 4")
+    >>> print(schedule)
+    fuse T1..H; order T1..H: i,k,p,n; parallel i by 4
+    >>> fl.Schedule.parse(str(schedule)) == schedule
+    True
     """
 
     fusions: tuple[Fuse, ...] = ()

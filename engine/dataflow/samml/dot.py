@@ -39,6 +39,13 @@ def to_dot(
     -----
     Node ids are ``n<id>`` and edge ids ``e<stream id>``, so that a view can find them again;
     the class of an edge is its stream's kind, so that a style sheet can colour it.
+
+    Examples
+    --------
+    >>> import fuseloom as fl
+    >>> graph = fl.compile(fl.load("spmv")[0].program).regions[0].graph
+    >>> fl.to_dot(graph).source.splitlines()[0]
+    'digraph y {'
     """
     drawing = graphviz.Digraph(graph.name)
     drawing.attr(rankdir=rankdir, bgcolor="transparent", nodesep="0.16", ranksep="0.32")

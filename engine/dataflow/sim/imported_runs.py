@@ -140,6 +140,16 @@ def run_imported(
         If a tensor is missing.
     SimulationError
         If the run fails: tokens that contradict each other, a deadlock, a limit.
+
+    Examples
+    --------
+    >>> import fuseloom as fl
+    >>> spmv, data = fl.load("spmv")
+    >>> tensors = {tensor.name: tensor for tensor in spmv.program.tensors}
+    >>> text = fl.export_sam(fl.compile(spmv.program).regions[0].graph, tensors).text
+    >>> run = fl.run_imported(fl.import_sam(text, {"A": (8, 8), "x": (8,)}), data)
+    >>> run.cycles, run.tokens
+    (38, 342)
     """
     machine = machine or Machine.default()
     bound = bind(imported.graph, data)

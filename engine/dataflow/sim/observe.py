@@ -50,6 +50,14 @@ class Observe:
     events : Path, optional
         Write every wait of every node to that file (:mod:`engine.dataflow.sim.events.store`),
         exactly, on either engine; of a program, one file per region (:meth:`part`).
+
+    Examples
+    --------
+    >>> import fuseloom as fl
+    >>> spmv, data = fl.load("spmv")
+    >>> run = fl.simulate(fl.compile(spmv.program), data, observe=fl.Observe(log=True))
+    >>> run.cycles == sum(segment.stop - segment.start for segment in run.regions[0].path.segments)
+    True
     """
 
     bins: int = 256

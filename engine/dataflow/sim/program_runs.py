@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import isfinite
 from typing import Any
 
 from engine.dataflow.compilation import Compilation, CompiledRegion
@@ -133,9 +134,23 @@ class Run:
         asked = tag("code", "check()")
         return shown(
             tag("h4", f"run: {self.cycles:,} cycles on machine {self.machine.name}"),
-            figures_html(rows, (self.cycles, self.work.flops, self.work.bytes)),
+            figures_html(
+                rows, (self.cycles, self.work.flops, self.work.bytes), self._memory_columns()
+            ),
             tag("p", f"{self.tokens:,} tokens; ", asked, " compares with the dense meaning."),
         )
+
+    def _memory_columns(self) -> list[tuple[str, list[str]]]:
+        """What the memory did for each region, if the machine has one."""
+        found = [r.result.memory for r in self.regions]
+        known = [stats for stats in found if stats is not None and isfinite(stats.peak)]
+        if len(known) < len(found) or not found:
+            return []
+        return [
+            ("of the memory's peak", [*(f"{stats.share:.1%}" for stats in known), ""]),
+            ("row hits", [*(f"{stats.hit_rate:.1%}" for stats in known), ""]),
+            ("wait of a read, cycles", [*(f"{stats.read_latency:.1f}" for stats in known), ""]),
+        ]
 
     def check(self, memory: int | None = None) -> Check:
         """Compare every tensor that was written with what the program means.
@@ -196,6 +211,16 @@ def simulate(
         If the data do not fit the program (before anything runs).
     SimulationError
         If a run deadlocks, exceeds a limit, or is cancelled.
+
+    Examples
+    --------
+    >>> import fuseloom as fl
+    >>> gcn, data = fl.load("gcn", "karate")
+    >>> run = fl.simulate(fl.compile(gcn.program, gcn.presets["full"]), data)
+    >>> run.cycles, run.check().ok
+    (49474, True)
+    >>> run.outputs["Y"].to_dense().shape
+    (34, 4)
     """
     machine = machine or Machine.default()
     program = compilation.program

@@ -45,6 +45,17 @@ class Limits:
         How to have more, for people.
     cycles : int, optional
         Most clock cycles of a node: a run that takes more is abandoned when it is noticed.
+
+    Examples
+    --------
+    >>> import fuseloom as fl
+    >>> spmv, data = fl.load("spmv")
+    >>> compiled = fl.compile(spmv.program)
+    >>> try:
+    ...     fl.simulate(compiled, data, limits=fl.Limits(tokens=10))
+    ... except fl.FuseloomError as error:
+    ...     print(error.rule)
+    limit
     """
 
     tokens: int | None = None

@@ -9,8 +9,7 @@ from typing import Any
 
 from engine.dataflow.samml.graph import Node
 from engine.dataflow.sim.result import EngineResult
-from engine.display import shown, table, tag
-from engine.display.markup import Content
+from engine.display import bar, shown, table, tag
 from engine.errors import SimulationError
 from engine.results.text_table import Align, Column, text_table
 
@@ -34,9 +33,6 @@ _COLUMNS = (
         ),
     ),
 )
-
-WIDE = 90
-"""Pixels of the bar of a node that works in every cycle."""
 
 
 @dataclass(frozen=True)
@@ -78,12 +74,6 @@ class NodeTrace:
 def _busiest(result: EngineResult, node: Node) -> int:
     put = [int(result.tokens[s]) for s in node.outputs if s is not None]
     return max(put or [int(result.taken[s]) for s in node.inputs], default=0)
-
-
-def _bar(share: float) -> list[Content]:
-    """A bar, and the share in figures."""
-    wide = max(1, round(WIDE * share))
-    return [tag("span", class_="bar", style=f"width:{wide}px"), f" {share:.0%}"]
 
 
 @dataclass(frozen=True)
@@ -171,7 +161,7 @@ class Trace:
                 f"{n.tokens_in:,}",
                 f"{n.tokens_out:,}",
                 f"{n.busy:,}",
-                _bar(self.busy_share(n)),
+                bar(self.busy_share(n), f"{self.busy_share(n):.0%}"),
                 f"{n.stall_input:,}",
                 f"{n.stall_output:,}",
                 f"{n.stall_memory:,}",

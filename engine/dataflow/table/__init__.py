@@ -4,6 +4,7 @@ makes which stream, its construction step by step, and edits with their legality
 
 from engine.dataflow.table.build import build_table
 from engine.dataflow.table.cells import Cell, CellKind, Column, Output, Step
+from engine.dataflow.table.construction import TableStep, construction
 from engine.dataflow.table.edits import Edit
 from engine.dataflow.table.table import CellChoices, FusionTable
 
@@ -16,5 +17,7 @@ __all__ = [
     "FusionTable",
     "Output",
     "Step",
+    "TableStep",
     "build_table",
+    "construction",
 ]

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from engine.dataflow.table.cells import VALUE_ROW, Cell, CellKind
+from engine.dataflow.table.construction import TableStep
+from engine.dataflow.table.part import TablePart
 from engine.dataflow.table.table import FusionTable
 from engine.display import Markup, shown, table, tag
 
@@ -70,13 +72,6 @@ def table_html(fusion: FusionTable, step: int | None = None) -> Markup:
         Of the construction, counted from 0; by default the finished table.
     """
     cells = fusion.cells if step is None else fusion.at(step)
-    rows = [
-        (
-            tag("code", "value" if row == VALUE_ROW else row),
-            *(_cell(cells.get((column.name, row))) for column in fusion.columns),
-        )
-        for row in fusion.rows
-    ]
     kinds = [k for k in CellKind if k in {cell.kind for cell in cells.values()} and LOOKS[k].sign]
     legend = (
         tag("span", tag("span", look.sign, class_="sign"), kind.value, title=look.says,
@@ -85,7 +80,7 @@ def table_html(fusion: FusionTable, step: int | None = None) -> Markup:
     )  # fmt: skip
     return shown(
         tag("h4", f"fusion table of {fusion.region.name}, order {' → '.join(fusion.order)}"),
-        table(["index", *(column.title for column in fusion.columns)], rows),
+        _grid(fusion, {place: _cell(cell) for place, cell in cells.items()}),
         tag("p", legend),
         tag("pre", "\n".join(map(str, fusion.accumulators.values())))
         if fusion.accumulators
@@ -93,11 +88,66 @@ def table_html(fusion: FusionTable, step: int | None = None) -> Markup:
     )
 
 
-def _cell(cell: Cell | None) -> Markup:
-    if cell is None:
-        return tag("td", "·", class_="quiet")
+PHASES: Mapping[str, str] = {
+    "leaves": "Tensors in memory: a scanner for each of their indices, and a load of their values.",
+    "repeats": "Indices that a tensor lacks: what it has is offered again for each coordinate.",
+    "compute": "What is computed: whose coordinates it has, and the arithmetic on values.",
+    "reduce": "Indices that are summed over go; an accumulator puts out what is left.",
+    "merge": "Levels that meet at one index become one: both cells now stand for what is joined.",
+}
+"""What is done in each phase of the construction."""
+
+
+def step_html(step: TableStep) -> Markup:
+    """The table after a step of its construction, with the cells marked that it fills."""
+    before, changed = step.before, step.changed
+    cells = {
+        place: _cell(cell, new=place in changed, was=before[place].text if place in before else "")
+        for place, cell in step.after.items()
+    }
+    return shown(
+        tag("h4", step.title),
+        tag("p", PHASES[step.step.phase], class_="quiet") if step.step else None,
+        _grid(step.table, cells),
+    )
+
+
+def part_html(part: TablePart) -> Markup:
+    """Some columns of a table, and how many others there are."""
+    fusion, cells = part.table, {place: _cell(cell) for place, cell in part.table.cells.items()}
+    others = f"{part.left_out} more columns" if part.left_out != 1 else "1 more column"
+    return shown(
+        tag("h4", f"fusion table of {fusion.region.name}, order {' → '.join(fusion.order)}"),
+        _grid(fusion, cells, part.columns),
+        tag("p", f"… and {others}", class_="quiet") if part.left_out > 0 else None,
+    )
+
+
+def _grid(
+    fusion: FusionTable,
+    cells: Mapping[tuple[str, str], Markup],
+    only: tuple[str, ...] | None = None,
+) -> Markup:
+    """Rows of indices and the values, columns of tensors."""
+    titles = {column.name: column.title for column in fusion.columns}
+    names = tuple(titles) if only is None else only
+    empty = tag("td", "·", class_="quiet")
+    rows = [
+        (
+            tag("code", "value" if row == VALUE_ROW else row),
+            *(cells.get((name, row), empty) for name in names),
+        )
+        for row in fusion.rows
+    ]
+    return table(["index", *(titles[name] for name in names)], rows)
+
+
+def _cell(cell: Cell, *, new: bool = False, was: str = "") -> Markup:
+    """A cell, marked if it is new, with what was there before."""
     look = LOOKS[cell.kind]
+    old = tag("div", "was ", tag("s", was)) if new and was else None
+    mark = " new" if new else ""
     if not look.sign:
-        return tag("td", cell.text, class_="quiet", title=look.says)
+        return tag("td", cell.text, old, class_=f"quiet{mark}", title=look.says)
     sign = tag("span", look.sign, class_="sign")
-    return tag("td", sign, cell.text, class_=f"made {look.family}", title=look.says)
+    return tag("td", sign, cell.text, old, class_=f"made {look.family}{mark}", title=look.says)

@@ -13,7 +13,6 @@ from engine.dataflow.fusion.directives import (
     Global,
     Locate,
     LocateLevel,
-    Order,
     Parallel,
     Setting,
     Span,
@@ -201,7 +200,7 @@ class _Base:
         orders = tuple(o for o in self.schedule.orders if (o.first, o.last) not in gone)
         return Schedule(
             (*kept, *fusions),
-            tuple(o for o in orders if isinstance(o, Order)),
+            orders,
             tuple(s for s in self.schedule.settings if stays(s)),
         )
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import isclose
 from typing import Any
 
 from engine.dataflow.compilation import Compilation, CompiledRegion
@@ -297,9 +298,14 @@ def _leaf(region: CompiledRegion, column: Column, around: tuple[str, ...]) -> Le
 
 def _in_rows(found: Recomputation, rows: float) -> Recomputation:
     """In rows, where each has as many values."""
-    if not rows or found.made % rows:
+    if not rows or not _whole(found.made / rows):
         return found
-    values = found.made / rows
-    if not values or found.needed % values:
+    values = round(found.made / rows)
+    if not values or not _whole(found.needed / values):
         return found
-    return replace(found, rows=rows, rows_needed=found.needed / values)
+    return replace(found, rows=rows, rows_needed=round(found.needed / values))
+
+
+def _whole(number: float) -> bool:
+    """Whether a number is whole, but for the rounding of what was added up from samples."""
+    return isclose(number, round(number), rel_tol=1e-9)

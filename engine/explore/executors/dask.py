@@ -12,6 +12,7 @@ of its jobs, and the workers end them.
 from __future__ import annotations
 
 import contextlib
+import gc
 import hashlib
 import logging
 import queue
@@ -176,7 +177,7 @@ class DaskWorkers:
         """A client of the scheduler, whose workers know what to do."""
         client = None
         try:
-            with _quiet():
+            with _quiet(), _uncollected():
                 client = Client(self._address, timeout=_CONNECT, set_as_default=False)
                 client.register_plugin(Processes(), name=self._name)
                 if self._progress is not None:
@@ -316,6 +317,23 @@ class _Open:
 def _close(client: Any) -> None:
     with contextlib.suppress(Exception), _quiet():
         client.close(timeout=1.0)
+
+
+@contextlib.contextmanager
+def _uncollected() -> Iterator[None]:
+    """No garbage is collected meanwhile.
+
+    A client that could not connect is closed when it is collected, for which it takes the lock that
+    the next client takes when it is made; collected just then, it waits for ever.
+    """
+    gc.collect()
+    on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if on:
+            gc.enable()
 
 
 @contextlib.contextmanager

@@ -23,7 +23,7 @@ Progress = Callable[[str, float, str], None]
 
 
 class Fate(Enum):
-    """How a job ended; but for the last, as the states of runs (:class:`State`)."""
+    """How a job ended; but for the last, as the :class:`~engine.explore.store.State` of a run."""
 
     DONE = "done"
     REFUSED = "refused"

@@ -82,9 +82,16 @@ class RunReader:
 
     Examples
     --------
-    >>> reader = RunReader(path)  # doctest: +SKIP
-    >>> reader.alike(Subject(text, data, machine), latest=60, fastest=20).total  # doctest: +SKIP
-    60
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from engine.explore.store import RunStore
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "runs.sqlite"
+    ...     RunStore(path).close()
+    ...     with RunReader(path) as reader:
+    ...         subject = Subject("y[i] = x[i]", "0" * 64, "0" * 64)
+    ...         reader.alike(subject, latest=60, fastest=20).total
+    0
     """
 
     def __init__(self, path: str | Path) -> None:

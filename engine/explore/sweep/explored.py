@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from engine.display.shows import Shows
 from engine.explore.store import Outcome, State
 from engine.results.document import finite
 from engine.results.text_table import Align, Column, text_table
@@ -90,7 +91,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Explored:
+class Explored(Shows, html="engine.explore.sweep.display:explored_html"):
     """The rows of a sweep, in the order of its space.
 
     Attributes
@@ -162,10 +163,6 @@ class Explored:
 
     def __str__(self) -> str:
         return "\n".join(self.lines())
-
-    def _repr_html_(self) -> str:
-        shown: str = self.frame.to_html(max_rows=SHOWN)
-        return shown
 
     def lines(self, shown: int = SHOWN) -> list[str]:
         """A table of the rows with the fewest cycles."""

@@ -97,6 +97,14 @@ class Base:
         ``best``, ``first`` or ``all``, of regions whose order the schedule leaves open.
     capacity : str or None
         As the axis: tokens, ``sized`` or ``none``; None for what the machine has.
+
+    Examples
+    --------
+    >>> import fuseloom as fl
+    >>> base = fl.Base("gcn", "karate", preset="partial", capacity="sized")
+    >>> found = fl.explore(fl.Space(base, {"lanes.i": [1, 2]}))
+    >>> [row.estimated for row in found.rows]
+    [15353.715791875857, 8005.715791875856]
     """
 
     of: str | Given = "gcn"
@@ -136,6 +144,13 @@ class Space:
     ------
     DataError, SimulationError
         If there is no such axis, or a value can be none of its.
+
+    Examples
+    --------
+    >>> import fuseloom as fl
+    >>> axes = {"preset": ["partial", "full"], "lanes.i": [1, 2, 4]}
+    >>> fl.Space(fl.Base("gcn", "karate"), axes).size
+    6
     """
 
     base: Base = field(default_factory=Base)

@@ -65,8 +65,8 @@ def from_mlir(
     ...     outs(%0 : tensor<4xf32>) -> tensor<4xf32>
     ...   return %y : tensor<4xf32>
     ... }''')
-    >>> print(imported.program.statements[0].out, imported.schedule)
-    y[i] order y: i,j
+    >>> imported.program.inputs, str(imported.program.statements[0].out)
+    (('A', 'x'), 'y[i]')
     """
     try:
         return _Translator(parse_file(text)).run(shapes or {})

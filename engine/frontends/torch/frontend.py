@@ -74,8 +74,11 @@ def from_torch(
 
     Examples
     --------
-    >>> import torch  # doctest: +SKIP
-    >>> from_torch(torch.nn.Linear(4, 2), torch.ones(3, 4)).check().ok  # doctest: +SKIP
+    >>> import fuseloom as fl
+    >>> import torch
+    >>> imported = fl.from_torch(torch.nn.Linear(4, 2), torch.ones(3, 4))
+    >>> run = fl.simulate(fl.compile(imported.program), imported.data)
+    >>> imported.check(run.outputs).ok
     True
     """
     torch = load_torch()

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from engine.display.shows import Shows
 from engine.errors import DataError
 from engine.program import Masked, Program, StoredTensor, evaluate
 
@@ -71,7 +72,7 @@ class ImportedKernel:
 
 
 @dataclass(frozen=True)
-class Agreement:
+class Agreement(Shows, html="engine.frontends.torch.display:agreement_html"):
     """Largest difference from the module's output, relative to its largest magnitude."""
 
     error: float
@@ -87,7 +88,7 @@ class Agreement:
 
 
 @dataclass(frozen=True, eq=False)
-class Imported:
+class Imported(Shows, html="engine.frontends.torch.display:imported_html"):
     """A PyTorch module as a program.
 
     Attributes

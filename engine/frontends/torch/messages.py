@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -45,12 +46,24 @@ HINTS = {
 
 
 def where(node: Any) -> str:
-    """``file.py:12 (`code`)`` of a node, or its name in the traced graph."""
+    """``file.py:12 (`code`)`` of a node, or its name in the traced graph.
+
+    Of a cell of a notebook, which is in no file that anybody knows: ``In[3], line 12 (`code`)``.
+    """
     place = location(node)
     if place is None:
         return f"node {node.name}"
     path, line, code = place
-    return f"{path}:{line}" + (f" (`{code}`)" if code else "")
+    cell = _cell(path)
+    return (f"{cell}, line {line}" if cell else f"{path}:{line}") + (f" (`{code}`)" if code else "")
+
+
+def _cell(path: str) -> str:
+    """What IPython calls the cell that it compiled under that name; empty for files."""
+    ipython = sys.modules.get("IPython")
+    shell = None if ipython is None else ipython.get_ipython()
+    named = getattr(getattr(shell, "compile", None), "format_code_name", lambda _: None)(path)
+    return named[1] if named else ""
 
 
 def location(node: Any) -> tuple[str, int, str] | None:

@@ -9,6 +9,7 @@ from engine.dataflow.fusion.display import order_drawing, order_html
 from engine.dataflow.fusion.pog import Edge, Origin, PartialOrderGraph
 from engine.dataflow.fusion.schedule import Schedule
 from engine.models import load
+from engine.program import parse
 
 
 def test_a_schedule_by_directive() -> None:
@@ -46,3 +47,10 @@ def test_a_circle_and_nothing_at_all() -> None:
     assert arrows(pog("ij", "ji")) == 2
     assert "no order satisfies" in order_html(pog("ij", "ji"))
     assert "Nothing constrains it." in order_html(PartialOrderGraph(("i",), ()))
+
+
+def test_a_region_says_which_circle_was_broken_and_how() -> None:
+    text = "A: 4x4 dcsr\nG[i,j] = A[i,k] * A[j,k]"
+    asked = compile_program(parse(text), "order G: i,k,j").regions[0].region
+    assert "the cycle of j, k is broken: store A' a second time" in asked._repr_html_()
+    assert "broken" not in compile_program(parse(text)).regions[0].region._repr_html_()

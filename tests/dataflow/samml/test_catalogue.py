@@ -76,6 +76,7 @@ OTHER_WORDS = {
     "engine/dataflow/sim/conformance/vectors.py": "the dialect of the reference's vectors",
     "engine/dataflow/sim/conformance/conform.py": "likewise",
     "engine/dataflow/table/table_draft.py": "phases of building a table; one is called reduce",
+    "engine/dataflow/table/display.py": "likewise",
     "workbench/base/tokens.py": "families of colours; some are called after primitives",
     "workbench/graph/net.py": "likewise",
     "workbench/graph/view.py": "likewise",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import random
 import signal
@@ -11,9 +12,11 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
+from distributed import Client
 
 from engine.errors import DataError, FuseloomError
 from engine.explore.executors import Answer, Fate, Job, JobLimits, keep_runs
@@ -129,12 +132,29 @@ def test_sweeps_are_the_same_bit_for_bit(cluster: Cluster, tmp_path: Path) -> No
     assert [row.cycles for row in here] == [row.cycles for row in there]
 
 
+def test_no_client_is_collected_while_another_is_made(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A lock is held then that its end would wait for."""
+    seen = []
+
+    def made(*given: Any, **named: Any) -> Any:
+        seen.append(gc.isenabled())
+        return Client(*given, **named)
+
+    monkeypatch.setattr("engine.explore.executors.dask.Client", made)
+    with DaskWorkers(cluster.address):
+        assert seen == [False]
+        assert gc.isenabled()
+
+
 def test_nobody_there_and_other_versions(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("engine.explore.executors.dask._CONNECT", 0.5)
     with pytest.raises(FuseloomError, match=r"answers at tcp://127\.0\.0\.1:1"):
         DaskWorkers("tcp://127.0.0.1:1")
     with pytest.raises(FuseloomError, match="no Dask scheduler answers"):
         DaskWorkers("no address")
+    assert gc.isenabled()
     monkeypatch.undo()
     with DaskWorkers(cluster.address) as executor:
         monkeypatch.setattr("engine.explore.executors.dask.engine_version", lambda: "0.0.0")

@@ -6,10 +6,12 @@ import inspect
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 import torch
 import torch.nn.functional as F  # noqa: N812
+from IPython.core.interactiveshell import InteractiveShell
 from torch import nn
 
 import fuseloom as fl
@@ -64,3 +66,17 @@ def test_a_refusal_names_the_line_of_the_users_module() -> None:
     here = Path(__file__).name
     assert f"{here}:{line}" in text or f"{here}:{line - 1}" in text
     assert "(hint: compute it outside" in text
+
+
+def test_a_cell_of_a_notebook_is_called_as_the_notebook_calls_it() -> None:
+    shell = InteractiveShell()
+    shell.run_cell("import fuseloom as fl\nimport torch\nx = torch.ones(2, 3)", store_history=True)
+    shell.run_cell(
+        "class Sum(torch.nn.Module):\n    def forward(self, x):\n        return x.cumsum(1)\n"
+        "def refused():\n    try:\n        fl.from_torch(Sum(), x)\n"
+        "    except fl.FuseloomError as problem:\n        return str(problem)",
+        store_history=True,
+    )
+    with patch("IPython.get_ipython", return_value=shell):
+        said = shell.user_ns["refused"]()
+    assert "not supported, at In[2], line 3 (`return x.cumsum(1)`)" in said

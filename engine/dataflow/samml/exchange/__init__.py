@@ -42,6 +42,17 @@ def import_sam_text(
     ------
     FuseloomError
         If the text is no such graph, naming line or node, rule and way out.
+
+    Examples
+    --------
+    >>> import fuseloom as fl
+    >>> spmv, data = fl.load("spmv")
+    >>> text = fl.export_sam(fl.compile(spmv.program).regions[0].graph, {
+    ...     tensor.name: tensor for tensor in spmv.program.tensors
+    ... }).text
+    >>> imported = fl.import_sam(text, {"A": (8, 8), "x": (8,)})
+    >>> sorted(imported.tensors), imported.repairs
+    (['A', 'x'], ())
     """
     dot = parse_dot(text, source)
     return import_marked(dot, shapes) if is_marked(dot) else import_sam(sam_file(dot), shapes)

@@ -63,6 +63,15 @@ def export_sam(graph: Graph, tensors: Mapping[str, Tensor], *, strict: bool = Fa
     ------
     GraphError
         In strict mode, naming the node, the rule and the way out; or if a tensor is undeclared.
+
+    Examples
+    --------
+    >>> import fuseloom as fl
+    >>> program = fl.load("spmv")[0].program
+    >>> tensors = {tensor.name: tensor for tensor in program.tensors}
+    >>> made = fl.export_sam(fl.compile(program).regions[0].graph, tensors)
+    >>> made.text.splitlines()[0]
+    'digraph SAM {'
     """
     made = _Exporter(graph, tensors)
     text = made.text()

@@ -77,6 +77,17 @@ def export_tortilla(graph: Graph, tensors: Mapping[str, Tensor]) -> TortillaExpo
     ------
     GraphError
         If the simulator could not run it: naming the node, the rule and the way out.
+
+    Examples
+    --------
+    >>> import fuseloom as fl
+    >>> program = fl.load("spmm")[0].program
+    >>> tensors = {tensor.name: tensor for tensor in program.tensors}
+    >>> made = fl.export_tortilla(fl.compile(program).regions[0].graph, tensors)
+    >>> for note in made.warnings:
+    ...     print(note.node + ":", note.text)
+    Acc1_k: fails in the target where a row begins with an empty fiber (samml.md §9.5)
+    LW T.j: records a first fiber that is empty, though its coordinate was dropped (samml.md §9.11)
     """
     missing = [k for k in tensors_of(graph)[0] if k.partition("@")[0] not in tensors]
     if missing:

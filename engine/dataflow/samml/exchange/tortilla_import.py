@@ -49,6 +49,22 @@ def import_tortilla(data: bytes, folder: TensorFolder, block: int | None = None)
         If it is no such graph, or one the machine cannot run: naming operation, rule, way out.
     DataError
         If a tensor's files are missing or do not fit.
+
+    Examples
+    --------
+    >>> import fuseloom as fl
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from engine.dataflow.samml.exchange import TensorFolder
+    >>> spmm, data = fl.load("spmm")
+    >>> graph = fl.compile(spmm.program).regions[0].graph
+    >>> tensors = {tensor.name: tensor for tensor in spmm.program.tensors}
+    >>> with TemporaryDirectory() as made:
+    ...     folder = Path(made)
+    ...     fl.export_tortilla(graph, tensors).save(folder, data)
+    ...     read = fl.import_tortilla((folder / "op.bin").read_bytes(), TensorFolder(folder))
+    >>> sorted(read.imported.tensors)
+    ['A', 'X']
     """
     if block is not None and block not in BLOCKS:
         raise GraphError(f"blocks of edge {block} have no timing", hint=f"known: {BLOCKS}")

@@ -93,6 +93,21 @@ def judge(op: str, generator: Twin, path: str | Path = PRIMITIVES) -> Judged:
     ------
     SimulationError
         If there is no such primitive, or no vector has it.
+
+    Examples
+    --------
+    >>> from engine.dataflow.sim.tokens import DONE
+    >>> from workbench.notebook import judge
+    >>> def repeat_signal(node):
+    ...     while True:  # hands everything on, which is not what a repeat signal is
+    ...         token = yield node.inputs[0].take
+    ...         yield node.outputs[0].put(token)
+    ...         if token is DONE:
+    ...             return
+    ...         node.clock += 1
+    >>> judged = judge("repsig", repeat_signal)
+    >>> judged.ok, judged.problem
+    (False, "vector 10, crd output, token 1: yours is 1, the machine's R")
     """
     if not callable(generator):
         raise SimulationError(

@@ -31,6 +31,7 @@ from engine.dataflow.sim.dram.state import (
     LATENCY_WRITES,
     STRIDE,
 )
+from engine.display.shows import Shows
 from engine.results.document import finite
 from engine.results.text_table import Column, text_table
 
@@ -72,7 +73,7 @@ class ChannelStats:
 
 
 @dataclass(frozen=True)
-class MemoryStats:
+class MemoryStats(Shows, html="engine.dataflow.sim.dram.display:memory_html"):
     """What a memory did in a run.
 
     Attributes

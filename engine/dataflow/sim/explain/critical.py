@@ -21,6 +21,7 @@ from engine.dataflow.sim.machine import Machine
 from engine.dataflow.sim.observe import Observe
 from engine.dataflow.sim.ports import is_port
 from engine.dataflow.sim.result import EngineResult
+from engine.display.shows import Shows
 from engine.errors import SimulationError
 
 PASSES = 8
@@ -106,7 +107,7 @@ class WhatIf:
 
 
 @dataclass(frozen=True)
-class CriticalPath:
+class CriticalPath(Shows, html="engine.dataflow.sim.explain.display:path_html"):
     """The path of one run.
 
     Attributes

@@ -23,7 +23,9 @@ from engine.dataflow.sim.twins.interpreter import Interpreter, Task
 from engine.errors import SimulationError
 
 MOST_CYCLES = 10_000
+"""Cycles that a recording has at most, by default."""
 MOST_TOKENS = 200_000
+"""Tokens that a recording has at most, by default."""
 _FIRST = 512
 """Cycles after which it is first looked how many tokens there are."""
 
@@ -102,8 +104,7 @@ class _Run:
         self.run = Interpreter(
             bound, machine, log=True, observe=Observe(log=True), progress=progress, until=until
         )
-        with np.errstate(all="ignore"):  # as in the ordinary run
-            self.run.advance()
+        self.run.advance()
         self.rest = any(task.process.clock > until and not task.finished for task in self.run.tasks)
         self.blocked = [] if self.rest else self.run.blocked()
 

@@ -130,6 +130,7 @@ class Interpreter:
             raise stuck_error(self.graph, blocked, lambda stream: self.channels[stream].capacity)
         return self.result()
 
+    @np.errstate(all="ignore")  # overflow, 0/0 and the like are values, as on the machine
     def advance(self) -> None:
         """Run every node until it ends, lacks something or rests."""
         ready = deque(self.graph.topological())
@@ -327,7 +328,6 @@ def run(
 
     ``observe`` says what the result's ``observed`` is to hold.
     """
-    with np.errstate(all="ignore"):  # overflow, 0/0 and the like are values, as on the machine
-        return Interpreter(
-            bound, machine, log=log, observe=observe, progress=progress, limits=limits
-        ).run()
+    return Interpreter(
+        bound, machine, log=log, observe=observe, progress=progress, limits=limits
+    ).run()
