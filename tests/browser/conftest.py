@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import faulthandler
+import inspect
+import json
 import os
 import shutil
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from typing import Any, NamedTuple
 
 import panel as pn
 import pytest
-from panel.tests.util import serve_component
+from panel.tests.util import serve_component, wait_until
 
+from workbench.base.desk import desk_of
 from workbench.explorer import explorer
 from workbench.state import saving
 from workbench.state.session import Session
@@ -26,7 +32,7 @@ ARGUMENTS = (
 )
 PATIENCE = 60_000
 """Milliseconds to wait for a condition; a loaded machine takes long for everything."""
-NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
+NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "chrome")
 LOCAL = ("http://localhost:", "http://127.0.0.1:", "ws://localhost:", "data:", "blob:")
 
 
@@ -89,13 +95,23 @@ class Strict:
         route.abort()
 
     def held(self) -> None:
-        """Assert that it has not."""
-        assert not self.external, f"the page asked the network for {self.external}"
-        assert not self.errors, self.errors
+        """Assert that it has not since the last time."""
+        external, errors = self.external[:], self.errors[:]
+        self.external.clear()
+        self.errors.clear()
+        assert not external, f"the page asked the network for {external}"
+        assert not errors, errors
 
 
 @pytest.fixture
-def page(context, viewport) -> Iterator:
+def page(request, viewport) -> Any:
+    """A page of the test's own, or with ``bench`` or ``session`` that of its module's bench."""
+    shared = "bench" in request.fixturenames
+    return request.getfixturevalue("bench").page if shared else request.getfixturevalue("own_page")
+
+
+@pytest.fixture
+def own_page(context, viewport) -> Iterator:
     """A page that fails its test on an external request or an uncaught error."""
     opened = context.new_page()
     opened.set_viewport_size(viewport)
@@ -109,11 +125,47 @@ def page(context, viewport) -> Iterator:
     strict.held()
 
 
+def at_the_server(what: Callable[[], Any]) -> Any:
+    """Do it in the thread of the server, if one runs, and wait for it.
+
+    A page's change and a test's at the same time, in two threads, would take each other's document.
+    """
+    threads = list(pn.state._threads.values())
+    if not threads or threading.current_thread() in threads:
+        return what()
+    result: Future[Any] = Future()
+
+    def carry_out() -> None:
+        try:
+            result.set_result(what())
+        except BaseException as problem:
+            result.set_exception(problem)
+
+    threads[-1].asyncio_loop.call_soon_threadsafe(carry_out)
+    return result.result(PATIENCE / 1000)
+
+
+class Visited:
+    """A session whose page is open: what a test calls or sets happens where its page lives."""
+
+    def __init__(self, session: Session) -> None:
+        object.__setattr__(self, "_session", session)
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self._session, name)
+        if not inspect.ismethod(value):
+            return value
+        return lambda *given, **named: at_the_server(lambda: value(*given, **named))
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        at_the_server(lambda: setattr(self._session, name, value))
+
+
 class Bench(NamedTuple):
     """A whole bench that the tests of a module share."""
 
     page: Any
-    session: Session
+    session: Visited
     strict: Strict
     start: dict[str, Any]
 
@@ -126,46 +178,107 @@ def opened(browser, request) -> Iterator[Bench]:
     page = context.new_page()
     session = Session(*getattr(request.module, "DESIGN", ("gcn", "karate")))
     strict = Strict(page)
-    show(page, session)
-    yield Bench(page, session, strict, saving.save(session))
+    yield Bench(page, show(page, session), strict, saving.save(session))
     context.close()
-    pn.state.kill_all_servers()
-    pn.state.cache.clear()
+    stop_servers()
+
+
+_REMEMBERED = """() => {
+  const changed = Object.entries(localStorage).some(
+    ([key, value]) => key === 'fuseloom:theme' || /"(sizes|folded)":{"/.test(value))
+  localStorage.clear()
+  return changed
+}"""
+"""Whether a reload shows something else than a first visit; forgotten afterwards."""
 
 
 @pytest.fixture
-def bench(opened) -> Iterator[Bench]:
-    """The module's bench as it was at first: its design, no runs, the first tab, its size."""
+def bench(opened, viewport) -> Iterator[Bench]:
+    """The module's bench as it was at first: design, no runs, first tab, size, theme, panes."""
     page, session = opened.page, opened.session
-    page.set_viewport_size({"width": 1280, "height": 900})
-    session.param.update(records={}, latest=None, pinned="", promises={})
-    session.param.update(cell=("", ""), node=-1)
-    saving.restore(session, opened.start, [])
+    page.set_viewport_size(viewport)
+    at_the_server(lambda: _as_at_first(session, opened.start))
+    if page.evaluate(_REMEMBERED):
+        page.reload()
+        page.locator("g.node").first.wait_for(timeout=2 * PATIENCE)
+        at_the_server(lambda: session.param.update(cell=("", ""), node=-1))
     page.keyboard.press("Escape")
     page.get_by_role("tab", name="Graph").click()
+    _shows_what_there_is(page, session)
     page.locator("g.node:visible").first.wait_for()
     yield opened
     opened.strict.held()
 
 
-def show(page, session: Session) -> None:
-    """Open a session's page and wait until it is drawn."""
-    serve_component(page, lambda: explorer(session))
+_DRAWN = """() => Bokeh.documents.flatMap(d => [...d._all_models.values()])
+  .map(m => m.data?.attributes?.drawn).filter(text => text !== undefined && text !== '{}')"""
+"""What components of the page draw, as JSON."""
+
+
+def _shows_what_there_is(page, session: Visited) -> None:
+    """Wait until every component of the page draws what the session's desk has, all of it."""
+    desk = desk_of(session._session)
+
+    def same() -> bool:
+        held = [json.loads(text) for text in desk.parts.values()]
+        seen = [json.loads(text) for text in page.evaluate(_DRAWN)]
+        return all(any(_holds(view, part) for part in held) for view in seen)
+
+    wait_until(same, page, timeout=PATIENCE)
+
+
+def _holds(view: dict[str, Any], part: Any) -> bool:
+    """Whether a component's view is this part, with what the component itself adds."""
+    return isinstance(part, dict) and part.items() <= view.items() if part else view == part
+
+
+def _as_at_first(session: Session, start: dict[str, Any]) -> None:
+    session.param.update(records={}, latest=None, pinned="", promises={})
+    session.param.update(cell=("", ""), node=-1)
+    saving.restore(session, start, [])
+
+
+def visited(page, session: Session, component: Callable[[Session], Any]) -> Visited:
+    """Serve a component on a session and open it; the session, for changes from now on."""
+    try:
+        serve_component(page, lambda: component(session))
+    except Exception:
+        faulthandler.dump_traceback()  # what the server was doing instead
+        raise
+    return Visited(session)
+
+
+def show(page, session: Session) -> Visited:
+    """Open a session's bench and wait until it is drawn; the session, for changes from now on."""
+    shown = visited(page, session, explorer)
     page.locator("g.node").first.wait_for(timeout=2 * PATIENCE)
+    return shown
+
+
+def stop_servers(*but: str) -> None:
+    """End them, and wait until they have: what they still do is not the next test's concern."""
+    state = pn.state
+    threads = [state._threads[name] for name in state._threads if name not in but]
+    for thread in threads:
+        thread.stop()
+    for thread in threads:
+        thread.join(PATIENCE / 1000)
+    for name in set(state._servers) - set(but):
+        del state._servers[name]
+        state._threads.pop(name, None)
+    if not but:
+        state.cache.clear()
 
 
 @pytest.fixture
-def session(page) -> Session:
-    """A session whose page is open and drawn."""
-    session = Session("gcn", "karate")
-    show(page, session)
-    return session
+def session(bench) -> Visited:
+    """The session of the module's bench."""
+    return bench.session
 
 
 @pytest.fixture(autouse=True)
 def _no_servers_left(request) -> Iterator:
+    before = tuple(pn.state._servers)  # the module's bench, if it has been opened
     yield
-    if "opened" in request.fixturenames:
-        return  # the module's last test ends it
-    pn.state.kill_all_servers()
-    pn.state.cache.clear()
+    if "opened" not in request.fixturenames:
+        stop_servers(*before)

@@ -8,9 +8,7 @@ import re
 import pytest
 from panel.tests.util import wait_until
 
-from workbench.state.session import Session
-
-from .conftest import PATIENCE, show
+from .conftest import PATIENCE
 
 try:
     from playwright.sync_api import expect
@@ -46,6 +44,21 @@ def test_everything_is_on_one_screen_at_every_size(page, session):
     expect(page.locator(".app.stacked")).to_be_visible()
     page.locator(".app").evaluate("app => app.scrollTo(0, app.scrollHeight)")
     expect(page.locator("[data-action=run]")).to_be_in_viewport()
+
+
+def test_a_low_window_shows_the_whole_table(page, session):
+    page.locator("[data-preset=full]").click()
+    expect(page.locator("section.region")).to_have_count(1)
+    code = page.locator(".kernel code").first
+    page.set_viewport_size({"width": 1280, "height": 720})
+    expect(code).to_be_hidden()  # it stands in the tooltip
+    assert "T1[i,p] = A[i,k] * X[k,p]" in page.locator(".kernel").first.get_attribute("title")
+    value = page.locator("[data-pane=table] tr.value").bounding_box()
+    steps = page.locator("[data-pane=table] .stepper").bounding_box()
+    assert value["y"] + value["height"] <= steps["y"]
+    assert steps["y"] + steps["height"] <= box(page, "bottom")["y"]
+    page.set_viewport_size({"width": 1440, "height": 900})
+    expect(code).to_be_visible()
 
 
 def test_panes_are_sized_folded_and_remembered(page, session):
@@ -156,9 +169,8 @@ def test_a_design_is_shared_saved_and_opened(page, session, tmp_path):
     expect(page.locator("section.region")).to_have_count(8)
 
 
-def test_a_long_program_is_seen_at_once_and_its_table_folds(page):
-    session = Session("gpt3", "bigbird")
-    show(page, session)
+def test_a_long_program_is_seen_at_once_and_its_table_folds(page, session):
+    session.choose("gpt3", "bigbird")
     page.set_viewport_size({"width": 1440, "height": 900})
     expect(page.locator(".map .dot").first).to_be_visible()
     heads = [u for u in session.built.units if u.name == "QKV"]
@@ -183,7 +195,7 @@ def test_a_long_program_is_seen_at_once_and_its_table_folds(page):
 def test_the_partial_order_says_why(page, session):
     edge = page.locator(".pog .edge").first
     expect(edge.locator("title")).to_contain_text("outside", use_inner_text=False)
-    assert page.locator(".pog .index").count() == len(session.current.own_order)
+    expect(page.locator(".pog .index")).to_have_count(len(session.current.own_order))
 
 
 def test_the_theme_stays_after_a_reload(page, session):

@@ -88,7 +88,7 @@ def test_drag_a_boundary_run_and_be_refused(page, session):
 
 
 def test_a_better_schedule_is_found_and_loaded(page, session):
-    page.get_by_role("button", name="unfused", exact=False).first.click()
+    page.locator("[data-preset=unfused]").click()
     expect(page.locator("section.region")).to_have_count(8)
     unfused = session.estimate.cycles
     search = page.locator("[data-action=search]")
@@ -119,7 +119,7 @@ def test_a_button_pressed_while_a_change_is_under_way_is_obeyed_under_the_lock(
     run_and_wait(page, page.locator("[data-action=run]").click)
     page.get_by_role("tab", name="Timeline").click()
     expect(page.locator("canvas[role=application]")).to_be_visible()
-    page.get_by_role("button", name="full", exact=False).first.click()
+    page.locator("[data-preset=full]").click()
     expect(page.locator("section.region")).to_have_count(1)
     ((_, _, document, _), *_) = state._views.values()
 
@@ -179,7 +179,7 @@ def test_the_keyboard_can_do_the_same(page, session):
 
 
 def test_cancel_ends_a_run_at_once(page, session):
-    page.get_by_role("button", name="full", exact=False).first.click()
+    page.locator("[data-preset=full]").click()
     expect(page.locator("section.region")).to_have_count(1)
     page.locator("[data-action=run]").click()
     cancel = page.locator("[data-action=cancel]")
@@ -220,7 +220,7 @@ def test_references_steps_orders_and_graph(page, session):
 
 def test_a_hidden_graph_is_drawn_when_it_is_shown(page, session):
     page.get_by_role("tab", name="Costs").click()
-    page.get_by_role("button", name="full", exact=False).first.click()
+    page.locator("[data-preset=full]").click()
     expect(page.locator("section.region")).to_have_count(1)
     page.wait_for_timeout(500)
     page.get_by_role("tab", name="Graph").click()
@@ -243,9 +243,9 @@ def test_texts_show_errors_in_place(page, session):
 @pytest.mark.parametrize("viewport", [{"width": w, "height": 900} for w in (1280, 1920)])
 def test_the_page_fits_in_both_themes(page, session):
     for _ in range(2):
-        page.get_by_role("button", name="unfused", exact=False).first.click()
+        page.locator("[data-preset=unfused]").click()
         expect(page.locator("section.region")).to_have_count(8)
-        page.get_by_role("button", name="full", exact=False).first.click()
+        page.locator("[data-preset=full]").click()
         expect(page.locator("section.region")).to_have_count(1)
         wide = page.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
         assert wide[0] <= wide[1]

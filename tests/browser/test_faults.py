@@ -20,7 +20,7 @@ from workbench.state.session import Session
 from workbench.state.shared import look
 
 from ..workbench.outcomes import outcome
-from .conftest import PATIENCE, show
+from .conftest import PATIENCE, show, visited
 from .test_explorer import centre, drag
 
 try:
@@ -42,8 +42,7 @@ def test_a_line_that_is_cut_during_a_drag_loses_nothing(browser):
     context = browser.new_context()  # a lost line is an error on the console
     page = context.new_page()
     page.add_init_script(LINES)
-    session = Session("gcn", "karate")
-    show(page, session)
+    session = show(page, Session("gcn", "karate"))
     session.finish(session.built, outcome(1_234, session=session))
     expect(page.locator("div[data-run]")).to_have_count(1)
     before = session.design
@@ -70,8 +69,7 @@ def test_a_line_that_is_cut_during_a_drag_loses_nothing(browser):
 
 def test_a_full_disk_is_said_and_the_session_goes_on(page, tmp_path, monkeypatch):
     monkeypatch.setenv(files.VARIABLE, str(tmp_path / "uploads"))
-    session = Session("gcn", "karate")
-    serve_component(page, lambda: UploadPanel(session))
+    session = visited(page, Session("gcn", "karate"), UploadPanel)
     page.get_by_role("button", name="Open a file").wait_for(timeout=LONG)
     said = page.locator(".said")
     matrix = session.built.data["W2"].to_dense()
@@ -124,8 +122,7 @@ def test_a_kept_run_of_an_older_record_is_said_and_can_be_taken(page, tmp_path):
 
 
 def test_a_session_file_of_another_version_is_refused_and_the_rest_goes_on(page):
-    session = Session("gcn", "karate")
-    serve_component(page, lambda: UploadPanel(session))
+    session = visited(page, Session("gcn", "karate"), UploadPanel)
     page.get_by_role("button", name="Open a file").wait_for(timeout=LONG)
     before, saved = session.design, save(session)
 

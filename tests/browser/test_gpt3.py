@@ -53,6 +53,17 @@ def test_all_is_seen_at_once_and_the_map_leads_there(bench):
     assert wide[0] <= wide[1]
 
 
+def test_in_a_low_window_every_box_is_whole(bench):
+    page = bench.page
+    page.set_viewport_size({"width": 1280, "height": 720})
+    expect(page.locator(".app.low")).to_be_visible()
+    page.wait_for_timeout(300)
+    pane = page.locator("[data-pane=chain]").bounding_box()
+    region = page.locator("section.region").first.bounding_box()
+    assert region["y"] + region["height"] <= pane["y"] + pane["height"]
+    assert page.locator("[data-pane=bottom]").bounding_box()["height"] >= 180
+
+
 def test_reshapes_are_fences_that_nothing_crosses(bench):
     page, session = bench.page, bench.session
     before = session.design

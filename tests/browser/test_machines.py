@@ -9,9 +9,8 @@ from panel.tests.util import wait_until
 
 from engine.models.datasets import VARIABLE
 from workbench.state import machines
-from workbench.state.session import Session
 
-from .conftest import PATIENCE, show
+from .conftest import PATIENCE
 
 try:
     from playwright.sync_api import expect
@@ -108,11 +107,9 @@ def test_errors_of_a_machine_show_in_place(page, session):
     expect(capacity).to_have_attribute("aria-invalid", "false")
 
 
-def test_what_the_simulator_refuses_is_said(page):
-    session = Session("gcn", "karate")
+def test_what_the_simulator_refuses_is_said(page, session):
     session.set_machine("comal-hbm")
     session.set_schedule("fuse T1..H; fuse T5..Y; block 2")
-    show(page, session)
     expect(page.get_by_label("Machine", exact=True)).to_have_value("comal-hbm")
     page.locator("[data-action=run]").click()
     expect(page.locator("[data-pane=result] .said.failed")).to_contain_text(

@@ -13,6 +13,8 @@ from workbench.memory.memory_panel import MemoryPanel
 from workbench.state.records import source_of
 from workbench.state.session import Session
 
+from .conftest import visited
+
 try:
     from playwright.sync_api import expect
 except ImportError:  # the fixtures say so, and decide whether that is a failure
@@ -31,8 +33,7 @@ def ran() -> Session:
 
 
 def test_from_no_memory_to_the_numbers_of_a_bar(page):
-    session = Session("gcn", "karate")
-    serve_component(page, lambda: MemoryPanel(session))
+    session = visited(page, Session("gcn", "karate"), MemoryPanel)
     expect(page.get_by_text("Choose hbm2 or ddr4")).to_be_visible()
     session.set_machine("hbm2")
     expect(page.get_by_text("Press Run to measure it.")).to_be_visible()

@@ -11,7 +11,7 @@ from engine.dataflow.sim.steps import record_region
 from workbench.state.session import Session
 from workbench.streams.streams_view import StreamsView, streams
 
-from .conftest import PATIENCE
+from .conftest import PATIENCE, visited
 
 try:
     from playwright.sync_api import expect
@@ -143,8 +143,7 @@ def test_tokens_move_along_their_edge(page, spmv):
 
 
 def test_a_long_run_comes_in_chunks_and_says_what_is_left_out(page):
-    session = Session("gcn", "karate")
-    serve_component(page, lambda: StreamsView(session, height=420))
+    session = visited(page, Session("gcn", "karate"), lambda it: StreamsView(it, height=420))
     expect(page.locator(".token").first).to_be_visible(timeout=4 * PATIENCE)
     told = page.locator(".note")
     expect(told).to_contain_text("too long to step through whole", timeout=2 * PATIENCE)

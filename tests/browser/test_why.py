@@ -8,10 +8,9 @@ import pytest
 from panel.tests.util import wait_until
 
 from engine.results.check import Check
-from workbench.state.session import Session
 
 from ..workbench.why.answered import fused
-from .conftest import PATIENCE, show
+from .conftest import PATIENCE
 
 try:
     from playwright.sync_api import expect
@@ -21,10 +20,9 @@ except ImportError:  # the fixtures say so, and decide whether that is a failure
 pytestmark = pytest.mark.browser
 
 
-def test_an_answer_a_change_and_its_promise(page):
-    session = fused()
+def test_an_answer_a_change_and_its_promise(page, session):
+    fused(session)
     session.forget(0)  # so that the change has not been run
-    show(page, session)
     told = page.locator(".bar > .told")
     expect(told).to_contain_text("156 rows of H instead of 34")
     change = page.locator("button.change[data-apply='Cut before A·H']")
@@ -39,9 +37,8 @@ def test_an_answer_a_change_and_its_promise(page):
     expect(told).to_contain_text("156 rows of H instead of 34")
 
 
-def test_the_flame_view_is_walked_by_keys(page):
-    session = fused()
-    show(page, session)
+def test_the_flame_view_is_walked_by_keys(page, session):
+    fused(session)
     page.get_by_role("tab", name="Why").click()
     pieces = page.locator(".flame .piece")
     expect(pieces.first).to_contain_text("gcn 49,474")
@@ -52,18 +49,17 @@ def test_the_flame_view_is_walked_by_keys(page):
     expect(focused).to_have_attribute("aria-label", "node Acc1_p: 48,671 of 49,474 cycles, 98.4 %")
     page.keyboard.press("Enter")
     expect(pieces.first).to_contain_text("Acc1_p")
-    page.wait_for_function("() => true")
-    assert session.current.graph.nodes[session.node].label == "Acc1_p"
+    nodes = session.current.graph.nodes
+    wait_until(lambda: nodes[session.node].label == "Acc1_p", page, timeout=PATIENCE)
     page.keyboard.press("Escape")
     expect(pieces.first).to_contain_text("gcn 49,474")
     page.locator("[data-by=cause]").click()
     expect(page.locator("tfoot")).to_contain_text("+35,605")
 
 
-def test_beside_a_wrong_result_there_is_no_cause_and_a_way_out(page):
-    session = Session("spmv", "random")
+def test_beside_a_wrong_result_there_is_no_cause_and_a_way_out(page, session):
+    session.choose("spmv", "random")
     session.set_machine("comal")  # with the faults of a published simulator
-    show(page, session)
     page.locator("[data-action=run]").click()
     expect(page.locator(".out .badge.wrong")).to_be_visible(timeout=2 * PATIENCE)
     told = page.locator(".bar > .told")
@@ -81,23 +77,19 @@ def test_beside_a_wrong_result_there_is_no_cause_and_a_way_out(page):
     expect(told).not_to_contain_text("trust")
 
 
-def test_a_fault_of_the_tool_is_saved_for_a_report(page):
-    session = fused()
+def test_a_fault_of_the_tool_is_saved_for_a_report(page, session):
+    fused(session)
     record = session.record.run
     wrong = Check(0.25, True, None, share=9.0, wrong="Y[0, 0] is 2, and should be 1")
     session.keep(replace(session.record, run=replace(record, check=wrong)))
-    show(page, session)
     expect(page.locator(".bar > .told")).to_contain_text("This is a fault of the tool")
     with page.expect_download() as waiting:
         page.get_by_role("button", name="Save for a report").click()
     assert waiting.value.suggested_filename == "fuseloom-gcn.json"
 
 
-@pytest.mark.parametrize("size", [(1280, 720), (640, 360)])
-def test_a_refusal_and_its_repair_cover_nothing(page, size):
-    session = Session("gcn", "karate")
-    page.set_viewport_size({"width": size[0], "height": size[1]})
-    show(page, session)
+@pytest.mark.parametrize("viewport", [{"width": w, "height": w * 9 // 16} for w in (1280, 640)])
+def test_a_refusal_and_its_repair_cover_nothing(page, session):
     page.locator("tr[data-row='n'] .handle").focus()
     page.keyboard.press("Alt+ArrowUp")
     expect(page.locator("tbody tr").nth(2)).to_have_attribute("data-row", "n")

@@ -69,9 +69,16 @@ function nearest(items, at, place) {
   return items.reduce((a, b) => Math.abs(place(b) - at) < Math.abs(place(a) - at) ? b : a)
 }
 
+/** In a notebook: tell Python once the page takes messages for this view, which it does from its index on; see comms.py. */
+function tellShown(model, tries = 400) {
+  const roots = model.document?.roots() ?? []
+  if (roots.length && roots.every(root => root.id in window.Bokeh.index)) model.send_msg({ kind: 'shown' })
+  else if (tries) setTimeout(() => tellShown(model, tries - 1), 50)
+}
+
 /** The model with `view` read from the JSON in `drawn`; a view that has not come is empty. */
 function drawn(model) {
-  if (window.PyViz) model.send_msg({ kind: 'shown' })  // in a notebook; see comms.py
+  if (window.PyViz) tellShown(model)
   helpDesk().register(model)
   let text = null
   let view = {}

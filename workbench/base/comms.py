@@ -4,7 +4,8 @@ Panel sends a message to a notebook in parts, one after another, and the browser
 is sent while the cell's output is still being put up is lost; if that is the first part of a
 message, all parts after it are taken for what they are not ("s is not iterable", seen with Panel
 1.9.4 in JupyterLab 4), and the view stays as it was first drawn.  A drawing that comes a moment
-after its cell does just that.  So messages wait until a component says that it is shown.
+after its cell does just that.  So messages wait until a component's script says that it is shown,
+which is when the page's index has its root: until then Panel drops what comes.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from panel.io import notebook, state
 PATIENCE = 20.0
 """Seconds after which a view that says nothing is written to all the same."""
 SETTLED = 0.3
-"""Seconds from the word of a component until its output is surely put up."""
+"""Seconds from the word of a component until its output's other scripts have run, too."""
 
 
 class Held:

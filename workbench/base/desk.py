@@ -187,32 +187,37 @@ class LocalDesk(Desk):
         self._publish({**parts, "later": json.dumps(later)})
         if later["graph"] and self._under_way.get("graph") != dot:
             self._under_way["graph"] = dot
-            pn.state.execute(self._draw)
+            pn.state.execute(partial(self._draw, dot))
         if later["orders"] and self._under_way.get("orders") != orders.key(session):
             self._under_way["orders"] = orders.key(session)
-            pn.state.execute(self._rank)
+            pn.state.execute(partial(self._rank, orders.key(session)))
         if later["streams"] and self._under_way.get("streams") != steps:
             self._under_way["streams"] = steps
-            pn.state.execute(self._record)
-
+            pn.state.execute(partial(self._record, steps))
         if later.get("why") and self._under_way.get("why") != finding.key(session):
             self._under_way["why"] = finding.key(session)
-            pn.state.execute(self._reason)
+            pn.state.execute(partial(self._reason, finding.key(session)))
 
-    async def _reason(self) -> None:
-        key = self._under_way["why"]
+    def _dropped(self, name: str, key: str) -> bool:
+        """Whether what was to be begun is not wanted any more: something else changed before."""
+        return self._under_way.get(name) != key
+
+    async def _reason(self, key: str) -> None:
+        if self._dropped("why", key):
+            return
         work = finding.find(self.session)
         while (found := await asyncio.to_thread(next, work, None)) is not None:
             if finding.key(self.session) != key:
                 return
             pn.state.execute(partial(self._finish, "why", self._reasons, key, found), schedule=True)
 
-    async def _draw(self) -> None:
-        dot = self._under_way["graph"]
+    async def _draw(self, dot: str) -> None:
+        if self._dropped("graph", dot):
+            return
         try:
             picture = await asyncio.to_thread(layout.places, dot), ""
         except ChildError as end:
-            if self._under_way.get("graph") != dot:
+            if self._dropped("graph", dot):
                 return  # it was ended from here
             picture = "", str(end)
         # scheduled, because what is awaited goes on without the document's lock
@@ -220,8 +225,9 @@ class LocalDesk(Desk):
             partial(self._finish, "graph", self._pictures, dot, picture), schedule=True
         )
 
-    async def _rank(self) -> None:
-        key = self._under_way["orders"]
+    async def _rank(self, key: str) -> None:
+        if self._dropped("orders", key):
+            return
         found: list[RankedOrder] = []
         until = time.monotonic() + SLICE
         work: Iterator[RankedOrder] = candidates(
@@ -231,13 +237,15 @@ class LocalDesk(Desk):
             found.append(entry)
             if time.monotonic() > until:
                 await asyncio.sleep(0.001)
-                if self._under_way.get("orders") != key:
+                if self._dropped("orders", key):
                     return
                 until = time.monotonic() + SLICE
         pn.state.execute(partial(self._finish, "orders", self._rankings, key, found), schedule=True)
 
-    async def _record(self) -> None:
-        steps, session = self._under_way["streams"], self.session
+    async def _record(self, steps: str) -> None:
+        if self._dropped("streams", steps):
+            return
+        session = self.session
         work = streams.recordings(session, layout.svg)
         while (shown := await asyncio.to_thread(next, work, None)) is not None:
             finish = partial(self._finish, "streams", self._recordings, steps, shown)

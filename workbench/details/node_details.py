@@ -18,8 +18,8 @@ class NodeDetails(pn.viewable.Viewer):
     --------
     >>> session = Session()
     >>> details = NodeDetails(session)
-    >>> session.select_cell("T1", "p")
-    >>> "sparse accumulator, order 1" in details.html()
+    >>> session.select_cell("A", "k")
+    >>> "compressed level scanner" in details.html()
     True
     """
 

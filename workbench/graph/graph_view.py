@@ -28,7 +28,7 @@ class GraphView(SessionComponent):
     >>> view = GraphView(Session("spmv"))
     >>> view.handle({"kind": "find", "text": "x"})
     >>> view.hits["what"], len(view.hits["keys"])
-    ('tensor x', 5)
+    ('tensor x', 6)
     """
 
     _esm = script("graph/picture", "graph/heat", "graph/graph_view")

@@ -38,7 +38,7 @@ export function render({ model: sent, el }) {
     if (v.share > 0) bar.value = v.share
     else bar.removeAttribute('value')
     const r = v.result
-    said.className = v.failed ? 'said failed' : asking ? 'said asking' : 'said'
+    said.className = asking ? 'said asking' : v.failed ? 'said failed' : 'said'
     said.textContent = (asking && v.asking) || v.status || (v.cancelled ? 'cancelled' : v.done ? '' : r.cycles ? `est. ${v.estimate} for this design` : `est. ${v.estimate}. Run counts the cycles on real data and checks the result.`)
     const about = asking ? 'run.length' : v.running ? 'run.progress' : v.status || v.cancelled ? '' : 'cycles.estimated'
     if (about) said.dataset.help = about

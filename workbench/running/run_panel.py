@@ -15,7 +15,8 @@ from workbench.state.session import Session
 class RunPanel(SessionComponent):
     """Run, and a search for a better schedule, with progress; the result with its check.
 
-    What is expected to take long is asked about first.
+    What is expected to take long is asked about first.  That a run failed or was cancelled is told
+    until the design changes.
     """
 
     _esm = script("running/run_panel")
@@ -24,8 +25,18 @@ class RunPanel(SessionComponent):
 
     def __init__(self, session: Session | Desk | None = None, **params: Any) -> None:
         self._asked = ""  # the configuration whose run waits for a yes
+        self._ended = ""  # the configuration that was shown when the last run ended
         super().__init__(session, **params)
-        self.runner.param.watch(lambda *_: self.refresh(), ["running", "share", "status", "failed"])
+        self._ended = self._configuration()
+        self.runner.param.watch(self._told, ["running", "share", "status", "failed"])
+
+    def _told(self, *events: Any) -> None:
+        if any(event.name == "running" and not event.new for event in events):
+            self._ended = self._configuration()
+        self.refresh()
+
+    def _configuration(self) -> str:
+        return str((self.desk.part("run") or {}).get("configuration", ""))
 
     @property
     def runner(self) -> Any:
@@ -33,15 +44,18 @@ class RunPanel(SessionComponent):
 
     def text(self) -> str | None:
         view, runner = self.desk.part("run"), self.runner
-        return view and json.dumps(
+        if view is None:
+            return None
+        of_this = runner.running or self._ended == view["configuration"]
+        return json.dumps(
             {
                 **view,
                 "running": runner.running,
                 "share": runner.share,
-                "status": self._status(),
+                "status": self._status() if of_this else "",
                 "asking": view["question"] if self._asked == view["configuration"] else "",
-                "failed": runner.failed,
-                "cancelled": runner.status == "cancelled" and not runner.running,
+                "failed": runner.failed and of_this,
+                "cancelled": runner.status == "cancelled" and not runner.running and of_this,
             }
         )
 

@@ -62,6 +62,7 @@ class Client:
         self.saved: str | None = None
         self.kept = Spool(hub.budgets.records)
         self.used = time.monotonic()
+        self.seen = True  # whether a browser is connected
         self.busy = False
         self._deliver = deliver
         self._line: list[Ask] = []
@@ -218,7 +219,7 @@ class Client:
 
     async def _ready_seat(self) -> Worker:
         """The page's seat; a new one is brought to where the page is."""
-        if self._slow is not None and self._slow != self.saved:
+        if self._slow is not None and self._slow != self.saved and self._others():
             self._end_seat("it gave way to others, and stays behind them")
         if self._seat is not None and not self._seat.ended.done():
             return self._seat

@@ -105,7 +105,7 @@ class ServedDesk(Desk):
         if self._closed or self._client is None:
             return
         session = getattr(self._document.session_context, "session", None)
-        connected = session is None or session.connection_count > 0
+        connected = self._client.seen = session is None or session.connection_count > 0
         now = time.monotonic()
         if connected and self._seen is None:
             self._seen = now

@@ -110,9 +110,9 @@ class Hub:
             self._nursery = Nursery(self)
 
     def others(self, client: Any) -> bool:
-        """Whether other pages than this one were used just now."""
+        """Whether other pages than this one are open and were used just now."""
         now = time.monotonic()
-        return any(c is not client and now - c.used < RECENT for c in self.clients)
+        return any(c is not client and c.seen and now - c.used < RECENT for c in self.clients)
 
     def spawn(self, work: Coroutine[Any, Any, Any]) -> asyncio.Future[Any]:
         """Run a coroutine in the loop, and do not lose it."""

@@ -2,13 +2,14 @@
 export function render({ model, el }) {
   const VERSION = 2
   const KEY = 'fuseloom:bench'
+  const LOW = 800  // pixels of height below which rows are narrower
   // sizes in pixels: least and usual, the latter by the window
   const SIZES = {
     rail: { least: 160, usual: w => w < 1340 ? 184 : w < 1800 ? 212 : 240 },
-    chain: { least: 96, usual: (w, t) => (t < 800 ? 126 : 138) + (overview ? 70 : 0) },
-    middle: { least: 150, usual: (w, t) => t < 800 ? 232 : t < 1000 ? 292 : 330 },
-    orders: { least: 180, usual: w => w < 1340 ? 216 : w < 1800 ? 252 : 300 },
-    details: { least: 180, usual: w => w < 1340 ? 252 : w < 1800 ? 300 : 380 },
+    chain: { least: 96, usual: (w, t) => (t < LOW ? 108 : 138) + (overview ? (t < LOW ? 84 : 70) : 0) },
+    middle: { least: 150, usual: (w, t) => t < LOW ? (overview ? 227 : 250) : t < 1000 ? 292 : 330 },
+    orders: { least: 180, usual: w => w < 1340 ? 228 : w < 1800 ? 252 : 300 },
+    details: { least: 180, usual: w => w < 1340 ? 240 : w < 1800 ? 300 : 380 },
   }
   const LEAST_BOTTOM = 180
   const STEP = 16
@@ -120,6 +121,7 @@ export function render({ model, el }) {
   function apply(save = true) {
     const { width, height } = app.getBoundingClientRect()
     app.classList.toggle('stacked', width < 1000 || height < 560)
+    app.classList.toggle('low', height < LOW)
     for (const name of Object.keys(SIZES)) {
       const folded = state.folded[name]
       app.style.setProperty(`--${name}-size`, `${folded ? (name === 'rail' ? 0 : 30) : Math.min(size(name), most(name))}px`)

@@ -111,7 +111,7 @@ export function render({ model: sent, el }) {
     if (recording && (cut || v.more)) note.dataset.help = 'streams.cycle'
     else note.removeAttribute('data-help')
     if (recording && !cut && !v.more) note.replaceChildren(`${v.name}: `, h('span', { 'data-help': 'cycles.simulated' }, count(recording.cycles, 'cycle')), ', ', h('span', { 'data-help': 'tokens' }, count(recording.tokens, 'token')))
-    if (v.more) note.textContent = `${v.name}: the first ${count(recording.last, 'cycle')}, more are being recorded`
+    if (recording && v.more) note.textContent = `${v.name}: the first ${count(recording.last, 'cycle')}, more are being recorded`
     note.title = recording ? recording.note || `on the machine ${recording.machine}` : ''
     note.classList.toggle('warn', !!cut)
   }

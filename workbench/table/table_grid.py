@@ -22,7 +22,7 @@ class FusionTableGrid(SessionComponent):
     --------
     >>> grid = FusionTableGrid()
     >>> [row["name"] for row in grid.view["rows"]]
-    ['i', 'k', 'p', 'n', 'val']
+    ['i', 'p', 'k', 'n', 'val']
     >>> grid.handle({"kind": "move", "row": "n", "to": 0})
     >>> grid.status["ok"]
     False

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+
+import panel as pn
 
 from workbench.base.desk import LocalDesk, desk_of
 from workbench.parts import LATER, PARTS
+from workbench.state.session import Session
 
 
 def test_all_parts_are_of_one_design(session):
@@ -46,3 +50,22 @@ def test_parts_are_read_once(session):
     assert desk.part("chain") is desk.part("chain")
     assert desk.part("chain") == json.loads(desk.parts["chain"])
     assert desk.part("unknown") is None
+
+
+def test_a_drawing_that_is_not_wanted_any_more_is_not_begun(monkeypatch):
+    begun = []
+    monkeypatch.setattr(pn.state, "execute", lambda what, schedule=False: begun.append(what))
+    session = Session("gcn", "karate")
+    session.select_region(0)
+    desk = LocalDesk(session)
+    desk.want("graph")
+    asyncio.run(begun.pop()())  # lays it out ...
+    begun.pop()()  # ... and shows it
+    drawn = desk.part("graph")
+
+    session.select_region(1)
+    second = begun.pop()
+    session.select_region(0)  # whose picture is known
+    asyncio.run(second())
+    assert not begun
+    assert desk.part("graph") == drawn

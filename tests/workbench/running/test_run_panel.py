@@ -44,3 +44,21 @@ def test_a_long_run_is_asked_about_first(session, monkeypatch):
     assert panel.view["asking"]
     panel.handle({"kind": "leave"})
     assert panel.view["asking"] == ""
+
+
+def test_a_failure_is_told_until_the_design_changes(session):
+    panel = RunPanel(session)
+    panel.runner.param.update(running=True, failed=False, status="starting the simulator")
+    session.preset("full")  # while it runs: the failure is told all the same
+    panel.runner.param.update(running=False, failed=True, status="a stream ended too early")
+    assert panel.view["failed"]
+    assert panel.view["status"] == "a stream ended too early"
+    session.preset("unfused")
+    assert not panel.view["failed"]
+    assert panel.view["status"] == ""
+    panel.runner.param.update(running=False, failed=False, status="cancelled")
+    panel.runner.param.update(running=True)
+    panel.runner.param.update(running=False, status="cancelled")
+    assert panel.view["cancelled"]
+    session.undo()
+    assert not panel.view["cancelled"]

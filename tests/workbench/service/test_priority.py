@@ -93,3 +93,26 @@ def test_a_seat_that_gave_way_is_replaced(pages):
     page.ask("undo")
     assert page.part("status")["ok"], page.message
     assert "by 16" in page.part("schedule")["text"]
+
+
+def test_a_page_that_nobody_sees_is_nobody_to_give_way_to(pages):
+    page, left = pages(), pages()
+    left.tell("undo")  # just now, as before a reload
+    left.client.seen = False
+    page.ask("preset", "partial")
+    first = page.client._seat.pid
+    page.ask("set_schedule", "fuse T1..Y\nparallel i by 16")
+    assert priority(first) < BEHIND
+    page.ask("preset", "full")
+    assert page.client._seat.pid == first
+
+
+def test_a_seat_that_gave_way_to_a_page_since_closed_goes_on(pages):
+    page, other = pages(), pages()
+    other.tell("undo")
+    page.ask("set_schedule", "fuse T1..Y\nparallel i by 16")
+    first = page.client._seat.pid
+    assert priority(first) == BEHIND
+    other.client.seen = False
+    page.ask("preset", "full")
+    assert page.client._seat.pid == first

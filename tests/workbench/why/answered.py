@@ -26,15 +26,14 @@ def run_of(session: Session) -> RunRecord:
         built.compilation,
         built.data,
         session.machine,
-        engine="interpreter",
         observe=observation(True),
     )
     return program_record(run, run.check(), PAGE)
 
 
-def fused() -> Session:
-    """The full fusion with its run, compared with that of the layers."""
-    session = Session("gcn", "karate")
+def fused(session: Session | None = None) -> Session:
+    """The full fusion with its run, compared with that of the layers; in a session of GCN's."""
+    session = session or Session("gcn", "karate")
     session.finish(session.built, _ran("partial"))
     session.pin(0)
     session.preset("full")
