@@ -29,6 +29,7 @@ ARGUMENTS = (
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE localhost , EXCLUDE 127.0.0.1",
 )
 PATIENCE = 60_000
 """Milliseconds to wait for a condition; a loaded machine takes long for everything."""
@@ -86,13 +87,13 @@ class Strict:
     def __init__(self, opened) -> None:
         self.external: list[str] = []
         self.errors: list[str] = []
-        opened.route(lambda url: not url.startswith(LOCAL), self._refuse)
+        opened.on("request", lambda request: self._ask(request.url))
         opened.on("pageerror", lambda error: self.errors.append(str(error)))
         opened.on("console", lambda m: self.errors.append(m.text) if m.type == "error" else None)
 
-    def _refuse(self, route) -> None:
-        self.external.append(route.request.url)
-        route.abort()
+    def _ask(self, url: str) -> None:
+        if not url.startswith(LOCAL):
+            self.external.append(url)
 
     def held(self) -> None:
         """Assert that it has not since the last time."""
@@ -238,13 +239,18 @@ def _as_at_first(session: Session, start: dict[str, Any]) -> None:
     saving.restore(session, start, [])
 
 
-def visited(page, session: Session, component: Callable[[Session], Any]) -> Visited:
-    """Serve a component on a session and open it; the session, for changes from now on."""
+def serve(page, made: Callable[[], Any]) -> None:
+    """Serve what this makes for each visitor, and open it."""
     try:
-        serve_component(page, lambda: component(session))
+        serve_component(page, made)
     except Exception:
         faulthandler.dump_traceback()  # what the server was doing instead
         raise
+
+
+def visited(page, session: Session, component: Callable[[Session], Any]) -> Visited:
+    """Serve a component on a session and open it; the session, for changes from now on."""
+    serve(page, lambda: component(session))
     return Visited(session)
 
 

@@ -9,7 +9,7 @@ import xml.etree.ElementTree as ET
 from dataclasses import replace
 
 import pytest
-from panel.tests.util import serve_component, wait_until
+from panel.tests.util import wait_until
 
 from benchmarks.visitors import ROOT
 from workbench.costs.costs_panel import CostsPanel
@@ -18,7 +18,7 @@ from workbench.state.records import KeptRun
 from workbench.state.session import Session
 
 from ..workbench.outcomes import outcome
-from .conftest import PATIENCE
+from .conftest import PATIENCE, serve
 
 try:
     from playwright.sync_api import expect
@@ -88,7 +88,7 @@ def one_sheet(page, size: list[float]) -> bytes:
 def test_plots_and_table_are_one_and_a_click_loads_a_run(page, offline):
     session = ran()
     page.add_init_script(PRINT)
-    serve_component(page, lambda: CostsPanel(session, height=700))
+    serve(page, lambda: CostsPanel(session, height=700))
     expect(page.locator("tr[data-run]")).to_have_count(3)
     linked(page)
     expect(mark(page, "pareto", "run:1").locator(".shape")).to_have_attribute("fill", "var(--pane)")

@@ -8,7 +8,7 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from panel.tests.util import serve_component, wait_until
+from panel.tests.util import wait_until
 
 from tests.workbench.input.files import market
 from tests.workbench.state.test_shared import put
@@ -20,7 +20,7 @@ from workbench.state.session import Session
 from workbench.state.shared import look
 
 from ..workbench.outcomes import outcome
-from .conftest import PATIENCE, show, visited
+from .conftest import PATIENCE, serve, show, visited
 from .test_explorer import centre, drag
 
 try:
@@ -107,7 +107,7 @@ def test_a_kept_run_of_an_older_record_is_said_and_can_be_taken(page, tmp_path):
     raw.close()
     session.preset("partial")
     session.take_in(look(session.built, str(path), session.shared))
-    serve_component(page, lambda: CostsPanel(session, height=600))
+    serve(page, lambda: CostsPanel(session, height=600))
     rows = page.locator("tr[data-kept]")
     expect(rows).to_have_count(2, timeout=LONG)
     (of_old,) = [run for run in session.others if run.trouble]

@@ -7,7 +7,6 @@ from urllib.parse import parse_qs
 
 import panel as pn
 import pytest
-from panel.tests.util import serve_component
 
 from engine.dataflow.compiler import compile_program
 from engine.experiments import figure
@@ -23,7 +22,7 @@ from workbench.serving.page import asked
 from workbench.state.commands import carry_out
 from workbench.state.session import Session
 
-from .conftest import PATIENCE
+from .conftest import PATIENCE, serve
 
 try:
     from playwright.sync_api import expect
@@ -39,7 +38,7 @@ def store(tmp_path):
 
 
 def show(page, store) -> None:
-    serve_component(page, lambda: figures_page(store))
+    serve(page, lambda: figures_page(store))
     page.get_by_text("Dataflow orders of a nested product").first.wait_for(timeout=2 * PATIENCE)
 
 
@@ -100,7 +99,7 @@ def test_a_point_opens_in_the_explorer(page):
     desk = LocalDesk(Session("gcn", "karate"))
     for name, *arguments in asked({k: [v[0].encode()] for k, v in words.items()}):
         desk.ask(name, *arguments)
-    serve_component(page, lambda: explorer(desk))
+    serve(page, lambda: explorer(desk))
     expect(page.locator(".caption").first).to_contain_text("T1..Y")
 
 

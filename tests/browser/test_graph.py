@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 
 import pytest
-from panel.tests.util import serve_component, wait_until
+from panel.tests.util import wait_until
 
 from tests.workbench.outcomes import outcome
 from workbench.graph.graph_view import GraphView
 from workbench.state.session import Session
 
-from .conftest import PATIENCE
+from .conftest import PATIENCE, serve
 
 try:
     from playwright.sync_api import expect
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.browser
 def graph(page) -> Session:
     """The graph of GCN's first layer, alone on a page."""
     session = Session("gcn", "karate")
-    serve_component(page, lambda: GraphView(session, min_height=420))
+    serve(page, lambda: GraphView(session, min_height=420))
     expect(page.locator("g.node")).to_have_count(38, timeout=2 * PATIENCE)
     return session
 

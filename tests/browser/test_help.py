@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 import pytest
-from panel.tests.util import serve_component
 
 from workbench.base.help import QUANTITIES
 from workbench.costs.costs_panel import CostsPanel
@@ -13,7 +12,7 @@ from workbench.costs.export import comparison_html
 from workbench.state.session import Session
 
 from ..workbench.outcomes import outcome
-from .conftest import show
+from .conftest import serve, show
 
 try:
     from playwright.sync_api import expect
@@ -96,7 +95,7 @@ def test_a_long_touch_tells_and_does_not_press(browser):
 def test_one_view_alone_and_a_saved_page_have_help(page, browser, tmp_path):
     session = Session("gcn", "karate")
     session.finish(session.built, outcome(14_000, session=session))
-    serve_component(page, lambda: CostsPanel(session, height=600))
+    serve(page, lambda: CostsPanel(session, height=600))
     page.locator("td[data-help='cycles.simulated']").click()
     told(page, "cycles.simulated")
     path = tmp_path / "saved.html"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import panel as pn
 import pytest
-from panel.tests.util import serve_component, wait_until
+from panel.tests.util import wait_until
 
 from tests.workbench.input.files import hostile, market
 from workbench.input.formats_panel import FormatsPanel
@@ -15,7 +15,7 @@ from workbench.input.upload_panel import UploadPanel
 from workbench.state import files
 from workbench.state.session import Session
 
-from .conftest import PATIENCE
+from .conftest import PATIENCE, serve
 
 try:
     from playwright.sync_api import expect
@@ -33,7 +33,7 @@ def test_files_are_refused_in_a_sentence_and_then_taken(page, tmp_path, monkeypa
     session = Session("spmv", "random")
     assert session.set_program(PROGRAM)
     session.most_file = 2 << 20
-    serve_component(page, lambda: UploadPanel(session))
+    serve(page, lambda: UploadPanel(session))
     said = page.locator(".said")
     page.get_by_role("button", name="Open a file").wait_for(timeout=2 * PATIENCE)
 
@@ -67,7 +67,7 @@ def test_files_are_refused_in_a_sentence_and_then_taken(page, tmp_path, monkeypa
 
 def test_errors_show_while_one_types_at_their_place(page):
     session = Session("spmv", "random")
-    serve_component(page, lambda: TextEditor(session))
+    serve(page, lambda: TextEditor(session))
     area = page.get_by_label("program text")
     area.wait_for(timeout=2 * PATIENCE)
     before = session.built
@@ -87,7 +87,7 @@ def test_errors_show_while_one_types_at_their_place(page):
 
 def test_forms_change_formats_and_machines_and_say_what_is_wrong(page):
     session = Session("spmv", "random")
-    serve_component(page, lambda: pn.Column(FormatsPanel(session), MachinePanel(session)))
+    serve(page, lambda: pn.Column(FormatsPanel(session), MachinePanel(session)))
     page.get_by_text("Formats of the tensors").click(timeout=2 * PATIENCE)
     page.get_by_label("A, format of level 1").select_option("dense")
     wait_until(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from panel.tests.util import serve_component
 
 from engine.dataflow.sim.explain.data import PAGE, observation
 from engine.dataflow.sim.machine import Machine
@@ -13,7 +12,7 @@ from workbench.memory.memory_panel import MemoryPanel
 from workbench.state.records import source_of
 from workbench.state.session import Session
 
-from .conftest import visited
+from .conftest import serve, visited
 
 try:
     from playwright.sync_api import expect
@@ -62,9 +61,7 @@ def test_figures_and_plots_are_whole_in_a_pane(page, size):
     width, height = size
     page.set_viewport_size({"width": width + 20, "height": height + 20})
     session = ran()
-    serve_component(
-        page, lambda: MemoryPanel(session, width=width, height=height, sizing_mode="fixed")
-    )
+    serve(page, lambda: MemoryPanel(session, width=width, height=height, sizing_mode="fixed"))
     expect(page.locator("svg.plot")).to_have_count(3)
     frame = page.locator(".memory")
     assert frame.evaluate("e => e.scrollHeight - e.clientHeight") <= 1
@@ -78,7 +75,7 @@ def test_figures_and_plots_are_whole_in_a_pane(page, size):
 
 def test_bars_add_up_to_what_the_axis_says(page):
     session = ran()
-    serve_component(page, lambda: MemoryPanel(session, height=400, width=1200))
+    serve(page, lambda: MemoryPanel(session, height=400, width=1200))
     bars = page.locator("[data-plot=latency] .bar")
     memory = session.record.run.regions[0].memory
     bars.first.wait_for()
@@ -89,7 +86,7 @@ def test_bars_add_up_to_what_the_axis_says(page):
 
 def test_the_plots_are_saved_as_one_drawing(page, tmp_path):
     session = ran()
-    serve_component(page, lambda: MemoryPanel(session, height=400, width=1200))
+    serve(page, lambda: MemoryPanel(session, height=400, width=1200))
     with page.expect_download() as waiting:
         page.locator("[data-action=memory-svg]").click()
     file = tmp_path / "memory.svg"

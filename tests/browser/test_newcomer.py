@@ -7,14 +7,14 @@ import re
 
 import panel as pn
 import pytest
-from panel.tests.util import serve_component, wait_until
+from panel.tests.util import wait_until
 
 from workbench.explorer import explorer
 from workbench.serving.page import asked
 from workbench.state.commands import carry_out
 from workbench.state.session import Session
 
-from .conftest import PATIENCE
+from .conftest import PATIENCE, serve
 from .test_explorer import centre, drag
 
 try:
@@ -50,7 +50,7 @@ def test_the_first_five_minutes(page, tmp_path):
             return explorer(sessions[-1])
         return explorer(sessions[0])
 
-    serve_component(page, served)
+    serve(page, served)
     page.goto(f"{page.url}?tour")
     page.locator("g.node").first.wait_for(timeout=LONG)
     session = sessions[0]
@@ -198,11 +198,11 @@ def looks_at_the_graph(page, session):
     expect(nodes).to_have_count(len(session.current.graph.nodes))
     page.get_by_label("Folding", exact=True).select_option("kernel")
     expect(nodes).to_have_count(4)
-    assert sum(dict(session.drawing.folds).values()) == 4
+    until(page, lambda: sum(dict(session.drawing.folds).values()) == 4)
     page.get_by_label("Find a node").fill("Acc1_p")
     page.get_by_label("Find a node").press("Enter")
     expect(view.locator("g.node.selected")).to_contain_text("Acc1_p")
-    assert session.current.graph.nodes[session.node].label == "Acc1_p"
+    until(page, lambda: session.current.graph.nodes[session.node].label == "Acc1_p")
     expect(page.locator(".node-details")).to_contain_text("sparse accumulator")
     page.get_by_label("Colour by", exact=True).select_option("busy")
     expect(view.locator(".legend")).to_contain_text("cycles")
@@ -223,7 +223,7 @@ def steps_through_streams(page, session):
     page.keyboard.press(",")
     expect(clock).to_have_text("cycle 2")
     expect(view.locator(".side h3")).to_contain_text("Acc1_p")
-    assert session.current.graph.nodes[session.node].label == "Acc1_p"
+    until(page, lambda: session.current.graph.nodes[session.node].label == "Acc1_p")
     assert session.moment[0] <= 2, "the first tokens are what was asked for"
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from panel.tests.util import serve_component, wait_until
+from panel.tests.util import wait_until
 
 from workbench.search.search_panel import SearchPanel
 from workbench.state.session import Session
 
-from .conftest import PATIENCE
+from .conftest import PATIENCE, serve
 
 try:
     from playwright.sync_api import expect
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.browser
 
 def test_a_search_from_its_start_to_why_not(page):
     session = Session("spmm", "random", schedule="order T: i,j,k")
-    serve_component(page, lambda: SearchPanel(session))
+    serve(page, lambda: SearchPanel(session))
     page.get_by_role("radio", name="Auto").focus(timeout=2 * PATIENCE)
     page.keyboard.press("ArrowRight")
     expect(page.get_by_role("radio", name="Exhaustive")).to_be_focused()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import panel as pn
 import pytest
-from panel.tests.util import serve_component
 
 from workbench.base.desk import desk_of
 from workbench.chain.fusion_chain import FusionChain
@@ -14,7 +13,7 @@ from workbench.shell.rail import Rail
 from workbench.shell.top_bar import TopBar
 from workbench.state.session import Session
 
-from .conftest import PATIENCE
+from .conftest import PATIENCE, serve
 
 try:
     from playwright.sync_api import expect
@@ -44,7 +43,7 @@ def small_bench(session: Session) -> Bench:
 @pytest.fixture
 def session(page) -> Session:
     session = Session("gcn", "karate")
-    serve_component(page, lambda: small_bench(session))
+    serve(page, lambda: small_bench(session))
     page.locator("section.region").first.wait_for(timeout=2 * PATIENCE)
     return session
 

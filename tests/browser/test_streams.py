@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 
 import pytest
-from panel.tests.util import serve_component, wait_until
+from panel.tests.util import wait_until
 
 from engine.dataflow.sim.steps import record_region
 from workbench.state.session import Session
 from workbench.streams.streams_view import StreamsView, streams
 
-from .conftest import PATIENCE, visited
+from .conftest import PATIENCE, serve, visited
 
 try:
     from playwright.sync_api import expect
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.browser
 def spmv(page) -> Session:
     """SpMV with the first token on its edges."""
     session = Session("spmv")
-    serve_component(page, lambda: StreamsView(session, height=420))
+    serve(page, lambda: StreamsView(session, height=420))
     expect(page.locator(".token")).to_have_count(1, timeout=2 * PATIENCE)
     return session
 
@@ -160,7 +160,7 @@ def test_a_long_run_comes_in_chunks_and_says_what_is_left_out(page):
 def test_a_deadlock_can_be_stepped_up_to(page):
     session = Session("gcn", "karate")
     session.set_capacity("1")
-    serve_component(page, lambda: StreamsView(session, height=420))
+    serve(page, lambda: StreamsView(session, height=420))
     told = page.locator(".note")
     expect(told).to_contain_text("T1..H: stuck in cycle 91, deadlock:", timeout=2 * PATIENCE)
     page.get_by_role("slider", name="Cycle").fill("91")
@@ -170,7 +170,7 @@ def test_a_deadlock_can_be_stepped_up_to(page):
 
 def test_a_graph_and_its_data_alone(page):
     session = Session("spmv")
-    serve_component(page, lambda: streams(session.current.graph, session.built.data))
+    serve(page, lambda: streams(session.current.graph, session.built.data))
     expect(page.locator(".token")).to_have_count(1, timeout=PATIENCE)
     page.locator("g.node#n4").click()
     expect(page.locator(".side h3")).to_contain_text("LS A.j")

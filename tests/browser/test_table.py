@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 
 import pytest
-from panel.tests.util import serve_component, wait_until
+from panel.tests.util import wait_until
 
 from workbench.state.session import Session
 from workbench.table.table_grid import FusionTableGrid
 
-from .conftest import PATIENCE
+from .conftest import PATIENCE, serve
 
 try:
     from playwright.sync_api import expect
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.browser
 @pytest.fixture
 def session(page) -> Session:
     session = Session("gcn", "karate")
-    serve_component(page, lambda: FusionTableGrid(session))
+    serve(page, lambda: FusionTableGrid(session))
     page.locator("td.made").first.wait_for()
     return session
 

@@ -6,7 +6,7 @@ import json
 import re
 
 import pytest
-from panel.tests.util import serve_component, wait_until
+from panel.tests.util import wait_until
 
 from benchmarks.visitors import Server
 from engine.dataflow.sim.events import files
@@ -14,7 +14,7 @@ from workbench.base.desk import desk_of
 from workbench.state.session import Session
 from workbench.timeline.timeline import Timeline
 
-from .conftest import PATIENCE
+from .conftest import PATIENCE, serve
 
 try:
     from playwright.sync_api import expect
@@ -36,7 +36,7 @@ def seen(page):
 def session(page, tmp_path, monkeypatch):
     monkeypatch.setenv(files.ENVIRONMENT, str(tmp_path))
     session = Session("gcn", "karate")
-    serve_component(page, lambda: Timeline(session, height=480))
+    serve(page, lambda: Timeline(session, height=480))
     return session
 
 

@@ -46,8 +46,9 @@ def test_a_schedule_is_shown_with_its_reasons_and_rivals(found: Autoscheduled) -
     assert found.schedule in html
     assert all(reason.partition(",")[0] in html for reason in found.reasons)
     assert "on chip" not in html
-    choice = Choice("parallel i by 2", Cost(9.0, 8.0, None, 2), False)
+    choice = Choice("parallel i by 2", Cost(9.0, 8.0, 6400.0, 2), False)
     more = replace(found, choices=(choice,), schedule="")._repr_html_()
     assert "parallel i by 2" in more
+    assert "6,400" in more
     assert "estimated" in more
     assert "every statement by itself" in more
