@@ -15,7 +15,7 @@ author = "the Fuseloom authors"
 copyright = "the Fuseloom authors, BSD-3-Clause"
 release = version = engine.__version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "numpydoc", "reference", "around"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "numpydoc", "reference", "around", "accessible"]
 exclude_patterns = ["_site", "examples"]
 nitpicky = True  # a name in a docstring that leads nowhere is a warning, and warnings are errors
 highlight_language = "none"

@@ -30,8 +30,9 @@ ELSEWHERE = re.compile(r"""(?:url\(|@import\s)\s*["']?((?:https?:)?//[^"')\s]+)"
 def helpers() -> Any:
     """Modules of ``docs``, which is no package."""
     sys.path.insert(0, str(DOCS))
+    names = ("tables", "measured", "reference", "around", "accessible")
     try:
-        yield {name: import_module(name) for name in ("tables", "measured", "reference", "around")}
+        yield {name: import_module(name) for name in names}
     finally:
         sys.path.remove(str(DOCS))
 
@@ -105,6 +106,17 @@ def test_nothing_comes_from_elsewhere(site: Path) -> None:
         assert not FETCHED.findall(page.read_text(encoding="utf-8")), page.name
     for sheet in site.rglob("*.css"):
         assert not ELSEWHERE.findall(sheet.read_text(encoding="utf-8")), sheet.name
+
+
+def test_lists_have_terms_and_folds_have_names(site: Path, helpers: Any) -> None:
+    """What axe calls serious in pages as Sphinx and its theme make them."""
+    assert doctest.testmod(helpers["accessible"]).failed == 0
+    pages = [path.read_text(encoding="utf-8") for path in site.rglob("*.html")]
+    assert sum(page.count('class="sig-lines"') for page in pages) > 50
+    assert sum(page.count('<summary aria-label="Pages below ') for page in pages) > 20
+    for page in pages:
+        assert not re.search(r"<summary>\s*<span", page)  # others have words
+        assert not re.search(r"<dl[^>]*>\s*<dd", page)
 
 
 def test_what_would_be_fetched_is_found() -> None:
