@@ -12,9 +12,7 @@ from pathlib import Path
 from sphinx.application import Sphinx
 
 _LINES = re.compile(r'<dl>\n((?:<dd><em class="sig-param">.*</dd>\n)+)</dl>')
-_FOLD = re.compile(
-    r'(<a class="reference internal" href="[^"]*">([^<]*)</a><details[^>]*>)<summary>'
-)
+_FOLD = re.compile(r'(<a [^>]*reference internal"[^>]*>([^<]*)</a><details[^>]*>)<summary>')
 
 
 def mended(page: str) -> str:
