@@ -20,7 +20,6 @@ from engine.dataflow.samml.passes.buffers import size_buffers
 from engine.dataflow.sim.program_runs import simulate
 from engine.models import Model, gcn, karate, random_data, spmm
 from engine.models.datasets import GRAPHS, Facts
-from engine.models.parameters import checked
 from engine.results.document import VERSIONS, Kind, schema
 from tests.dataflow.samml.passes import in_lanes
 
@@ -190,11 +189,6 @@ def test_the_page_about_models() -> None:
         assert [f"{figure:,}" for figure in made] == figures
     assert len(rows) == 1 + len(GRAPHS)
     assert f"{GRAPHS['mag_all'].others:,} authors" in text
-    (shell,) = blocks("docs/models.md", "sh")
-    for command in shell.splitlines():
-        words = command.split()
-        given = dict(pair.split("=") for pair in words[words.index("--with") + 1].split(","))
-        assert checked(words[words.index("--model") + 1], given)
 
 
 def test_the_cycles_in_lanes() -> None:
