@@ -19,10 +19,12 @@ from pathlib import Path
 
 import grimp
 import networkx as nx
-import pygraphviz
 
 DOCS = Path(__file__).parent
 sys.path[:0] = [str(DOCS), str(DOCS.parent)]
+
+from engine.display.layout import laid_out  # noqa: E402 -- found by the line above
+
 ROOF = "engine.dataflow"
 HOLDS = {
     "engine.errors": "what a user is told",
@@ -142,7 +144,7 @@ def main(arguments: list[str]) -> int:
         (DOCS / name).write_text(tables.page(name, made()), encoding="utf-8")
     text = drawing(imports())
     (DOCS / "house.gv").write_text(text, encoding="utf-8")
-    pygraphviz.AGraph(string=text).draw(str(DOCS / "house.svg"), prog="dot", format="svg")
+    laid_out(text).draw(str(DOCS / "house.svg"), format="svg")
     return 0
 
 

@@ -10,8 +10,8 @@ server said "working" for ever.
 ready, as the page is sent whole; but between the sending and the word of the browser lies a second
 on a loaded machine, and what changed then never came.  A page said "drawing the graph" for ever.
 
-Seen with Panel 1.9.4; the tests say when it is no longer so.  Panel 1.10 (with Bokeh 3.10) has other
-names for these, and changes pages in threads where this one's code counts on the server's loop:
+Seen with Panel 1.9.4; the tests say when it is no longer so.  Panel 1.10 (with Bokeh 3.10)
+has other names for these, and changes pages in threads where this code counts on the server's loop:
 ``pyproject.toml`` keeps to what came before.
 """
 

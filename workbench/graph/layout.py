@@ -7,6 +7,7 @@ import threading
 from functools import lru_cache
 from typing import Any
 
+from engine.display.layout import laid_out
 from workbench.base.child import Child, ChildError, Send
 
 Points = list[tuple[float, float]]
@@ -27,10 +28,7 @@ def draw(dot: str, form: str) -> str:
     OSError, ValueError, RuntimeError
         If Graphviz cannot draw it.
     """
-    import pygraphviz
-
-    graph = pygraphviz.AGraph(string=dot)
-    graph.layout("dot")
+    graph = laid_out(dot)
     if form == "svg":
         return str(graph.draw(format="svg").decode())
     return json.dumps(_places(graph), separators=(",", ":"))

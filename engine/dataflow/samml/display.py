@@ -10,9 +10,12 @@ from engine.dataflow.samml.catalogue import primitive
 from engine.dataflow.samml.graph import Graph
 from engine.dataflow.samml.primitive import Family
 from engine.display import Markup, shown, table, tag
+from engine.display.layout import laid_out
 
 MOST = 400
 """Nodes of a graph that is drawn."""
+SMALLEST = 0.7
+"""Of its size, if the page is too narrow for it; then it scrolls."""
 TOKENS: Mapping[Family, str] = {
     Family.SOURCE: "write",
     Family.SCAN: "scan",
@@ -44,13 +47,9 @@ def graph_html(graph: Graph) -> Markup:
 def _drawn(graph: Graph) -> Markup | None:
     """The picture; None without Graphviz."""
     try:
-        import pygraphviz
-
         from engine.dataflow.samml.dot import to_dot
 
-        picture = pygraphviz.AGraph(string=to_dot(graph).source)
-        picture.layout("dot")
-        text = picture.draw(format="svg").decode()
+        text = laid_out(to_dot(graph).source).draw(format="svg").decode()
     except (ImportError, OSError, ValueError, RuntimeError):
         return None
     return _coloured(text, graph)
@@ -68,6 +67,8 @@ def _coloured(text: str, graph: Graph) -> Markup:
         if family:
             group.set("class", f"{group.get('class', '')} {family}")
         group.attrib.pop("id", None)  # of several pictures on one page
+    wide = float(root.get("width", "0").removesuffix("pt"))
+    root.set("style", f"max-width:100%;min-width:{SMALLEST * wide:.0f}pt;height:auto")
     root.set("role", "img")
     root.set("aria-label", f"graph {graph.name}, {len(graph.nodes)} nodes")
     return Markup(ElementTree.tostring(root, encoding="unicode"))

@@ -58,9 +58,9 @@ EXERCISES = {
         "only rows that are not empty have a coordinate",
     ),
     "1.4": Exercise(
-        "Which coordinates does a scanner of B's first level in DCSR put out, from reference 0?",
-        tokens(lambda: _scanned("dcsr", 0, "0 D", 0)),
-        "the fiber ends with S0, the stream with D",
+        "Which coordinates does a scanner of B's first level in CSR put out, from reference 0?",
+        tokens(lambda: bench("dense_scan", "0 D", params={"dim": 4}).tokens[0]),
+        "a dense level has every coordinate; its fiber ends with S0, the stream with D",
     ),
     "1.5": Exercise(
         "Which coordinates does the scanner of the second level put out, given the references of "

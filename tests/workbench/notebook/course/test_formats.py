@@ -18,9 +18,9 @@ ANSWERS = {
          (0, 2, 3, 4): "entry 4, 4, is one too many"},
     ),
     "1.4": (
-        "0 2 3 S0 D",
-        {"0 1 2 3 S0 D": "token 2 is not 1", "0 2 3 D": "token 4 is not D",
-         "0 2 3 S0": "token 5 is missing"},
+        "0 1 2 3 S0 D",
+        {"0 2 3 S0 D": "token 2 is not 2", "0 1 2 3 D": "token 5 is not D",
+         "0 1 2 3 S0": "token 6 is missing"},
     ),
     "1.5": (
         "1 S0 0 2 S0 3 S1 D",
