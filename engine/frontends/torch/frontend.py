@@ -9,7 +9,20 @@ from typing import Any
 import numpy as np
 
 from engine.errors import DataError, ProgramError
-from engine.frontends.torch import convolutions, masks, pointwise, products, reductions
+from engine.frontends.torch import (
+    attention,
+    bags,
+    distances,
+    losses,
+    masks,
+    moves,
+    norms,
+    pointwise,
+    products,
+    recurrent,
+    reductions,
+    windows,
+)
 from engine.frontends.torch.capture import (
     Capture,
     evaluating,
@@ -32,7 +45,14 @@ HANDLERS = {
     **masks.HANDLERS,
     **reductions.HANDLERS,
     **products.HANDLERS,
-    **convolutions.HANDLERS,
+    **moves.HANDLERS,
+    **windows.HANDLERS,
+    **norms.HANDLERS,
+    **attention.HANDLERS,
+    **recurrent.HANDLERS,
+    **bags.HANDLERS,
+    **distances.HANDLERS,
+    **losses.HANDLERS,
 }
 
 

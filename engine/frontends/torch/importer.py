@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import operator
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -10,6 +11,7 @@ from typing import Any, TypeAlias
 from engine.frontends.torch import views
 from engine.frontends.torch.builder import Builder, Feed
 from engine.frontends.torch.capture import Capture, load_torch, run_node
+from engine.frontends.torch.decompose import decomposed
 from engine.frontends.torch.formats import Storage
 from engine.frontends.torch.messages import refusal, unsupported
 from engine.frontends.torch.values import Support, Value
@@ -19,7 +21,8 @@ Handler: TypeAlias = Callable[..., Any]
 
 _LIKE = {
     **{"ones_like": 1.0, "zeros_like": 0.0, "full_like": None},
-    **{"new_ones": 1.0, "new_zeros": 0.0, "new_full": None},
+    **{"new_ones": 1.0, "new_zeros": 0.0, "new_full": None, "fill": None},
+    **{"empty_like": 0.0, "new_empty": 0.0},
 }
 
 
@@ -35,7 +38,10 @@ class Importer:
     raw : set of str
         Nodes that hold numbers of the user's, as they are: inputs, parameters and buffers.
     fixed : set of str
-        Nodes that follow from parameters and buffers alone.
+        Nodes that follow from parameters and buffers alone: they are computed beforehand.
+    settled : set of str
+        Nodes that follow from buffers and from inputs that are no floating-point numbers
+        (positions, masks) alone: computed beforehand where they have no translation.
     """
 
     def __init__(
@@ -56,6 +62,11 @@ class Importer:
         self.values: dict[str, Any] = {}
         self.raw: set[str] = set()
         self.fixed: set[str] = set(capture.constants)
+        self.settled: set[str] = {
+            name
+            for name, held in capture.constants.items()
+            if not isinstance(held, self.torch.nn.Parameter)
+        }
         self.origins: dict[str, tuple[str, ...]] = {}
         self.known: list[Any] = []
         self.kernels: list[tuple[Any, int]] = []
@@ -72,37 +83,44 @@ class Importer:
             An operation that the program language cannot express, with its place.
         """
         for node in self.capture.nodes:
-            self.builder.node = node
-            if node.op == "placeholder":
-                self._placeholder(node)
-            elif node.op == "call_function":
-                self._call(node)
-            elif node.op not in ("output", "get_attr"):
-                raise refusal(node, f"a {node.op} in the traced graph", "call tensor operations")
+            self._node(node)
+
+    def _node(self, node: Any) -> None:
+        self.builder.node = node
+        if node.op == "placeholder":
+            self._placeholder(node)
+        elif node.op == "call_function":
+            self._call(node)
+        elif node.op not in ("output", "get_attr"):
+            raise refusal(node, f"a {node.op} in the traced graph", "call tensor operations")
 
     def _placeholder(self, node: Any) -> None:
         given = self.env.get(node.name)
         self.origins[node.name] = (self.capture.labels.get(node.name, node.name),)
-        if isinstance(given, self.torch.Tensor) and given.is_floating_point():
+        if isinstance(given, self.torch.Tensor) and _numbers(given):
             self.raw.add(node.name)
+        elif node.name not in self.fixed:
+            self.settled.add(node.name)
 
     def _call(self, node: Any) -> None:
         name = op_name(node)
         inputs = node.all_input_nodes
-        if all(n.name in self.fixed for n in inputs):
-            self.fixed.add(node.name)
+        for known in (self.fixed, self.settled):
+            if all(n.name in known for n in inputs):
+                known.add(node.name)
         if name in _LIKE:
             shape, dtype = tuple(node.meta["val"].shape), node.meta["val"].dtype
             fill = _LIKE[name] if _LIKE[name] is not None else node.args[-1]
-            self.env[node.name] = self.torch.full(shape, fill, dtype=dtype)
-            self.origins[node.name] = ()
-            return
+            if isinstance(fill, (bool, int, float)):
+                self.env[node.name] = self.torch.full(shape, fill, dtype=dtype)
+                self.origins[node.name] = ()
+                return
         if all(n.name in self.env for n in inputs):
             raw = any(n.name in self.raw for n in inputs)
-            view = name in views.VIEWS
-            if not raw or view or not self._floating(node):
+            stays = name in views.VIEWS or node.name in self.fixed
+            if not raw or stays or not self._floating(node):
                 self._compute(node)
-                if raw and view and self._floating(node):
+                if raw and stays and self._floating(node):
                     self.raw.add(node.name)
                 return
         elif node.name in self.fixed and not self._floating(node):
@@ -118,7 +136,7 @@ class Importer:
                     "masks and indices must follow from inputs and buffers alone; relu, clamp, "
                     "maximum and minimum are supported",
                 )
-        if node.name in self.fixed and not (name in self.handlers or name in views.VIEWS):
+        if node.name in self.settled and not (name in self.handlers or name in views.VIEWS):
             self._compute(node)
             return
         since = len(self.builder.statements)
@@ -129,7 +147,7 @@ class Importer:
         val = node.meta.get("val")
         if isinstance(val, (list, tuple)):
             val = val[0] if val else None
-        return bool(isinstance(val, self.torch.Tensor) and val.is_floating_point())
+        return bool(isinstance(val, self.torch.Tensor) and _numbers(val))
 
     def _translated(self, node: Any, name: str) -> Any:
         if node.target is operator.getitem:
@@ -138,9 +156,30 @@ class Importer:
         if name in views.VIEWS:
             return self._view(node, name)
         handler = self.handlers.get(name)
-        if handler is None:
-            raise unsupported(node, name, [*self.handlers, *views.VIEWS])
-        return handler(self, **arguments(node))
+        given = arguments(node)
+        if handler is not None and _takes(handler, given):
+            return handler(self, **given)
+        return self._in_parts(node, name)
+
+    def _in_parts(self, node: Any, name: str) -> Any:
+        """An operation without a translation of its own, by those that PyTorch makes it of."""
+        parts = decomposed(node)
+        if parts is None:
+            raise unsupported(node, name)
+        for part in parts.nodes:
+            known = op_name(part) in self.handlers or op_name(part) in views.VIEWS
+            if not known and self._floating(part) and part.all_input_nodes:
+                raise unsupported(node, name)
+        for part in parts.nodes:
+            self._node(part)
+        self.builder.node = node
+        held = [self._held_value(part) for part in parts.results]
+        return held[0] if parts.single else tuple(held)
+
+    def _held_value(self, node: Any) -> Any:
+        if node is None:
+            return None
+        return self.values[node.name] if node.name in self.values else self.value(node)
 
     def _compute(self, node: Any) -> None:
         """Make known what a node holds, and what it follows from."""
@@ -284,6 +323,20 @@ class Importer:
             return False
         self.builder.covers.add((mask.tensor, axis))
         return True
+
+
+def _takes(handler: Handler, given: Mapping[str, Any]) -> bool:
+    """Whether a handler knows the arguments; overloads of an operation may have others."""
+    try:
+        inspect.signature(handler).bind(None, **given)
+    except TypeError:
+        return False
+    return True
+
+
+def _numbers(held: Any) -> bool:
+    """Whether a tensor holds numbers with a point, real or complex."""
+    return bool(held.is_floating_point() or held.is_complex())
 
 
 def op_name(node: Any) -> str:

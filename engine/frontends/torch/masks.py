@@ -35,19 +35,23 @@ def additive_mask(m: Importer, x: Any, other: Any) -> Value | None:
                 continue
         if not bool(removed.any()):
             continue
-        if bool((held[~removed] != 0).any()):
-            raise m.builder.refuse(
-                "a mask that also adds finite numbers to the logits",
-                "add the finite part first, then fill with -inf by masked_fill",
-            )
         bound = -math.inf if bool((held == -math.inf).any()) else -HUGE
-        keep = m.derived(mask, f"{mask.name}_keep", _above(bound), keep=True)
-        return m.apply_mask(m.value(logits), keep)
+        value = m.value(logits)
+        if bool((held[~removed] != 0).any()):
+            value = m.builder.add(value, m.derived(mask, f"{mask.name}_added", finite(bound)))
+        keep = m.derived(mask, f"{mask.name}_keep", above(bound), keep=True)
+        return m.apply_mask(value, keep)
     return None
 
 
-def _above(bound: float) -> Callable[[Any], Any]:
+def above(bound: float) -> Callable[[Any], Any]:
+    """Where a mask of numbers keeps an element."""
     return lambda held: held > bound
+
+
+def finite(bound: float) -> Callable[[Any], Any]:
+    """What a mask of numbers adds to the elements that it keeps."""
+    return lambda held: held.masked_fill(held <= bound, 0.0)
 
 
 def wide(m: Importer, value: Value) -> Value:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import sys
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -15,34 +14,77 @@ _FRAME = re.compile(
     r'File "(?P<file>[^"]+)", line (?P<line>\d+), in (?P<function>\S+)\n\s*(?P<code>.*)'
 )
 
-HINTS = {
-    "conv": "an nn.Linear over unfolded patches computes the same",
-    "pool": "mean and amax over a dimension are supported; fold the window into one by a reshape",
-    "lstm": "write the cell with linear, sigmoid, tanh and mul; GRUCell is supported",
-    "gru": "unroll the steps with nn.GRUCell, which is supported",
-    "rnn": "write the cell with linear, tanh or relu, and unroll the steps",
-    "sort": "choose elements by a mask given as input, values have no order on the machine",
-    "topk": "choose elements by a mask given as input",
-    "argmax": "return the logits and take the argmax outside; amax is supported",
+OUTSIDE = "compute it outside of the module and give the result as an input"
+MASK = "choose elements by a mask or by indices that are given as input"
+ROUND = "round outside of the module, values on the machine are float32 throughout"
+WAVES = (
+    "it has no counterpart on the machine, whose functions are exp, log, rsqrt, sigmoid and gelu; "
+    "of positions and buffers alone it is computed beforehand, else give it as an input"
+)
+COMPLEX = (
+    "complex numbers have no counterpart; a discrete Fourier transform is two products, with a "
+    "matrix of cosines and one of sines, given as buffers"
+)
+SOLVE = "there is no counterpart; give the inverse or the factors as an input, and multiply"
+ROUTING = (
+    "which elements are the largest is not known before the program runs; give the routing as an "
+    "input or a buffer, and multiply by F.one_hot(routing, experts) or index with it"
+)
+
+HINTS: dict[str, str] = {
+    **dict.fromkeys(("sin", "cos", "tan", "asin", "acos", "atan", "atan2", "arcsin"), WAVES),
+    **dict.fromkeys(("asinh", "acosh", "atanh", "sinc", "polar", "exp2", "log2", "log10"), WAVES),
+    "exp2": "exp(x * log(2)) computes it", "log2": "log(x) / log(2) computes it",
+    "log10": "log(x) / log(10) computes it", "log_normal": OUTSIDE,
+    "erf": "gelu is supported as it is: x / 2 * (1 + erf(x / sqrt(2)))",
+    "erfc": "gelu is supported as it is: x / 2 * (1 + erf(x / sqrt(2)))",
+    **dict.fromkeys(("sort", "argsort", "msort", "kthvalue", "median", "mode"), MASK),
+    **dict.fromkeys(("quantile", "nanmedian", "unique", "_unique2", "nonzero"), MASK),
+    "topk": ROUTING, "argmax": "return the logits and take the argmax outside; amax is supported",
     "argmin": "return the values and take the argmin outside; amin is supported",
-    "cumsum": "a matmul with a triangular matrix of ones computes it",
-    "prod": "exp of the sum of logarithms computes it for positive values",
-    "erf": "gelu is supported as it is",
-    "sin": "compute it outside and give the result as an input or a buffer",
-    "cos": "compute it outside and give the result as an input or a buffer",
-    "roll": "index_select along the dimension computes it",
-    "round": "round outside the module",
-    "floor": "round outside the module",
-    "ceil": "round outside the module",
+    "cumprod": "exp of the running sum of logarithms computes it for positive values",
+    "logcumsumexp": "log of the running sum of exp computes it for moderate values",
+    **dict.fromkeys(("cummax", "cummin"), "there is no running maximum; " + OUTSIDE),
+    **dict.fromkeys(("round", "floor", "ceil", "trunc", "frac", "fmod", "remainder"), ROUND),
+    **dict.fromkeys(("fake_quantize_per_tensor_affine", "quantize_per_tensor"), ROUND),
     "sign": "multiply by a sign that is given as an input",
-    "rand": "draw random numbers outside and give them as an input",
+    "heaviside": "multiply by a mask that is given as an input",
+    **dict.fromkeys(
+        ("hardshrink", "threshold", "rrelu"),
+        "a step has no counterpart; softshrink, relu and leaky_relu are supported",
+    ),
+    **dict.fromkeys(
+        ("rand", "randn", "rand_like", "randn_like", "randint", "bernoulli", "normal", "randperm"),
+        "draw random numbers outside and give them as an input",
+    ),
+    **dict.fromkeys(("multinomial", "uniform", "exponential"),
+                    "draw random numbers outside and give them as an input"),
     "dropout": "call module.eval() first, dropout is then the identity",
-    "gather": "index_select with one index tensor is supported",
     "scatter": "index_add with one index tensor is supported",
-    "inverse": "multiply by the inverse, given as an input",
-    "solve": "multiply by the inverse, given as an input",
-    "repeat": "expand repeats without copying",
+    "scatter_add": "index_add with one index tensor is supported",
+    "scatter_reduce": "index_add with one index tensor is supported",
+    "index_put": "index_add with one index tensor is supported",
+    "masked_scatter": "index_add with one index tensor is supported",
+    "masked_select": "multiply by the mask, or index with the places that it keeps",
+    **dict.fromkeys(("inverse", "linalg_inv", "linalg_inv_ex", "linalg_solve"), SOLVE),
+    **dict.fromkeys(("linalg_cholesky_ex", "linalg_qr", "linalg_svd", "_linalg_svd"), SOLVE),
+    **dict.fromkeys(("linalg_eigh", "_linalg_eigh", "_linalg_solve_ex", "_linalg_det"), SOLVE),
+    **dict.fromkeys(("linalg_det", "linalg_matrix_exp", "linalg_pinv", "cholesky"), SOLVE),
+    **dict.fromkeys(("fft_fft", "fft_ifft", "fft_rfft", "fft_irfft", "fft_fftn"), COMPLEX),
+    **dict.fromkeys(("fft_fft2", "fft_ifft2", "stft", "istft", "_fft_r2c", "_fft_c2c"), COMPLEX),
+    **dict.fromkeys(("view_as_complex", "view_as_real", "real", "imag", "complex"), COMPLEX),
+    "grid_sampler": "give the weights of the samples as a sparse matrix, and multiply",
+    "as_strided": "x.unfold(dim, size, step) is supported",
+    "ctc_loss": "there is no counterpart; return the logarithms, and take the loss outside",
+    "_ctc_loss": "there is no counterpart; return the logarithms, and take the loss outside",
+    "one_hot": "give the indices as an input or a buffer",
+    "item": "values decide nothing while a module is traced; give the number as an argument",
+    "fractional_max_pool2d": "max_pool2d and adaptive_max_pool2d are supported",
+    "max_unpool2d": "index_add with indices that are given as input computes it",
+    "col2im": "conv_transpose2d with a kernel of 0 and 1 computes it",
+    "_transformer_encoder_layer_fwd": "call module.eval() and trace with torch.no_grad()",
 }
+"""What to do instead, by operation; what is not here has no counterpart that is known."""
 
 
 def where(node: Any) -> str:
@@ -85,12 +127,9 @@ def refusal(node: Any, what: str, hint: str) -> ProgramError:
     return ProgramError(f"{what}, at {where(node)}", hint=hint)
 
 
-def unsupported(node: Any, op: str, known: list[str]) -> ProgramError:
-    """An operation that has no translation, and the nearest thing that has one."""
-    hint = next((text for part, text in HINTS.items() if part in op), None)
+def unsupported(node: Any, op: str) -> ProgramError:
+    """An operation that has no translation: what computes the same, or that nothing does."""
+    hint = HINTS.get(op.rstrip("_").removesuffix("_copy"))
     if hint is None:
-        close = get_close_matches(op, known, n=3, cutoff=0.5)
-        hint = "compute it outside of the module and give the result as an input"
-        if close:
-            hint = f"nearest supported: {', '.join(close)}"
+        hint = f"there is no counterpart for it; {OUTSIDE}"
     return refusal(node, f"{node.target} is not supported", hint)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from engine.frontends.torch.masks import additive_mask, wide
 from engine.frontends.torch.values import Value
+from engine.frontends.torch.views import moved, pieces
 from engine.program import Op
 
 if TYPE_CHECKING:
@@ -121,6 +122,68 @@ def leaky_relu(m: Importer, x: Any, negative_slope: float = 0.01) -> Value:
     return b.add(b.apply(Op.RELU, v), below, "leaky", Op.SUB)
 
 
+def prelu(m: Importer, x: Any, weight: Any) -> Value:
+    """A slope below 0 per channel, dimension 1, or one for all."""
+    b, v, slope = m.builder, m.builder.unmasked(m.value(x), "prelu"), m.value(weight)
+    shape = [slope.shape[0] if d == 1 and slope.rank else 1 for d in range(v.rank)]
+    if slope.rank:
+        slope = b.dropped(slope, [0]) if slope.shape[0] == 1 else slope
+        dims = [0 if d == (1 if v.rank > 1 else 0) else None for d in range(v.rank)]
+        slope = slope.picked(dims if v.rank else [], shape) if v.rank else slope.picked([], ())
+    below = b.mul(negative_part(m, v), slope, "leak")
+    return b.add(b.apply(Op.RELU, v), below, "leaky", Op.SUB)
+
+
+def celu(m: Importer, x: Any, alpha: float = 1.0) -> Value:
+    return elu(m, x, alpha, 1.0, 1.0 / alpha)
+
+
+def glu(m: Importer, x: Any, dim: int = -1) -> Value:
+    """The first half times the sigmoid of the second."""
+    value = m.value(x)
+    first, second = pieces(m.builder, "chunk", value, (2, dim))
+    return m.builder.mul(first, m.builder.apply(Op.SIGMOID, second, "gate"), "gated")
+
+
+def softshrink(m: Importer, x: Any, lambd: float = 0.5) -> Value:
+    """``relu(v - l) - relu(-v - l)``"""
+    b = m.builder
+
+    def step(v: Value) -> Value:
+        above = b.apply(Op.RELU, b.shift(v, -float(lambd)), "above")
+        turned = b.shift(b.scale(v, -1.0, "negative"), -float(lambd))
+        return b.add(above, b.apply(Op.RELU, turned, "below"), "shrunk", Op.SUB)
+
+    return b.on_stored(m.value(x), step)
+
+
+def log1p(m: Importer, x: Any) -> Value:
+    b = m.builder
+    return b.on_stored(m.value(x), lambda v: b.apply(Op.LOG, b.shift(v, 1.0)))
+
+
+def expm1(m: Importer, x: Any) -> Value:
+    b = m.builder
+    return b.on_stored(m.value(x), lambda v: b.shift(b.apply(Op.EXP, v), -1.0))
+
+
+def exponentials(sign: float) -> Callable[..., Value]:
+    """``(exp(v) + exp(-v)) / 2`` or ``(exp(v) - exp(-v)) / 2``."""
+
+    def handler(m: Importer, x: Any) -> Value:
+        b = m.builder
+
+        def step(v: Value) -> Value:
+            up = b.scale(b.apply(Op.EXP, v), 0.5, "up")
+            down = b.apply(Op.EXP, b.scale(v, -1.0, "negative"), "down")
+            return b.add(up, b.scale(down, 0.5), "half", Op.ADD if sign > 0 else Op.SUB)
+
+        v = m.value(x)
+        return step(b.filled(v)) if sign > 0 else b.on_stored(v, step)
+
+    return handler
+
+
 def elu(m: Importer, x: Any, alpha: float = 1, scale: float = 1, input_scale: float = 1) -> Value:
     b = m.builder
 
@@ -177,9 +240,11 @@ def clamp(m: Importer, x: Any, min: Any = None, max: Any = None) -> Value:
     """``relu(x - low) + low``, then ``high - relu(high - x)``."""
     b = m.builder
     v = b.unmasked(m.value(x), "clamp")
-    for bound in (min, max):
-        if bound is not None and m.number(bound) is None:
-            raise b.refuse("clamp to a tensor", "clamp to numbers, or use maximum and minimum")
+    if any(bound is not None and m.number(bound) is None for bound in (min, max)):
+        if min is not None:
+            v = larger(m, v, m.value(min))
+        return v if max is None else smaller(m, v, m.value(max))
+    min, max = (None if bound is None else m.number(bound) for bound in (min, max))
     zero = (min is None or min <= 0) and (max is None or max >= 0)
 
     def step(v: Value) -> Value:
@@ -193,6 +258,12 @@ def clamp(m: Importer, x: Any, min: Any = None, max: Any = None) -> Value:
         return v
 
     return b.on_stored(v, step) if zero else step(b.filled(v))
+
+
+def at_least(m: Importer, value: Value, low: float) -> Value:
+    """``max(v, low)`` for a positive number: ``relu(v - low) + low`` on all elements."""
+    b = m.builder
+    return b.shift(b.apply(Op.RELU, b.filled(value, -low), "above"), low)
 
 
 def clamp_min(m: Importer, x: Any, min: Any) -> Value:
@@ -224,15 +295,22 @@ def hardswish(m: Importer, x: Any) -> Value:
 
 
 def maximum(m: Importer, x: Any, other: Any) -> Value:
-    """``other + relu(x - other)``"""
-    b = m.builder
-    a, c = m.value(x), m.value(other)
-    return b.add(c, b.apply(Op.RELU, b.add(a, c, "difference", Op.SUB)), "larger")
+    return larger(m, m.value(x), m.value(other))
 
 
 def minimum(m: Importer, x: Any, other: Any) -> Value:
+    return smaller(m, m.value(x), m.value(other))
+
+
+def larger(m: Importer, a: Value, c: Value) -> Value:
+    """``c + relu(a - c)``"""
     b = m.builder
-    a, c = m.value(x), m.value(other)
+    return b.add(c, b.apply(Op.RELU, b.add(a, c, "difference", Op.SUB)), "larger")
+
+
+def smaller(m: Importer, a: Value, c: Value) -> Value:
+    """``a - relu(a - c)``"""
+    b = m.builder
     return b.add(a, b.apply(Op.RELU, b.add(a, c, "difference", Op.SUB)), "smaller", Op.SUB)
 
 
@@ -260,9 +338,67 @@ def square(m: Importer, x: Any) -> Value:
     return power(m, x, 2)
 
 
+def addcmul(m: Importer, x: Any, tensor1: Any, tensor2: Any, value: float = 1) -> Value:
+    b = m.builder
+    return b.add(m.value(x), b.scale(b.mul(m.value(tensor1), m.value(tensor2)), float(value)))
+
+
+def addcdiv(m: Importer, x: Any, tensor1: Any, tensor2: Any, value: float = 1) -> Value:
+    b = m.builder
+    return b.add(m.value(x), b.scale(b.div(m.value(tensor1), m.value(tensor2)), float(value)))
+
+
+def lerp(m: Importer, x: Any, end: Any, weight: Any) -> Value:
+    """``x + weight (end - x)``"""
+    b, start = m.builder, m.value(x)
+    gap = b.add(m.value(end), start, "gap", Op.SUB)
+    share = m.number(weight)
+    moved = b.mul(gap, m.value(weight), "moved") if share is None else b.scale(gap, share, "moved")
+    return b.add(start, moved)
+
+
+def logaddexp(m: Importer, x: Any, other: Any) -> Value:
+    """``a + softplus(c - a)``: the larger one plus ``log(1 + exp(-|a - c|))``."""
+    b = m.builder
+    a, c = b.filled(m.value(x)), b.filled(m.value(other))
+    gap = b.add(c, a, "gap", Op.SUB)
+    low = b.scale(abs_of(m, gap), -1.0, "exponent")
+    soft = b.apply(Op.LOG, b.shift(b.apply(Op.EXP, low), 1.0))
+    return b.add(b.add(a, b.apply(Op.RELU, gap, "above"), "larger"), soft)
+
+
+MOST_FACTORS = 64
+"""More elements than that along a dimension are not multiplied one by one."""
+
+
+def prod(m: Importer, x: Any, dim: int | None = None, keepdim: bool = False, dtype: Any = None) -> Value:
+    """The elements along a dimension, one factor after the other."""
+    b, value = m.builder, m.builder.unmasked(m.value(x), "a product")
+    if dim is None:
+        value, dim = moved(b, value, (math.prod(value.shape),)), 0
+    dim = dim % value.rank
+    if value.shape[dim] > MOST_FACTORS:
+        raise b.refuse(
+            f"a product of {value.shape[dim]} elements along a dimension",
+            f"at most {MOST_FACTORS} are multiplied one by one; for positive x, "
+            "exp(log(x).sum(dim)) computes it",
+        )
+    parts = pieces(b, "unbind", value, (dim,))
+    result: Value = parts[0]
+    for part in parts[1:]:
+        result = b.mul(result, part)
+    if not keepdim:
+        return result
+    dims: list[int | None] = [*range(dim), None, *range(dim, result.rank)]
+    return result.picked(dims, [*result.shape[:dim], 1, *result.shape[dim:]])
+
+
 HANDLERS: dict[str, Callable[..., Any]] = {
     "add": add, "sub": sub, "subtract": sub, "rsub": rsub, "mul": mul, "multiply": mul,
     "div": div, "divide": div, "true_divide": div, "neg": neg, "negative": neg,
+    "addcmul": addcmul, "addcdiv": addcdiv, "lerp": lerp, "logaddexp": logaddexp,
+    "prelu": prelu, "celu": celu, "glu": glu, "softshrink": softshrink, "log1p": log1p,
+    "expm1": expm1, "cosh": exponentials(1.0), "sinh": exponentials(-1.0), "prod": prod,
     "relu": function(Op.RELU), "exp": function(Op.EXP), "log": function(Op.LOG),
     "rsqrt": function(Op.RSQRT), "sigmoid": function(Op.SIGMOID), "gelu": gelu,
     "tanh": tanh, "silu": on_stored(silu_of), "abs": on_stored(abs_of),

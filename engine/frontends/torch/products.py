@@ -1,8 +1,7 @@
-"""Products and what is made of them: linear layers, attention, selections, concatenation."""
+"""Products and what is made of them: linear layers, selections, concatenation."""
 
 from __future__ import annotations
 
-import math
 import string
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from engine.frontends.torch import views
 from engine.frontends.torch.builder import LETTERS, broadcast_shape
-from engine.frontends.torch.reductions import softmax
+from engine.frontends.torch.moves import diagonal_of
 from engine.frontends.torch.values import Support, Value
 from engine.program import Access, Op
 
@@ -96,7 +95,7 @@ def outer(m: Importer, x: Any, vec2: Any) -> Value:
     return m.builder.contract([(m.value(x), "i"), (m.value(vec2), "j")], "ij", "product")
 
 
-def _linear(m: Importer, value: Value, weight: Value, bias: Value | None, part: str) -> Value:
+def linear_of(m: Importer, value: Value, weight: Value, bias: Value | None, part: str) -> Value:
     names = [x for x in LETTERS if x != "k"][: value.rank]
     rows = names[:-1]
     if weight.rank == 1:
@@ -110,7 +109,7 @@ def _linear(m: Importer, value: Value, weight: Value, bias: Value | None, part: 
 
 def linear(m: Importer, input: Any, weight: Any, bias: Any = None) -> Value:
     given = None if bias is None else m.value(bias)
-    return _linear(m, m.value(input), m.value(weight), given, "product")
+    return linear_of(m, m.value(input), m.value(weight), given, "product")
 
 
 def bilinear(m: Importer, input1: Any, input2: Any, weight: Any, bias: Any = None) -> Value:
@@ -129,12 +128,13 @@ def einsum(m: Importer, equation: str, tensors: Sequence[Any], path: Any = None)
     b = m.builder
     values = [m.value(t) for t in tensors]
     labels, out = _subscripts(equation, values)
-    for own in labels:
-        if len(set(own)) != len(own):
-            raise b.refuse(
-                f"einsum {equation!r} with an index twice in one operand",
-                "diagonals are not supported; multiply by an identity matrix and sum",
-            )
+    for n, own in enumerate(labels):
+        while twice := next((x for x in own if own.count(x) > 1), None):
+            first = own.index(twice)
+            second = own.index(twice, first + 1)
+            values[n] = diagonal_of(m, values[n], first, second)
+            own = [x for d, x in enumerate(own) if d not in (first, second)] + [twice]
+        labels[n] = own
     done, names = values[0], labels[0]
     for n in range(1, len(values)):
         later = {x for own in labels[n + 1 :] for x in own} | set(out)
@@ -171,72 +171,6 @@ def _subscripts(equation: str, values: Sequence[Value]) -> tuple[list[list[str]]
     return labels, [*dots, *sorted(x for x in set(named) if named.count(x) == 1)]
 
 
-def attention(
-    m: Importer,
-    query: Any,
-    key: Any,
-    value: Any,
-    attn_mask: Any = None,
-    dropout_p: float = 0.0,
-    is_causal: bool = False,
-    scale: float | None = None,
-    enable_gqa: bool = False,
-) -> Value:
-    """``softmax(q k^T scale, where the mask keeps) v``."""
-    b = m.builder
-    if dropout_p or enable_gqa:
-        raise b.refuse(
-            "attention with dropout or grouped queries",
-            "call module.eval() and pass dropout_p=0; expand the keys and values to all heads",
-        )
-    q, k, v = m.value(query), m.value(key), m.value(value)
-    turned = k.picked([*range(k.rank - 2), k.rank - 1, k.rank - 2],
-                      [*k.shape[:-2], k.shape[-1], k.shape[-2]])  # fmt: skip
-    logits = b.scale(
-        product(m, q, turned, "logits"), q.shape[-1] ** -0.5 if scale is None else float(scale)
-    )
-    if is_causal:
-        kept = m.torch.ones(logits.shape[-2:]).tril()
-        keep = b.feed(f"{b.node.name}_causal", kept.shape, lambda env: kept, keep=True)
-        logits = m.apply_mask(logits, keep)
-    if attn_mask is not None:
-        logits = _masked_logits(m, logits, attn_mask)
-    weights = _softmax_of(m, logits)
-    return product(m, weights, v)
-
-
-def _masked_logits(m: Importer, logits: Value, mask: Any) -> Value:
-    held = m.held(mask)
-    if held is not None and held.dtype == m.torch.bool:
-        return m.masked(logits, mask, False, f"{mask.name}_keep")
-    if held is not None and bool((held == -math.inf).any()):
-        if bool((held[held != -math.inf] != 0).any()):
-            raise m.builder.refuse(
-                "a mask that also adds finite numbers to the logits",
-                "give a boolean mask, and add the finite part to the logits yourself",
-            )
-        keep = m.derived(mask, f"{mask.name}_keep", lambda t: t > -math.inf, keep=True)
-        return m.apply_mask(logits, keep)
-    return m.builder.add(logits, m.value(mask), "biased")
-
-
-def _softmax_of(m: Importer, value: Value) -> Value:
-    """Softmax over the last dimension of a value that has no node."""
-    name = "__softmax"
-    m.values[name] = value
-    try:
-        return softmax(m, _Named(name), -1)
-    finally:
-        del m.values[name]
-
-
-class _Named:
-    """Stands for a node where only its name counts."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-
 # Selections ---------------------------------------------------------------------------------------
 
 
@@ -253,21 +187,6 @@ def index_select(m: Importer, x: Any, dim: int, index: Any) -> Value:
     return views.selected(
         m.builder, value, dim % value.rank, lambda env: env[name], held.numel(), "rows"
     )
-
-
-def index(m: Importer, x: Any, indices: Sequence[Any]) -> Value:
-    """``x[:, index]`` with one vector of indices."""
-    given = [(d, i) for d, i in enumerate(indices) if i is not None]
-    if len(given) != 1 or _index(m, given[0][1]).dim() != 1:
-        raise m.builder.refuse(
-            "indexing by several tensors or by a matrix", "index one dimension by one vector"
-        )
-    if _index(m, given[0][1]).dtype == m.torch.bool:
-        raise m.builder.refuse(
-            "a selection by a mask, whose size depends on the mask",
-            "give the indices, or multiply by the mask",
-        )
-    return index_select(m, x, *given[0])
 
 
 def embedding(m: Importer, weight: Any, indices: Any, *_: Any, **__: Any) -> Value:
@@ -341,39 +260,17 @@ def joined(m: Importer, values: Sequence[Value], dim: int) -> Value:
     return result
 
 
-def gru_cell(
-    m: Importer, input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None
-) -> Value:
-    """One step of a gated recurrent unit; the gates' weights are stored one by one."""
-    b = m.builder
-    x, h = m.value(input), m.value(hx)
-    width = h.shape[-1]
-
-    def gate(n: int, value: Value, weight: Any, bias: Any, side: str) -> Value:
-        part = slice(n * width, (n + 1) * width)
-        own = m.derived(weight, f"{weight.name}_{'rzn'[n]}", lambda t: t[part])
-        moved = None
-        if bias is not None:
-            moved = m.derived(bias, f"{bias.name}_{'rzn'[n]}", lambda t: t[part])
-        return _linear(m, value, own, moved, f"{'rzn'[n]}_{side}")
-
-    parts = [
-        (gate(n, x, w_ih, b_ih, "in"), gate(n, h, w_hh, b_hh, "state")) for n in range(3)
-    ]  # fmt: skip
-    reset = b.apply(Op.SIGMOID, b.add(*parts[0]), "reset")
-    update = b.apply(Op.SIGMOID, b.add(*parts[1]), "update")
-    inner = b.add(parts[2][0], b.mul(reset, parts[2][1], "remembered"))
-    from engine.frontends.torch.pointwise import tanh_of
-
-    new = b.on_stored(inner, lambda v: tanh_of(m, v))
-    return b.add(new, b.mul(update, b.add(h, new, "gap", Op.SUB), "moved"))
+def broadcast_tensors(m: Importer, tensors: Sequence[Any]) -> tuple[Value, ...]:
+    values = [m.value(t) for t in tensors]
+    shape = broadcast_shape(*(v.shape for v in values))
+    return tuple(m.builder.aligned(values, shape))
 
 
 HANDLERS: dict[str, Callable[..., Any]] = {
     "linear": linear, "matmul": matmul, "mm": mm, "bmm": mm, "mv": mv, "dot": dot,
     "_sparse_mm": sparse_mm, "_sparse_mm_reduce_impl": sparse_mm, "addmm": addmm,
     "baddbmm": baddbmm, "addmv": addmv, "_sparse_addmm": addmm, "outer": outer, "ger": outer,
-    "bilinear": bilinear, "einsum": einsum, "scaled_dot_product_attention": attention,
-    "index_select": index_select, "index": index, "embedding": embedding, "index_add": index_add,
-    "cat": cat, "concat": cat, "stack": stack, "gru_cell": gru_cell,
+    "bilinear": bilinear, "einsum": einsum,
+    "index_select": index_select, "embedding": embedding, "index_add": index_add,
+    "cat": cat, "concat": cat, "stack": stack, "broadcast_tensors": broadcast_tensors,
 }  # fmt: skip

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from engine.frontends.torch.pointwise import sqrt_of
+from engine.frontends.torch.pointwise import abs_of, sqrt_of
 from engine.frontends.torch.values import Support, Value
 from engine.program import Op
 
@@ -38,7 +39,7 @@ def sum_(m: Importer, x: Any, dim: Any = None, keepdim: bool = False, dtype: Any
     return reduced(m, Op.SUM, m.value(x), dim, keepdim, "total")
 
 
-def _mean(m: Importer, value: Value, dims: Sequence[int]) -> Value:
+def mean_of(m: Importer, value: Value, dims: Sequence[int]) -> Value:
     count = prod(value.shape[d] for d in dims)
     return m.builder.scale(m.builder.reduce(Op.SUM, value, dims, "total"), 1.0 / count, "mean")
 
@@ -46,7 +47,7 @@ def _mean(m: Importer, value: Value, dims: Sequence[int]) -> Value:
 def mean(m: Importer, x: Any, dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Value:
     value = m.value(x)
     dims = _dims(value, dim)
-    return _kept(_mean(m, value, dims), dims, keepdim)
+    return _kept(mean_of(m, value, dims), dims, keepdim)
 
 
 def amax(m: Importer, x: Any, dim: Any = None, keepdim: bool = False) -> Value:
@@ -72,7 +73,7 @@ def min_(m: Importer, x: Any, dim: Any = None, keepdim: bool = False, other: Any
 
 def _variance(m: Importer, value: Value, dims: Sequence[int], correction: float) -> Value:
     b = m.builder
-    centred = b.add(value, _mean(m, value, dims), "centred", Op.SUB)
+    centred = b.add(value, mean_of(m, value, dims), "centred", Op.SUB)
     total = b.reduce(Op.SUM, b.mul(centred, centred, "squares"), dims, "spread")
     return b.scale(total, 1.0 / (prod(value.shape[d] for d in dims) - correction), "variance")
 
@@ -106,12 +107,23 @@ def std(
 def vector_norm(
     m: Importer, x: Any, ord: float = 2, dim: Any = None, keepdim: bool = False, dtype: Any = None
 ) -> Value:
-    b, value = m.builder, m.value(x)
-    if ord != 2:
-        raise b.refuse(f"the norm of order {ord}", "order 2 is supported; abs, sum and amax too")
-    dims = _dims(value, dim)
+    b, value = m.builder, m.builder.unmasked(m.value(x), "a norm")
+    return _kept(norm_of(m, value, _dims(value, dim), float(ord)), _dims(value, dim), keepdim)
+
+
+def norm_of(m: Importer, value: Value, dims: Sequence[int], order: float) -> Value:
+    """The norm of order 1, 2 or infinity over some dimensions, which stay with size 1."""
+    b = m.builder
+    if order in (1, math.inf):
+        size = b.on_stored(value, lambda v: abs_of(m, v))
+        return b.reduce(Op.SUM if order == 1 else Op.MAX, size, dims, "total")
+    if order != 2:
+        raise b.refuse(
+            f"the norm of order {order:g}",
+            "orders 1, 2 and infinity are supported; powers, sums and roots make others",
+        )
     total = b.reduce(Op.SUM, b.mul(value, value, "squares"), dims, "total")
-    return _kept(b.on_stored(total, lambda v: sqrt_of(m, v)), dims, keepdim)
+    return b.on_stored(total, lambda v: sqrt_of(m, v))
 
 
 def norm(
@@ -123,9 +135,9 @@ def norm(
 # Softmax ------------------------------------------------------------------------------------------
 
 
-def _shifted(m: Importer, x: Any, dim: int) -> tuple[Value, Value, list[int]]:
+def _shifted(m: Importer, value: Value, dim: int) -> tuple[Value, Value, list[int]]:
     """Logits less their maximum, the exponentials' sums, and the dimension."""
-    b, value = m.builder, m.value(x)
+    b = m.builder
     dims = [dim % value.rank]
     if value.support is Support.ZERO:
         value = b.filled(value)
@@ -142,8 +154,13 @@ def _exponentials(m: Importer, less: Value, support: Support) -> Value:
 
 def softmax(m: Importer, x: Any, dim: int, dtype: Any = None, half_to_float: Any = None) -> Value:
     """Over masked logits: over what the mask keeps; removed elements become 0."""
+    return softmax_of(m, m.value(x), dim)
+
+
+def softmax_of(m: Importer, value: Value, dim: int) -> Value:
+    """The softmax of a value over a dimension."""
     b = m.builder
-    less, powers, dims = _shifted(m, x, dim)
+    less, powers, dims = _shifted(m, value, dim)
     total = b.reduce(Op.SUM, powers, dims, "sum")
     result = b.pointwise("share", Op.DIV, [powers, total], powers.support)
     if less.support is Support.MASKED and m.covers(less, dims[0]):
@@ -154,8 +171,13 @@ def softmax(m: Importer, x: Any, dim: int, dtype: Any = None, half_to_float: Any
 def log_softmax(
     m: Importer, x: Any, dim: int, dtype: Any = None, half_to_float: Any = None
 ) -> Value:
+    return log_softmax_of(m, m.value(x), dim)
+
+
+def log_softmax_of(m: Importer, value: Value, dim: int) -> Value:
+    """The logarithm of the softmax of a value over a dimension."""
     b = m.builder
-    less, powers, dims = _shifted(m, x, dim)
+    less, powers, dims = _shifted(m, value, dim)
     total = b.unary("log", Op.LOG, b.reduce(Op.SUM, powers, dims, "sum"))
     if less.support is Support.MASKED:
         m.covers(less, dims[0])
@@ -173,94 +195,9 @@ def logsumexp(m: Importer, x: Any, dim: Any, keepdim: bool = False) -> Value:
     return _kept(b.add(total, top), dims, keepdim)
 
 
-# Normalisation ------------------------------------------------------------------------------------
-
-
-def _normalised(m: Importer, centred: Value, spread: Value, eps: float) -> Value:
-    """``centred / sqrt(spread + eps)``; where nothing is stored, all is 0 and stays so."""
-    b = m.builder
-    scale = b.on_stored(spread, lambda v: b.apply(Op.RSQRT, b.shift(v, eps)))
-    return b.mul(centred, scale, "normal")
-
-
-def _affine(m: Importer, value: Value, weight: Any, bias: Any) -> Value:
-    if weight is not None:
-        value = m.builder.mul(value, m.value(weight), "weighted")
-    if bias is not None:
-        value = m.builder.add(value, m.value(bias), "biased")
-    return value
-
-
-def layer_norm(
-    m: Importer,
-    input: Any,
-    normalized_shape: Sequence[int],
-    weight: Any = None,
-    bias: Any = None,
-    eps: float = 1e-5,
-    cudnn_enable: bool = True,
-) -> Value:
-    b, value = m.builder, m.builder.unmasked(m.value(input), "layer_norm")
-    dims = list(range(value.rank - len(normalized_shape), value.rank))
-    value = b.stored_dims(value, dims)
-    centred = b.add(value, _mean(m, value, dims), "centred", Op.SUB)
-    spread = _mean(m, b.mul(centred, centred, "squares"), dims)
-    return _affine(m, _normalised(m, centred, spread, eps), weight, bias)
-
-
-def rms_norm(
-    m: Importer,
-    input: Any,
-    normalized_shape: Sequence[int],
-    weight: Any = None,
-    eps: float | None = None,
-) -> Value:
-    b, value = m.builder, m.builder.unmasked(m.value(input), "rms_norm")
-    dims = list(range(value.rank - len(normalized_shape), value.rank))
-    spread = _mean(m, b.mul(value, value, "squares"), dims)
-    eps = m.torch.finfo(m.torch.float32).eps if eps is None else eps
-    return _affine(m, _normalised(m, value, spread, eps), weight, None)
-
-
-def batch_norm(
-    m: Importer,
-    input: Any,
-    weight: Any,
-    bias: Any,
-    running_mean: Any,
-    running_var: Any,
-    training: bool = False,
-    *_: Any,
-    **others: Any,
-) -> Value:
-    """In eval mode a factor and a summand per channel, folded from the stored statistics."""
-    b, value = m.builder, m.builder.unmasked(m.value(input), "batch_norm")
-    eps = float(others.get("eps", 1e-5))
-    held = [None if g is None else m.held(g) for g in (weight, bias, running_mean, running_var)]
-    if training or held[2] is None or held[3] is None:
-        raise b.refuse("batch_norm over the batch's own statistics", "track running statistics")
-    names = [None if g is None else g.name for g in (weight, bias, running_mean, running_var)]
-
-    def factor(env: Any) -> Any:
-        scale = (env[names[3]].detach() + eps).rsqrt()
-        return scale if names[0] is None else scale * env[names[0]].detach()
-
-    def term(env: Any) -> Any:
-        moved = -env[names[2]].detach() * factor(env)
-        return moved if names[1] is None else moved + env[names[1]].detach()
-
-    shape = tuple(n if d == 1 else 1 for d, n in enumerate(value.shape))
-    dims = [0 if d == 1 else None for d in range(value.rank)]
-    label = b.node.name
-    scaled = b.feed(f"{label}_factor", (shape[1],), factor).picked(dims, shape)
-    moved = b.feed(f"{label}_term", (shape[1],), term).picked(dims, shape)
-    return b.add(b.mul(value, scaled, "scaled"), moved)
-
-
 HANDLERS: dict[str, Callable[..., Any]] = {
     "sum": sum_, "mean": mean, "amax": amax, "amin": amin, "max": max_, "min": min_,
     "var": var, "std": std, "linalg_vector_norm": vector_norm, "norm": norm,
     "softmax": softmax, "_softmax": softmax, "log_softmax": log_softmax,
-    "_log_softmax": log_softmax, "logsumexp": logsumexp, "layer_norm": layer_norm,
-    "rms_norm": rms_norm, "batch_norm": batch_norm,
+    "_log_softmax": log_softmax, "logsumexp": logsumexp,
 }  # fmt: skip

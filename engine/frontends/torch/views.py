@@ -33,7 +33,7 @@ RENAMES = frozenset(
 PIECES = frozenset(
     {
         *("slice", "select", "narrow"),
-        *("chunk", "split", "split_with_sizes", "unbind", "getitem"),
+        *("chunk", "split", "split_with_sizes", "unbind", "getitem", "tensor_split"),
     }
 )
 VIEWS = IDENTITIES | RENAMES | PIECES
@@ -112,6 +112,12 @@ def reshape(b: Builder, value: Value, shape: Sequence[int]) -> Value:
     return Value(name, tuple(shape), axes, value.support)
 
 
+def moved(b: Builder, value: Value, shape: Sequence[int]) -> Value:
+    """The elements in another shape: under other names where that is enough, else a reshape."""
+    renamed = rename(b, "view", value, (), shape)
+    return reshape(b, value, shape) if renamed is None else renamed
+
+
 def selected(
     b: Builder, value: Value, dim: int, indices: Callable[[Any], Any], count: int, part: str
 ) -> Value:
@@ -135,7 +141,7 @@ def one_hot(
     torch = load_torch()
 
     def fetch(env: Any) -> Any:
-        flat = torch.as_tensor(indices(env)).reshape(-1) % size
+        flat = torch.as_tensor(indices(env)).long().reshape(-1) % size
         return torch.nn.functional.one_hot(flat, size).reshape(*shape, size)
 
     return b.feed(f"{b.node.name}_{part}", (*shape, size), fetch, keep=True)

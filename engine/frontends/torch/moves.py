@@ -1,0 +1,359 @@
+"""What moves or mixes elements along a dimension by a rule that is known beforehand.
+
+Padding, turning, repeating, interpolating and running sums are linear along each dimension: products
+with a known matrix, 0/1 where elements only move.  Indexing by known indices is a product with a 0/1
+tensor that has one element per index.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from engine.errors import DataError
+from engine.frontends.torch import views
+from engine.frontends.torch.builder import LETTERS
+from engine.frontends.torch.values import Support, Value
+
+if TYPE_CHECKING:
+    from engine.frontends.torch.importer import Importer
+
+
+def along(m: Importer, value: Value, dim: int, matrix: Any, part: str) -> Value:
+    """The matrix, outputs x inputs, times the value along a dimension."""
+    b = m.builder
+    value = b.stored_dims(b.unmasked(value, "a part"), [dim])
+    made = b.feed(f"{b.node.name}_{part}", matrix.shape, lambda env: matrix, keep=True)
+    names = list(LETTERS[: value.rank])
+    out = [*names[:dim], "o", *names[dim + 1 :]]
+    result = b.contract([(made, ["o", names[dim]]), (value, names)], out, part)
+    whole = bool((matrix != 0).any(1).all()) and value.support is Support.FULL
+    return replace(result, support=Support.FULL) if whole else result
+
+
+def chosen(m: Importer, value: Value, dim: int, indices: Sequence[int], part: str) -> Value:
+    """Element ``n`` along a dimension is element ``indices[n]``."""
+    if list(indices) == list(range(value.shape[dim])):
+        return value
+    held = [int(n) for n in indices]
+    return views.selected(m.builder, value, dim, lambda env: held, len(held), part)
+
+
+def pad(m: Importer, x: Any, pad: Sequence[int], mode: str = "constant", value: Any = None) -> Value:
+    """Zeros, a number, or elements of the tensor around it."""
+    b, made = m.builder, m.builder.unmasked(m.value(x), "padding")
+    number = 0.0 if value is None else float(value)
+    if not math.isfinite(number):
+        raise b.refuse(f"padding with {number}", "pad with a finite number")
+    inner = made
+    for n in range(len(pad) // 2):
+        dim, before, behind = made.rank - 1 - n, pad[2 * n], pad[2 * n + 1]
+        size = made.shape[dim]
+        if (before, behind) == (0, 0):
+            continue
+        if mode == "constant":
+            matrix = m.torch.zeros(size + before + behind, size)
+            for at in range(size):
+                if 0 <= at + before < matrix.shape[0]:
+                    matrix[at + before, at] = 1.0
+            made = along(m, made, dim, matrix, "padded")
+        else:
+            made = chosen(m, made, dim, _around(mode, size, before, behind), "padded")
+    if mode != "constant" or number == 0:
+        return made
+    outside = m.torch.nn.functional.pad(m.torch.zeros(inner.shape), list(pad), value=number)
+    frame = b.feed(f"{b.node.name}_frame", outside.shape, lambda env: outside, keep=True)
+    return b.add(made, frame, "framed")
+
+
+def _around(mode: str, size: int, before: int, behind: int) -> list[int]:
+    places = range(-before, size + behind)
+    if mode == "circular":
+        return [n % size for n in places]
+    if mode == "replicate":
+        return [min(max(n, 0), size - 1) for n in places]
+    turn = max(2 * (size - 1), 1)
+    return [min(n % turn, turn - n % turn) for n in places]
+
+
+def padded_by(mode: str) -> Callable[..., Value]:
+    def handler(m: Importer, x: Any, padding: Sequence[int]) -> Value:
+        return pad(m, x, padding, mode)
+
+    return handler
+
+
+def flip(m: Importer, x: Any, dims: Sequence[int]) -> Value:
+    value = m.value(x)
+    for dim in (d % value.rank for d in dims):
+        value = chosen(m, value, dim, range(value.shape[dim])[::-1], "turned")
+    return value
+
+
+def roll(m: Importer, x: Any, shifts: Any, dims: Any = ()) -> Value:
+    value = m.value(x)
+    shifts = [shifts] if isinstance(shifts, int) else list(shifts)
+    dims = [dims] if isinstance(dims, int) else list(dims)
+    shape = value.shape
+    if not dims:
+        value, dims = views.moved(m.builder, value, (math.prod(shape),)), [0]
+    for shift, dim in zip(shifts, dims, strict=True):
+        size = value.shape[dim]
+        value = chosen(m, value, dim % value.rank, [(n - shift) % size for n in range(size)], "by")
+    return value if value.shape == shape else views.moved(m.builder, value, shape)
+
+
+def repeat(m: Importer, x: Any, repeats: Sequence[int]) -> Value:
+    value = m.value(x)
+    ahead = len(repeats) - value.rank
+    dims: list[int | None] = [*[None] * ahead, *range(value.rank)]
+    value = value.picked(dims, [*[1] * ahead, *value.shape])
+    for dim, times in enumerate(repeats):
+        size = value.shape[dim]
+        if size == 1 and times != 1:
+            value = m.builder.dropped(value, [dim])
+            shape = [times if d == dim else n for d, n in enumerate(value.shape)]
+            value = value.picked(list(range(value.rank)), shape)
+        else:
+            value = chosen(m, value, dim, [n % size for n in range(size * times)], "again")
+    return value
+
+
+def interleaved(m: Importer, x: Any, repeats: Any, dim: int | None = None, **_: Any) -> Value:
+    """``repeat_interleave`` by a number, or by known numbers per element."""
+    value = m.value(x)
+    if dim is None:
+        value, dim = views.moved(m.builder, value, (math.prod(value.shape),)), 0
+    dim = dim % value.rank
+    size = value.shape[dim]
+    counts = m.torch.full((size,), repeats) if isinstance(repeats, int) else m.held(repeats)
+    if counts is None:
+        raise m.builder.refuse("repeats that are computed", "give how often as an input or a number")
+    indices = m.torch.arange(size).repeat_interleave(counts.expand(size)).tolist()
+    return chosen(m, value, dim, indices, "again")
+
+
+def upsampled(m: Importer, input: Any = None, x: Any = None, **_: Any) -> Value:
+    """Interpolation, which is linear along each dimension.
+
+    PyTorch itself gives the matrix of a dimension: what it makes of the unit vectors along it.
+    """
+    b, value = m.builder, m.builder.unmasked(m.value(x if input is None else input), "interpolation")
+    node, torch = b.node, m.torch
+    wanted = node.meta["val"].shape
+    first, *schema = [a.name for a in node.target._schema.arguments]
+    given = {**dict(zip([first, *schema], node.args, strict=False)), **node.kwargs}
+    given.pop(first)
+    for dim in range(2, value.rank):
+        size = value.shape[dim]
+        if wanted[dim] == size:
+            continue
+        shape = [1, size, *[size if d == dim else 1 for d in range(2, value.rank)]]
+        units = torch.eye(size, dtype=torch.float64).reshape(shape)
+        made = node.target(units, **_along_one(given, dim - 2, wanted[dim], value.rank - 2))
+        value = along(m, value, dim, made.reshape(size, -1).t().contiguous(), "between")
+    return value
+
+
+def _along_one(given: dict[str, Any], n: int, size: int, count: int) -> dict[str, Any]:
+    """Arguments of an interpolation that leaves all dimensions but one as they are."""
+    made = dict(given)
+    if made.get("output_size") is not None:
+        made["output_size"] = [size if d == n else 1 for d in range(count)]
+    if made.get("scale_factors") is not None:
+        made["scale_factors"] = [f if d == n else 1.0 for d, f in enumerate(made["scale_factors"])]
+    for d, name in enumerate(("scales_d", "scales_h", "scales_w")[3 - count :]):
+        if made.get(name) is not None and d != n:
+            made[name] = 1.0
+    return made
+
+
+def cumulative(m: Importer, x: Any, dim: int, dtype: Any = None) -> Value:
+    """A running sum: the product with a triangle of ones."""
+    value = m.value(x)
+    if value.rank == 0:
+        return value
+    dim = dim % value.rank
+    return along(m, value, dim, m.torch.ones(value.shape[dim], value.shape[dim]).tril(), "running")
+
+
+def diagonal(m: Importer, x: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Value:
+    """Elements at equal places of two dimensions, as the last one."""
+    value = m.value(x)
+    return diagonal_of(m, value, dim1 % value.rank, dim2 % value.rank, offset)
+
+
+def diagonal_of(m: Importer, value: Value, first: int, second: int, offset: int = 0) -> Value:
+    """The product with a tensor that has one element per place of the diagonal, summed."""
+    b = m.builder
+    rows, columns = value.shape[first], value.shape[second]
+    places = [(n - min(offset, 0), n + max(offset, 0)) for n in range(max(rows, columns))]
+    places = [(i, j) for i, j in places if i < rows and j < columns]
+    held = m.torch.zeros(len(places), rows, columns)
+    for n, (i, j) in enumerate(places):
+        held[n, i, j] = 1.0
+    made = b.feed(f"{b.node.name}_places", held.shape, lambda env: held, keep=True)
+    value = b.stored_dims(b.unmasked(value, "a diagonal"), [first, second])
+    names = list(LETTERS[: value.rank])
+    out = [x for d, x in enumerate(names) if d not in (first, second)]
+    result = b.contract([(made, ["o", names[first], names[second]]), (value, names)],
+                        [*out, "o"], "diagonal")  # fmt: skip
+    return replace(result, support=value.support)
+
+
+def trace(m: Importer, x: Any) -> Value:
+    line = diagonal(m, x)
+    return m.builder.contract([(line, "o")], "", "total")
+
+
+# Known indices ------------------------------------------------------------------------------------
+
+
+def known_index(m: Importer, given: Any) -> Any:
+    held = m.held(given)
+    if held is None:
+        raise m.builder.refuse("an index that is computed", "give indices as inputs or buffers")
+    return held
+
+
+def gather(m: Importer, x: Any, dim: int, index: Any, sparse_grad: bool = False) -> Value:
+    """``out[i, j] = x[i, index[i, j]]``; dimensions along which all indices agree are left out."""
+    b, value = m.builder, m.builder.unmasked(m.value(x), "a part")
+    held, name = known_index(m, index), index.name
+    if value.rank == 0:
+        return value
+    dim = dim % value.rank
+    for d in range(value.rank):  # the index may have fewer rows than what it chooses from
+        if d != dim and held.shape[d] != value.shape[d]:
+            value = chosen(m, value, d, range(held.shape[d]), "part")
+    same = [
+        d for d in range(held.dim())
+        if held.shape[d] > 1 and bool((held == held.narrow(d, 0, 1)).all())
+    ]  # fmt: skip
+    kept = [d for d in range(held.dim()) if d not in same and (held.shape[d] > 1 or d == dim)]
+    if dim in same:
+        kept = [d for d in range(held.dim()) if d in kept or d == dim]
+        same = [d for d in same if d != dim]
+    size = value.shape[dim]
+
+    def indices(env: Any) -> Any:
+        now = env[name]
+        for d in same:
+            if not bool((now == now.narrow(d, 0, 1)).all()):
+                raise DataError(
+                    f"the index {name} differs along dimension {d}, the program was made for one "
+                    "that does not",
+                    hint="import the module again with this index",
+                )
+            now = now.narrow(d, 0, 1)
+        return now.reshape([held.shape[d] for d in kept])
+
+    places = tuple(held.shape[d] for d in kept)
+    chooser = views.one_hot(b, indices, places, size, "chosen")
+    value = b.stored_dims(value, [dim])
+    names = list(LETTERS[: value.rank])
+    labels = ["o" if d == dim else names[d] for d in kept]
+    out = ["o" if d == dim else names[d] for d in range(value.rank)]
+    result = b.contract([(chooser, [*labels, names[dim]]), (value, names)], out, "chosen")
+    shape = tuple(held.shape)
+    if result.shape != shape:
+        result = result.picked(list(range(result.rank)), shape)
+    return replace(result, support=value.support)
+
+
+def index(m: Importer, x: Any, indices: Sequence[Any]) -> Value:
+    """``x[:, rows, columns]`` with known indices of any shapes that broadcast."""
+    b, value = m.builder, m.builder.unmasked(m.value(x), "a part")
+    given = [(d, i) for d, i in enumerate(indices) if i is not None]
+    helds = [known_index(m, i) for _, i in given]
+    if any(h.dtype in (m.torch.bool, m.torch.uint8) for h in helds):
+        raise b.refuse(
+            "a selection by a mask, whose size depends on the mask",
+            "give the indices, or multiply by the mask",
+        )
+    shape = tuple(m.torch.broadcast_shapes(*(h.shape for h in helds)))
+    dims = [d for d, _ in given]
+    together = dims == list(range(dims[0], dims[0] + len(dims)))
+    ahead = dims[0] if together else 0
+    value = b.stored_dims(value, dims)
+    names = list(LETTERS[: value.rank])
+    places = list(LETTERS[value.rank :][: len(shape)])
+    result, left = value, list(names)
+    for n, (d, node) in enumerate(given):
+        name = node.name
+        own = helds[n].shape
+        kept = [k for k, size in enumerate(own) if size > 1 or len(own) == 0]
+        labels = [places[len(shape) - len(own) + k] for k in kept]
+        chooser = views.one_hot(
+            b, _shaped(name, [own[k] for k in kept]), tuple(own[k] for k in kept),
+            value.shape[d], "rows" if n == 0 else f"rows{n}",
+        )  # fmt: skip
+        now = [x for x in left if x != names[d]]
+        now = [*[x for x in places if x in labels and x not in now], *now]
+        result = b.contract([(chooser, [*labels, names[d]]), (result, left)], now, "rows")
+        left = now
+    rest = [x for d, x in enumerate(names) if d not in dims]
+    wanted = [*rest[:ahead], *places, *rest[ahead:]]
+    order = [left.index(x) if x in left else None for x in wanted]
+    sizes = {**dict(zip(names, value.shape, strict=True)), **dict(zip(places, shape, strict=True))}
+    result = result.picked(order, [sizes[x] for x in wanted])
+    return replace(result, support=value.support)
+
+
+def _shaped(name: str, shape: Sequence[int]) -> Callable[[Any], Any]:
+    return lambda env: env[name].reshape(list(shape))
+
+
+# Writing into a part ------------------------------------------------------------------------------
+
+
+def _written(m: Importer, x: Any, part: Value, dim: int, places: Sequence[int]) -> Value:
+    """The tensor with what is at some places along a dimension replaced."""
+    b, value = m.builder, m.value(x)
+    size = value.shape[dim]
+    matrix = m.torch.zeros(size, len(places))
+    for n, at in enumerate(places):
+        matrix[at, n] = 1.0
+    moved = along(m, part, dim, matrix, "written")
+    if m.number(x) == 0:
+        return moved
+    rest = m.torch.ones(size)
+    rest[list(places)] = 0.0
+    kept = b.feed(f"{b.node.name}_left", rest.shape, lambda env: rest, keep=True)
+    shape = [size if d == dim else 1 for d in range(value.rank)]
+    kept = kept.picked([0 if d == dim else None for d in range(value.rank)], shape)
+    return b.add(b.mul(value, kept, "kept"), moved)
+
+
+def slice_scatter(
+    m: Importer, x: Any, src: Any, dim: int = 0, start: Any = None, end: Any = None, step: int = 1
+) -> Value:
+    shape = m.builder.node.meta["val"].shape
+    dim = dim % len(shape)
+    places = range(shape[dim])[slice(start, end, step)]
+    part = m.value(src)
+    return part if len(places) == shape[dim] else _written(m, x, part, dim, places)
+
+
+def select_scatter(m: Importer, x: Any, src: Any, dim: int, index: int) -> Value:
+    shape = m.builder.node.meta["val"].shape
+    dim, part = dim % len(shape), m.value(src)
+    dims: list[int | None] = [*range(dim), None, *range(dim, part.rank)]
+    part = part.picked(dims, [*part.shape[:dim], 1, *part.shape[dim:]])
+    return _written(m, x, part, dim, [index % shape[dim]])
+
+
+HANDLERS: dict[str, Callable[..., Any]] = {
+    "pad": pad, "constant_pad_nd": pad, "flip": flip, "roll": roll, "repeat": repeat,
+    **{f"reflection_pad{n}d": padded_by("reflect") for n in (1, 2, 3)},
+    **{f"replication_pad{n}d": padded_by("replicate") for n in (1, 2, 3)},
+    "repeat_interleave": interleaved, "cumsum": cumulative, "diagonal": diagonal,
+    "trace": trace, "gather": gather, "index": index,
+    "slice_scatter": slice_scatter, "select_scatter": select_scatter,
+    **{f"upsample_nearest{n}d": upsampled for n in (1, 2, 3)},
+    **{f"_upsample_nearest_exact{n}d": upsampled for n in (1, 2, 3)},
+    "upsample_linear1d": upsampled, "upsample_bilinear2d": upsampled,
+    "upsample_trilinear3d": upsampled, "upsample_bicubic2d": upsampled,
+}  # fmt: skip

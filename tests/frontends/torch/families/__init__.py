@@ -1,0 +1,1 @@
+"""Modules as people write them, to measure what is accepted."""
