@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from engine.errors import DataError
-from engine.frontends.torch.moves import known_index
+from engine.frontends.torch.indexing import known_index
 from engine.frontends.torch.values import Value
 from engine.frontends.torch.windows import greatest
 
@@ -61,7 +61,9 @@ def embedding_bag(
         held = torch.zeros(bags, rows, dtype=torch.float64)
         held.index_put_((bag, ids), share, accumulate=True)
         if mode == MEAN:
-            count = torch.zeros(bags, dtype=torch.float64).index_add_(0, bag, torch.ones_like(share))
+            count = torch.zeros(bags, dtype=torch.float64).index_add_(
+                0, bag, torch.ones_like(share)
+            )
             held = held / count.clamp(min=1)[:, None]
         return held
 

@@ -165,6 +165,22 @@ def own_outputs(module: Any, inputs: tuple[Any, ...]) -> list[Any]:
     return [dense(torch, r) for r in results]
 
 
+def exact_outputs(module: Any, inputs: tuple[Any, ...]) -> list[Any] | None:
+    """What the module would return in float32; None if it computes in no fewer bits."""
+    torch = load_torch()
+    few = (torch.bfloat16, torch.float16)
+    held = {**dict(module.named_parameters()), **dict(module.named_buffers())}
+    given = torch.utils._pytree.tree_map(
+        lambda t: t.float() if isinstance(t, torch.Tensor) and t.dtype in few else t, inputs
+    )
+    wider = {name: t.detach().float() for name, t in held.items() if t.dtype in few}
+    if not wider and all(a is b for a, b in zip(flattened(inputs), flattened(given), strict=True)):
+        return None
+    with torch.no_grad(), evaluating(module):
+        results = tensors(torch.func.functional_call(module, wider, given))
+    return [dense(torch, r) for r in results]
+
+
 def dense(torch: Any, tensor: Any) -> Any:
     """A strided, detached tensor of the same elements."""
     detached = tensor.detach()

@@ -76,7 +76,7 @@ def _inserted(node: Any, graph: Any, inputs: Sequence[Any]) -> Parts | None:
         if part.op == "placeholder":
             copies[part] = next(placed)
         elif part.op == "call_function":
-            if part.target is node.target:
+            if part.target is node.target or not _replaceable(part):
                 return None
             with node.graph.inserting_before(node):
                 copy = node.graph.node_copy(part, lambda n: copies[n])
@@ -91,3 +91,12 @@ def _inserted(node: Any, graph: Any, inputs: Sequence[Any]) -> Parts | None:
         else:
             return None
     return None
+
+
+def _replaceable(part: Any) -> bool:
+    """Whether an operation changes nothing, or something that nobody else looks at."""
+    schema = getattr(part.target, "_schema", None)
+    if schema is None or not schema.is_mutable:
+        return True
+    changed = part.args[0]
+    return changed.op == "call_function" and set(changed.users) == {part}

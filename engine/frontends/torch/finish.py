@@ -22,6 +22,11 @@ from engine.program import (
 )
 
 
+MOST_FUSED = 64
+"""Statements that a preset fuses at once: where each step of a recurrent layer is read by several
+gates, a region of many steps would compute the first ones again and again."""
+
+
 def live(statements: Sequence[Statement], outputs: Iterable[str]) -> list[Statement]:
     """Statements that an output needs."""
     needed, kept = set(outputs), []
@@ -197,7 +202,8 @@ def _presets(
     orders: Mapping[str, tuple[int, ...]],
 ) -> dict[str, str]:
     def text(parts: Iterable[Sequence[Statement]]) -> str:
-        spans = (f"{p[0].out.tensor}..{p[-1].out.tensor}" for p in parts if len(p) > 1)
+        short = (p[n : n + MOST_FUSED] for p in parts for n in range(0, len(p), MOST_FUSED))
+        spans = (f"{p[0].out.tensor}..{p[-1].out.tensor}" for p in short if len(p) > 1)
         return "; ".join(f"fuse {span} where possible" for span in spans)
 
     barrier_free = [[s for s in g if s.op.fuses] for g in groups]

@@ -10,9 +10,11 @@ import numpy as np
 
 from engine.errors import DataError, ProgramError
 from engine.frontends.torch import (
+    activations,
     attention,
     bags,
     distances,
+    indexing,
     losses,
     masks,
     moves,
@@ -26,6 +28,7 @@ from engine.frontends.torch import (
 from engine.frontends.torch.capture import (
     Capture,
     evaluating,
+    exact_outputs,
     flattened,
     load_torch,
     own_outputs,
@@ -34,7 +37,13 @@ from engine.frontends.torch.capture import (
 )
 from engine.frontends.torch.finish import finished
 from engine.frontends.torch.formats import check_known, store
-from engine.frontends.torch.imported import Array, Imported, ImportedKernel, ImportedOutput
+from engine.frontends.torch.imported import (
+    Array,
+    Imported,
+    ImportedKernel,
+    ImportedOutput,
+    relative_error,
+)
 from engine.frontends.torch.importer import Importer
 from engine.frontends.torch.messages import where
 from engine.frontends.torch.values import Support, Value
@@ -42,10 +51,12 @@ from engine.program import Format, Op, Program, StoredTensor
 
 HANDLERS = {
     **pointwise.HANDLERS,
+    **activations.HANDLERS,
     **masks.HANDLERS,
     **reductions.HANDLERS,
     **products.HANDLERS,
     **moves.HANDLERS,
+    **indexing.HANDLERS,
     **windows.HANDLERS,
     **norms.HANDLERS,
     **attention.HANDLERS,
@@ -121,17 +132,21 @@ def from_torch(
     check_known(annotations, _labels(importer, capture))
     program, presets = finished(importer.builder, importer.storage, label, wanted, activations)
 
-    def rebind(*new: Any) -> tuple[dict[str, StoredTensor], tuple[Array, ...]]:
-        return _data(importer, program, new), _expected(module, new)
+    def rebind(*new: Any) -> tuple[dict[str, StoredTensor], tuple[Array, ...], tuple[float, ...]]:
+        expected = _expected(module, new)
+        return _data(importer, program, new), expected, _rounding(module, new, expected)
 
+    expected = _expected(module, inputs)
     return Imported(
         program,
         MappingProxyType(_data(importer, program, inputs)),
         outputs,
-        _expected(module, inputs),
+        expected,
         _kernels(importer, program),
         MappingProxyType(presets),
         rebind,
+        _rounding(module, inputs, expected),
+        importer.notes(program),
     )
 
 
@@ -145,6 +160,19 @@ def _labels(importer: Importer, capture: Capture) -> set[str]:
 def _expected(module: Any, inputs: tuple[Any, ...]) -> tuple[Array, ...]:
     outputs = own_outputs(module, inputs)
     return tuple(np.asarray(o.cpu().double().numpy(), dtype=np.float64) for o in outputs)
+
+
+def _rounding(
+    module: Any, inputs: tuple[Any, ...], expected: tuple[Array, ...]
+) -> tuple[float, ...]:
+    """How far a module that computes in fewer bits is from itself in float32, per output."""
+    exact = exact_outputs(module, inputs)
+    if exact is None:
+        return ()
+    return tuple(
+        relative_error(np.asarray(o.cpu().double().numpy(), dtype=np.float64), own)
+        for o, own in zip(exact, expected, strict=True)
+    )
 
 
 def _data(importer: Importer, program: Program, inputs: tuple[Any, ...]) -> dict[str, StoredTensor]:

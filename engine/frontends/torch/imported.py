@@ -73,18 +73,26 @@ class ImportedKernel:
 
 @dataclass(frozen=True)
 class Agreement(Shows, html="engine.frontends.torch.display:agreement_html"):
-    """Largest difference from the module's output, relative to its largest magnitude."""
+    """Largest difference from the module's output, relative to its largest magnitude.
+
+    ``rounding`` is how far a module in bfloat16 or float16 is from itself in float32.
+    """
 
     error: float
     tolerance: float
+    rounding: float = 0.0
 
     @property
     def ok(self) -> bool:
-        return self.error <= self.tolerance
+        return self.error <= self.tolerance + self.rounding
 
     def __str__(self) -> str:
         word = "agrees with" if self.ok else "DIFFERS FROM"
-        return f"{word} the module: relative error {self.error:.1e}, tolerance {self.tolerance:.0e}"
+        own = f" and {self.rounding:.1e} of the module's own rounding" if self.rounding else ""
+        return (
+            f"{word} the module: relative error {self.error:.1e}, "
+            f"tolerance {self.tolerance:.0e}{own}"
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,6 +114,10 @@ class Imported(Shows, html="engine.frontends.torch.display:imported_html"):
         Schedules from least to most fused: ``unfused``, ``kernels`` (one region per operation),
         ``layers`` (cut where rows would be computed again), ``full`` (everything between two
         reshapes, which may recompute much, or not be possible).
+    rounding : tuple of float
+        Of a module in bfloat16 or float16, how far each output is from that in float32.
+    notes : tuple of str
+        What was computed beforehand with PyTorch, and is data of the program.
     """
 
     program: Program
@@ -114,7 +126,9 @@ class Imported(Shows, html="engine.frontends.torch.display:imported_html"):
     expected: tuple[Array, ...]
     kernels: tuple[ImportedKernel, ...]
     presets: Mapping[str, str]
-    rebind: Callable[..., tuple[dict[str, StoredTensor], tuple[Array, ...]]]
+    rebind: Callable[..., tuple[dict[str, StoredTensor], tuple[Array, ...], tuple[float, ...]]]
+    rounding: tuple[float, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def results(self, tensors: Mapping[str, StoredTensor | Masked]) -> tuple[Array, ...]:
         """The module's results, dense and in its shapes, from a run's outputs.
@@ -139,8 +153,10 @@ class Imported(Shows, html="engine.frontends.torch.display:imported_html"):
     ) -> Agreement:
         """Compare a run's outputs (by default the dense reference's) with the module's own."""
         got = self.results(evaluate(self.program, self.data) if tensors is None else tensors)
-        errors = [_error(a, b) for a, b in zip(got, self.expected, strict=True)]
-        return Agreement(max(errors, default=0.0), tolerance)
+        errors = [relative_error(a, b) for a, b in zip(got, self.expected, strict=True)]
+        own = self.rounding or (0.0,) * len(errors)
+        found = [Agreement(e, tolerance, r) for e, r in zip(errors, own, strict=True)]
+        return max(found, key=lambda a: (not a.ok, a.error), default=Agreement(0.0, tolerance))
 
     def bind(self, *inputs: Any) -> Imported:
         """The same program with the data of other inputs of the same shapes.
@@ -150,11 +166,12 @@ class Imported(Shows, html="engine.frontends.torch.display:imported_html"):
         DataError
             Inputs of other shapes.
         """
-        data, expected = self.rebind(*inputs)
-        return replace(self, data=MappingProxyType(data), expected=expected)
+        data, expected, rounding = self.rebind(*inputs)
+        return replace(self, data=MappingProxyType(data), expected=expected, rounding=rounding)
 
 
-def _error(got: Array, want: Array) -> float:
+def relative_error(got: Array, want: Array) -> float:
+    """Largest difference, relative to the largest magnitude that is wanted."""
     finite = np.isfinite(want)
     same = np.array_equal(np.where(finite, 0, want), np.where(finite, 0, got))
     if not same or not np.isfinite(got[finite]).all():

@@ -13,9 +13,9 @@ from engine.frontends.torch.builder import Builder, Feed
 from engine.frontends.torch.capture import Capture, load_torch, run_node
 from engine.frontends.torch.decompose import decomposed
 from engine.frontends.torch.formats import Storage
-from engine.frontends.torch.messages import refusal, unsupported
+from engine.frontends.torch.messages import refusal, unsupported, where
 from engine.frontends.torch.values import Support, Value
-from engine.program import Format, Op
+from engine.program import Format, Op, Program
 
 Handler: TypeAlias = Callable[..., Any]
 
@@ -69,6 +69,7 @@ class Importer:
         }
         self.origins: dict[str, tuple[str, ...]] = {}
         self.known: list[Any] = []
+        self.beforehand: dict[str, Any] = {}
         self.kernels: list[tuple[Any, int]] = []
 
     def _full(self, feed: Feed) -> bool:
@@ -167,7 +168,7 @@ class Importer:
         if parts is None:
             raise unsupported(node, name)
         for part in parts.nodes:
-            known = op_name(part) in self.handlers or op_name(part) in views.VIEWS
+            known = any(op_name(part) in names for names in (self.handlers, views.VIEWS, _LIKE))
             if not known and self._floating(part) and part.all_input_nodes:
                 raise unsupported(node, name)
         for part in parts.nodes:
@@ -274,7 +275,19 @@ class Importer:
         made = self.builder.feed(
             label, [shape[d] for d in wide], fetch, self.origins.get(node.name, ()), keep
         )
+        self.beforehand[made.tensor] = node
         return made.picked([wide.index(d) if d in wide else None for d in range(len(shape))], shape)
+
+    def notes(self, program: Program) -> tuple[str, ...]:
+        """What inputs of the program are that are neither the user's nor the module's own."""
+        said = []
+        for name in program.inputs:
+            node = self.beforehand.get(name)
+            if node is None or node.op != "call_function":
+                continue
+            made = ", ".join(self.origins.get(node.name, ())) or "constants"
+            said.append(f"{name}: {node.target} of {made}, computed beforehand, at {where(node)}")
+        return tuple(said)
 
     def held(self, given: Any) -> Any:
         """What a known operand holds for the example inputs; None if it is computed."""
@@ -344,7 +357,10 @@ def op_name(node: Any) -> str:
     if node.target is operator.getitem:
         return "getitem"
     schema = getattr(node.target, "_schema", None)
-    return str(schema.name).split("::")[-1] if schema is not None else str(node.target)
+    if schema is None:
+        return str(node.target)
+    name = str(schema.name).split("::")[-1]
+    return name.removesuffix("_") if schema.is_mutable else name
 
 
 def where_from(node: Any) -> str:

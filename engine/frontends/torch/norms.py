@@ -119,6 +119,27 @@ def batch_norm(
     return b.add(b.mul(value, scaled, "scaled"), moved)
 
 
+def batch_norm_only(
+    m: Importer,
+    input: Any,
+    weight: Any,
+    bias: Any,
+    running_mean: Any,
+    running_var: Any,
+    momentum: float,
+    eps: float,
+) -> Any:
+    """``_native_batch_norm_legit_no_training``, which gives the statistics, too."""
+    given = (input, weight, bias, running_mean, running_var)
+    return batch_norm(m, *given, False, momentum, eps), None, None
+
+
+def native_layer_norm(
+    m: Importer, input: Any, normalized_shape: Sequence[int], weight: Any, bias: Any, eps: float
+) -> Any:
+    return layer_norm(m, input, normalized_shape, weight, bias, eps), None, None
+
+
 def _over(
     m: Importer, value: Value, dims: Sequence[int], eps: float, weight: Any, bias: Any
 ) -> Value:
@@ -183,5 +204,7 @@ def instance_norm(
 
 HANDLERS: dict[str, Callable[..., Any]] = {
     "layer_norm": layer_norm, "rms_norm": rms_norm, "batch_norm": batch_norm,
-    "group_norm": group_norm, "instance_norm": instance_norm,
+    "_native_batch_norm_legit_no_training": batch_norm_only,
+    "native_layer_norm": native_layer_norm, "group_norm": group_norm,
+    "instance_norm": instance_norm,
 }  # fmt: skip

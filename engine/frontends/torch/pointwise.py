@@ -67,20 +67,6 @@ def function(op: Op) -> Callable[..., Value]:
     return handler
 
 
-def gelu(m: Importer, x: Any, approximate: str = "none") -> Value:
-    """Exact, or by tanh: ``x sigmoid(2 sqrt(2/pi) (x + 0.044715 x^3))``."""
-    b, value = m.builder, m.value(x)
-    if approximate == "none":
-        return b.apply(Op.GELU, value)
-
-    def by_tanh(v: Value) -> Value:
-        cubic = b.scale(b.mul(b.mul(v, v, "square"), v, "cube"), 0.044715, "cubic")
-        inner = b.scale(b.add(v, cubic, "inner"), 2 * math.sqrt(2 / math.pi), "logit")
-        return b.mul(v, b.apply(Op.SIGMOID, inner), "gated")
-
-    return b.on_stored(value, by_tanh)
-
-
 def on_stored(step: Callable[[Importer, Value], Value]) -> Callable[..., Value]:
     """A handler from a function of 0 that is 0."""
 
@@ -97,10 +83,6 @@ def tanh_of(m: Importer, v: Value) -> Value:
     return b.shift(b.scale(gate, 2.0, "stretched"), -1.0)
 
 
-def silu_of(m: Importer, v: Value) -> Value:
-    return m.builder.mul(v, m.builder.apply(Op.SIGMOID, v), "gated")
-
-
 def negative_part(m: Importer, v: Value) -> Value:
     """``min(v, 0)`` with the sign turned: ``relu(-v)``."""
     return m.builder.apply(Op.RELU, m.builder.scale(v, -1.0, "negative"), "below")
@@ -114,47 +96,6 @@ def sqrt_of(m: Importer, v: Value) -> Value:
     """``1 / rsqrt(v)``, right at 0 too."""
     b = m.builder
     return b.div(b.constant(1.0), b.apply(Op.RSQRT, v), "root")
-
-
-def leaky_relu(m: Importer, x: Any, negative_slope: float = 0.01) -> Value:
-    b, v = m.builder, m.builder.unmasked(m.value(x), "leaky_relu")
-    below = b.scale(negative_part(m, v), float(negative_slope), "leak")
-    return b.add(b.apply(Op.RELU, v), below, "leaky", Op.SUB)
-
-
-def prelu(m: Importer, x: Any, weight: Any) -> Value:
-    """A slope below 0 per channel, dimension 1, or one for all."""
-    b, v, slope = m.builder, m.builder.unmasked(m.value(x), "prelu"), m.value(weight)
-    shape = [slope.shape[0] if d == 1 and slope.rank else 1 for d in range(v.rank)]
-    if slope.rank:
-        slope = b.dropped(slope, [0]) if slope.shape[0] == 1 else slope
-        dims = [0 if d == (1 if v.rank > 1 else 0) else None for d in range(v.rank)]
-        slope = slope.picked(dims if v.rank else [], shape) if v.rank else slope.picked([], ())
-    below = b.mul(negative_part(m, v), slope, "leak")
-    return b.add(b.apply(Op.RELU, v), below, "leaky", Op.SUB)
-
-
-def celu(m: Importer, x: Any, alpha: float = 1.0) -> Value:
-    return elu(m, x, alpha, 1.0, 1.0 / alpha)
-
-
-def glu(m: Importer, x: Any, dim: int = -1) -> Value:
-    """The first half times the sigmoid of the second."""
-    value = m.value(x)
-    first, second = pieces(m.builder, "chunk", value, (2, dim))
-    return m.builder.mul(first, m.builder.apply(Op.SIGMOID, second, "gate"), "gated")
-
-
-def softshrink(m: Importer, x: Any, lambd: float = 0.5) -> Value:
-    """``relu(v - l) - relu(-v - l)``"""
-    b = m.builder
-
-    def step(v: Value) -> Value:
-        above = b.apply(Op.RELU, b.shift(v, -float(lambd)), "above")
-        turned = b.shift(b.scale(v, -1.0, "negative"), -float(lambd))
-        return b.add(above, b.apply(Op.RELU, turned, "below"), "shrunk", Op.SUB)
-
-    return b.on_stored(m.value(x), step)
 
 
 def log1p(m: Importer, x: Any) -> Value:
@@ -182,50 +123,6 @@ def exponentials(sign: float) -> Callable[..., Value]:
         return step(b.filled(v)) if sign > 0 else b.on_stored(v, step)
 
     return handler
-
-
-def elu(m: Importer, x: Any, alpha: float = 1, scale: float = 1, input_scale: float = 1) -> Value:
-    b = m.builder
-
-    def step(v: Value) -> Value:
-        below = b.scale(negative_part(m, v), -float(input_scale), "exponent")
-        curve = b.shift(b.apply(Op.EXP, below), -1.0)
-        total = b.add(b.apply(Op.RELU, v), b.scale(curve, float(alpha), "curve"))
-        return b.scale(total, float(scale))
-
-    return b.on_stored(m.value(x), step)
-
-
-def selu(m: Importer, x: Any) -> Value:
-    return elu(m, x, 1.6732632423543772848170429916717, 1.0507009873554804934193349852946)
-
-
-def softplus(m: Importer, x: Any, beta: float = 1, threshold: float = 20) -> Value:
-    """``(relu(bx) + log(1 + exp(-|bx|))) / b``, which does not overflow."""
-    b = m.builder
-    v = b.scale(b.filled(m.value(x)), float(beta), "sharp")
-    below = b.scale(abs_of(m, v), -1.0, "exponent")
-    soft = b.apply(Op.LOG, b.shift(b.apply(Op.EXP, below), 1.0))
-    return b.scale(b.add(b.apply(Op.RELU, v, "above"), soft), 1.0 / float(beta))
-
-
-def mish(m: Importer, x: Any) -> Value:
-    def step(v: Value) -> Value:
-        low = m.builder.scale(abs_of(m, v), -1.0, "exponent")
-        soft = m.builder.apply(Op.LOG, m.builder.shift(m.builder.apply(Op.EXP, low), 1.0))
-        plus = m.builder.add(m.builder.apply(Op.RELU, v, "above"), soft)
-        return m.builder.mul(v, tanh_of(m, plus), "gated")
-
-    return m.builder.on_stored(m.value(x), step)
-
-
-def log_sigmoid(m: Importer, x: Any) -> Value:
-    """``-softplus(-x)``"""
-    b = m.builder
-    v = b.filled(m.value(x))
-    below = b.scale(abs_of(m, v), -1.0, "exponent")
-    soft = b.apply(Op.LOG, b.shift(b.apply(Op.EXP, below), 1.0))
-    return b.scale(b.add(negative_part(m, v), soft), -1.0, "negative")
 
 
 def tanh(m: Importer, x: Any) -> Value:
@@ -274,26 +171,6 @@ def clamp_max(m: Importer, x: Any, max: Any) -> Value:
     return clamp(m, x, max=max)
 
 
-def hardtanh(m: Importer, x: Any, min_val: float = -1, max_val: float = 1) -> Value:
-    return clamp(m, x, min_val, max_val)
-
-
-def relu6(m: Importer, x: Any) -> Value:
-    return clamp(m, x, 0, 6)
-
-
-def hardsigmoid(m: Importer, x: Any) -> Value:
-    b = m.builder
-    v = b.scale(b.filled(m.value(x), 3.0), 1 / 6)
-    low = b.apply(Op.RELU, v)
-    gap = b.apply(Op.RELU, b.shift(b.scale(low, -1.0, "negative"), 1.0), "gap")
-    return b.shift(b.scale(gap, -1.0, "negative"), 1.0)
-
-
-def hardswish(m: Importer, x: Any) -> Value:
-    return m.builder.mul(m.value(x), hardsigmoid(m, x), "gated")
-
-
 def maximum(m: Importer, x: Any, other: Any) -> Value:
     return larger(m, m.value(x), m.value(other))
 
@@ -315,23 +192,65 @@ def smaller(m: Importer, a: Value, c: Value) -> Value:
 
 
 def power(m: Importer, x: Any, exponent: Any) -> Value:
+    """By squaring where the exponent is whole, else ``exp(p log(x))``."""
     b = m.builder
     number = m.number(exponent)
+    if number is None:
+        base = m.number(x)
+        if base is not None and base > 0:
+            return b.apply(Op.EXP, b.scale(b.filled(m.value(exponent)), math.log(base), "power"))
+        raise b.refuse(
+            "a power with an exponent that is a tensor, of what is no positive number",
+            "exponents are numbers, or the base is one; exp(p * log(x)) computes it for positive x",
+        )
     v = b.unmasked(m.value(x), "a power")
     if number == 0.5:
         return b.on_stored(v, lambda w: sqrt_of(m, w))
     if number == -0.5:
         return b.apply(Op.RSQRT, v)
-    if number is None or number != int(number) or not 1 <= abs(number) <= 8:
+    if number == int(number) and 1 <= abs(number) <= MOST_POWER:
+        result = whole_power(m, v, int(abs(number)))
+        return b.div(b.constant(1.0), result, "inverse") if number < 0 else result
+    if number == 0 or number == int(number):
         raise b.refuse(
-            f"a power with the exponent {exponent}",
-            "whole exponents from -8 to 8, 0.5 and -0.5 are supported; exp(p * log(x)) computes "
-            "others for positive x",
+            f"a power with the exponent {number:g}",
+            f"whole exponents from -{MOST_POWER} to {MOST_POWER}, except 0, are supported",
         )
-    result = v
-    for _ in range(int(abs(number)) - 1):
-        result = b.mul(result, v, "power")
-    return b.div(b.constant(1.0), result, "inverse") if number < 0 else result
+
+    def step(w: Value) -> Value:
+        return b.apply(Op.EXP, b.scale(b.apply(Op.LOG, w), number, "power"))
+
+    return b.on_stored(v, step) if number > 0 else step(b.filled(v))
+
+
+MOST_POWER = 64
+"""Larger whole exponents are refused: float32 overflows at little more than 1."""
+
+
+def whole_power(m: Importer, value: Value, exponent: int) -> Value:
+    b, result = m.builder, None
+    while True:
+        if exponent % 2:
+            result = value if result is None else b.mul(result, value, "power")
+        exponent //= 2
+        if not exponent:
+            assert result is not None
+            return result
+        value = b.mul(value, value, "square")
+
+
+def scaled(factor: float) -> Callable[..., Value]:
+    """``log(x)`` to another base."""
+
+    def handler(m: Importer, x: Any) -> Value:
+        return m.builder.scale(m.builder.apply(Op.LOG, m.value(x)), factor)
+
+    return handler
+
+
+def exp2(m: Importer, x: Any) -> Value:
+    b = m.builder
+    return b.apply(Op.EXP, b.scale(b.filled(m.value(x)), math.log(2), "power"))
 
 
 def square(m: Importer, x: Any) -> Value:
@@ -371,7 +290,9 @@ MOST_FACTORS = 64
 """More elements than that along a dimension are not multiplied one by one."""
 
 
-def prod(m: Importer, x: Any, dim: int | None = None, keepdim: bool = False, dtype: Any = None) -> Value:
+def prod(
+    m: Importer, x: Any, dim: int | None = None, keepdim: bool = False, dtype: Any = None
+) -> Value:
     """The elements along a dimension, one factor after the other."""
     b, value = m.builder, m.builder.unmasked(m.value(x), "a product")
     if dim is None:
@@ -396,15 +317,13 @@ def prod(m: Importer, x: Any, dim: int | None = None, keepdim: bool = False, dty
 HANDLERS: dict[str, Callable[..., Any]] = {
     "add": add, "sub": sub, "subtract": sub, "rsub": rsub, "mul": mul, "multiply": mul,
     "div": div, "divide": div, "true_divide": div, "neg": neg, "negative": neg,
-    "addcmul": addcmul, "addcdiv": addcdiv, "lerp": lerp, "logaddexp": logaddexp,
-    "prelu": prelu, "celu": celu, "glu": glu, "softshrink": softshrink, "log1p": log1p,
+    "addcmul": addcmul, "addcdiv": addcdiv, "lerp": lerp, "logaddexp": logaddexp, "log1p": log1p,
     "expm1": expm1, "cosh": exponentials(1.0), "sinh": exponentials(-1.0), "prod": prod,
     "relu": function(Op.RELU), "exp": function(Op.EXP), "log": function(Op.LOG),
-    "rsqrt": function(Op.RSQRT), "sigmoid": function(Op.SIGMOID), "gelu": gelu,
-    "tanh": tanh, "silu": on_stored(silu_of), "abs": on_stored(abs_of),
-    "sqrt": on_stored(sqrt_of), "leaky_relu": leaky_relu, "elu": elu, "selu": selu,
-    "softplus": softplus, "mish": mish, "log_sigmoid": log_sigmoid, "reciprocal": reciprocal,
+    "rsqrt": function(Op.RSQRT), "sigmoid": function(Op.SIGMOID),
+    "tanh": tanh, "abs": on_stored(abs_of),
+    "sqrt": on_stored(sqrt_of), "reciprocal": reciprocal,
     "clamp": clamp, "clip": clamp, "clamp_min": clamp_min, "clamp_max": clamp_max,
-    "hardtanh": hardtanh, "relu6": relu6, "hardsigmoid": hardsigmoid, "hardswish": hardswish,
-    "maximum": maximum, "minimum": minimum, "pow": power, "square": square,
+    "maximum": maximum, "minimum": minimum, "pow": power, "exp2": exp2,
+    "log2": scaled(1 / math.log(2)), "log10": scaled(1 / math.log(10)), "square": square,
 }  # fmt: skip

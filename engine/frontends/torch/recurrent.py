@@ -1,4 +1,4 @@
-"""Recurrent layers, unrolled: each step is the products of a cell, with the gates' weights apart."""
+"""Recurrent layers, unrolled: each step is a cell's products, with the gates' weights apart."""
 
 from __future__ import annotations
 

@@ -107,7 +107,7 @@ def std(
 def vector_norm(
     m: Importer, x: Any, ord: float = 2, dim: Any = None, keepdim: bool = False, dtype: Any = None
 ) -> Value:
-    b, value = m.builder, m.builder.unmasked(m.value(x), "a norm")
+    value = m.builder.unmasked(m.value(x), "a norm")
     return _kept(norm_of(m, value, _dims(value, dim), float(ord)), _dims(value, dim), keepdim)
 
 

@@ -2,8 +2,8 @@
 
 ``S[place, inside, at]`` has an element where the window at ``place`` has ``at`` at its position
 ``inside``, and none where it reaches into the padding.  A convolution is then a product of the
-input, one such tensor per spatial dimension, and the kernel; a transposed one has the same form with
-another ``S``.  A maximum skips what a window lacks, so padding never wins.
+input, one such tensor per spatial dimension, and the kernel; a transposed one has the same form
+with another ``S``.  A maximum skips what a window lacks, so padding never wins.
 """
 
 from __future__ import annotations
@@ -43,9 +43,7 @@ def reached(m: Importer, places: int, size: int, length: int, reach: Reach) -> A
     return held
 
 
-def spread(
-    m: Importer, value: Value, dim: int, held: Any, fetch: Fetch | None = None
-) -> Value:
+def spread(m: Importer, value: Value, dim: int, held: Any, fetch: Fetch | None = None) -> Value:
     """The value with dimension ``dim`` as two: places of windows, and positions inside.
 
     ``fetch`` gives other windows of the same shape for other inputs of the module.
@@ -254,9 +252,7 @@ def _shape(m: Importer) -> tuple[int, ...]:
     return tuple((wanted[0] if isinstance(wanted, (list, tuple)) else wanted).shape)
 
 
-def greatest(
-    m: Importer, value: Value, dim: int, held: Any, fetch: Fetch | None = None
-) -> Value:
+def greatest(m: Importer, value: Value, dim: int, held: Any, fetch: Fetch | None = None) -> Value:
     """Along a dimension the maximum of each window."""
     b = m.builder
     if not bool(held.any(-1).any(-1).all()):

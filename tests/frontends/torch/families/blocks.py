@@ -234,7 +234,9 @@ class LinearAttention(nn.Module):
         q, k, v = self.project(x).chunk(3, -1)
         q, k = F.elu(q) + 1, F.elu(k) + 1
         total = torch.einsum("bnd,bd->bn", q, k.sum(1))
-        return torch.einsum("bnd,bde->bne", q, torch.einsum("bnd,bne->bde", k, v)) / total[..., None]
+        return (
+            torch.einsum("bnd,bde->bne", q, torch.einsum("bnd,bne->bde", k, v)) / total[..., None]
+        )
 
 
 class Shifted(nn.Module):
@@ -319,7 +321,10 @@ class TopExperts(SoftExperts):
 class FactorisationMachine(nn.Module):
     def __init__(self, features: int, rank: int) -> None:
         super().__init__()
-        self.linear, self.factors = nn.Linear(features, 1), nn.Parameter(torch.randn(features, rank))
+        self.linear, self.factors = (
+            nn.Linear(features, 1),
+            nn.Parameter(torch.randn(features, rank)),
+        )
 
     def forward(self, x: Any) -> Any:
         pairs = (x @ self.factors) ** 2 - (x**2) @ (self.factors**2)

@@ -212,7 +212,7 @@ OTHERS: dict[str, Case] = {
     "variational": (lambda: Variational(4, 2), (X,)),
     "capsules": (lambda: Capsules(3, 2), (normal(1, 3, 2),)),
     "prototypes": (of(lambda x, y: F.softmax(-torch.cdist(x, y), -1)), (X, normal(3, 4, seed=1))),
-    "radial basis": (of(lambda x, y: torch.exp(-torch.cdist(x, y) ** 2)), (X, normal(3, 4))),
+    "radial basis": (of(lambda x, y: torch.exp(-(torch.cdist(x, y) ** 2))), (X, normal(3, 4))),
     "cumulative sum": (of(lambda x: x.relu().cumsum(1)), (X,)),
     "trace": (of(lambda x: torch.einsum("bii->b", x.relu())), (normal(2, 3, 3),)),
     "diagonal": (of(lambda x: torch.einsum("bii->bi", x.relu())), (normal(2, 3, 3),)),

@@ -1,0 +1,57 @@
+"""Modules as people write them: accepted ones agree under every preset, others are refused."""
+
+from __future__ import annotations
+
+import pytest
+
+import fuseloom as fl
+from tests.frontends.torch.families.measure import imported, problems
+from tests.frontends.torch.families.plain import LOSSES, PLAIN
+
+REFUSED = {
+    "experts with a computed routing": "aten.topk",
+    "wave": "aten.sin",
+    "argmax": "aten.argmax",
+    "sorted": "aten.sort",
+    "fourier": "aten.fft_fft",
+    "bessel": "aten.special_i0",
+}
+"""What has no translation, by the operation that the refusal names."""
+
+SAMPLE = [
+    "highway", "geglu", "weight norm", "bfloat16", "float64", "le net", "resnet block",
+    "squeeze and excite", "convnext block", "u-net", "tagger", "causal convolutions", "rotary",
+    "alibi", "shifted windows", "grouped queries", "dlrm", "bigram", "variational", "capsules",
+    "experts with a fixed routing", "soft experts", "prototypes",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SAMPLE)
+def test_a_sample_agrees_under_every_preset(name: str) -> None:
+    assert problems(imported(*PLAIN[name])) == []
+
+
+@pytest.mark.fuzz
+@pytest.mark.parametrize("name", [n for n in PLAIN if n not in REFUSED])
+def test_all_agree_under_every_preset(name: str) -> None:
+    assert problems(imported(*PLAIN[name])) == []
+
+
+@pytest.mark.parametrize("name", [n for n in PLAIN if n not in {*REFUSED, *SAMPLE, *LOSSES}])
+def test_all_others_are_imported(name: str) -> None:
+    assert imported(*PLAIN[name]).check().ok
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_has_no_counterpart_is_refused_by_name_with_a_hint(name: str) -> None:
+    with pytest.raises(fl.FuseloomError) as caught:
+        imported(*PLAIN[name])
+    assert f"{REFUSED[name]}.default is not supported, at " in str(caught.value) or (
+        REFUSED[name] in str(caught.value)
+    )
+    assert caught.value.hint
+
+
+def test_the_families_are_as_large_as_said() -> None:
+    assert len(PLAIN) >= 60
+    assert len(PLAIN) - len(REFUSED) >= 0.9 * len(PLAIN)
