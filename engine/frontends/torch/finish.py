@@ -21,10 +21,11 @@ from engine.program import (
     verify,
 )
 
-
 MOST_FUSED = 64
-"""Statements that a preset fuses at once: where each step of a recurrent layer is read by several
-gates, a region of many steps would compute the first ones again and again."""
+"""Statements that a preset fuses at once."""
+
+MOST_SUMS = 100
+"""Sums and products that sum in what a preset fuses at once, counted as often as they are done."""
 
 
 def live(statements: Sequence[Statement], outputs: Iterable[str]) -> list[Statement]:
@@ -184,6 +185,41 @@ def layers(
     return result
 
 
+def pieces(part: Sequence[Statement]) -> list[list[Statement]]:
+    """Cut what is too much for one region: it would compute the same again and again.
+
+    The steps of a recurrent layer are an example: several gates read each of them.
+    """
+    result: list[list[Statement]] = [[]]
+    for s in part:
+        longer = [*result[-1], s]
+        if len(longer) > MOST_FUSED or sums(longer) > MOST_SUMS:
+            result.append([s])
+        else:
+            result[-1] = longer
+    return result
+
+
+def sums(region: Sequence[Statement]) -> int:
+    """How many sums and products a region does whose operands have an index that the result lacks.
+
+    What such a statement reads is computed for it alone; others share what they read.
+    """
+    times: dict[str, int] = {}
+    shared: dict[str, int] = {}
+    total = 0
+    for s in reversed(region):
+        name = s.out.tensor
+        own = max(1, times.get(name, 0) + shared.get(name, 0))
+        for access in s.operands:
+            if set(access.indices) - set(s.out.indices):
+                times[access.tensor] = times.get(access.tensor, 0) + own
+            else:
+                shared[access.tensor] = max(own, shared.get(access.tensor, 0))
+        total += own if any(set(a.indices) - set(s.out.indices) for a in s.operands) else 0
+    return total
+
+
 def _turned(read: Access, out: Sequence[str]) -> bool:
     """Whether indices are read in another order than they are written."""
     kept = [x for x in read.indices if x in out]
@@ -202,7 +238,7 @@ def _presets(
     orders: Mapping[str, tuple[int, ...]],
 ) -> dict[str, str]:
     def text(parts: Iterable[Sequence[Statement]]) -> str:
-        short = (p[n : n + MOST_FUSED] for p in parts for n in range(0, len(p), MOST_FUSED))
+        short = (piece for part in parts for piece in pieces(part))
         spans = (f"{p[0].out.tensor}..{p[-1].out.tensor}" for p in short if len(p) > 1)
         return "; ".join(f"fuse {span} where possible" for span in spans)
 

@@ -133,8 +133,9 @@ def from_torch(
     program, presets = finished(importer.builder, importer.storage, label, wanted, activations)
 
     def rebind(*new: Any) -> tuple[dict[str, StoredTensor], tuple[Array, ...], tuple[float, ...]]:
+        data = _data(importer, program, new)
         expected = _expected(module, new)
-        return _data(importer, program, new), expected, _rounding(module, new, expected)
+        return data, expected, _rounding(module, new, expected)
 
     expected = _expected(module, inputs)
     return Imported(

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, TypeAlias
 
+from engine.errors import ProgramError
 from engine.frontends.torch import views
 from engine.frontends.torch.builder import Builder, Feed
 from engine.frontends.torch.capture import Capture, load_torch, run_node
@@ -171,8 +172,11 @@ class Importer:
             known = any(op_name(part) in names for names in (self.handlers, views.VIEWS, _LIKE))
             if not known and self._floating(part) and part.all_input_nodes:
                 raise unsupported(node, name)
-        for part in parts.nodes:
-            self._node(part)
+        try:
+            for part in parts.nodes:
+                self._node(part)
+        except ProgramError as problem:
+            raise unsupported(node, name, problem) from problem
         self.builder.node = node
         held = [self._held_value(part) for part in parts.results]
         return held[0] if parts.single else tuple(held)

@@ -128,9 +128,14 @@ def refusal(node: Any, what: str, hint: str) -> ProgramError:
     return ProgramError(f"{what}, at {where(node)}", hint=hint)
 
 
-def unsupported(node: Any, op: str) -> ProgramError:
-    """An operation that has no translation: what computes the same, or that nothing does."""
+def unsupported(node: Any, op: str, problem: ProgramError | None = None) -> ProgramError:
+    """An operation that has no translation: what computes the same, or that nothing does.
+
+    ``problem`` is what is wrong with one of its parts.
+    """
     hint = HINTS.get(op.rstrip("_").removesuffix("_copy"))
+    if hint is None and problem is not None:
+        hint = problem.hint
     if hint is None:
         hint = f"there is no counterpart for it; {OUTSIDE}"
     return refusal(node, f"{node.target} is not supported", hint)

@@ -134,6 +134,19 @@ def selected(
     return replace(result, support=value.support)
 
 
+def one_of(b: Builder, value: Value, dim: int, at: int, part: str) -> Value:
+    """The element ``at`` along a dimension, which goes."""
+    b.unmasked(value, "a part")
+    rest = [d for d in range(value.rank) if d != dim]
+    if value.axes[dim] is None:
+        return value.picked(rest, [value.shape[d] for d in rest])
+    chooser = one_hot(b, lambda env: [at], (), value.shape[dim], part)
+    names = list(LETTERS[: value.rank])
+    out = [names[d] for d in rest]
+    result = b.contract([(chooser, [names[dim]]), (value, names)], out, part)
+    return replace(result, support=value.support)
+
+
 def one_hot(
     b: Builder, indices: Callable[[Any], Any], shape: Sequence[int], size: int, part: str
 ) -> Value:
@@ -152,10 +165,7 @@ def pieces(b: Builder, op: str, value: Value, args: Sequence[Any]) -> Any:
     first = args[0] if args else None
     if op == "select":
         dim, at = args[0] % value.rank, args[1]
-        part = selected(b, value, dim, lambda env: [at], 1, "chosen")
-        rest = [d for d in range(value.rank) if d != dim]
-        part = b.dropped(part, [dim])
-        return part.picked(rest, [part.shape[d] for d in rest])
+        return one_of(b, value, dim, at % value.shape[dim], "chosen")
     if op in ("slice", "narrow"):
         dim = (first or 0) % value.rank
         size = value.shape[dim]
@@ -174,11 +184,11 @@ def pieces(b: Builder, op: str, value: Value, args: Sequence[Any]) -> Any:
     for n, length in enumerate(_lengths(op, first, size)):
         chosen = list(range(start, start + length))
         start += length
-        piece = selected(b, value, dim, _fixed(chosen), length, f"part{n}")
+        part = f"part{n}"
         if op == "unbind":
-            piece = b.dropped(piece, [dim])
-            rest = [d for d in range(value.rank) if d != dim]
-            piece = piece.picked(rest, [piece.shape[d] for d in rest])
+            piece = one_of(b, value, dim, n, part)
+        else:
+            piece = selected(b, value, dim, _fixed(chosen), length, part)
         parts.append(piece)
     return tuple(parts)
 

@@ -38,7 +38,7 @@ def test_weights_per_word() -> None:
         return F.embedding_bag(words, table, starts, mode="sum", per_sample_weights=weights)
 
     agrees(weighted, (WORDS, STARTS, normal(6)))
-    with pytest.raises(ProgramError, match="weights per row are computed.*as an input"):
+    with pytest.raises(ProgramError, match=r"weights per row are computed.*as an input"):
         imported(lambda w, s, x: weighted(w, s, x.exp()), WORDS, STARTS, positive(6))
 
 
@@ -47,8 +47,8 @@ def test_an_empty_bag() -> None:
     for mode in ("sum", "mean"):
         agrees(lambda w, s, m=mode: F.embedding_bag(w, table, s, mode=m), (WORDS, starts))
     largest = Module(lambda w, s: F.embedding_bag(w, table, s, mode="max"))
-    with pytest.raises(ProgramError, match="an empty bag.*a row"):
+    with pytest.raises(ProgramError, match=r"an empty bag.*a row"):
         fl.from_torch(largest, (WORDS, starts))
     made = fl.from_torch(largest, (WORDS, STARTS))
-    with pytest.raises(DataError, match="bags of 0 to 4 rows.*import the module again"):
+    with pytest.raises(DataError, match=r"bags of 0 to 4 rows.*import the module again"):
         made.bind(WORDS, starts)

@@ -58,12 +58,12 @@ def test_what_follows_from_parameters_alone_may_be_anything(module: nn.Module) -
     assert other.check().ok
 
 
-def test_what_parameters_are_multiplied_by_stays_in_the_program() -> None:
-    """Only what has no translation is computed beforehand."""
-
+def test_what_parameters_are_multiplied_by_is_computed_beforehand_and_said_to_be() -> None:
     class Halved(nn.Linear):
         def forward(self, x: Any) -> Any:
             return x @ (self.weight * 0.5).t()
 
     result = fl.from_torch(Halved(3, 3), normal(2, 3))
-    assert len(result.program.statements) == 2
+    assert len(result.program.statements) == 1
+    (note,) = result.notes
+    assert note.startswith("mul: aten.mul.Tensor of weight, computed beforehand, at ")

@@ -84,5 +84,5 @@ def test_other_targets() -> None:
 
 
 def test_computed_targets_are_refused() -> None:
-    with pytest.raises(ProgramError, match="class weights are computed.*inputs or buffers"):
+    with pytest.raises(ProgramError, match=r"class weights are computed.*inputs or buffers"):
         imported(lambda x, t, w: F.cross_entropy(x, t, w.exp()), X, CLASSES, WEIGHT)

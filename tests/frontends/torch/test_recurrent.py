@@ -17,7 +17,9 @@ LAYERS: dict[str, tuple[Callable[[], nn.Module], tuple[Any, ...]]] = {
     "lstm": (lambda: nn.LSTM(2, 3), (normal(3, 2, 2),)),
     "lstm, batches first": (lambda: nn.LSTM(2, 3, batch_first=True), (normal(2, 3, 2),)),
     "lstm without a batch": (lambda: nn.LSTM(2, 2), (normal(3, 2),)),
-    "lstm both ways in two layers": (lambda: nn.LSTM(2, 2, 2, bidirectional=True), (normal(2, 1, 2),)),
+    "lstm both ways in two layers": (
+        lambda: nn.LSTM(2, 2, 2, bidirectional=True), (normal(2, 1, 2),)
+    ),
     "lstm that goes on": (
         lambda: nn.LSTM(2, 3), (normal(2, 2, 2), (normal(1, 2, 3), normal(1, 2, 3, seed=1)))
     ),

@@ -75,7 +75,7 @@ HUGGING_FACE: dict[str, Case] = {
         "DebertaV2", **TEXT, **PLACES, relative_attention=True, pos_att_type=["p2c", "c2p"],
         position_buckets=4,
     ),
-    "ModernBERT": text("ModernBert", **TEXT, **PLACES, **{**IDS, "cls_token_id": 0, "sep_token_id": 0}),
+    "ModernBERT": text("ModernBert", **TEXT, **PLACES, **IDS, cls_token_id=0, sep_token_id=0),
     "FNet": text("FNet", **{k: v for k, v in TEXT.items() if k != "num_attention_heads"}, **PLACES),
     "GPT-2": text("GPT2", vocab_size=20, n_positions=8, n_embd=WIDTH, n_layer=1, n_head=2, **IDS),
     "GPT-Neo": text(
@@ -101,7 +101,8 @@ HUGGING_FACE: dict[str, Case] = {
     "OLMo": text("Olmo", **DECODER),
     "BLOOM": text("Bloom", vocab_size=20, hidden_size=WIDTH, n_layer=1, n_head=2, **IDS),
     "Falcon": text(
-        "Falcon", vocab_size=20, hidden_size=WIDTH, num_hidden_layers=1, num_attention_heads=2, **IDS
+        "Falcon", vocab_size=20, hidden_size=WIDTH, num_hidden_layers=1, num_attention_heads=2,
+        **IDS,
     ),
     "MPT": text("Mpt", vocab_size=20, d_model=WIDTH, n_heads=2, n_layers=1, max_seq_len=8),
     "CodeGen": text(
