@@ -63,6 +63,8 @@ class Builder:
 
     Attributes
     ----------
+    step : int
+        Which step of an unrolled layer statements are for; presets fuse no two of them.
     covers : set
         Inputs and a dimension of theirs along which every fiber must have an element.
     """
@@ -73,6 +75,8 @@ class Builder:
         self.shapes: dict[str, tuple[int, ...]] = {}
         self.supports: dict[str, Support] = {}
         self.owners: dict[str, Any] = {}
+        self.step = 0
+        self.steps: dict[str, int] = {}
         self.dense_broadcast = False
         self.masks = False
         self.mixed = mixed
@@ -143,6 +147,7 @@ class Builder:
         self.statements.append(statement)
         self.shapes[name] = tuple(sizes[x] for x in out)
         self.owners[name] = self.node
+        self.steps[name] = self.step
         return name
 
     def rename(self, old: str, wanted: str, since: int) -> str:
@@ -158,6 +163,7 @@ class Builder:
         self._taken.discard(old)
         self.shapes[new] = self.shapes.pop(old)
         self.owners[new] = self.owners.pop(old)
+        self.steps[new] = self.steps.pop(old)
         return new
 
     def _result(

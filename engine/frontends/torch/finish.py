@@ -185,18 +185,22 @@ def layers(
     return result
 
 
-def pieces(part: Sequence[Statement]) -> list[list[Statement]]:
+def pieces(builder: Builder, part: Sequence[Statement]) -> list[list[Statement]]:
     """Cut what is too much for one region: it would compute the same again and again.
 
-    The steps of a recurrent layer are an example: several gates read each of them.
+    Steps of a recurrent layer are always apart, as several gates read what the last one made.
     """
     result: list[list[Statement]] = [[]]
+    step = None
     for s in part:
         longer = [*result[-1], s]
-        if len(longer) > MOST_FUSED or sums(longer) > MOST_SUMS:
+        now = builder.steps.get(s.out.tensor, 0)
+        apart = step is not None and step != now
+        if apart or len(longer) > MOST_FUSED or sums(longer) > MOST_SUMS:
             result.append([s])
         else:
             result[-1] = longer
+        step = now
     return result
 
 
@@ -238,7 +242,7 @@ def _presets(
     orders: Mapping[str, tuple[int, ...]],
 ) -> dict[str, str]:
     def text(parts: Iterable[Sequence[Statement]]) -> str:
-        short = (piece for part in parts for piece in pieces(part))
+        short = (piece for part in parts for piece in pieces(builder, part))
         spans = (f"{p[0].out.tensor}..{p[-1].out.tensor}" for p in short if len(p) > 1)
         return "; ".join(f"fuse {span} where possible" for span in spans)
 

@@ -202,10 +202,12 @@ def layers(step: Cell, cells: bool = False) -> Callable[..., Any]:
                 state = State(*(_start(m, node, at) for node in starts))
                 ran = []
                 for x in steps if side == 0 else steps[::-1]:
+                    b.step += 1
                     state = step(m, x, state, weights, width)
                     ran.append(state.hidden)
                 last.append(state)
                 outputs.append(ran if side == 0 else ran[::-1])
+            b.step += 1
             steps = [joined(m, list(both), both[0].rank - 1) for both in zip(*outputs, strict=True)]
         time = 1 if batch_first and steps[0].rank == 2 else 0
         result = [_stacked(m, steps, time), _stacked(m, [s.hidden for s in last], 0)]
