@@ -224,6 +224,7 @@ ACROSS = {
     "frontends/mlir/test_importer.py": "whole files, from text to results",
     "frontends/torch/test_models.py": "whole modules",
     "frontends/torch/test_transformers.py": "whole modules of another package",
+    "frontends/torch/test_families.py": "whole modules as people write them",
     "frontends/torch/test_operations.py": "operations, compared with PyTorch",
     "models/test_blocked.py": "models in blocks",
     "models/test_the_four_models.py": "the four models of the paper",
