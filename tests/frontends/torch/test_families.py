@@ -19,7 +19,7 @@ REFUSED = {
 """What has no translation, by the operation that the refusal names."""
 
 SAMPLE = [
-    "highway", "weight norm", "bfloat16", "float64", "le net", "squeeze and excite",
+    "highway", "weight norm", "bfloat16", "float64", "squeeze and excite",
     "convnext block", "tagger", "causal convolutions", "rotary", "shifted windows", "dlrm",
     "bigram", "experts with a fixed routing", "prototypes",
 ]  # fmt: skip

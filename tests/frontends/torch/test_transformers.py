@@ -14,9 +14,9 @@ REFUSED = {
     "Mixtral": r"aten\.topk.*routing as an input",
     "Longformer": r"torch\.export cannot trace",
 }
-SAMPLE = ["BERT", "Llama"]
+SAMPLE = ["Llama"]
 IMPORTED = [
-    "GPT-2", "ViT", "T5", "GPT-J", "DeBERTa, relative", "CLIP, text", "Swin", "ConvNeXT", "Whisper",
+    "BERT", "GPT-2", "ViT", "T5", "GPT-J", "DeBERTa, relative", "CLIP, text", "Swin", "ConvNeXT", "Whisper",
     "Mamba",
 ]  # fmt: skip
 
