@@ -16,8 +16,8 @@ REFUSED = {
 }
 SAMPLE = ["Llama"]
 IMPORTED = [
-    "BERT", "GPT-2", "ViT", "T5", "GPT-J", "DeBERTa, relative", "CLIP, text", "Swin", "ConvNeXT", "Whisper",
-    "Mamba",
+    "BERT", "GPT-2", "ViT", "T5", "GPT-J", "DeBERTa, relative", "CLIP, text", "Swin", "ConvNeXT",
+    "Whisper", "Mamba",
 ]  # fmt: skip
 
 
