@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -52,6 +52,8 @@ class Capture:
         Placeholder name to the name a user knows: an argument's or a dotted parameter.
     returned : tuple
         Nodes, or constants, that ``forward`` returns, flattened.
+    recorded : bool
+        The operations are those of one call, and hold for inputs that lead to the same.
     """
 
     nodes: tuple[Any, ...]
@@ -59,6 +61,7 @@ class Capture:
     arguments: tuple[str, ...]
     labels: Mapping[str, str]
     returned: tuple[Any, ...]
+    recorded: bool = False
 
     def placeholders(self, inputs: Sequence[Any]) -> dict[str, Any]:
         """What each placeholder holds for a call of ``forward``."""
@@ -81,11 +84,15 @@ def tensors(results: Any) -> list[Any]:
 def trace(module: Any, inputs: tuple[Any, ...]) -> Capture:
     """Trace a module that is in eval mode.
 
+    Where ``torch.export`` has no graph of known sizes, the operations of one call are recorded.
+
     Raises
     ------
     ProgramError
-        ``torch.export`` cannot trace it.
+        ``torch.export`` cannot trace it, and it branches on values that the program computes.
     """
+    from engine.frontends.torch.recording import export_suffices, record
+
     torch = load_torch()
     try:
         with torch.no_grad(), warnings.catch_warnings():
@@ -95,13 +102,36 @@ def trace(module: Any, inputs: tuple[Any, ...]) -> Capture:
             if any(_mutates(node) for node in exported.graph.nodes):
                 exported = exported.run_decompositions({})
     except Exception as problem:  # export raises errors of many kinds
+        with suppress(Exception):  # what the module cannot do at all, export has said
+            return record(module, inputs, edge_data(inputs))
         first = (str(problem).strip().splitlines() or [type(problem).__name__])[0]
         raise ProgramError(
             f"torch.export cannot trace {type(module).__name__}: {first[:300]}",
             hint="forward must take tensors and not branch on their values; "
             "torch.export.export(module, inputs) shows the whole error",
         ) from problem
-    return _capture(exported)
+    if export_suffices(exported):
+        return _capture(exported)
+    return record(module, inputs, edge_data(inputs))
+
+
+def edge_data(inputs: Sequence[Any]) -> frozenset[int]:
+    """Positions of the flattened inputs that say what a graph is.
+
+    These are sparse tensors, and numbers per edge: tensors that follow a list of edges, a tensor of
+    2 x E whole numbers, and have E rows.
+    """
+    torch = load_torch()
+    found: set[int] = set()
+    counts: set[int] = set()
+    for place, given in enumerate(flattened(inputs)):
+        if not isinstance(given, torch.Tensor):
+            continue
+        if given.layout != torch.strided or (given.dim() and given.shape[0] in counts):
+            found.add(place)
+        if given.dim() == 2 and given.shape[0] == 2 and not given.is_floating_point():
+            counts.add(given.shape[1])
+    return frozenset(found)
 
 
 @contextmanager
@@ -172,8 +202,11 @@ def dense(torch: Any, tensor: Any) -> Any:
 
 
 def run_node(node: Any, env: Env) -> Any:
-    """Compute a node whose operands are all known."""
+    """Compute a node whose operands are all known, or count by their shapes alone."""
     torch = load_torch()
+    if (filled := node.meta.get("filled")) is not None:
+        shape, value, dtype = filled
+        return torch.full(shape, value, dtype=dtype)
     args, kwargs = torch.fx.node.map_arg((node.args, node.kwargs), lambda n: env[n.name])
     with torch.no_grad():
         return node.target(*args, **kwargs)

@@ -140,6 +140,8 @@ class Storage:
                     continue  # made of it, but of another rank
         if not isinstance(given, torch.Tensor) or rank == 0:
             return Format.dense(rank)
+        if feed.keep and given.layout != torch.strided:
+            return Format.dense(rank) if given._nnz() == given.numel() else compressed(rank)
         if (fmt := layout_format(given)) is not None:
             return fmt
         share = float((given != 0).double().mean())

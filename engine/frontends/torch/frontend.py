@@ -9,7 +9,14 @@ from typing import Any
 import numpy as np
 
 from engine.errors import DataError, ProgramError
-from engine.frontends.torch import convolutions, masks, pointwise, products, reductions
+from engine.frontends.torch import (
+    convolutions,
+    masks,
+    pointwise,
+    products,
+    reductions,
+    scatters,
+)
 from engine.frontends.torch.capture import (
     Capture,
     evaluating,
@@ -24,6 +31,7 @@ from engine.frontends.torch.formats import check_known, store
 from engine.frontends.torch.imported import Array, Imported, ImportedKernel, ImportedOutput
 from engine.frontends.torch.importer import Importer
 from engine.frontends.torch.messages import where
+from engine.frontends.torch.recording import check_same
 from engine.frontends.torch.values import Support, Value
 from engine.program import Format, Op, Program, StoredTensor
 
@@ -33,6 +41,7 @@ HANDLERS = {
     **reductions.HANDLERS,
     **products.HANDLERS,
     **convolutions.HANDLERS,
+    **scatters.HANDLERS,
 }
 
 
@@ -102,11 +111,13 @@ def from_torch(
     program, presets = finished(importer.builder, importer.storage, label, wanted, activations)
 
     def rebind(*new: Any) -> tuple[dict[str, StoredTensor], tuple[Array, ...]]:
-        return _data(importer, program, new), _expected(module, new)
+        env = _bound(importer, new)
+        check_same(capture, module, new)
+        return _data(importer, program, env), _expected(module, new)
 
     return Imported(
         program,
-        MappingProxyType(_data(importer, program, inputs)),
+        MappingProxyType(_data(importer, program, _bound(importer, inputs))),
         outputs,
         _expected(module, inputs),
         _kernels(importer, program),
@@ -127,8 +138,8 @@ def _expected(module: Any, inputs: tuple[Any, ...]) -> tuple[Array, ...]:
     return tuple(np.asarray(o.cpu().double().numpy(), dtype=np.float64) for o in outputs)
 
 
-def _data(importer: Importer, program: Program, inputs: tuple[Any, ...]) -> dict[str, StoredTensor]:
-    """Every input of the program, from other inputs of the module."""
+def _bound(importer: Importer, inputs: tuple[Any, ...]) -> dict[str, Any]:
+    """What is given and held, with other inputs of the module."""
     env: dict[str, Any] = dict(importer.env)
     given = flattened(inputs)
     wanted = importer.capture.arguments
@@ -141,13 +152,20 @@ def _data(importer: Importer, program: Program, inputs: tuple[Any, ...]) -> dict
         old = importer.env[label]
         if getattr(old, "shape", None) != getattr(new, "shape", None):
             raise DataError(
-                f"input {label} has shape {tuple(new.shape)}, the program was made for "
-                f"{tuple(old.shape)}",
+                f"input {label} has shape {tuple(getattr(new, 'shape', ()))}, the program was made "
+                f"for {tuple(getattr(old, 'shape', ()))}",
                 hint="import the module again for other sizes",
             )
         env[label] = new
+    return env
+
+
+def _data(importer: Importer, program: Program, env: dict[str, Any]) -> dict[str, StoredTensor]:
+    """Every input of the program, from inputs of the module."""
     for node in importer.known:
         env[node.name] = run_node(node, env)
+    for chosen in importer.builder.selections.values():
+        chosen.check(env)
     feeds = importer.builder.feeds
     for feed, axis in sorted(importer.builder.covers):
         if not importer.torch.as_tensor(feeds[feed].fetch(env)).bool().any(axis).all():

@@ -9,17 +9,31 @@ from typing import Any, TypeAlias
 
 from engine.frontends.torch import views
 from engine.frontends.torch.builder import Builder, Feed
-from engine.frontends.torch.capture import Capture, load_torch, run_node
+from engine.frontends.torch.capture import Capture, edge_data, load_torch, run_node
 from engine.frontends.torch.formats import Storage
 from engine.frontends.torch.messages import refusal, unsupported
+from engine.frontends.torch.scatters import COMPARING
 from engine.frontends.torch.values import Support, Value
 from engine.program import Format, Op
 
 Handler: TypeAlias = Callable[..., Any]
 
+LAYOUTS = frozenset(
+    {
+        *("to_sparse", "_to_sparse", "coalesce", "_coalesce", "_coalesced"),
+        *("to_sparse_csr", "_to_sparse_csr", "to_sparse_csc", "_to_sparse_csc"),
+        *("to_sparse_bsr", "_to_sparse_bsr", "to_sparse_bsc", "_to_sparse_bsc"),
+    }
+)
+"""Operations that store a tensor otherwise."""
+
+COMPONENTS = LAYOUTS | {"values", "_values"}
+""" What a sparse tensor consists of, which is known with it."""
+
 _LIKE = {
     **{"ones_like": 1.0, "zeros_like": 0.0, "full_like": None},
     **{"new_ones": 1.0, "new_zeros": 0.0, "new_full": None},
+    **{"empty_like": 0.0, "new_empty": 0.0},
 }
 
 
@@ -33,7 +47,8 @@ class Importer:
     values : dict
         What the computed nodes are in the program; tuples for operations of several results.
     raw : set of str
-        Nodes that hold numbers of the user's, as they are: inputs, parameters and buffers.
+        Nodes that hold numbers of the user's, as they are: inputs, parameters and buffers.  Numbers
+        per edge of a list of edges are not among them: what they lead to is computed beforehand.
     fixed : set of str
         Nodes that follow from parameters and buffers alone.
     """
@@ -55,6 +70,8 @@ class Importer:
         self.builder = Builder(self._full, mixed)
         self.values: dict[str, Any] = {}
         self.raw: set[str] = set()
+        given = [placeholders[name] for name in capture.arguments]
+        self.graph_data = {capture.arguments[place] for place in edge_data(given)}
         self.fixed: set[str] = set(capture.constants)
         self.origins: dict[str, tuple[str, ...]] = {}
         self.known: list[Any] = []
@@ -83,26 +100,37 @@ class Importer:
     def _placeholder(self, node: Any) -> None:
         given = self.env.get(node.name)
         self.origins[node.name] = (self.capture.labels.get(node.name, node.name),)
-        if isinstance(given, self.torch.Tensor) and given.is_floating_point():
-            self.raw.add(node.name)
+        if not isinstance(given, self.torch.Tensor) or not given.is_floating_point():
+            return
+        if node.name in self.graph_data and given.layout == self.torch.strided:
+            return
+        self.raw.add(node.name)
 
     def _call(self, node: Any) -> None:
         name = op_name(node)
         inputs = node.all_input_nodes
+        if any(n.name not in self.env for n in node.meta.get("changed_by", ())):
+            raise refusal(
+                node,
+                "a tensor of which a part was assigned",
+                "put the parts together with cat or stack, or add masked parts",
+            )
         if all(n.name in self.fixed for n in inputs):
             self.fixed.add(node.name)
         if name in _LIKE:
             shape, dtype = tuple(node.meta["val"].shape), node.meta["val"].dtype
             fill = _LIKE[name] if _LIKE[name] is not None else node.args[-1]
-            self.env[node.name] = self.torch.full(shape, fill, dtype=dtype)
+            node.meta["filled"] = (shape, fill, dtype)
+            self.env[node.name] = run_node(node, self.env)
+            self.known.append(node)
             self.origins[node.name] = ()
             return
         if all(n.name in self.env for n in inputs):
             raw = any(n.name in self.raw for n in inputs)
             view = name in views.VIEWS
-            if not raw or view or not self._floating(node):
+            if not raw or view or not self._floating(node) or name in COMPONENTS:
                 self._compute(node)
-                if raw and view and self._floating(node):
+                if raw and (view or name in LAYOUTS) and self._floating(node):
                     self.raw.add(node.name)
                 return
         elif node.name in self.fixed and not self._floating(node):
@@ -111,7 +139,7 @@ class Importer:
         elif not self._floating(node) and name != "getitem":
             if name in ("_assert_tensor_metadata", "sym_size", "_assert_scalar"):
                 return
-            if not name.startswith("arg"):
+            if not name.startswith("arg") and name not in COMPARING:
                 raise refusal(
                     node,
                     f"{node.target} makes a mask or an index from computed values",
@@ -216,6 +244,10 @@ class Importer:
             )
             if same is not None:
                 return same
+        held = self.env[node.name]
+        if held.layout != self.torch.strided and 1 not in held.shape:
+            origins = self.origins.get(node.name, ())
+            return self.builder.feed(node.name, held.shape, lambda env: env[node.name], origins)
         return self.derived(node, node.name, lambda held: held)
 
     def derived(
@@ -291,7 +323,10 @@ def op_name(node: Any) -> str:
     if node.target is operator.getitem:
         return "getitem"
     schema = getattr(node.target, "_schema", None)
-    return str(schema.name).split("::")[-1] if schema is not None else str(node.target)
+    if schema is None:
+        return str(node.target)
+    name = str(schema.name).split("::")[-1]
+    return name.removesuffix("_") if schema.is_mutable else name
 
 
 def where_from(node: Any) -> str:

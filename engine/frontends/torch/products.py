@@ -247,29 +247,6 @@ def _index(m: Importer, given: Any) -> Any:
     return held
 
 
-def index_select(m: Importer, x: Any, dim: int, index: Any) -> Value:
-    value, held = m.value(x), _index(m, index)
-    name = index.name
-    return views.selected(
-        m.builder, value, dim % value.rank, lambda env: env[name], held.numel(), "rows"
-    )
-
-
-def index(m: Importer, x: Any, indices: Sequence[Any]) -> Value:
-    """``x[:, index]`` with one vector of indices."""
-    given = [(d, i) for d, i in enumerate(indices) if i is not None]
-    if len(given) != 1 or _index(m, given[0][1]).dim() != 1:
-        raise m.builder.refuse(
-            "indexing by several tensors or by a matrix", "index one dimension by one vector"
-        )
-    if _index(m, given[0][1]).dtype == m.torch.bool:
-        raise m.builder.refuse(
-            "a selection by a mask, whose size depends on the mask",
-            "give the indices, or multiply by the mask",
-        )
-    return index_select(m, x, *given[0])
-
-
 def embedding(m: Importer, weight: Any, indices: Any, *_: Any, **__: Any) -> Value:
     held, table = _index(m, indices), m.value(weight)
     name = indices.name
@@ -281,21 +258,6 @@ def embedding(m: Importer, weight: Any, indices: Any, *_: Any, **__: Any) -> Val
         [(chooser, [*names, "k"]), (table, ["k", "o"])], [*names, "o"], "rows"
     )
     return replace(result, support=table.support)
-
-
-def index_add(m: Importer, x: Any, dim: int, index: Any, source: Any, alpha: float = 1) -> Value:
-    """Adds rows to where an index says: a product with the transposed selection."""
-    b, value = m.builder, m.value(source)
-    dim, name = dim % value.rank, index.name
-    size = tuple(b.node.meta["val"].shape)[dim]
-    chosen = views.one_hot(
-        m.builder, lambda env: env[name], (_index(m, index).numel(),), size, "targets"
-    )
-    names = list(LETTERS[: value.rank])
-    out = [*names[:dim], "o", *names[dim + 1 :]]
-    moved = b.scale(b.contract([(chosen, [names[dim], "o"]), (value, names)], out, "moved"),
-                    float(alpha))  # fmt: skip
-    return moved if m.number(x) == 0 else b.add(m.value(x), moved)
 
 
 # Concatenation ------------------------------------------------------------------------------------
@@ -374,6 +336,5 @@ HANDLERS: dict[str, Callable[..., Any]] = {
     "_sparse_mm": sparse_mm, "_sparse_mm_reduce_impl": sparse_mm, "addmm": addmm,
     "baddbmm": baddbmm, "addmv": addmv, "_sparse_addmm": addmm, "outer": outer, "ger": outer,
     "bilinear": bilinear, "einsum": einsum, "scaled_dot_product_attention": attention,
-    "index_select": index_select, "index": index, "embedding": embedding, "index_add": index_add,
-    "cat": cat, "concat": cat, "stack": stack, "gru_cell": gru_cell,
+    "embedding": embedding, "cat": cat, "concat": cat, "stack": stack, "gru_cell": gru_cell,
 }  # fmt: skip

@@ -1,0 +1,461 @@
+"""Gathering and scattering by known indices: products with selections."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from engine.errors import DataError
+from engine.frontends.torch import masks
+from engine.frontends.torch.builder import LETTERS
+from engine.frontends.torch.selections import Indices, selection, selections_of
+from engine.frontends.torch.values import Support, Value
+from engine.program import Access, Op
+
+if TYPE_CHECKING:
+    from engine.frontends.torch.importer import Importer
+
+
+# Indices ------------------------------------------------------------------------------------------
+
+
+def held_index(m: Importer, index: Any) -> Any:
+    held = m.held(index)
+    if held is None:
+        raise m.builder.refuse("an index that is computed", "give indices as inputs or buffers")
+    return held
+
+
+def vector(m: Importer, index: Any, dim: int) -> Indices | None:
+    """An index as a vector along a dimension; None if it differs along another one."""
+    torch, name = m.torch, index.name
+
+    def along(held: Any) -> Any:
+        if held.dtype == torch.bool:
+            return held.reshape(-1).nonzero().reshape(-1)
+        moved = held.movedim(dim, 0) if held.dim() else held.reshape(1)
+        return moved.reshape(moved.shape[0], -1)
+
+    def entries(env: Mapping[str, Any]) -> Any:
+        rows = along(env[name])
+        if rows.dim() == 1:
+            return rows
+        if not bool((rows == rows[:, :1]).all()):
+            raise DataError(
+                f"index {name} differs along a dimension where the program was made for one that "
+                "does not",
+                hint="import the module again with these inputs",
+            )
+        return rows[:, 0]
+
+    rows = along(held_index(m, index))
+    if rows.dim() == 2 and (rows.shape[1] == 0 or not bool((rows == rows[:, :1]).all())):
+        return None
+    return entries
+
+
+def chosen(m: Importer, indices: Indices, size: int, index: Any, part: str) -> Value:
+    """The selection of a vector of entries."""
+    label = f"{m.builder.node.name}_{part}"
+    return selection(m.builder, m.env, indices, size, label, m.origins.get(index.name, ()))
+
+
+def _tensor(m: Importer, given: Any, like: Any) -> Value:
+    """Values to be scattered: a tensor, or one number for all places of an index."""
+    value = m.value(given)
+    shape = tuple(like)
+    return value if value.rank == len(shape) else value.expanded(shape)
+
+
+# Gathering ----------------------------------------------------------------------------------------
+
+
+def gathered(m: Importer, value: Value, dim: int, indices: Indices, index: Any) -> Value:
+    """Entry ``n`` along ``dim`` is the one that the index has at ``n``."""
+    b = m.builder
+    b.unmasked(value, "a part")
+    count = int(indices(m.env).numel())
+    if value.axes[dim] is None:
+        shape = tuple(count if d == dim else n for d, n in enumerate(value.shape))
+        return value.picked(list(range(value.rank)), shape)
+    picks = chosen(m, indices, value.shape[dim], index, "rows")
+    names = list(LETTERS[: value.rank])
+    out = [*names[:dim], "o", *names[dim + 1 :]]
+    result = b.contract([(picks, ["o", names[dim]]), (value, names)], out, "rows")
+    return replace(result, support=value.support)
+
+
+def index_select(m: Importer, x: Any, dim: int, index: Any) -> Value:
+    value = m.value(x)
+    indices = vector(m, index, 0)
+    assert indices is not None  # PyTorch takes vectors only
+    return gathered(m, value, dim % value.rank, indices, index)
+
+
+def gather(m: Importer, x: Any, dim: int, index: Any, sparse_grad: bool = False) -> Value:
+    """``out[i,j] = x[index[i,j], j]`` along dimension 0."""
+    from engine.frontends.torch import views
+
+    b, value, held = m.builder, m.value(x), held_index(m, index)
+    if value.rank == 0:
+        return value
+    dim = dim % value.rank
+    for d, count in enumerate(held.shape):
+        if d != dim and count != value.shape[d]:
+            first = list(range(count))
+            value = views.selected(b, value, d, lambda env, n=first: n, count, f"part{d}")
+    if (indices := vector(m, index, dim)) is not None:
+        return gathered(m, value, dim, indices, index)
+    b.unmasked(value, "a part")
+    value = b.stored_dims(value, [dim])
+    name = index.name
+    picks = selections_of(
+        b, lambda env: env[name], held.shape, value.shape[dim], f"{b.node.name}_rows"
+    )
+    names = list(LETTERS[: value.rank])
+    own = [*names[:dim], "o", *names[dim + 1 :]]
+    result = b.contract([(picks, [*own, names[dim]]), (value, names)], own, "rows")
+    return replace(result, support=value.support)
+
+
+def index(m: Importer, x: Any, indices: Sequence[Any]) -> Value:
+    """``x[:, index]``, with one index of any shape or several that broadcast, side by side."""
+    b, value = m.builder, m.value(x)
+    given = [(d, i) for d, i in enumerate(indices) if i is not None]
+    held = [held_index(m, i) for _, i in given]
+    first = given[0][0]
+    if len(given) == 1 and held[0].dim() == 1:
+        along = vector(m, given[0][1], 0)
+        assert along is not None
+        return gathered(m, value, first, along, given[0][1])
+    if any(h.dtype == m.torch.bool for h in held):
+        raise b.refuse(
+            "a selection by a mask of several dimensions", "flatten the dimensions before"
+        )
+    if [d for d, _ in given] != list(range(first, first + len(given))):
+        raise b.refuse(
+            "indices of dimensions that are not neighbours", "permute the dimensions first"
+        )
+    b.unmasked(value, "a part")
+    shape = tuple(m.torch.broadcast_shapes(*(h.shape for h in held)))
+    value = b.stored_dims(value, [d for d, _ in given])
+    names = list(LETTERS[: value.rank])
+    new = [x for x in LETTERS if x not in names][: len(shape)]
+    operands: list[tuple[Value, Sequence[str]]] = []
+    for d, node in given:
+        picks = selections_of(
+            b, _broadcast(node.name, shape), shape, value.shape[d], f"{b.node.name}_rows{d}"
+        )
+        operands.append((picks, [*new, names[d]]))
+    out = [*names[:first], *new, *names[first + len(given) :]]
+    result = b.contract([*operands, (value, names)], out, "rows")
+    return replace(result, support=value.support)
+
+
+def _broadcast(name: str, shape: tuple[int, ...]) -> Indices:
+    return lambda env: env[name].expand(shape)
+
+
+def repeat_interleave(
+    m: Importer, x: Any, repeats: Any, dim: int | None = None, output_size: int | None = None
+) -> Value:
+    """Each entry along a dimension as often as known numbers say."""
+    b, value = m.builder, m.value(x)
+    if dim is None:
+        raise b.refuse("repeating all elements of a tensor", "name a dimension: dim=0")
+    dim, torch = dim % value.rank, m.torch
+    size = value.shape[dim]
+
+    def entries(env: Mapping[str, Any]) -> Any:
+        counts = repeats if isinstance(repeats, int) else env[repeats.name]
+        return torch.arange(size).repeat_interleave(counts)
+
+    if not isinstance(repeats, int):
+        held_index(m, repeats)
+    return gathered(m, value, dim, entries, b.node if isinstance(repeats, int) else repeats)
+
+
+# Scattering ---------------------------------------------------------------------------------------
+
+
+class Targets:
+    """Where an index puts what is scattered along a dimension.
+
+    Attributes
+    ----------
+    vector : callable or None
+        The entries, if they are the same along all other dimensions.
+    """
+
+    def __init__(self, m: Importer, index: Any, dim: int, size: int, indices: Any = None) -> None:
+        self.m, self.index, self.dim, self.size = m, index, dim, size
+        self.vector: Indices | None = indices if indices is not None else vector(m, index, dim)
+
+    def operands(self, value: Value) -> tuple[list[tuple[Value, list[str]]], list[str]]:
+        """Factors of a product, and the indices of its result, of which ``o`` is the target."""
+        names = list(LETTERS[: value.rank])
+        out = [*names[: self.dim], "o", *names[self.dim + 1 :]]
+        if self.vector is not None:
+            picks = chosen(self.m, self.vector, self.size, self.index, "targets")
+            return [(picks, [names[self.dim], "o"]), (value, names)], out
+        name, b = self.index.name, self.m.builder
+        picks = selections_of(
+            b, lambda env: env[name], value.shape, self.size, f"{b.node.name}_targets"
+        )
+        return [(picks, [*names, "o"]), (value, names)], out
+
+    def added(self, value: Value, part: str = "moved") -> Value:
+        operands, out = self.operands(value)
+        return self.m.builder.contract(operands, out, part)
+
+    def largest(self, value: Value) -> Value:
+        """The maximum of what comes to each target; absent where nothing does."""
+        b = self.m.builder
+        value = b.stored_dims(b.filled(value))
+        (picks, labels), (_, names) = self.operands(value)[0]
+        out = [*names[: self.dim], "o", *names[self.dim + 1 :]]
+        wide = b.contract([(picks, labels), (value, names)], [*out, names[self.dim]], "sent")
+        sizes = dict(zip([*out, names[self.dim]], wide.shape, strict=True))
+        operand = Access(wide.tensor, wide.accessed([*out, names[self.dim]]))
+        kept = tuple(x for x in out if x in operand.indices)
+        name = b.emit("largest", Op.MAX, kept, [operand], sizes)
+        axes = tuple(kept.index(x) if x in kept else None for x in out)
+        return Value(name, tuple(sizes[x] for x in out), axes, Support.ZERO)
+
+    def counts(self, more: int, function: Callable[[Any], Any], part: str) -> Value:
+        """A function of how many come to each target, an input."""
+        m, torch = self.m, self.m.torch
+        if self.vector is None:
+            raise m.builder.refuse(
+                "a mean by an index that differs along several dimensions",
+                "divide a sum by the counts",
+            )
+        entries, size = self.vector, self.size
+
+        def fetch(env: Mapping[str, Any]) -> Any:
+            return function(torch.bincount(entries(env) % size, minlength=size) + more).double()
+
+        b = m.builder
+        origins = m.origins.get(self.index.name, ())
+        made = b.feed(f"{b.node.name}_{part}", (size,), fetch, origins)
+        rank = len(b.node.meta["val"].shape)
+        dims: list[int | None] = [0 if d == self.dim else None for d in range(rank)]
+        return made.picked(dims, [size if d == self.dim else 1 for d in range(rank)])
+
+
+def reduced(
+    m: Importer, targets: Targets, value: Value, start: Any, reduce: str, include_self: bool
+) -> Value:
+    """What is scattered, brought together by a sum, mean or extremum, into ``start``."""
+    b = m.builder
+    reduce = {"add": "sum", "max": "amax", "min": "amin"}.get(reduce, reduce)
+    empty = start is None or m.number(start) == 0
+    if reduce in ("amax", "amin"):
+        if not empty:
+            raise b.refuse(
+                f"{reduce} into a tensor that is not 0", "scatter into zeros, then use maximum"
+            )
+        sign = 1.0 if reduce == "amax" else -1.0
+        top = targets.largest(b.scale(value, sign, "negative"))
+        top = b.apply(Op.RELU, top) if include_self else top
+        return b.scale(top, sign, "negative")
+    if reduce not in ("sum", "mean"):
+        raise b.refuse(
+            f"scattering that reduces by {reduce}", "sum, mean, amax and amin are supported"
+        )
+    total = targets.added(value)
+    if not empty:
+        if not include_self:
+            raise b.refuse(
+                f"{reduce} that overwrites a tensor that is not 0", "pass include_self=True"
+            )
+        total = b.add(m.value(start), total)
+    if reduce == "mean":
+        counts = targets.counts(int(include_self), lambda n: 1.0 / n.clamp(min=1), "share")
+        total = b.mul(total, counts, "mean")
+    return total
+
+
+def _target(m: Importer, index: Any, dim: int) -> Targets:
+    shape = tuple(m.builder.node.meta["val"].shape)
+    held = held_index(m, index)
+    dim = dim % max(len(shape), 1)
+    for d, count in enumerate(held.shape):
+        if held.dim() == len(shape) and d != dim and count != shape[d]:
+            raise m.builder.refuse(
+                "scattering into a part of the other dimensions", "use an index of their size"
+            )
+    return Targets(m, index, dim, shape[dim])
+
+
+def _scattered(m: Importer, index: Any, src: Any) -> Value:
+    """The part of ``src`` that the index has places for."""
+    from engine.frontends.torch import views
+
+    value, shape = m.value(src), tuple(held_index(m, index).shape)
+    if value.rank != len(shape):
+        return value.expanded(shape)
+    for d, count in enumerate(shape):
+        if value.shape[d] != count:
+            first = list(range(count))
+            value = views.selected(
+                m.builder, value, d, lambda env, n=first: n, count, f"part{d}"
+            )
+    return value
+
+
+def scatter_add(m: Importer, x: Any, dim: int, index: Any, src: Any) -> Value:
+    return reduced(m, _target(m, index, dim), _scattered(m, index, src), x, "sum", True)
+
+
+def scatter_reduce(
+    m: Importer, x: Any, dim: int, index: Any, src: Any, reduce: str, include_self: bool = True
+) -> Value:
+    targets = _target(m, index, dim)
+    return reduced(m, targets, _scattered(m, index, src), x, reduce, include_self)
+
+
+def scatter(
+    m: Importer,
+    x: Any,
+    dim: int,
+    index: Any,
+    src: Any = None,
+    value: Any = None,
+    reduce: str | None = None,
+) -> Value:
+    """Writes to where an index says; no place may be written twice."""
+    targets = _target(m, index, dim)
+    new = _scattered(m, index, src if src is not None else value)
+    if reduce is not None:
+        return reduced(m, targets, new, x, reduce, True)
+    return _written(m, targets, new, x)
+
+
+def _written(m: Importer, targets: Targets, new: Value, x: Any) -> Value:
+    """``x`` with other entries at the targets."""
+    b = m.builder
+
+    def others(counts: Any) -> Any:
+        if bool((counts > 1).any()):
+            raise DataError(
+                "an index writes to one place twice, and which value stays is not defined",
+                hint="add with index_add or index_put(accumulate=True)",
+            )
+        return 1 - counts
+
+    kept = targets.counts(0, others, "kept")
+    moved = targets.added(new)
+    return moved if m.number(x) == 0 else b.add(b.mul(m.value(x), kept, "stays"), moved)
+
+
+def index_add(m: Importer, x: Any, dim: int, index: Any, source: Any, alpha: float = 1) -> Value:
+    """Adds rows to where an index says."""
+    b, value = m.builder, m.value(source)
+    value = b.scale(value, float(alpha))
+    shape = tuple(b.node.meta["val"].shape)
+    dim = dim % len(shape)
+    entries = vector(m, index, 0)
+    return reduced(m, Targets(m, index, dim, shape[dim], entries), value, x, "sum", True)
+
+
+def index_reduce(
+    m: Importer, x: Any, dim: int, index: Any, source: Any, reduce: str, include_self: bool = True
+) -> Value:
+    shape = tuple(m.builder.node.meta["val"].shape)
+    dim = dim % len(shape)
+    targets = Targets(m, index, dim, shape[dim], vector(m, index, 0))
+    return reduced(m, targets, m.value(source), x, reduce, include_self)
+
+
+def index_put(
+    m: Importer, x: Any, indices: Sequence[Any], values: Any, accumulate: bool = False
+) -> Value:
+    """``x[index] = values``, or ``+=``, with one vector of indices."""
+    b = m.builder
+    given = [(d, i) for d, i in enumerate(indices) if i is not None]
+    if len(given) != 1 or held_index(m, given[0][1]).dim() != 1:
+        raise b.refuse("writing to where several indices say", "flatten the dimensions before")
+    dim, node = given[0]
+    shape = tuple(b.node.meta["val"].shape)
+    entries = vector(m, node, 0)
+    assert entries is not None
+    count = int(entries(m.env).numel())
+    want = tuple(count if d == dim else n for d, n in enumerate(shape))
+    value = m.value(values)
+    (value,) = b.aligned([value], want) if value.shape != want else (value,)
+    targets = Targets(m, node, dim, shape[dim], entries)
+    if accumulate:
+        return reduced(m, targets, value, x, "sum", True)
+    return _written(m, targets, value, x)
+
+
+def segment_reduce(
+    m: Importer,
+    data: Any,
+    reduce: str,
+    lengths: Any = None,
+    indices: Any = None,
+    offsets: Any = None,
+    axis: int = 0,
+    unsafe: bool = False,
+    initial: Any = None,
+) -> Value:
+    """Brings neighbouring rows together.  Of no rows, the extremum is infinite."""
+    b, torch = m.builder, m.torch
+    given = lengths if lengths is not None else offsets
+    if given is None or axis != 0 or held_index(m, given).dim() != 1:
+        raise b.refuse("segments of this form", "give lengths or offsets along dimension 0")
+    counted, name = lengths is not None, given.name
+
+    def entries(env: Mapping[str, Any]) -> Any:
+        counts = env[name] if counted else env[name].diff()
+        return torch.arange(counts.numel()).repeat_interleave(counts)
+
+    size = b.node.meta["val"].shape[0]
+    value = m.value(data)
+    targets = Targets(m, given, 0, size, entries)
+    if reduce in ("max", "amax") and initial is None:
+        return replace(targets.largest(value), support=Support.MASKED)
+    if initial not in (None, 0, 0.0) or reduce in ("max", "min", "amax", "amin"):
+        raise b.refuse(f"segments reduced by {reduce} from {initial}", "use scatter_reduce")
+    return reduced(m, targets, value, None, reduce, False)
+
+
+class Infinite:
+    """Where a computed value is minus infinity: where it has no element."""
+
+    def __init__(self, value: Value) -> None:
+        self.value = value
+
+
+def isinf(m: Importer, x: Any) -> Infinite:
+    value = m.value(x)
+    if value.support is not Support.MASKED or value.mask is not None:
+        raise m.builder.refuse(
+            "isinf of computed values", "values that the program computes are finite"
+        )
+    return Infinite(value)
+
+
+def where(m: Importer, condition: Any, x: Any, other: Any) -> Value:
+    """As of masks; and 0 where a maximum is of nothing."""
+    marked = m.values.get(getattr(condition, "name", ""))
+    if isinstance(marked, Infinite):
+        if m.number(x) == 0 and m.value(other) == marked.value:
+            return replace(marked.value, support=Support.ZERO)
+        raise m.builder.refuse("a choice by computed values", "masks must follow from inputs alone")
+    return masks.where(m, condition, x, other)
+
+
+HANDLERS: dict[str, Callable[..., Any]] = {
+    "index_select": index_select, "index": index, "gather": gather,
+    "repeat_interleave": repeat_interleave, "scatter_add": scatter_add, "scatter": scatter,
+    "scatter_reduce": scatter_reduce, "index_add": index_add, "index_reduce": index_reduce,
+    "index_put": index_put, "_index_put_impl": index_put, "segment_reduce": segment_reduce,
+    "isinf": isinf, "where": where,
+}  # fmt: skip
+
+COMPARING = frozenset({"isinf"})
+"""Operations on computed values whose results are no numbers."""
