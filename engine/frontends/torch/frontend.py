@@ -26,6 +26,7 @@ from engine.frontends.torch.capture import (
     run_node,
     trace,
 )
+from engine.frontends.torch.edges import over_pairs
 from engine.frontends.torch.finish import finished
 from engine.frontends.torch.formats import check_known, store
 from engine.frontends.torch.imported import Array, Imported, ImportedKernel, ImportedOutput
@@ -106,6 +107,7 @@ def from_torch(
             break
     wanted = tuple(dict.fromkeys(o.tensor for o in outputs))
     label = importer.builder.name(name or type(module).__name__)
+    notes = over_pairs(importer.builder, importer.env, wanted)
     activations = {v.tensor: node for node, v in importer.values.items() if isinstance(v, Value)}
     check_known(annotations, _labels(importer, capture))
     program, presets = finished(importer.builder, importer.storage, label, wanted, activations)
@@ -123,6 +125,7 @@ def from_torch(
         _kernels(importer, program),
         MappingProxyType(presets),
         rebind,
+        tuple(notes),
     )
 
 

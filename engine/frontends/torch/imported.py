@@ -106,6 +106,8 @@ class Imported(Shows, html="engine.frontends.torch.display:imported_html"):
         Schedules from least to most fused: ``unfused``, ``kernels`` (one region per operation),
         ``layers`` (cut where rows would be computed again), ``full`` (everything between two
         reshapes, which may recompute much, or not be possible).
+    notes : tuple of str
+        What became of lists of edges.
     """
 
     program: Program
@@ -115,6 +117,7 @@ class Imported(Shows, html="engine.frontends.torch.display:imported_html"):
     kernels: tuple[ImportedKernel, ...]
     presets: Mapping[str, str]
     rebind: Callable[..., tuple[dict[str, StoredTensor], tuple[Array, ...]]]
+    notes: tuple[str, ...] = ()
 
     def results(self, tensors: Mapping[str, StoredTensor | Masked]) -> tuple[Array, ...]:
         """The module's results, dense and in its shapes, from a run's outputs.

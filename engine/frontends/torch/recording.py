@@ -198,7 +198,7 @@ class _Recorder:
         unsure = any(n.name in self.branching for n in nodes)
         written = pytree.tree_map_only(torch.Tensor, self.node_of, (tuple(args), dict(kwargs)))
         func, written = _sized(torch, func, *written)
-        node = self.graph.call_function(func, *written)
+        node = self.graph.create_node("call_function", func, *written, name=name.strip("_"))
         node.meta["stack_trace"] = self._place()
         if name in READING and unsure:
             raise _refused(node, "the module branches on values that it computes")
