@@ -6,13 +6,15 @@ Inputs, parameters, buffers, and whatever follows from their shapes, masks and i
 
 from __future__ import annotations
 
+import io
+import logging
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from engine.errors import ProgramError
+from engine.errors import DataError, ProgramError
 
 Env: TypeAlias = Mapping[str, Any]
 """Node name to what it holds, of the nodes known before the program runs."""
@@ -54,6 +56,8 @@ class Capture:
         Nodes, or constants, that ``forward`` returns, flattened.
     recorded : bool
         The operations are those of one call, and hold for inputs that lead to the same.
+    written : frozenset of str
+        Constants that the module's code has, not a parameter or a buffer.
     """
 
     nodes: tuple[Any, ...]
@@ -62,6 +66,7 @@ class Capture:
     labels: Mapping[str, str]
     returned: tuple[Any, ...]
     recorded: bool = False
+    written: frozenset[str] = frozenset()
 
     def placeholders(self, inputs: Sequence[Any]) -> dict[str, Any]:
         """What each placeholder holds for a call of ``forward``."""
@@ -95,7 +100,7 @@ def trace(module: Any, inputs: tuple[Any, ...]) -> Capture:
 
     torch = load_torch()
     try:
-        with torch.no_grad(), warnings.catch_warnings():
+        with torch.no_grad(), warnings.catch_warnings(), _quiet():
             warnings.simplefilter("ignore")
             with _returning_tensors(module):
                 exported = torch.export.export(module, inputs)
@@ -104,9 +109,8 @@ def trace(module: Any, inputs: tuple[Any, ...]) -> Capture:
     except Exception as problem:  # export raises errors of many kinds
         with suppress(Exception):  # what the module cannot do at all, export has said
             return record(module, inputs, edge_data(inputs))
-        first = (str(problem).strip().splitlines() or [type(problem).__name__])[0]
         raise ProgramError(
-            f"torch.export cannot trace {type(module).__name__}: {first[:300]}",
+            f"torch.export cannot trace {type(module).__name__}: {first_line(problem)}",
             hint="forward must take tensors and not branch on their values; "
             "torch.export.export(module, inputs) shows the whole error",
         ) from problem
@@ -132,6 +136,23 @@ def edge_data(inputs: Sequence[Any]) -> frozenset[int]:
         if given.dim() == 2 and given.shape[0] == 2 and not given.is_floating_point():
             counts.add(given.shape[1])
     return frozenset(found)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep PyTorch from printing what it could not trace: it is recorded then, or refused."""
+    loggers = [
+        logger for name, logger in logging.Logger.manager.loggerDict.items()
+        if name.startswith("torch") and isinstance(logger, logging.Logger) and not logger.disabled
+    ]  # fmt: skip
+    for logger in loggers:
+        logger.disabled = True
+    try:
+        with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+            yield
+    finally:
+        for logger in loggers:
+            logger.disabled = False
 
 
 @contextmanager
@@ -188,11 +209,30 @@ def evaluating(module: Any) -> Iterator[None]:
 
 
 def own_outputs(module: Any, inputs: tuple[Any, ...]) -> list[Any]:
-    """What the module itself returns, flattened and dense."""
+    """What the module itself returns, flattened and dense.
+
+    Raises
+    ------
+    DataError
+        PyTorch cannot compute it.
+    """
     torch = load_torch()
-    with torch.no_grad(), evaluating(module):
-        results = tensors(module(*inputs))
+    try:
+        with torch.no_grad(), evaluating(module):
+            results = tensors(module(*inputs))
+    except Exception as problem:  # PyTorch's, of any kind
+        raise DataError(
+            f"PyTorch itself cannot compute {type(module).__name__} with these inputs: "
+            f"{first_line(problem)}",
+            hint="module(*inputs) shows the whole error; of layouts with blocks it multiplies BSR "
+            "with square blocks only",
+        ) from problem
     return [dense(torch, r) for r in results]
+
+
+def first_line(problem: Exception) -> str:
+    """What an error says first."""
+    return (str(problem).strip().splitlines() or [type(problem).__name__])[0][:300]
 
 
 def dense(torch: Any, tensor: Any) -> Any:

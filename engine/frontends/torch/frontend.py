@@ -16,6 +16,7 @@ from engine.frontends.torch import (
     products,
     reductions,
     scatters,
+    sparse_layouts,
 )
 from engine.frontends.torch.capture import (
     Capture,
@@ -43,6 +44,7 @@ HANDLERS = {
     **products.HANDLERS,
     **convolutions.HANDLERS,
     **scatters.HANDLERS,
+    **sparse_layouts.HANDLERS,
 }
 
 

@@ -27,8 +27,11 @@ LAYOUTS = frozenset(
 )
 """Operations that store a tensor otherwise."""
 
-COMPONENTS = LAYOUTS | {"values", "_values"}
-""" What a sparse tensor consists of, which is known with it."""
+ASSIGNING = frozenset({"index_put", "_index_put_impl"})
+"""Operations that set elements, such as the diagonal of an adjacency matrix."""
+
+KNOWN = LAYOUTS | ASSIGNING | {"values", "_values"}
+"""Operations whose results are known with their operands, numbers of the user's among them."""
 
 _LIKE = {
     **{"ones_like": 1.0, "zeros_like": 0.0, "full_like": None},
@@ -99,6 +102,9 @@ class Importer:
 
     def _placeholder(self, node: Any) -> None:
         given = self.env.get(node.name)
+        if node.name in self.capture.written:
+            self.origins[node.name] = ()
+            return
         self.origins[node.name] = (self.capture.labels.get(node.name, node.name),)
         if not isinstance(given, self.torch.Tensor) or not given.is_floating_point():
             return
@@ -121,16 +127,18 @@ class Importer:
             shape, dtype = tuple(node.meta["val"].shape), node.meta["val"].dtype
             fill = _LIKE[name] if _LIKE[name] is not None else node.args[-1]
             node.meta["filled"] = (shape, fill, dtype)
-            self.env[node.name] = run_node(node, self.env)
-            self.known.append(node)
-            self.origins[node.name] = ()
+            self._compute(node)
+            return
+        if self._floating(node) and getattr(node.meta["val"], "numel", lambda: 1)() == 0:
+            node.meta["filled"] = (tuple(node.meta["val"].shape), 0.0, node.meta["val"].dtype)
+            self._compute(node)
             return
         if all(n.name in self.env for n in inputs):
             raw = any(n.name in self.raw for n in inputs)
             view = name in views.VIEWS
-            if not raw or view or not self._floating(node) or name in COMPONENTS:
+            if not raw or view or not self._floating(node) or name in KNOWN:
                 self._compute(node)
-                if raw and (view or name in LAYOUTS) and self._floating(node):
+                if raw and (view or name in LAYOUTS | ASSIGNING) and self._floating(node):
                     self.raw.add(node.name)
                 return
         elif node.name in self.fixed and not self._floating(node):
@@ -173,10 +181,13 @@ class Importer:
     def _compute(self, node: Any) -> None:
         """Make known what a node holds, and what it follows from."""
         for n in node.all_input_nodes:
-            if n.name not in self.env:
+            if n.name not in self.env and "filled" not in node.meta:
                 self._compute(n)
         self.env[node.name] = run_node(node, self.env)
         self.known.append(node)
+        if "filled" in node.meta:
+            self.origins[node.name] = ()
+            return
         found = [label for n in node.all_input_nodes for label in self.origins.get(n.name, ())]
         self.origins[node.name] = tuple(dict.fromkeys(found))
 

@@ -56,22 +56,6 @@ def dot(m: Importer, x: Any, tensor: Any) -> Value:
     return product(m, m.value(x), m.value(tensor))
 
 
-def sparse_mm(
-    m: Importer,
-    sparse: Any = None,
-    dense: Any = None,
-    x: Any = None,
-    other: Any = None,
-    mat2: Any = None,
-    reduce: str = "sum",
-) -> Value:
-    if reduce != "sum":
-        raise m.builder.refuse(f"a sparse product that reduces by {reduce}", "reduce by sum")
-    left = sparse if sparse is not None else x
-    right = next(g for g in (dense, other, mat2) if g is not None)
-    return product(m, m.value(left), m.value(right))
-
-
 def _added(m: Importer, x: Any, result: Value, beta: float, alpha: float) -> Value:
     b = m.builder
     result = b.scale(result, float(alpha))
@@ -333,8 +317,7 @@ def gru_cell(
 
 HANDLERS: dict[str, Callable[..., Any]] = {
     "linear": linear, "matmul": matmul, "mm": mm, "bmm": mm, "mv": mv, "dot": dot,
-    "_sparse_mm": sparse_mm, "_sparse_mm_reduce_impl": sparse_mm, "addmm": addmm,
-    "baddbmm": baddbmm, "addmv": addmv, "_sparse_addmm": addmm, "outer": outer, "ger": outer,
+    "addmm": addmm, "baddbmm": baddbmm, "addmv": addmv, "_sparse_addmm": addmm, "outer": outer, "ger": outer,
     "bilinear": bilinear, "einsum": einsum, "scaled_dot_product_attention": attention,
     "embedding": embedding, "cat": cat, "concat": cat, "stack": stack, "gru_cell": gru_cell,
 }  # fmt: skip

@@ -20,6 +20,7 @@ from engine.frontends.torch.capture import (
     Capture,
     edge_data,
     evaluating,
+    first_line,
     flattened,
     load_torch,
     tensors,
@@ -42,6 +43,9 @@ _COMPONENTS = frozenset(
         *("indices", "_indices", "values", "_values"),
     }
 )
+_MARKING = frozenset({"_coalesced_", "detach_", "requires_grad_"})
+"""Operations that change what is known of a tensor, not its elements."""
+
 _OWN = Path(__file__).parent
 
 
@@ -102,9 +106,9 @@ def record(module: Any, inputs: tuple[Any, ...], loose: frozenset[int]) -> Captu
         except FuseloomError:
             raise
         except Exception as problem:  # the module's own, of any kind
-            first = (str(problem).strip().splitlines() or [type(problem).__name__])[0]
             raise DataError(
-                f"{type(module).__name__} cannot be carried out with these inputs: {first[:300]}",
+                f"PyTorch itself cannot compute {type(module).__name__} with these inputs: "
+                f"{first_line(problem)}",
                 hint="module(*inputs) shows the whole error",
             ) from problem
     return recorder.capture(tensors(results))
@@ -178,7 +182,7 @@ class _Recorder:
             self._recognise(tensor)
         if tensor._cdata in self.known:
             return self.known[tensor._cdata][1]
-        label, _ = self.stored.get(tensor._cdata, (f"constant_{len(self.constants)}", None))
+        label, _ = self.stored.get(tensor._cdata, (f"constant {len(self.constants)}", None))
         node = self._placeholder(f"p_{label}" if tensor._cdata in self.stored else label, label)
         node.meta["val"] = _shaped(self.torch, tensor)
         self.constants[node.name] = tensor.detach()
@@ -250,7 +254,8 @@ class _Recorder:
             tuple(self.arguments),
             self.labels,
             returned,
-            recorded=True,
+            True,
+            frozenset(n for n in self.constants if self.labels[n].startswith("constant ")),
         )
 
 
@@ -312,7 +317,7 @@ def _shaped(torch: Any, tensor: Any) -> Any:
 
 def _mutated(func: Any, args: Sequence[Any]) -> list[Any]:
     """The operands that an operation writes to."""
-    if not func._schema.is_mutable:
+    if not func._schema.is_mutable or func._schema.name.split("::")[-1] in _MARKING:
         return []
     return [
         given

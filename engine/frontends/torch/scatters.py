@@ -192,6 +192,11 @@ class Targets:
         self.m, self.index, self.dim, self.size = m, index, dim, size
         self.vector: Indices | None = indices if indices is not None else vector(m, index, dim)
 
+    @property
+    def empty(self) -> bool:
+        """Whether it puts nothing anywhere."""
+        return int(held_index(self.m, self.index).numel()) == 0
+
     def operands(self, value: Value) -> tuple[list[tuple[Value, list[str]]], list[str]]:
         """Factors of a product, and the indices of its result, of which ``o`` is the target."""
         names = list(LETTERS[: value.rank])
@@ -249,6 +254,8 @@ def reduced(
 ) -> Value:
     """What is scattered, brought together by a sum, mean or extremum, into ``start``."""
     b = m.builder
+    if targets.empty:
+        return b.constant(0.0).expanded(value.shape) if start is None else m.value(start)
     reduce = {"add": "sum", "max": "amax", "min": "amin"}.get(reduce, reduce)
     empty = start is None or m.number(start) == 0
     if reduce in ("amax", "amin"):
@@ -369,26 +376,103 @@ def index_reduce(
     return reduced(m, targets, m.value(source), x, reduce, include_self)
 
 
+def index_copy(m: Importer, x: Any, dim: int, index: Any, source: Any) -> Value:
+    """Writes rows to where an index says."""
+    if _nothing(m, index):
+        return m.value(x)
+    shape = tuple(m.builder.node.meta["val"].shape)
+    dim = dim % len(shape)
+    targets = Targets(m, index, dim, shape[dim], vector(m, index, 0))
+    return _written(m, targets, m.value(source), x)
+
+
 def index_put(
-    m: Importer, x: Any, indices: Sequence[Any], values: Any, accumulate: bool = False
+    m: Importer, x: Any, indices: Sequence[Any], values: Any, accumulate: bool = False, **_: Any
 ) -> Value:
-    """``x[index] = values``, or ``+=``, with one vector of indices."""
-    b = m.builder
+    """``x[index] = values``, or ``+=``, with one vector of indices or several side by side."""
+    b, torch = m.builder, m.torch
     given = [(d, i) for d, i in enumerate(indices) if i is not None]
-    if len(given) != 1 or held_index(m, given[0][1]).dim() != 1:
-        raise b.refuse("writing to where several indices say", "flatten the dimensions before")
-    dim, node = given[0]
+    held = [held_index(m, i) for _, i in given]
+    if any(h.numel() == 0 for h in held) or any(_nothing(m, i) for _, i in given):
+        return m.value(x)
+    first, last = given[0][0], given[-1][0] + 1
+    if any(h.dim() != 1 for h in held) or [d for d, _ in given] != list(range(first, last)):
+        raise b.refuse(
+            "writing to where indices of several dimensions say", "flatten the dimensions before"
+        )
     shape = tuple(b.node.meta["val"].shape)
-    entries = vector(m, node, 0)
-    assert entries is not None
-    count = int(entries(m.env).numel())
-    want = tuple(count if d == dim else n for d, n in enumerate(shape))
+    vectors = [vector(m, node, 0) for _, node in given]
+    count = max(int(v(m.env).numel()) for v in vectors if v is not None)
+    want = (*shape[:first], count, *shape[last:])
     value = m.value(values)
     (value,) = b.aligned([value], want) if value.shape != want else (value,)
-    targets = Targets(m, node, dim, shape[dim], entries)
+    names = list(LETTERS[: len(shape)])
+    operands: list[tuple[Value, Sequence[str]]] = [
+        (chosen(m, _wide(v, count), shape[d], node, f"targets{d}"), ["o", names[d]])
+        for v, (d, node) in zip(vectors, given, strict=True) if v is not None
+    ]  # fmt: skip
+    own = [*names[:first], "o", *names[last:]]
+    moved = b.contract([*operands, (value, own)], names, "moved")
     if accumulate:
-        return reduced(m, targets, value, x, "sum", True)
-    return _written(m, targets, value, x)
+        return moved if m.number(x) == 0 else b.add(m.value(x), moved)
+    same = m.number(values) is not None
+
+    def kept(env: Mapping[str, Any]) -> Any:
+        ones = torch.ones(count, dtype=torch.float64)
+        at = tuple(_wide(v, count)(env) for v in vectors if v is not None)
+        hits = torch.zeros(shape[first:last], dtype=torch.float64)
+        hits.index_put_(at, ones, accumulate=True)
+        if bool((hits > 1).any()):
+            raise DataError(
+                "an index writes to one place twice, and which value stays is not defined",
+                hint="add with index_add or index_put(accumulate=True)",
+            )
+        return 1.0 - hits
+
+    stays = b.feed(f"{b.node.name}_kept", shape[first:last], kept)
+    if same and m.number(x) is None:
+        kept(m.env)
+    dims = [d - first if first <= d < last else None for d in range(len(shape))]
+    stays = stays.picked(dims, [n if first <= d < last else 1 for d, n in enumerate(shape)])
+    if m.number(x) == 0:
+        kept(m.env)
+        return moved
+    return b.add(b.mul(m.value(x), stays, "stays"), moved)
+
+
+def _wide(entries: Indices | None, count: int) -> Indices:
+    assert entries is not None
+    return lambda env: entries(env).expand(count)
+
+
+def _nothing(m: Importer, index: Any) -> bool:
+    """Whether an index has no entries."""
+    held = held_index(m, index)
+    return held.numel() == 0 or (held.dtype == m.torch.bool and not bool(held.any()))
+
+
+def repeat(m: Importer, x: Any, repeats: Sequence[int]) -> Value:
+    """Copies side by side: a selection, along each dimension that has more than one."""
+    from engine.frontends.torch import views
+
+    value = m.value(x)
+    more = len(repeats) - value.rank
+    value = value.expanded((*[1] * more, *value.shape))
+    for d, times in enumerate(repeats):
+        size = value.shape[d]
+        if times == 1:
+            continue
+        if size == 1:
+            value = m.builder.dropped(value, [d])
+            value = value.picked(
+                range(value.rank), [times if e == d else n for e, n in enumerate(value.shape)]
+            )
+            continue
+        places = [n % size for n in range(times * size)]
+        value = views.selected(
+            m.builder, value, d, lambda env, at=places: at, len(places), f"copies{d}"
+        )
+    return value
 
 
 def segment_reduce(
@@ -453,7 +537,7 @@ HANDLERS: dict[str, Callable[..., Any]] = {
     "index_select": index_select, "index": index, "gather": gather,
     "repeat_interleave": repeat_interleave, "scatter_add": scatter_add, "scatter": scatter,
     "scatter_reduce": scatter_reduce, "index_add": index_add, "index_reduce": index_reduce,
-    "index_put": index_put, "_index_put_impl": index_put, "segment_reduce": segment_reduce,
+    "index_copy": index_copy, "repeat": repeat, "index_put": index_put, "_index_put_impl": index_put, "segment_reduce": segment_reduce,
     "isinf": isinf, "where": where,
 }  # fmt: skip
 
