@@ -150,7 +150,7 @@ class _Rewriting:
             self._statement(s)
         self._lists()
         paired = {*self.at, *self.spreads} - set(self.ends) - self.listed
-        return self._note(Folding(b, self.pairs, self.pattern, paired).run())
+        return self._note(Folding(b, self.pairs, self.pattern, paired, self.outputs).run())
 
     def _ends(self) -> tuple[str, str]:
         """The selection by which something is added up, and the other."""
@@ -166,9 +166,7 @@ class _Rewriting:
     # Statements.
 
     def _statement(self, s: Statement) -> None:
-        names = {
-            a.indices[self.at[a.tensor]] for a in (s.out, *s.operands) if a.tensor in self.at
-        }
+        names = {a.indices[self.at[a.tensor]] for a in (s.out, *s.operands) if a.tensor in self.at}
         if not names:
             self.b.statements.append(s)
             return

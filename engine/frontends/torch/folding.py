@@ -6,10 +6,20 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 
 from engine.frontends.torch.builder import Builder
+from engine.frontends.torch.finish import live
 from engine.frontends.torch.pairs import Pairs, adjacency
 from engine.program import Access, Op, Statement
 
 _LINEAR = (Op.MUL, Op.SUM, Op.SCALE)
+
+
+@dataclass(frozen=True)
+class Product:
+    """What an input is to hold: known factors, a number, and whether edges stay told apart."""
+
+    weights: tuple[str, ...]
+    constant: float
+    numbered: bool
 
 
 @dataclass
@@ -23,15 +33,14 @@ class Folding:
     ----------
     paired : collection of str
         Tensors that have elements at edges only.
-    made : dict
-        The inputs, by the factors that they are made of.
     """
 
     b: Builder
     pairs: Pairs
     pattern: str
     paired: Collection[str]
-    made: dict[tuple[tuple[str, ...], float, bool], str] = field(default_factory=dict)
+    outputs: Sequence[str]
+    products: dict[str, Product] = field(default_factory=dict)
 
     def run(self) -> list[str]:
         """Rewrite the builder's statements; names of the inputs that were made."""
@@ -51,8 +60,27 @@ class Folding:
             elif s.op is Op.MAX:
                 s = self._of_original(s, done)
             done[s.out.tensor] = s
-        b.statements = list(done.values())
-        return list(self.made.values())
+        b.statements = live(list(done.values()), self.outputs)
+        return self._made()
+
+    def _made(self) -> list[str]:
+        """Make the inputs that the statements read."""
+        b = self.b
+        read = dict.fromkeys(a.tensor for s in b.statements for a in s.operands)
+        names = {
+            name: adjacency(b, p.weights, self.pairs, p.constant, p.numbered)
+            for name, p in self.products.items() if name in read
+        }  # fmt: skip
+        b.statements = [
+            replace(
+                s,
+                operands=tuple(
+                    replace(a, tensor=names.get(a.tensor, a.tensor)) for a in s.operands
+                ),
+            )
+            for s in b.statements
+        ]
+        return list(names.values())
 
     def _folded(self, s: Statement, done: dict[str, Statement]) -> Statement:
         while True:
@@ -85,16 +113,14 @@ class Folding:
         if not known and inner.op is Op.SCALE:
             return None
         names = dict(zip(inner.out.indices, access.indices, strict=True))
-        factors = [
-            replace(a, indices=tuple(names[x] for x in a.indices)) for a in inner.operands
-        ]
+        factors = [replace(a, indices=tuple(names[x] for x in a.indices)) for a in inner.operands]
         constant = (s.constant or 1.0) * (inner.constant or 1.0)
         rest = [a for a in s.operands if a is not access]
         new = replace(s, op=Op.MUL, operands=(*rest, *factors), constant=constant)
-        merged = self._merged(new, dry=True)
+        merged = self._merged(new)
         return None if merged is None or len(merged.operands) > 2 else new
 
-    def _merged(self, s: Statement, dry: bool = False) -> Statement | None:
+    def _merged(self, s: Statement) -> Statement | None:
         """With one known factor, or none if another has elements at edges only anyway."""
         known = [a for a in s.operands if a.tensor in self.known]
         constant = s.constant if s.constant is not None else 1.0
@@ -106,7 +132,12 @@ class Folding:
         if any(a.indices != ends for a in known):
             return None
         rest = [a for a in s.operands if a.tensor not in self.known]
-        weights = tuple(sorted(a.tensor for a in known if a.tensor != self.pattern))
+        weights: tuple[str, ...] = ()
+        for a in known:
+            own = self.products.get(a.tensor, Product((a.tensor,), 1.0, True))
+            weights += tuple(n for n in own.weights if n != self.pattern)
+            constant *= own.constant
+        weights = tuple(sorted(weights))
         sparse = any(a.tensor in self.paired and set(ends) <= set(a.indices) for a in rest)
         if sparse and not weights and constant == 1:
             return self._statement(s, rest)
@@ -116,15 +147,20 @@ class Folding:
         if not weights and constant == 1 and (numbered or len(ends) == 2):
             name = self.pattern
         else:
-            name = "" if dry else self._input(weights, constant, numbered)
+            name = self._product(Product(weights, constant, numbered))
         indices = ends if numbered else ends[:2]
         return self._statement(s, [Access(name, indices), *rest])
 
-    def _input(self, weights: tuple[str, ...], constant: float, numbered: bool) -> str:
-        key = (weights, constant, numbered)
-        if key not in self.made:
-            self.made[key] = adjacency(self.b, weights, self.pairs, constant, numbered)
-        return self.made[key]
+    def _product(self, wanted: Product) -> str:
+        """A name for an input that is made if it is needed in the end."""
+        for name, made in self.products.items():
+            if made == wanted:
+                return name
+        name = f"?{len(self.products)}"
+        self.products[name] = wanted
+        if wanted.numbered or len(self.pairs.shape) == 2:
+            self.known.add(name)
+        return name
 
     def _statement(self, s: Statement, operands: Sequence[Access]) -> Statement:
         op = Op.MUL if len(operands) > 1 else Op.SUM

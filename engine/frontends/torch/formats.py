@@ -91,18 +91,25 @@ def store(tensor: Tensor, given: Any, keep: bool = False) -> StoredTensor:
     given = given.detach().cpu()
     if given.layout != torch.strided and not tensor.format.all_dense and given.dense_dim() == 0:
         coo = given.to_sparse_coo().coalesce()
-        return StoredTensor.from_coo(
+        stored = StoredTensor.from_coo(
             tensor, coo.indices().t().numpy(), coo.values().double().numpy()
         )
+        if keep and stored.nnz != coo.values().numel():
+            raise _holds_more(tensor.name)
+        return stored
     array = dense(torch, given).to(torch.float64).numpy()
     stored = StoredTensor.from_dense(tensor, array.reshape(tensor.shape))
     if keep and not np.array_equal(stored.pattern(), array.reshape(tensor.shape) != 0):
-        raise ProgramError(
-            f"the mask {tensor.name} is stored with elements that it removes, which would let "
-            "them take part in the softmax",
-            hint="store it compressed; blocks must be kept or removed as a whole",
-        )
+        raise _holds_more(tensor.name)
     return stored
+
+
+def _holds_more(name: str) -> ProgramError:
+    return ProgramError(
+        f"the mask {name} is stored with elements that it removes, which would let them take part "
+        "in the softmax",
+        hint="store it compressed; blocks must be kept or removed as a whole",
+    )
 
 
 @dataclass(frozen=True)

@@ -173,6 +173,15 @@ class Importer:
             return parts[node.args[1]]
         if name in views.VIEWS:
             return self._view(node, name)
+        if name in LAYOUTS:
+            given = node.args[0]
+            if (given.meta.get("layout") or given.meta["val"].layout) == self.torch.strided:
+                raise refusal(
+                    node,
+                    "a sparse layout of a computed tensor, which has the elements that are not 0",
+                    "multiply by a mask that is given as an input",
+                )
+            return self.value(given)
         handler = self.handlers.get(name)
         if handler is None:
             raise unsupported(node, name, [*self.handlers, *views.VIEWS])
@@ -258,7 +267,8 @@ class Importer:
         held = self.env[node.name]
         if held.layout != self.torch.strided and 1 not in held.shape:
             origins = self.origins.get(node.name, ())
-            return self.builder.feed(node.name, held.shape, lambda env: env[node.name], origins)
+            label = f"{origins[0]}_weights" if len(origins) == 1 else node.name
+            return self.builder.feed(label, held.shape, lambda env: env[node.name], origins)
         return self.derived(node, node.name, lambda held: held)
 
     def derived(

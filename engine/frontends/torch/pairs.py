@@ -14,7 +14,7 @@ from typing import Any
 from engine.errors import DataError
 from engine.frontends.torch.builder import Builder, Feed
 from engine.frontends.torch.capture import load_torch
-from engine.frontends.torch.selections import Selection, ones_at
+from engine.frontends.torch.selections import Selection, elements, ones_at
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ def spread_feed(feed: Feed, axis: int, pairs: Pairs, full: bool) -> Feed:
             coordinates, values = present.nonzero().t(), held[present]
         places = pairs.places(env)[:, coordinates[axis]]
         coordinates = torch.cat([coordinates[:axis], places, coordinates[axis + 1 :]])
-        return torch.sparse_coo_tensor(coordinates, values.double(), shape).coalesce()
+        return elements(coordinates, values.double(), shape)
 
     return replace(feed, shape=shape, fetch=fetch, keep=True)
 
@@ -143,7 +143,7 @@ def adjacency(
         values = torch.full((places.shape[1],), scale, dtype=torch.float64)
         for feed in given:
             values = values * _looked_up(feed.fetch(env).coalesce(), places, pairs.shape)
-        return torch.sparse_coo_tensor(places[: len(shape)], values, shape).coalesce()
+        return elements(places[: len(shape)], values, shape)
 
     origins = tuple(dict.fromkeys(o for feed in given for o in feed.origins))
     value = b.feed(f"{pairs.label}_weights", shape, fetch, origins, keep=True)

@@ -210,9 +210,9 @@ class _Recorder:
         if any(_storage(t) in self.given for t in mutated):
             raise _refused(node, "the module changes a tensor that it is given")
         result = carried(*args, **kwargs)
-        node.meta["val"] = pytree.tree_map_only(
-            torch.Tensor, lambda t: _shaped(torch, t), result
-        )
+        node.meta["val"] = pytree.tree_map_only(torch.Tensor, lambda t: _shaped(torch, t), result)
+        if isinstance(result, torch.Tensor):
+            node.meta["layout"] = result.layout
         if changed:
             node.meta["changed_by"] = tuple(changed)
         if unsure and name not in _SHAPES:
@@ -339,9 +339,8 @@ def differences(old: Capture, new: Capture) -> bool:
     torch = load_torch()
 
     def text(node: Any) -> tuple[str, ...]:
-        shapes = torch.utils._pytree.tree_map_only(
-            torch.Tensor, lambda t: (tuple(t.shape), t.dtype), node.meta.get("val")
-        )
+        made = [t for t in flattened(node.meta.get("val")) if isinstance(t, torch.Tensor)]
+        shapes = [(tuple(t.shape), t.dtype) for t in made]
         return str(node.target), repr(node.args), repr(node.kwargs), repr(shapes)
 
     if len(old.nodes) != len(new.nodes) or any(

@@ -306,9 +306,7 @@ def _scattered(m: Importer, index: Any, src: Any) -> Value:
     for d, count in enumerate(shape):
         if value.shape[d] != count:
             first = list(range(count))
-            value = views.selected(
-                m.builder, value, d, lambda env, n=first: n, count, f"part{d}"
-            )
+            value = views.selected(m.builder, value, d, lambda env, n=first: n, count, f"part{d}")
     return value
 
 

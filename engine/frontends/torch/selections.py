@@ -59,8 +59,13 @@ class Selection:
 def ones_at(coordinates: Any, shape: Sequence[int]) -> Any:
     """A sparse tensor with a one at each column of coordinates."""
     torch = load_torch()
-    ones = torch.ones(coordinates.shape[1], dtype=torch.float64)
-    return torch.sparse_coo_tensor(coordinates, ones, tuple(shape)).coalesce()
+    return elements(coordinates, torch.ones(coordinates.shape[1], dtype=torch.float64), shape)
+
+
+def elements(coordinates: Any, values: Any, shape: Sequence[int]) -> Any:
+    """A sparse tensor of values at coordinates, which must lie inside of it."""
+    made = load_torch().sparse_coo_tensor(coordinates, values, tuple(shape), check_invariants=False)
+    return made.coalesce()
 
 
 def selection(

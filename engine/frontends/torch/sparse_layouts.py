@@ -36,12 +36,10 @@ def pattern(m: Importer, given: Any, what: str) -> Value:
             "give the sparse tensor as an input, in a layout of torch.sparse",
         )
     name, shape = given.name, tuple(held.shape)
-    origins = m.origins.get(name, ())
     return m.builder.feed(
         f"{name}_pattern",
         shape,
         lambda env: ones_at(coordinates(env[name]), shape),
-        origins,
         keep=True,
     )
 
@@ -66,9 +64,7 @@ def _stored(m: Importer, given: Any, what: str) -> Value:
     value = m.value(given)
     if _exact(m, value):
         return value
-    return m.builder.pointwise(
-        "stored", Op.MUL, [value, pattern(m, given, what)], Support.ZERO
-    )
+    return m.builder.pointwise("stored", Op.MUL, [value, pattern(m, given, what)], Support.ZERO)
 
 
 # Products -----------------------------------------------------------------------------------------
@@ -103,9 +99,7 @@ def sparse_mm(
         )
     sign = 1.0 if reduce == "amax" else -1.0
     columns = b.stored_dims(b.filled(b.scale(m.value(right), sign, "negative")))
-    terms = b.contract(
-        [(_stored(m, left, f"the {reduce}"), "ik"), (columns, "kf")], "ikf", "terms"
-    )
+    terms = b.contract([(_stored(m, left, f"the {reduce}"), "ik"), (columns, "kf")], "ikf", "terms")
     top = b.reduce(Op.MAX, replace(terms, support=Support.MASKED), [1], "largest")
     top = replace(top.picked([0, 2], [top.shape[0], top.shape[2]]), support=Support.ZERO)
     return b.scale(top, sign, "negative")
@@ -168,9 +162,7 @@ def sparse_softmax(logarithm: bool) -> Callable[..., Value]:
     return handler
 
 
-def sparse_sum(
-    m: Importer, x: Any, dim: Any = None, dtype: Any = None, **_: Any
-) -> Value:
+def sparse_sum(m: Importer, x: Any, dim: Any = None, dtype: Any = None, **_: Any) -> Value:
     return reductions.sum_(m, x, dim)
 
 

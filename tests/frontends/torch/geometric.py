@@ -259,5 +259,3 @@ def case(name: str) -> tuple[nn.Module, tuple[Any, ...]]:
         module = build().eval()
     rest = INPUTS["edges"]() + INPUTS["batch"]() if kind == "edges batch" else INPUTS[kind]()
     return module, (numbers(NODES, FEATURES), *rest)
-
-

@@ -39,7 +39,6 @@ REFUSED: dict[str, tuple[Callable[..., Any], str]] = {
     "argmax": (lambda x: x.relu().argmax(1), "aten.argmax.*from computed values|argmax outside"),
     "odd power": (lambda x: x.abs() ** 1.5, r"exponent 1\.5.*exp\(p \* log\(x\)\)"),
     "diagonal": (lambda x: torch.einsum("ii->i", x[:, :4]), "index twice.*identity matrix"),
-    "two indices": (lambda x: x.relu()[PAIR, PAIR], "several tensors.*one vector"),
     "rounding": (lambda x: torch.div(x, 2, rounding_mode="floor"), "rounds.*without rounding"),
     "norm of order 1": (lambda x: x.norm(p=1, dim=1), "order 1.*order 2"),
     "indices of a maximum": (lambda x: x.relu().max(1).indices.float(), "max|argmax"),
