@@ -16,14 +16,14 @@ from typing import Any
 from engine.frontends.torch.builder import LETTERS, Builder
 from engine.frontends.torch.finish import live
 from engine.frontends.torch.folding import Folding
-from engine.frontends.torch.pairs import Pairs, pairs_of, pattern, spread_feed
+from engine.frontends.torch.pairs import pairs_of, pattern, spread_feed
 from engine.frontends.torch.values import Support
 from engine.program import Access, Op, Statement
 
 Axis = tuple[str, int]
 
 
-class _Keep(Exception):
+class _KeptError(Exception):
     """The edges have to stay a list."""
 
 
@@ -42,7 +42,7 @@ def over_pairs(b: Builder, env: Mapping[str, Any], outputs: Sequence[str]) -> li
         before = (list(b.statements), dict(b.feeds), dict(b.shapes), dict(b.owners))
         try:
             notes.append(_Rewriting(b, env, outputs, found).run())
-        except _Keep:
+        except _KeptError:
             b.statements, b.feeds, b.shapes, b.owners = before  # as a list, then
 
 
@@ -128,7 +128,7 @@ class _Rewriting:
     outputs: Sequence[str]
     axes: frozenset[Axis]
     joined: dict[str, tuple[int, int]] = field(default_factory=dict)
-    """Tensors that have an index of the nodes beside that of the edges: its place, and which end."""
+    """Tensors that have an index of nodes beside that of edges: its place, and which end it is."""
     spreads: set[str] = field(default_factory=set)
     listed: set[str] = field(default_factory=set)
 
@@ -157,10 +157,9 @@ class _Rewriting:
         chosen = sorted(n for n in self.at if n in self.b.selections)
         for s in self.b.statements:
             for access in s.operands:
-                if access.tensor in chosen and access.indices[1] in s.out.indices:
-                    if access.indices[0] not in s.out.indices or s.op is Op.MAX:
-                        other = next(n for n in chosen if n != access.tensor)
-                        return access.tensor, other
+                added = access.tensor in chosen and access.indices[1] in s.out.indices
+                if added and access.indices[0] not in s.out.indices:
+                    return access.tensor, next(n for n in chosen if n != access.tensor)
         return chosen[0], chosen[1]
 
     # Statements.
@@ -171,7 +170,7 @@ class _Rewriting:
             self.b.statements.append(s)
             return
         if len(names) > 1:
-            raise _Keep
+            raise _KeptError
         (edge,) = names
         ends = self._names(s, edge)
         operands: list[Access] = []
@@ -179,7 +178,7 @@ class _Rewriting:
             if access.tensor not in self.ends:
                 operands.append(self._read(access, ends))
             elif s.op not in (Op.MUL, Op.SUM):
-                raise _Keep
+                raise _KeptError
         spread = [a for a in s.operands if a.tensor in self.at and a.tensor not in self.ends]
         if not spread:
             operands.append(Access(self.pattern, tuple(ends)))
@@ -189,7 +188,7 @@ class _Rewriting:
                 for a, old in zip(operands, s.operands, strict=True)
             ]
         if s.op is Op.CONCAT and len(spread) != len(s.operands):
-            raise _Keep
+            raise _KeptError
         op = s.op
         if len(s.operands) != len(operands) and len(operands) == 1 and op is Op.MUL:
             op = Op.SUM
@@ -209,9 +208,9 @@ class _Rewriting:
                 place, end = self.joined[access.tensor]
                 name = access.indices[place]
             if end is not None and given.setdefault(end, name) != name:
-                raise _Keep
+                raise _KeptError
         if len(set(given.values())) != len(given):
-            raise _Keep
+            raise _KeptError
         used = {x for a in (s.out, *s.operands) for x in a.indices} - {edge}
         free = iter([edge, *(x for x in LETTERS if x not in used and x != edge)])
         return [given[n] if n in given else next(free) for n in range(len(self.pairs.shape))]
@@ -243,12 +242,12 @@ class _Rewriting:
             for place, x in enumerate(s.out.indices) if place != edge and x in ends
         ]  # fmt: skip
         if len(doubled) > 1:
-            raise _Keep
+            raise _KeptError
         if doubled:
             self.joined[name] = doubled[0]
         shape = self.b.shapes[name]
         if s.op is Op.RESHAPE and edge != 0:
-            raise _Keep
+            raise _KeptError
         place = min(edge, doubled[0][0]) if doubled else edge
         rest = [n for d, n in enumerate(shape) if d != edge and (not doubled or d != doubled[0][0])]
         self.b.shapes[name] = (*rest[:place], *self.pairs.shape, *rest[place:])
@@ -277,7 +276,7 @@ class _Rewriting:
             if name not in self.at:
                 continue
             if name in self.joined or len(self.pairs.shape) > 2 or name in b.feeds:
-                raise _Keep
+                raise _KeptError
             edge, pairs = self.at[name], b.name(f"{name}_pairs")
             self.listed.add(name)
             self.spreads.add(pairs)

@@ -1,4 +1,4 @@
-"""Products over pairs of nodes, put together: gather, weigh and add up is a product with a matrix."""
+"""Products over pairs of nodes, put together: to gather, weigh and add up is one product."""
 
 from __future__ import annotations
 

@@ -11,6 +11,7 @@ import numpy as np
 from engine.errors import DataError, ProgramError
 from engine.frontends.torch import (
     convolutions,
+    gathers,
     masks,
     pointwise,
     products,
@@ -43,6 +44,7 @@ HANDLERS = {
     **reductions.HANDLERS,
     **products.HANDLERS,
     **convolutions.HANDLERS,
+    **gathers.HANDLERS,
     **scatters.HANDLERS,
     **sparse_layouts.HANDLERS,
 }

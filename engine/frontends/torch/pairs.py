@@ -1,8 +1,8 @@
 """A list of edges as the matrix that it is: inputs over pairs of nodes.
 
-Edges ``e`` from column to row nodes are the elements of a matrix.  What a tensor holds for edge ``e``
-is then held at ``[i,j]``, and nothing where there is no edge.  Where some edges join the same two
-nodes, they get a dimension of their own: ``[i,j,d]`` is the d-th edge from j to i.
+Edges from column to row nodes are the elements of a matrix.  What a tensor holds for an edge is
+then held at ``[i,j]``, and nothing where there is no edge.  Where some edges join the same two nodes,
+they get a dimension of their own: ``[i,j,d]`` is the d-th edge from j to i.
 """
 
 from __future__ import annotations

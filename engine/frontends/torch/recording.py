@@ -3,14 +3,14 @@
 Graph layers ask how many edges there are, whether they are sorted, and which of them are loops, and
 so make tensors whose sizes depend on the values of an index.  Those are known when a module is
 imported, so the operations that it carries out are recorded one by one with what they are given.
-A recording holds for inputs by which the module would do the same; :func:`differences` tells whether
-others are such.
+A recording holds for inputs by which the module would do the same; :func:`differences` tells
+whether others are such.
 """
 
 from __future__ import annotations
 
 import traceback
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -249,7 +249,7 @@ class _Recorder:
         placeholders = [n for n in self.graph.nodes if n.op == "placeholder"]
         rest = [n for n in self.graph.nodes if n.op != "placeholder"]
         return Capture(
-            tuple([*placeholders, *rest]),
+            (*placeholders, *rest),
             self.constants,
             tuple(self.arguments),
             self.labels,

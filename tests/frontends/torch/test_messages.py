@@ -24,8 +24,6 @@ class Sine(nn.Module):
         return torch.relu(torch.sin(x))  # two lines, so that the place is not that of the function
 
 
-PAIR = torch.tensor([0, 1])
-
 REFUSED: dict[str, tuple[Callable[..., Any], str]] = {
     "conv": (lambda x: F.conv1d(x[None], x[None, :, :3]), r"aten\.conv1d.*nn\.Linear"),
     "sort": (lambda x: x.sort().values, r"aten\.sort.*mask"),
