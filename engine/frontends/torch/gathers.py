@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from engine.errors import DataError
 from engine.frontends.torch import views
 from engine.frontends.torch.builder import LETTERS
-from engine.frontends.torch.selections import Indices, selection, selections_of
+from engine.frontends.torch.selections import Indices, fixed, selection, selections_of
 from engine.frontends.torch.values import Value
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def gather(m: Importer, x: Any, dim: int, index: Any, sparse_grad: bool = False)
     for d, count in enumerate(held.shape):
         if d != dim and count != value.shape[d]:
             first = list(range(count))
-            value = views.selected(b, value, d, lambda env, n=first: n, count, f"part{d}")
+            value = views.selected(b, value, d, fixed(first), count, f"part{d}")
     if (indices := vector(m, index, dim)) is not None:
         return gathered(m, value, dim, indices, index)
     b.unmasked(value, "a part")
@@ -182,9 +182,7 @@ def repeat(m: Importer, x: Any, repeats: Sequence[int]) -> Value:
             )
             continue
         places = [n % size for n in range(times * size)]
-        value = views.selected(
-            m.builder, value, d, lambda env, at=places: at, len(places), f"copies{d}"
-        )
+        value = views.selected(m.builder, value, d, fixed(places), len(places), f"copies{d}")
     return value
 
 

@@ -10,7 +10,7 @@ from engine.errors import DataError
 from engine.frontends.torch import masks, views
 from engine.frontends.torch.builder import LETTERS
 from engine.frontends.torch.gathers import chosen, held_index, vector
-from engine.frontends.torch.selections import Indices, selections_of
+from engine.frontends.torch.selections import Indices, fixed, selections_of
 from engine.frontends.torch.values import Support, Value
 from engine.program import Access, Op
 
@@ -143,7 +143,7 @@ def _scattered(m: Importer, index: Any, src: Any) -> Value:
     for d, count in enumerate(shape):
         if value.shape[d] != count:
             first = list(range(count))
-            value = views.selected(m.builder, value, d, lambda env, n=first: n, count, f"part{d}")
+            value = views.selected(m.builder, value, d, fixed(first), count, f"part{d}")
     return value
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine.errors import DataError
-from engine.frontends.torch.builder import Builder, Fetch
+from engine.frontends.torch.builder import Builder
 from engine.frontends.torch.capture import load_torch
 from engine.frontends.torch.values import Value
 
@@ -130,5 +130,6 @@ def selections_of(
     return b.feed(label, (*shape, size), fetch, keep=True)
 
 
-def constant_fetch(values: Any) -> Fetch:
-    return lambda env: values
+def fixed(places: Sequence[int]) -> Indices:
+    """An index that does not depend on anything."""
+    return lambda env: list(places)
