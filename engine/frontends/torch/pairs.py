@@ -1,7 +1,7 @@
 """A list of edges as the matrix that it is: inputs over pairs of nodes.
 
 Edges from column to row nodes are the elements of a matrix.  What a tensor holds for an edge is
-then held at ``[i,j]``, and nothing where there is no edge.  Where some edges join the same two nodes,
+then held at ``[i,j]``, and nothing where there is no edge.  Where some edges join the same nodes,
 they get a dimension of their own: ``[i,j,d]`` is the d-th edge from j to i.
 """
 

@@ -318,6 +318,7 @@ def gru_cell(
 HANDLERS: dict[str, Callable[..., Any]] = {
     "linear": linear, "matmul": matmul, "mm": mm, "bmm": mm, "mv": mv, "dot": dot,
     "addmm": addmm, "baddbmm": baddbmm, "addmv": addmv, "_sparse_addmm": addmm,
-    "outer": outer, "ger": outer, "bilinear": bilinear, "einsum": einsum, "scaled_dot_product_attention": attention,
-    "embedding": embedding, "cat": cat, "concat": cat, "stack": stack, "gru_cell": gru_cell,
+    "outer": outer, "ger": outer, "bilinear": bilinear, "einsum": einsum,
+    "scaled_dot_product_attention": attention, "embedding": embedding, "cat": cat,
+    "concat": cat, "stack": stack, "gru_cell": gru_cell,
 }  # fmt: skip
