@@ -64,12 +64,16 @@ def from_torch(
     module does: elements that sparse tensors lack count as 0, except for logits that are filled
     with minus infinity before a softmax, which then runs over what the mask keeps.
 
+    A list of edges (2 x E whole numbers) by whose rows tensors are gathered and scattered becomes
+    an adjacency matrix; ``Imported.notes`` says so.  Where sizes follow from such an index, the
+    operations of the module are recorded as it carries them out.
+
     Parameters
     ----------
     module : torch.nn.Module
     example_inputs : tensor or tuple
         Positional arguments of ``forward``; they fix all sizes and become the program's data.
-        Sparse tensors keep their layout (CSR, CSC, COO, BSR).
+        Sparse tensors keep their layout (CSR, CSC, COO, BSR, BSC).
     formats : mapping, optional
         Storage by name of an argument of ``forward``, dotted parameter or buffer, or activation
         (a tensor of the program): ``{"adj": "csr", "fc.weight": "dcsr", "mask": "bsr16"}``.
