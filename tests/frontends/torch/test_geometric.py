@@ -80,10 +80,14 @@ def test_a_list_of_edges_is_a_matrix_once(name: str) -> None:
 
 
 def test_layers_share_a_matrix() -> None:
-    program = imported("GCN").program
-    assert [n for n in program.inputs if "edge_index" in n] == ["edge_index_weights"]
+    """That of the edges as they are; layers that weigh them have one each."""
     program = imported("GIN").program
     assert [n for n in program.inputs if "edge_index" in n] == ["edge_index_adjacency"]
+    program = imported("GCN").program
+    assert [n for n in program.inputs if "edge_index" in n] == [
+        "edge_index_weights",
+        "edge_index_weights_0",
+    ]
 
 
 def test_attention_runs_over_the_pattern() -> None:
