@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from engine.errors import DataError
-from engine.frontends.torch.indexing import known_index
+from engine.frontends.torch.indexing import held_index
 from engine.frontends.torch.values import Value
 from engine.frontends.torch.windows import greatest
 
@@ -33,7 +33,7 @@ def embedding_bag(
     b, torch = m.builder, m.torch
     table = m.value(weight)
     for given in (indices, offsets):
-        known_index(m, given)
+        held_index(m, given)
     if per_sample_weights is not None and m.held(per_sample_weights) is None:
         raise b.refuse(
             "an embedding bag whose weights per row are computed",

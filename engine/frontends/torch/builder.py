@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from engine.errors import ProgramError
 from engine.frontends.torch.messages import refusal
@@ -18,6 +18,9 @@ from engine.frontends.torch.values import Support, Value
 from engine.program import Access, Op, Statement
 from engine.program.limits import MAX_NAME_CHARS
 from engine.program.verify import RESERVED
+
+if TYPE_CHECKING:
+    from engine.frontends.torch.selections import Selection
 
 LETTERS = "ijklmnpqstuvwxyzabcdefgh"
 SCALAR: tuple[int, ...] = ()
@@ -67,6 +70,8 @@ class Builder:
         Which step of an unrolled layer statements are for; presets fuse no two of them.
     covers : set
         Inputs and a dimension of theirs along which every fiber must have an element.
+    selections : dict
+        Inputs that select by an index, and the index.
     """
 
     def __init__(self, full: Callable[[Feed], bool], mixed: bool = False) -> None:
@@ -81,6 +86,7 @@ class Builder:
         self.masks = False
         self.mixed = mixed
         self.covers: set[tuple[str, int]] = set()
+        self.selections: dict[str, Selection] = {}
         self.node: Any = None
         self._full = full
         self._taken: set[str] = set(RESERVED)
@@ -112,8 +118,11 @@ class Builder:
         given = Feed(name, tuple(shape), label, fetch, origins, keep)
         self.feeds[name] = given
         self.shapes[name] = given.shape
-        support = Support.FULL if self._full(given) else Support.ZERO
-        return Value(name, given.shape, tuple(range(len(given.shape))), support)
+        return Value(name, given.shape, tuple(range(len(given.shape))), self.support_of(name))
+
+    def support_of(self, name: str) -> Support:
+        """Whether the storage of an input holds every element."""
+        return Support.FULL if self._full(self.feeds[name]) else Support.ZERO
 
     def constant(self, value: float) -> Value:
         """A scalar input that holds a number."""

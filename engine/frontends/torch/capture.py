@@ -6,13 +6,15 @@ Inputs, parameters, buffers, and whatever follows from their shapes, masks and i
 
 from __future__ import annotations
 
+import io
+import logging
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from engine.errors import ProgramError
+from engine.errors import DataError, ProgramError
 
 Env: TypeAlias = Mapping[str, Any]
 """Node name to what it holds, of the nodes known before the program runs."""
@@ -52,6 +54,10 @@ class Capture:
         Placeholder name to the name a user knows: an argument's or a dotted parameter.
     returned : tuple
         Nodes, or constants, that ``forward`` returns, flattened.
+    recorded : bool
+        The operations are those of one call, and hold for inputs that lead to the same.
+    written : frozenset of str
+        Constants that the module's code has, not a parameter or a buffer.
     """
 
     nodes: tuple[Any, ...]
@@ -59,6 +65,8 @@ class Capture:
     arguments: tuple[str, ...]
     labels: Mapping[str, str]
     returned: tuple[Any, ...]
+    recorded: bool = False
+    written: frozenset[str] = frozenset()
 
     def placeholders(self, inputs: Sequence[Any]) -> dict[str, Any]:
         """What each placeholder holds for a call of ``forward``."""
@@ -81,27 +89,70 @@ def tensors(results: Any) -> list[Any]:
 def trace(module: Any, inputs: tuple[Any, ...]) -> Capture:
     """Trace a module that is in eval mode.
 
+    Where ``torch.export`` has no graph of known sizes, the operations of one call are recorded.
+
     Raises
     ------
     ProgramError
-        ``torch.export`` cannot trace it.
+        ``torch.export`` cannot trace it, and it branches on values that the program computes.
     """
+    from engine.frontends.torch.recording import export_suffices, record
+
     torch = load_torch()
     try:
-        with torch.no_grad(), warnings.catch_warnings():
+        with torch.no_grad(), warnings.catch_warnings(), _quiet():
             warnings.simplefilter("ignore")
             with _returning_tensors(module):
                 exported = torch.export.export(module, inputs)
             if any(_mutates(node) for node in exported.graph.nodes):
                 exported = exported.run_decompositions({})
     except Exception as problem:  # export raises errors of many kinds
-        first = (str(problem).strip().splitlines() or [type(problem).__name__])[0]
+        with suppress(Exception):  # what the module cannot do at all, export has said
+            return record(module, inputs, edge_data(inputs))
         raise ProgramError(
-            f"torch.export cannot trace {type(module).__name__}: {first[:300]}",
+            f"torch.export cannot trace {type(module).__name__}: {first_line(problem)}",
             hint="forward must take tensors and not branch on their values; "
             "torch.export.export(module, inputs) shows the whole error",
         ) from problem
-    return _capture(exported)
+    if export_suffices(exported):
+        return _capture(exported)
+    return record(module, inputs, edge_data(inputs))
+
+
+def edge_data(inputs: Sequence[Any]) -> frozenset[int]:
+    """Positions of the flattened inputs that say what a graph is.
+
+    These are sparse tensors, and numbers per edge: tensors that follow a list of edges, a tensor of
+    2 x E whole numbers, and have E rows.
+    """
+    torch = load_torch()
+    found: set[int] = set()
+    counts: set[int] = set()
+    for place, given in enumerate(flattened(inputs)):
+        if not isinstance(given, torch.Tensor):
+            continue
+        if given.layout != torch.strided or (given.dim() and given.shape[0] in counts):
+            found.add(place)
+        if given.dim() == 2 and given.shape[0] == 2 and not given.is_floating_point():
+            counts.add(given.shape[1])
+    return frozenset(found)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep PyTorch from printing what it could not trace: it is recorded then, or refused."""
+    loggers = [
+        logger for name, logger in logging.Logger.manager.loggerDict.items()
+        if name.startswith("torch") and isinstance(logger, logging.Logger) and not logger.disabled
+    ]  # fmt: skip
+    for logger in loggers:
+        logger.disabled = True
+    try:
+        with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+            yield
+    finally:
+        for logger in loggers:
+            logger.disabled = False
 
 
 @contextmanager
@@ -158,10 +209,24 @@ def evaluating(module: Any) -> Iterator[None]:
 
 
 def own_outputs(module: Any, inputs: tuple[Any, ...]) -> list[Any]:
-    """What the module itself returns, flattened and dense."""
+    """What the module itself returns, flattened and dense.
+
+    Raises
+    ------
+    DataError
+        PyTorch cannot compute it.
+    """
     torch = load_torch()
-    with torch.no_grad(), evaluating(module):
-        results = tensors(module(*inputs))
+    try:
+        with torch.no_grad(), evaluating(module):
+            results = tensors(module(*inputs))
+    except Exception as problem:  # PyTorch's, of any kind
+        raise DataError(
+            f"PyTorch itself cannot compute {type(module).__name__} with these inputs: "
+            f"{first_line(problem)}",
+            hint="module(*inputs) shows the whole error; of layouts with blocks it multiplies BSR "
+            "with square blocks only",
+        ) from problem
     return [dense(torch, r) for r in results]
 
 
@@ -181,6 +246,11 @@ def exact_outputs(module: Any, inputs: tuple[Any, ...]) -> list[Any] | None:
     return [dense(torch, r) for r in results]
 
 
+def first_line(problem: Exception) -> str:
+    """What an error says first."""
+    return (str(problem).strip().splitlines() or [type(problem).__name__])[0][:300]
+
+
 def dense(torch: Any, tensor: Any) -> Any:
     """A strided, detached tensor of the same elements."""
     detached = tensor.detach()
@@ -188,8 +258,11 @@ def dense(torch: Any, tensor: Any) -> Any:
 
 
 def run_node(node: Any, env: Env) -> Any:
-    """Compute a node whose operands are all known."""
+    """Compute a node whose operands are all known, or count by their shapes alone."""
     torch = load_torch()
+    if (filled := node.meta.get("filled")) is not None:
+        shape, value, dtype = filled
+        return torch.full(shape, value, dtype=dtype)
     args, kwargs = torch.fx.node.map_arg((node.args, node.kwargs), lambda n: env[n.name])
     with torch.no_grad():
         return node.target(*args, **kwargs)

@@ -91,18 +91,25 @@ def store(tensor: Tensor, given: Any, keep: bool = False) -> StoredTensor:
     given = given.detach().cpu()
     if given.layout != torch.strided and not tensor.format.all_dense and given.dense_dim() == 0:
         coo = given.to_sparse_coo().coalesce()
-        return StoredTensor.from_coo(
+        stored = StoredTensor.from_coo(
             tensor, coo.indices().t().numpy(), coo.values().double().numpy()
         )
+        if keep and stored.nnz != coo.values().numel():
+            raise _holds_more(tensor.name)
+        return stored
     array = dense(torch, given).to(torch.float64).numpy()
     stored = StoredTensor.from_dense(tensor, array.reshape(tensor.shape))
     if keep and not np.array_equal(stored.pattern(), array.reshape(tensor.shape) != 0):
-        raise ProgramError(
-            f"the mask {tensor.name} is stored with elements that it removes, which would let "
-            "them take part in the softmax",
-            hint="store it compressed; blocks must be kept or removed as a whole",
-        )
+        raise _holds_more(tensor.name)
     return stored
+
+
+def _holds_more(name: str) -> ProgramError:
+    return ProgramError(
+        f"the mask {name} is stored with elements that it removes, which would let them take part "
+        "in the softmax",
+        hint="store it compressed; blocks must be kept or removed as a whole",
+    )
 
 
 @dataclass(frozen=True)
@@ -140,6 +147,8 @@ class Storage:
                     continue  # made of it, but of another rank
         if not isinstance(given, torch.Tensor) or rank == 0:
             return Format.dense(rank)
+        if feed.keep and given.layout != torch.strided:
+            return Format.dense(rank) if given._nnz() == given.numel() else compressed(rank)
         if (fmt := layout_format(given)) is not None:
             return fmt
         share = float((given != 0).double().mean())

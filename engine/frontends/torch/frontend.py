@@ -14,7 +14,7 @@ from engine.frontends.torch import (
     attention,
     bags,
     distances,
-    indexing,
+    gathers,
     losses,
     masks,
     moves,
@@ -23,6 +23,8 @@ from engine.frontends.torch import (
     products,
     recurrent,
     reductions,
+    scatters,
+    sparse_layouts,
     windows,
 )
 from engine.frontends.torch.capture import (
@@ -35,6 +37,7 @@ from engine.frontends.torch.capture import (
     run_node,
     trace,
 )
+from engine.frontends.torch.edges import over_pairs
 from engine.frontends.torch.finish import finished
 from engine.frontends.torch.formats import check_known, store
 from engine.frontends.torch.imported import (
@@ -46,6 +49,7 @@ from engine.frontends.torch.imported import (
 )
 from engine.frontends.torch.importer import Importer
 from engine.frontends.torch.messages import where
+from engine.frontends.torch.recording import check_same
 from engine.frontends.torch.values import Support, Value
 from engine.program import Format, Op, Program, StoredTensor
 
@@ -56,7 +60,6 @@ HANDLERS = {
     **reductions.HANDLERS,
     **products.HANDLERS,
     **moves.HANDLERS,
-    **indexing.HANDLERS,
     **windows.HANDLERS,
     **norms.HANDLERS,
     **attention.HANDLERS,
@@ -64,6 +67,9 @@ HANDLERS = {
     **bags.HANDLERS,
     **distances.HANDLERS,
     **losses.HANDLERS,
+    **gathers.HANDLERS,
+    **scatters.HANDLERS,
+    **sparse_layouts.HANDLERS,
 }
 
 
@@ -81,12 +87,16 @@ def from_torch(
     module does: elements that sparse tensors lack count as 0, except for logits that are filled
     with minus infinity before a softmax, which then runs over what the mask keeps.
 
+    A list of edges (2 x E whole numbers) by whose rows tensors are gathered and scattered becomes
+    an adjacency matrix; ``Imported.notes`` says so.  Where sizes follow from such an index, the
+    operations of the module are recorded as it carries them out.
+
     Parameters
     ----------
     module : torch.nn.Module
     example_inputs : tensor or tuple
         Positional arguments of ``forward``; they fix all sizes and become the program's data.
-        Sparse tensors keep their layout (CSR, CSC, COO, BSR).
+        Sparse tensors keep their layout (CSR, CSC, COO, BSR, BSC).
     formats : mapping, optional
         Storage by name of an argument of ``forward``, dotted parameter or buffer, or activation
         (a tensor of the program): ``{"adj": "csr", "fc.weight": "dcsr", "mask": "bsr16"}``.
@@ -128,26 +138,28 @@ def from_torch(
             break
     wanted = tuple(dict.fromkeys(o.tensor for o in outputs))
     label = importer.builder.name(name or type(module).__name__)
+    notes = over_pairs(importer.builder, importer.env, wanted)
     activations = {v.tensor: node for node, v in importer.values.items() if isinstance(v, Value)}
     check_known(annotations, _labels(importer, capture))
     program, presets = finished(importer.builder, importer.storage, label, wanted, activations)
 
     def rebind(*new: Any) -> tuple[dict[str, StoredTensor], tuple[Array, ...], tuple[float, ...]]:
-        data = _data(importer, program, new)
+        env = _bound(importer, new)
+        check_same(capture, module, new)
         expected = _expected(module, new)
-        return data, expected, _rounding(module, new, expected)
+        return _data(importer, program, env), expected, _rounding(module, new, expected)
 
     expected = _expected(module, inputs)
     return Imported(
         program,
-        MappingProxyType(_data(importer, program, inputs)),
+        MappingProxyType(_data(importer, program, _bound(importer, inputs))),
         outputs,
         expected,
         _kernels(importer, program),
         MappingProxyType(presets),
         rebind,
         _rounding(module, inputs, expected),
-        importer.notes(program),
+        (*notes, *importer.notes(program)),
     )
 
 
@@ -176,8 +188,8 @@ def _rounding(
     )
 
 
-def _data(importer: Importer, program: Program, inputs: tuple[Any, ...]) -> dict[str, StoredTensor]:
-    """Every input of the program, from other inputs of the module."""
+def _bound(importer: Importer, inputs: tuple[Any, ...]) -> dict[str, Any]:
+    """What is given and held, with other inputs of the module."""
     env: dict[str, Any] = dict(importer.env)
     given = flattened(inputs)
     wanted = importer.capture.arguments
@@ -190,13 +202,20 @@ def _data(importer: Importer, program: Program, inputs: tuple[Any, ...]) -> dict
         old = importer.env[label]
         if getattr(old, "shape", None) != getattr(new, "shape", None):
             raise DataError(
-                f"input {label} has shape {tuple(new.shape)}, the program was made for "
-                f"{tuple(old.shape)}",
+                f"input {label} has shape {tuple(getattr(new, 'shape', ()))}, the program was made "
+                f"for {tuple(getattr(old, 'shape', ()))}",
                 hint="import the module again for other sizes",
             )
         env[label] = new
+    return env
+
+
+def _data(importer: Importer, program: Program, env: dict[str, Any]) -> dict[str, StoredTensor]:
+    """Every input of the program, from inputs of the module."""
     for node in importer.known:
         env[node.name] = run_node(node, env)
+    for chosen in importer.builder.selections.values():
+        chosen.check(env)
     feeds = importer.builder.feeds
     for feed, axis in sorted(importer.builder.covers):
         if not importer.torch.as_tensor(feeds[feed].fetch(env)).bool().any(axis).all():

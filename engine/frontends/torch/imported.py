@@ -117,7 +117,7 @@ class Imported(Shows, html="engine.frontends.torch.display:imported_html"):
     rounding : tuple of float
         Of a module in bfloat16 or float16, how far each output is from that in float32.
     notes : tuple of str
-        What was computed beforehand with PyTorch, and is data of the program.
+        What became of lists of edges, and what was computed beforehand with PyTorch and is data.
     """
 
     program: Program

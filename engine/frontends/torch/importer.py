@@ -11,14 +11,30 @@ from typing import Any, TypeAlias
 from engine.errors import ProgramError
 from engine.frontends.torch import views
 from engine.frontends.torch.builder import Builder, Feed
-from engine.frontends.torch.capture import Capture, load_torch, run_node
+from engine.frontends.torch.capture import Capture, edge_data, load_torch, run_node
 from engine.frontends.torch.decompose import decomposed
 from engine.frontends.torch.formats import Storage
 from engine.frontends.torch.messages import refusal, unsupported, where
+from engine.frontends.torch.scatters import COMPARING
 from engine.frontends.torch.values import Support, Value
 from engine.program import Format, Op, Program
 
 Handler: TypeAlias = Callable[..., Any]
+
+LAYOUTS = frozenset(
+    {
+        *("to_sparse", "_to_sparse", "coalesce", "_coalesce", "_coalesced"),
+        *("to_sparse_csr", "_to_sparse_csr", "to_sparse_csc", "_to_sparse_csc"),
+        *("to_sparse_bsr", "_to_sparse_bsr", "to_sparse_bsc", "_to_sparse_bsc"),
+    }
+)
+"""Operations that store a tensor otherwise."""
+
+ASSIGNING = frozenset({"index_put", "_index_put_impl"})
+"""Operations that set elements, such as the diagonal of an adjacency matrix."""
+
+KNOWN = LAYOUTS | ASSIGNING | {"values", "_values"}
+"""Operations whose results are known with their operands, numbers of the user's among them."""
 
 _LIKE = {
     **{"ones_like": 1.0, "zeros_like": 0.0, "full_like": None},
@@ -37,7 +53,8 @@ class Importer:
     values : dict
         What the computed nodes are in the program; tuples for operations of several results.
     raw : set of str
-        Nodes that hold numbers of the user's, as they are: inputs, parameters and buffers.
+        Nodes that hold numbers of the user's, as they are: inputs, parameters and buffers.  Numbers
+        per edge of a list of edges are not among them: what they lead to is computed beforehand.
     fixed : set of str
         Nodes that follow from parameters and buffers alone: they are computed beforehand.
     settled : set of str
@@ -62,6 +79,8 @@ class Importer:
         self.builder = Builder(self._full, mixed)
         self.values: dict[str, Any] = {}
         self.raw: set[str] = set()
+        given = [placeholders[name] for name in capture.arguments]
+        self.graph_data = {capture.arguments[place] for place in edge_data(given)}
         self.fixed: set[str] = set(capture.constants)
         self.settled: set[str] = {
             name
@@ -98,30 +117,41 @@ class Importer:
 
     def _placeholder(self, node: Any) -> None:
         given = self.env.get(node.name)
+        if node.name in self.capture.written:
+            self.origins[node.name] = ()
+            return
         self.origins[node.name] = (self.capture.labels.get(node.name, node.name),)
-        if isinstance(given, self.torch.Tensor) and _numbers(given):
-            self.raw.add(node.name)
-        elif node.name not in self.fixed:
-            self.settled.add(node.name)
+        if not isinstance(given, self.torch.Tensor) or not _numbers(given):
+            if node.name not in self.fixed:
+                self.settled.add(node.name)
+            return
+        if node.name in self.graph_data and given.layout == self.torch.strided:
+            return
+        self.raw.add(node.name)
 
     def _call(self, node: Any) -> None:
         name = op_name(node)
         inputs = node.all_input_nodes
+        if any(n.name not in self.env for n in node.meta.get("changed_by", ())):
+            raise refusal(
+                node,
+                "a tensor of which a part was assigned",
+                "put the parts together with cat or stack, or add masked parts",
+            )
         for known in (self.fixed, self.settled):
             if all(n.name in known for n in inputs):
                 known.add(node.name)
-        if name in _LIKE:
-            shape, dtype = tuple(node.meta["val"].shape), node.meta["val"].dtype
-            fill = _LIKE[name] if _LIKE[name] is not None else node.args[-1]
-            if isinstance(fill, (bool, int, float)):
-                self.env[node.name] = self.torch.full(shape, fill, dtype=dtype)
-                self.origins[node.name] = ()
-                return
+        filled = self._filled(node, name)
+        if filled is not None:
+            node.meta["filled"] = filled
+            self._compute(node)
+            return
         if all(n.name in self.env for n in inputs):
             raw = any(n.name in self.raw for n in inputs)
             stays = name in views.VIEWS or node.name in self.fixed
-            if not raw or stays or not self._floating(node):
+            if not raw or stays or not self._floating(node) or name in KNOWN:
                 self._compute(node)
+                stays = stays or name in LAYOUTS | ASSIGNING
                 if raw and stays and self._floating(node):
                     self.raw.add(node.name)
                 return
@@ -131,7 +161,7 @@ class Importer:
         elif not self._floating(node) and name != "getitem":
             if name in ("_assert_tensor_metadata", "sym_size", "_assert_scalar"):
                 return
-            if not name.startswith("arg"):
+            if not name.startswith("arg") and name not in COMPARING:
                 raise refusal(
                     node,
                     f"{node.target} makes a mask or an index from computed values",
@@ -145,6 +175,18 @@ class Importer:
         result = self._translated(node, name)
         self.values[node.name] = self._named(node, result, since)
 
+    def _filled(self, node: Any, name: str) -> tuple[tuple[int, ...], float, Any] | None:
+        """Shape, number and type of a tensor that holds one number everywhere, or nothing."""
+        val = node.meta.get("val")
+        if not isinstance(val, self.torch.Tensor):
+            return None
+        fill = _LIKE.get(name, 0.0)
+        fill = node.args[-1] if fill is None else fill
+        nothing = self._floating(node) and val.numel() == 0
+        if nothing or (name in _LIKE and isinstance(fill, bool | int | float)):
+            return tuple(val.shape), fill if name in _LIKE else 0.0, val.dtype
+        return None
+
     def _floating(self, node: Any) -> bool:
         val = node.meta.get("val")
         if isinstance(val, (list, tuple)):
@@ -157,6 +199,15 @@ class Importer:
             return parts[node.args[1]]
         if name in views.VIEWS:
             return self._view(node, name)
+        if name in LAYOUTS:
+            given = node.args[0]
+            if (given.meta.get("layout") or given.meta["val"].layout) == self.torch.strided:
+                raise refusal(
+                    node,
+                    "a sparse layout of a computed tensor, which has the elements that are not 0",
+                    "multiply by a mask that is given as an input",
+                )
+            return self.value(given)
         handler = self.handlers.get(name)
         given = arguments(node)
         if handler is not None and _takes(handler, given):
@@ -189,10 +240,13 @@ class Importer:
     def _compute(self, node: Any) -> None:
         """Make known what a node holds, and what it follows from."""
         for n in node.all_input_nodes:
-            if n.name not in self.env:
+            if n.name not in self.env and "filled" not in node.meta:
                 self._compute(n)
         self.env[node.name] = run_node(node, self.env)
         self.known.append(node)
+        if "filled" in node.meta:
+            self.origins[node.name] = ()
+            return
         found = [label for n in node.all_input_nodes for label in self.origins.get(n.name, ())]
         self.origins[node.name] = tuple(dict.fromkeys(found))
 
@@ -260,6 +314,11 @@ class Importer:
             )
             if same is not None:
                 return same
+        held = self.env[node.name]
+        if held.layout != self.torch.strided and 1 not in held.shape:
+            origins = self.origins.get(node.name, ())
+            label = f"{origins[0]}_weights" if len(origins) == 1 else node.name
+            return self.builder.feed(label, held.shape, lambda env: env[node.name], origins)
         return self.derived(node, node.name, lambda held: held)
 
     def derived(

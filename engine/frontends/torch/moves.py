@@ -105,32 +105,6 @@ def roll(m: Importer, x: Any, shifts: Any, dims: Any = ()) -> Value:
     return value if value.shape == shape else views.moved(m.builder, value, shape)
 
 
-def repeat(m: Importer, x: Any, repeats: Sequence[int]) -> Value:
-    value = m.value(x)
-    ahead = len(repeats) - value.rank
-    dims: list[int | None] = [*[None] * ahead, *range(value.rank)]
-    value = value.picked(dims, [*[1] * ahead, *value.shape])
-    for dim, times in enumerate(repeats):
-        size = value.shape[dim]
-        if size == 1 and times != 1:
-            value = m.builder.dropped(value, [dim])
-            shape = [times if d == dim else n for d, n in enumerate(value.shape)]
-            value = value.picked(list(range(value.rank)), shape)
-        else:
-            value = chosen(m, value, dim, [n % size for n in range(size * times)], "again")
-    return value
-
-
-def interleaved(m: Importer, x: Any, repeats: int, dim: int | None = None, **_: Any) -> Value:
-    """``repeat_interleave`` by a number."""
-    value = m.value(x)
-    if dim is None:
-        value, dim = views.moved(m.builder, value, (math.prod(value.shape),)), 0
-    dim = dim % value.rank
-    indices = [n for n in range(value.shape[dim]) for _ in range(repeats)]
-    return chosen(m, value, dim, indices, "again")
-
-
 def upsampled(m: Importer, input: Any = None, x: Any = None, **_: Any) -> Value:
     """Interpolation, which is linear along each dimension.
 
@@ -247,10 +221,10 @@ def select_scatter(m: Importer, x: Any, src: Any, dim: int, index: int) -> Value
 
 
 HANDLERS: dict[str, Callable[..., Any]] = {
-    "pad": pad, "constant_pad_nd": pad, "flip": flip, "roll": roll, "repeat": repeat,
+    "pad": pad, "constant_pad_nd": pad, "flip": flip, "roll": roll,
     **{f"reflection_pad{n}d": padded_by("reflect") for n in (1, 2, 3)},
     **{f"replication_pad{n}d": padded_by("replicate") for n in (1, 2, 3)},
-    "repeat_interleave": interleaved, "cumsum": cumulative, "diagonal": diagonal,
+    "cumsum": cumulative, "diagonal": diagonal,
     "trace": trace,
     "slice_scatter": slice_scatter, "select_scatter": select_scatter,
     **{f"upsample_nearest{n}d": upsampled for n in (1, 2, 3)},

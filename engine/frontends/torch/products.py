@@ -55,22 +55,6 @@ def dot(m: Importer, x: Any, tensor: Any) -> Value:
     return product(m, m.value(x), m.value(tensor))
 
 
-def sparse_mm(
-    m: Importer,
-    sparse: Any = None,
-    dense: Any = None,
-    x: Any = None,
-    other: Any = None,
-    mat2: Any = None,
-    reduce: str = "sum",
-) -> Value:
-    if reduce != "sum":
-        raise m.builder.refuse(f"a sparse product that reduces by {reduce}", "reduce by sum")
-    left = sparse if sparse is not None else x
-    right = next(g for g in (dense, other, mat2) if g is not None)
-    return product(m, m.value(left), m.value(right))
-
-
 def _added(m: Importer, x: Any, result: Value, beta: float, alpha: float) -> Value:
     b = m.builder
     result = b.scale(result, float(alpha))
@@ -181,14 +165,6 @@ def _index(m: Importer, given: Any) -> Any:
     return held
 
 
-def index_select(m: Importer, x: Any, dim: int, index: Any) -> Value:
-    value, held = m.value(x), _index(m, index)
-    name = index.name
-    return views.selected(
-        m.builder, value, dim % value.rank, lambda env: env[name], held.numel(), "rows"
-    )
-
-
 def embedding(m: Importer, weight: Any, indices: Any, *_: Any, **__: Any) -> Value:
     held, table = _index(m, indices), m.value(weight)
     name = indices.name
@@ -200,21 +176,6 @@ def embedding(m: Importer, weight: Any, indices: Any, *_: Any, **__: Any) -> Val
         [(chooser, [*names, "k"]), (table, ["k", "o"])], [*names, "o"], "rows"
     )
     return replace(result, support=table.support)
-
-
-def index_add(m: Importer, x: Any, dim: int, index: Any, source: Any, alpha: float = 1) -> Value:
-    """Adds rows to where an index says: a product with the transposed selection."""
-    b, value = m.builder, m.value(source)
-    dim, name = dim % value.rank, index.name
-    size = tuple(b.node.meta["val"].shape)[dim]
-    chosen = views.one_hot(
-        m.builder, lambda env: env[name], (_index(m, index).numel(),), size, "targets"
-    )
-    names = list(LETTERS[: value.rank])
-    out = [*names[:dim], "o", *names[dim + 1 :]]
-    moved = b.scale(b.contract([(chosen, [names[dim], "o"]), (value, names)], out, "moved"),
-                    float(alpha))  # fmt: skip
-    return moved if m.number(x) == 0 else b.add(m.value(x), moved)
 
 
 # Concatenation ------------------------------------------------------------------------------------
@@ -268,9 +229,8 @@ def broadcast_tensors(m: Importer, tensors: Sequence[Any]) -> tuple[Value, ...]:
 
 HANDLERS: dict[str, Callable[..., Any]] = {
     "linear": linear, "matmul": matmul, "mm": mm, "bmm": mm, "mv": mv, "dot": dot,
-    "_sparse_mm": sparse_mm, "_sparse_mm_reduce_impl": sparse_mm, "addmm": addmm,
-    "baddbmm": baddbmm, "addmv": addmv, "_sparse_addmm": addmm, "outer": outer, "ger": outer,
-    "bilinear": bilinear, "einsum": einsum,
-    "index_select": index_select, "embedding": embedding, "index_add": index_add,
-    "cat": cat, "concat": cat, "stack": stack, "broadcast_tensors": broadcast_tensors,
+    "addmm": addmm, "baddbmm": baddbmm, "addmv": addmv, "_sparse_addmm": addmm,
+    "outer": outer, "ger": outer, "bilinear": bilinear, "einsum": einsum,
+    "embedding": embedding, "cat": cat, "concat": cat, "stack": stack,
+    "broadcast_tensors": broadcast_tensors,
 }  # fmt: skip

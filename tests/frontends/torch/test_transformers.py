@@ -12,12 +12,11 @@ from tests.frontends.torch.families.measure import imported, problems
 REFUSED = {
     "FNet": r"aten\.fft_fftn.*matrix of cosines",
     "Mixtral": r"aten\.topk.*routing as an input",
-    "Longformer": r"torch\.export cannot trace",
 }
 SAMPLE = ["Llama"]
 IMPORTED = [
     "BERT", "GPT-2", "ViT", "T5", "GPT-J", "DeBERTa, relative", "CLIP, text", "Swin", "ConvNeXT",
-    "Whisper", "Mamba",
+    "Whisper", "Mamba", "Longformer",
 ]  # fmt: skip
 
 
