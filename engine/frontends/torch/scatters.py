@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from engine.errors import DataError
 from engine.frontends.torch import masks, views
 from engine.frontends.torch.builder import LETTERS
-from engine.frontends.torch.gathers import chosen, held_index, vector
+from engine.frontends.torch.gathers import chosen, vector
+from engine.frontends.torch.indexing import held_index
 from engine.frontends.torch.selections import Indices, fixed, selections_of
 from engine.frontends.torch.values import Support, Value
 from engine.program import Access, Op
