@@ -151,7 +151,7 @@ def compilation(options: Any) -> Inputs:
     """
     if options.orders == "best":
         model = model_of(options)
-        shapes = (model.program.tensor(name).shape for name in model.program.inputs)
+        shapes = (model.program.tensor(name).shape for name in model.program.given)
         if options.model is not None or sum(map(prod, shapes)) <= MOST_MADE_UP:
             return replace(inputs(options), data={}, loaded=None)
         _say("the first orders are taken; give --data or --tensors to have the best ones")
@@ -293,7 +293,7 @@ def _file_data(options: Any, model: Model) -> dict[str, StoredTensor]:
                 f"data set {options.data} does not fit a program file",
                 hint="give --tensors FILE.npz, or leave it out for random data",
             )
-        _check_made_up(model, model.program.inputs)
+        _check_made_up(model, model.program.given)
         return {**random_data(model, options.seed), **_constants(model)}
     _check_made_up(model, [name for name, file in _named(options) if file == "random"])
     found: dict[str, Any] = {}
@@ -325,9 +325,9 @@ def _constants(model: Model) -> Mapping[str, StoredTensor]:
 
 def _one(model: Model, name: str, file: str, seed: int) -> dict[str, Any]:
     """One tensor of a file."""
-    if name not in model.program.inputs:
+    if name not in model.program.given:
         raise DataError(
-            f"no input is called {name!r}", hint=f"inputs: {', '.join(model.program.inputs)}"
+            f"no input is called {name!r}", hint=f"inputs: {', '.join(model.program.given)}"
         )
     tensor = model.program.tensor(name)
     if file == "random":

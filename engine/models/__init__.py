@@ -307,7 +307,7 @@ def _graph(
         return load_graph(data, data_dir, seed)
     sizes = {p.name: given.get(p.name, p.default) for p in parameters(model, data)}
     made = load_model(model, **{name: size for name, size in sizes.items() if size is not None})
-    check_made_up(map(made.program.tensor, made.program.inputs))
+    check_made_up(map(made.program.tensor, made.program.given))
     nodes, features = int(sizes["nodes"] or 0), int(sizes["features"] or 0)
     return synthetic(data, nodes, features, float(sizes["sparsity"] or 0.0), seed)
 

@@ -10,7 +10,7 @@ from engine.errors import DataError
 from engine.models.drawing import check_made_up, normal, stored, thin
 from engine.models.gcn import gcn
 from engine.models.model import Model
-from engine.program import StoredTensor, Tensor
+from engine.program import StoredTensor, Tensor, made_tensor
 
 WEIGHT_DENSITY = 0.5
 RANDOM_DENSITY = 0.3
@@ -96,7 +96,7 @@ def bigbird_data(model: Model, seed: int = 0, block: int = 4) -> dict[str, Store
     DataError
         If the block does not divide the sequence, or the tensors have too many elements.
     """
-    check_made_up(map(model.program.tensor, model.program.inputs))
+    check_made_up(map(model.program.tensor, model.program.given))
     rng = np.random.default_rng(seed)
     data: dict[str, StoredTensor] = {}
     for name in model.program.inputs:
@@ -122,7 +122,7 @@ def random_data(
     DataError
         If a tensor has more elements than the dense reference could check, or all have too many.
     """
-    check_made_up(map(model.program.tensor, model.program.inputs))
+    check_made_up(map(model.program.tensor, model.program.given))
     rng = np.random.default_rng(seed)
     return {
         name: _random(model.program.tensor(name), rng, density, name in model.masks)
@@ -145,6 +145,8 @@ def random_tensor(tensor: Tensor, seed: int = 0, density: float = RANDOM_DENSITY
 
 
 def _random(tensor: Tensor, rng: np.random.Generator, density: float, mask: bool) -> StoredTensor:
+    if tensor.made is not None:
+        return made_tensor(tensor)
     values = normal(tensor.shape, rng)
     if mask:
         values = np.ones(tensor.shape, dtype=np.float32)

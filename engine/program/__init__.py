@@ -9,7 +9,7 @@ from engine.program.printer import print_program
 from engine.program.reference import evaluate
 from engine.program.serialize import program_from_json, program_to_json
 from engine.program.sparse_reference import Masked
-from engine.program.storage import StoredTensor, check_data
+from engine.program.storage import StoredTensor, check_data, made_tensor
 from engine.program.stored_views import resolve_view, view_key
 from engine.program.types import Access, BroadcastAdd, Op, Program, Statement, Tensor
 from engine.program.verify import verify
@@ -32,6 +32,7 @@ __all__ = [
     "block_program",
     "blocking",
     "check_data",
+    "made_tensor",
     "evaluate",
     "parse",
     "print_program",

@@ -130,7 +130,7 @@ def settle(
     ----------
     tensors : sequence of Tensor
         All of the program's.  Inputs, and what memory reshapes, say which of their dimensions
-        are blocked; what is computed says so only if it is declared with a block.
+        are blocked; what is computed, or made, says so only if it is declared with a block.
 
     Raises
     ------
@@ -152,7 +152,7 @@ def settle(
                     "block",
                 )
             edge, witness = fmt.block, tensor.name
-        if fmt.block > 1 or tensor.name not in computed:
+        if fmt.block > 1 or (tensor.name not in computed and tensor.made is None):
             for axis in range(tensor.rank):
                 here = (tensor.name, axis)
                 classes.said[classes.find(here)] = _Said(axis in fmt.blocked, here)
@@ -169,6 +169,16 @@ def settle(
                 n,
                 0,
                 0,
+            )
+    for n, tensor in enumerate(tensors):
+        if tensor.made is not None and len(dims[tensor.name]) > 2:
+            raise BlockConflictError(
+                f"{tensor.name} says where an index lies by others, and {len(dims[tensor.name])} of "
+                "them are blocked",
+                "a block has at most two dimensions: leave one unblocked ('block b over ...')",
+                "tensor",
+                n,
+                "name",
             )
     settled = tuple(replace(t, format=t.format.in_blocks(edge, dims[t.name])) for t in tensors)
     return Blocking(edge, MappingProxyType(dims)), settled
@@ -220,7 +230,7 @@ def block_program(program: Program, edge: int) -> Program:
     tensors = []
     for t in program.tensors:
         dims = tuple(a for a in range(t.rank) if classes.find((t.name, a)) not in leading)
-        plain = Tensor(t.name, t.shape, Format(t.format.levels, t.format.mode_order))
+        plain = replace(t, format=Format(t.format.levels, t.format.mode_order))
         blocked = replace(plain, format=plain.format.in_blocks(edge, dims))
         problem = block_problem(blocked)
         if problem:

@@ -44,15 +44,17 @@ def presences(program: Program) -> dict[str, Presence]:
     =================  ============================================================================
     an input           its dense levels, if all are dense; else those inside its last other level
     product, quotient  an index that is free in each operand that has it
-    sum, difference    the same; and, where an operand is whole, its indices: all of them with
+    sum, difference,   the same; and, where an operand is whole, its indices: all of them with
                        ``broadcast_add dense``, else those that no index follows, in the output's
                        order, that no such operand has
+    maximum of two
     concat             as a product; its own index if every operand is whole
     reshape            as an input, by the declared format; all, if the operand is whole
     other operations   as their operand
     =================  ============================================================================
 
-    A reduction leaves free what was.  Whole is a tensor of which all operands are; of a sum, one
+    A product with tensors that only say where others are read, and leave no place out, is whole if
+    the others are.  A reduction leaves free what was.  Whole is a tensor of which all operands are; of a sum, one
     is enough that has all indices, or several that have them together.
 
     Examples
@@ -86,16 +88,19 @@ def _computed(program: Program, s: Statement, found: Mapping[str, Presence]) -> 
     """Where the result of a statement has elements."""
     out, indices = s.out.indices, {*s.indices}
     whole = [access for access in s.operands if found[access.tensor].whole]
-    everything = len(whole) == len(s.operands) or not out
+    rest = [access for access in s.operands if not found[access.tensor].whole]
+    everything = not rest or not out or (s.op is Op.MUL and _placed(program, s, rest))
     free = {x for x in indices if all(x in _free(a, found) for a in s.operands if x in a.indices)}
     match s.op:
         case Op.RESHAPE if not everything:
             return _as_stored(program.tensor(s.out.tensor).format)
         case Op.CONCAT:
             free.discard(s.axis or "")
-        case Op.ADD | Op.SUB if program.broadcast_add is BroadcastAdd.DENSE:
+        case Op.ADD | Op.SUB | Op.MAXIMUM if program.broadcast_add is BroadcastAdd.DENSE:
             everything = everything or bool(whole)
-        case Op.ADD | Op.SUB:  # an index is walked where an operand that has it is there
+        case (
+            Op.ADD | Op.SUB | Op.MAXIMUM
+        ):  # an index is walked where an operand that has it is there
             given = {x for access in whole for x in access.indices}
             inner = takewhile(given.__contains__, reversed((*out, *s.reduced)))
             free |= {*inner}
@@ -103,6 +108,29 @@ def _computed(program: Program, s: Statement, found: Mapping[str, Presence]) -> 
     if everything:
         free |= {*out}
     return Presence(frozenset(k for k, x in enumerate(out) if x in free), everything)
+
+
+def _placed(program: Program, s: Statement, relations: list[Access]) -> bool:
+    """Whether these factors only say where others are read, and there is a place everywhere.
+
+    Then each of them has one coordinate of an index of its own, over which the product sums.
+    """
+    own: set[str] = set()
+    for access in relations:
+        tensor = program.tensor(access.tensor)
+        if tensor.made is None or not tensor.made.total(tensor.shape):
+            return False
+        target = access.indices[tensor.made.target]
+        if target in s.out.indices or target in own:
+            return False
+        own.add(target)
+    others = {
+        x
+        for access in relations
+        for k, x in enumerate(access.indices)
+        if k != getattr(program.tensor(access.tensor).made, "target", None)
+    }
+    return not own & others
 
 
 def _free(access: Access, found: Mapping[str, Presence]) -> set[str]:

@@ -30,4 +30,7 @@ def program_html(program: Program) -> Markup:
 def _role(program: Program, tensor: Tensor) -> str:
     if tensor.name in program.outputs:
         return "output"
+    if tensor.made is not None:
+        names = tuple(f"d{k}" for k in range(tensor.rank))
+        return f"made: {tensor.made.text(names)}"
     return "input" if tensor.name in program.inputs else "between statements"

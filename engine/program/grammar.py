@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 from functools import cache
 from importlib.resources import files
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 from lark import Lark, Token, Transformer, v_args
 from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken, VisitError
@@ -21,10 +21,15 @@ from engine.program.syntax import (
     DeclarationSyntax,
     Expression,
     Gather,
+    IndexSyntax,
     LineSyntax,
+    ListSyntax,
+    Located,
+    MadeSyntax,
     OptionSyntax,
     OutputsSyntax,
     Place,
+    Position,
     ProgramSyntax,
     Read,
     Reduce,
@@ -35,10 +40,11 @@ from engine.program.syntax import (
 )
 from engine.program.types import Op
 
-FUNCTIONS = {
-    op.value: op for op in (Op.RELU, Op.EXP, Op.LOG, Op.RSQRT, Op.SIGMOID, Op.GELU, Op.RESHAPE)
-}
-REDUCTIONS = {op.value: op for op in (Op.MAX, Op.SUM)}
+_OF_ONE = (Op.RELU, Op.EXP, Op.LOG, Op.SQRT, Op.RSQRT, Op.SIGMOID, Op.TANH, Op.GELU, Op.ABS)
+FUNCTIONS = {op.value: op for op in (*_OF_ONE, Op.RESHAPE)}
+Positions: TypeAlias = tuple[Word | Position, ...]
+REDUCTIONS = {"max": Op.MAX, "min": Op.MAX, "sum": Op.SUM}
+EXTREMES = ("max", "min")  # of several operands, too; a minimum is the maximum of what is negated
 GATHERS = {"concat": Op.CONCAT, "product": Op.MUL}
 
 
@@ -146,8 +152,45 @@ class _Builder(Transformer[Token, Any]):
     def header(self, name: Token) -> Word:
         return _word(name)
 
-    def declaration(self, name: Token, shape: ShapeSyntax) -> DeclarationSyntax:
+    def declaration(
+        self, name: Token, shape: ShapeSyntax | tuple[int, ...] | int
+    ) -> DeclarationSyntax | ListSyntax | IndexSyntax:
+        if isinstance(shape, tuple):
+            return ListSyntax(_word(name), shape)
+        if isinstance(shape, int):
+            return IndexSyntax(_word(name), shape)
         return DeclarationSyntax(_word(name), shape)
+
+    def made(
+        self,
+        name: Token,
+        indices: Positions,
+        shape: ShapeSyntax | tuple[int, ...] | int,
+        target: Token,
+        position: Word | Position,
+    ) -> MadeSyntax:
+        if not isinstance(shape, ShapeSyntax):
+            raise _refuse(
+                f"{name} has indices, and so is a tensor",
+                f"say how it is stored, e.g. {name}[i,j]: 8x8 csr where j = i",
+                _place(name),
+            )
+        words = _plain_indices(indices, f"the declaration of {name}")
+        if isinstance(position, Word):
+            position = Position(((1, position),), 0, position.place)
+        return MadeSyntax(_word(name), words, shape, _word(target), position)
+
+    def listed(self, entries: tuple[int, ...]) -> tuple[int, ...]:
+        return entries
+
+    def sized(self, size: Token) -> int:
+        return _integer(str(size))
+
+    def entries(self, *entries: int) -> tuple[int, ...]:
+        return entries
+
+    def entry(self, minus: Token | None, digits: Token) -> int:
+        return -_integer(str(digits)) if minus else _integer(str(digits))
 
     def scalar(self) -> ShapeSyntax:
         return ShapeSyntax((), (), None, None)
@@ -185,7 +228,9 @@ class _Builder(Transformer[Token, Any]):
     def outputs(self, *names: Token) -> OutputsSyntax:
         return OutputsSyntax(tuple(_word(name) for name in names))
 
-    def statement(self, target: Read, expression: Expression) -> StatementSyntax:
+    def statement(self, target: Read | Located, expression: Expression) -> StatementSyntax:
+        if isinstance(target, Located):
+            raise _refused_target(target)
         if isinstance(expression, Constant):
             raise _refuse(
                 "a statement must read a tensor, this one is only a number",
@@ -194,11 +239,66 @@ class _Builder(Transformer[Token, Any]):
             )
         return StatementSyntax(target, expression)
 
-    def access(self, name: Token, indices: tuple[Word, ...] | None) -> Read:
-        return Read(str(name), indices or (), _place(name))
+    def update(self, target: Read | Located, expression: Expression) -> StatementSyntax:
+        return replace(self.statement(target, expression), adds=True)
 
-    def brackets(self, *names: Token | None) -> tuple[Word, ...]:
-        return tuple(_word(name) for name in names if name is not None)
+    def access(self, name: Token, indices: Positions | None) -> Read | Located:
+        positions = indices or ()
+        words = tuple(x for x in positions if isinstance(x, Word))
+        if len(words) == len(positions) == len({x.text for x in words}):
+            return Read(str(name), words, _place(name))
+        return Located(str(name), positions, _place(name))
+
+    def brackets(self, *positions: Word | Position | None) -> Positions:
+        return tuple(x for x in positions if x is not None)
+
+    def position(self, *terms: Position) -> Word | Position:
+        (first, *rest) = terms
+        if rest and (listed := next((t for t in terms if t.entries is not None), None)):
+            raise _refuse(
+                "an entry of a list is an index by itself",
+                "add to the entries in the declaration of the list",
+                listed.place,
+            )
+        if first.entries is not None:
+            return first
+        found: dict[str, tuple[int, Word]] = {}
+        for term in terms:
+            for coefficient, word in term.terms:
+                before = found.get(word.text, (0, word))
+                found[word.text] = (before[0] + coefficient, before[1])
+        kept = tuple(pair for pair in found.values() if pair[0])
+        offset = sum(t.offset for t in terms)
+        if len(kept) == 1 and kept[0][0] == 1 and not offset:
+            return kept[0][1]
+        return Position(kept, offset, first.place)
+
+    def more(self, term: Position) -> Position:
+        return term
+
+    def less(self, term: Position) -> Position:
+        if term.entries is not None:
+            raise _refuse(
+                "an entry of a list is an index by itself", "negate no entries", term.place
+            )
+        terms = tuple((-coefficient, word) for coefficient, word in term.terms)
+        return Position(terms, -term.offset, term.place)
+
+    def index(self, name: Token) -> Position:
+        return Position(((1, _word(name)),), 0, _place(name))
+
+    def whole(self, digits: Token) -> Position:
+        return Position((), _integer(str(digits)), _place(digits))
+
+    def multiple(self, left: Token, right: Token) -> Position:
+        name, digits = (left, right) if left.type == "NAME" else (right, left)
+        return Position(((_integer(str(digits)), _word(name)),), 0, _place(left))
+
+    def entry_of(self, name: Token, at: Word | Position) -> Position:
+        return _entry(_word(name), at, _place(name))
+
+    def entry_here(self, entries: tuple[int, ...], at: Word | Position) -> Position:
+        return _entry(entries, at, at.place)
 
     def number(self, digits: Token) -> Constant:
         return _number(float(digits), _place(digits))
@@ -208,9 +308,7 @@ class _Builder(Transformer[Token, Any]):
         return replace(inner, depth=_deeper(inner.place, inner))
 
     def negate(self, operand: Expression) -> Expression:
-        if isinstance(operand, Constant):
-            return _number(-operand.value, operand.place)
-        return _unary(Op.SCALE, -1.0, operand, operand.place)
+        return _negated(operand)
 
     def mul(self, left: Expression, right: Expression) -> Expression:
         match left, right:
@@ -275,8 +373,9 @@ class _Builder(Transformer[Token, Any]):
             raise _refuse(f"{name} of a number", "write the value itself", operand.place)
         return _unary(FUNCTIONS[name], None, operand, place)
 
-    def reduce(self, name: Token, bound: tuple[Word, ...], operand: Expression) -> Expression:
+    def reduce(self, name: Token, indices: Positions, operand: Expression) -> Expression:
         place = _place(name)
+        bound = _plain_indices(indices, f"{name}[...]")
         if name in FUNCTIONS:
             raise _refuse(
                 f"{name} reduces no index", f"write its argument in parentheses: {name}(...)", place
@@ -291,16 +390,20 @@ class _Builder(Transformer[Token, Any]):
             )
         if isinstance(operand, Constant):
             raise _refuse(f"{name} of a number", "write the value itself", operand.place)
-        return Reduce(REDUCTIONS[name], bound, operand, place, _deeper(place, operand))
+        least = name == "min"
+        taken = _negated(operand) if least else operand
+        made = Reduce(REDUCTIONS[name], bound, taken, place, _deeper(place, taken), str(name))
+        return _negated(made) if least else made
 
-    def gather(
-        self, name: Token, brackets: tuple[Word, ...] | None, *operands: Expression
-    ) -> Expression:
+    def gather(self, name: Token, indices: Positions | None, *operands: Expression) -> Expression:
         place = _place(name)
+        brackets = None if indices is None else _plain_indices(indices, f"{name}[...]")
+        if name in EXTREMES:
+            return _extreme(str(name), brackets, operands, place)
         if name not in GATHERS:
             raise _refuse(
                 f"{str(name)!r} does not take several operands",
-                f"known: {', '.join(GATHERS)}",
+                f"known: {', '.join((*GATHERS, *EXTREMES))}",
                 place,
             )
         op = GATHERS[str(name)]
@@ -321,6 +424,79 @@ class _Builder(Transformer[Token, Any]):
         return Gather(op, axis, operands, place, _deeper(place, *operands))
 
 
+def _plain_indices(positions: Positions, where: str) -> tuple[Word, ...]:
+    for position in positions:
+        if isinstance(position, Position):
+            raise _refuse(
+                f"{where} names its indices", "write one name per index, e.g. [i,j]", position.place
+            )
+    return tuple(x for x in positions if isinstance(x, Word))
+
+
+def _entry(entries: Word | tuple[int, ...], at: Word | Position, place: Place) -> Position:
+    if isinstance(at, Word):
+        return Position(((1, at),), 0, place, entries)
+    if at.entries is not None:
+        raise _refuse(
+            "a list at the entries of a list",
+            "declare one list that holds the entries themselves",
+            at.place,
+        )
+    return Position(at.terms, at.offset, place, entries)
+
+
+def _refused_target(target: Located) -> ParseError:
+    """Only plain indices are assigned; the way out is a product with what is made."""
+    place = next((x.place for x in target.positions if isinstance(x, Position)), None)
+    if place is None:
+        return _refuse(
+            f"an index occurs twice in the result {target.name}",
+            "results have an index per dimension; to write a diagonal, multiply by a tensor that "
+            "holds it, e.g. D[i,j]: 8x8 csr where j = i, then Y[i,j] = x[i] * D[i,j]",
+            target.place,
+        )
+    return _refuse(
+        f"the result {target.name} has something else than a plain index",
+        "multiply by a tensor that says where results go, e.g. S[i,j]: 4x8 csr where j = 2*i, "
+        "then Y[j] = x[i] * S[i,j]",
+        place,
+    )
+
+
+def _negated(operand: Expression) -> Expression:
+    if isinstance(operand, Constant):
+        return _number(-operand.value, operand.place)
+    return _unary(Op.SCALE, -1.0, operand, operand.place)
+
+
+def _extreme(
+    name: str,
+    brackets: tuple[Word, ...] | None,
+    operands: tuple[Expression, ...],
+    place: Place,
+) -> Expression:
+    """The largest or least of several operands; numbers act on the elements that there are."""
+    if brackets is not None:
+        raise _refuse(
+            f"{name}[...] reduces one operand, here are {len(operands)}",
+            f"write {name}({name}[{', '.join(x.text for x in brackets) or 'j'}] A, ...), or no "
+            "brackets: " + f"{name}(A[i,j], B[i,j])",
+            place,
+        )
+    least = name == "min"
+    numbers = [x.value for x in operands if isinstance(x, Constant)]
+    rest = [x for x in operands if not isinstance(x, Constant)]
+    if not rest:
+        return _number(min(numbers) if least else max(numbers), place)
+    made, *more = map(_negated, rest) if least else rest
+    for other in more:
+        made = Binary(Op.MAXIMUM, made, other, place, _deeper(place, made, other), name)
+    if numbers:
+        bound = -min(numbers) if least else max(numbers)
+        made = _unary(Op.AT_LEAST, bound, made, place)
+    return _negated(made) if least else made
+
+
 _GATHER_HINTS = {
     "concat": "name the index along which to put the operands: concat[c](A[i,c], B[i,c])",
     "product": "give all factors: product(A[i,k], B[k,j], C[j,l])",
@@ -329,7 +505,7 @@ _GATHER_HINTS = {
 _PLAIN_WORDS = {
     "NAME": "a name",
     "NUMBER": "a number",
-    "INT": "a dimension number",
+    "INT": "a whole number",
     "DIMENSIONS": "dimensions such as 34x16",
     "_NL": "the end of the line",
     "COLON": "':'",

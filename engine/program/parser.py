@@ -2,31 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 
 from engine.errors import FuseloomError, ParseError, ProgramError
+from engine.program.affine import Places
 from engine.program.completeness import check_everywhere, complete_tensors
 from engine.program.formats import MATRIX_FORMATS, Format, level_format, named_format, suggestion
 from engine.program.grammar import parse_syntax
-from engine.program.limits import MAX_STATEMENTS
+from engine.program.limits import MAX_DIMENSION, MAX_STATEMENTS
+from engine.program.relations import Relation
 from engine.program.split import PlacedStatement, split
 from engine.program.syntax import (
-    Binary,
     DeclarationSyntax,
-    Gather,
+    IndexSyntax,
+    LineSyntax,
+    ListSyntax,
+    Located,
+    MadeSyntax,
     OptionSyntax,
     OutputsSyntax,
     Place,
     ProgramSyntax,
     Read,
-    Reduce,
     ShapeSyntax,
     StatementSyntax,
-    Unary,
     Word,
+    walk,
 )
 from engine.program.types import BroadcastAdd, Program, Tensor
+from engine.program.updates import in_versions
 from engine.program.verify import Checker
 
 DEFAULT_NAME = "unnamed"
@@ -79,14 +85,26 @@ def _program(syntax: ProgramSyntax) -> Program:
     places: dict[tuple[str | int, ...], Place] = {("program",): (1, 1)}
     if syntax.name is not None:
         places["program",] = syntax.name.place
-    declarations = [line for line in syntax.lines if isinstance(line, DeclarationSyntax)]
+    taken = _names(syntax.lines)
+    versions = in_versions(syntax.lines, taken)
+    lists, indices = _lists(versions.lines), _indices(versions.lines)
     tensors = []
-    for n, declaration in enumerate(declarations):
-        tensors.append(_tensor(declaration))
-        places.update(_declaration_places(n, declaration))
+    for line in versions.lines:
+        if isinstance(line, DeclarationSyntax | MadeSyntax):
+            places.update(_declaration_places(len(tensors), line))
+            tensors.append(_tensor(line, lists))
+    shapes = {tensor.name: tensor.shape for tensor in tensors}
+    computed = Places(shapes, lists, indices, taken, versions.of)
+    lines = [
+        computed.rewritten(line) for line in versions.lines if isinstance(line, StatementSyntax)
+    ]
+    for tensor in computed.made.values():
+        parts = ("name", "shape", "format")
+        places.update({("tensor", len(tensors), p): computed.places[tensor.name] for p in parts})
+        tensors.append(tensor)
 
     statements, everywhere = [], {}
-    for n, placed in enumerate(_statements(syntax)):
+    for n, placed in enumerate(_statements(lines, taken)):
         statements.append(placed.statement)
         if placed.everywhere is not None:
             everywhere[n] = placed.everywhere
@@ -116,12 +134,7 @@ def _program(syntax: ProgramSyntax) -> Program:
     return program
 
 
-def _statements(syntax: ProgramSyntax) -> list[PlacedStatement]:
-    lines = [line for line in syntax.lines if isinstance(line, StatementSyntax)]
-    taken = {line.target.name for line in lines}
-    taken.update(line.name.text for line in syntax.lines if isinstance(line, DeclarationSyntax))
-    for line in lines:
-        taken.update(_names_read(line))
+def _statements(lines: list[StatementSyntax], taken: set[str]) -> list[PlacedStatement]:
     statements: list[PlacedStatement] = []
     for line in lines:
         statements.extend(split(line, taken))
@@ -130,27 +143,110 @@ def _statements(syntax: ProgramSyntax) -> list[PlacedStatement]:
     return statements
 
 
-def _names_read(line: StatementSyntax) -> set[str]:
-    """Tensors a line reads; an intermediate must not take the name of one, even a misspelt one."""
+def _names(lines: tuple[LineSyntax, ...]) -> set[str]:
+    """Names that an intermediate must not take, even those of misspelt tensors that are read."""
     names: set[str] = set()
-    todo = [line.expression]
-    while todo:
-        match todo.pop():
-            case Read(name=name):
-                names.add(name)
-            case Unary(operand=operand) | Reduce(operand=operand):
-                todo.append(operand)
-            case Binary(left=left, right=right):
-                todo += [left, right]
-            case Gather(operands=operands):
-                todo += operands
+    for line in lines:
+        if isinstance(line, StatementSyntax):
+            names.add(line.target.name)
+            names.update(x.name for x in walk(line.expression) if isinstance(x, Read | Located))
+        elif isinstance(line, DeclarationSyntax | MadeSyntax | ListSyntax):
+            names.add(line.name.text)
     return names
 
 
-def _tensor(declaration: DeclarationSyntax) -> Tensor:
+def _lists(lines: list[LineSyntax]) -> dict[str, tuple[int, ...]]:
+    """Lists of numbers, which are no tensors."""
+    found: dict[str, tuple[int, ...]] = {}
+    tensors = {x.name.text for x in lines if isinstance(x, DeclarationSyntax | MadeSyntax)}
+    tensors.update(x.target.name for x in lines if isinstance(x, StatementSyntax))
+    for line in lines:
+        if not isinstance(line, ListSyntax):
+            continue
+        name = line.name
+        if name.text in found or name.text in tensors:
+            raise _error(f"{name.text} is declared twice", "rename the list", name.place)
+        found[name.text] = line.entries
+    for statement in lines:
+        if isinstance(statement, StatementSyntax):
+            for node in walk(statement.expression):
+                if isinstance(node, Read | Located) and node.name in found:
+                    raise _error(
+                        f"{node.name} is a list of numbers, no tensor",
+                        f"use it as an index, e.g. X[{node.name}[i]]",
+                        node.place,
+                    )
+    return found
+
+
+def _indices(lines: list[LineSyntax]) -> dict[str, int]:
+    """Declared sizes of indices."""
+    found: dict[str, int] = {}
+    for line in lines:
+        if not isinstance(line, IndexSyntax):
+            continue
+        if line.name.text in found:
+            raise _error(f"index {line.name.text} is declared twice", "remove one of them",
+                         line.name.place)  # fmt: skip
+        if not 1 <= line.size <= MAX_DIMENSION:
+            raise _error(
+                f"index {line.name.text} runs over {line.size:,}",
+                f"an index runs over 1 to {MAX_DIMENSION:,}",
+                line.name.place,
+            )
+        found[line.name.text] = line.size
+    return found
+
+
+def _error(message: str, hint: str, place: Place) -> ParseError:
+    return ParseError(message, hint=hint, line=place[0], column=place[1])
+
+
+def _tensor(
+    declaration: DeclarationSyntax | MadeSyntax, lists: Mapping[str, tuple[int, ...]]
+) -> Tensor:
     shape = declaration.shape
     with _errors_at(_levels_place(shape)):
-        return Tensor(declaration.name.text, shape.dimensions, _format(shape))
+        tensor = Tensor(declaration.name.text, shape.dimensions, _format(shape))
+    if isinstance(declaration, DeclarationSyntax):
+        return tensor
+    return replace(tensor, made=_relation(declaration, lists))
+
+
+def _relation(line: MadeSyntax, lists: Mapping[str, tuple[int, ...]]) -> Relation:
+    """What ``where`` says."""
+    numbers: dict[str, int] = {}
+    for dimension, word in enumerate(line.indices):
+        if word.text in numbers:
+            raise _error(
+                f"index {word.text} names two dimensions of {line.name.text}",
+                "give each a name of its own",
+                word.place,
+            )
+        numbers[word.text] = dimension
+    for word in (line.target, *(x for _, x in line.position.terms)):
+        if word.text not in numbers:
+            raise _error(
+                f"index {word.text} is none of {line.name.text}", f"known: {', '.join(numbers)}",
+                word.place,
+            )  # fmt: skip
+    if any(x.text == line.target.text for _, x in line.position.terms):
+        raise _error(
+            f"{line.target.text} follows from itself",
+            f"say where it lies by the others: where {line.target.text} = ...",
+            line.position.place,
+        )
+    entries = line.position.entries
+    if isinstance(entries, Word):
+        if entries.text not in lists:
+            raise _error(
+                f"no list is called {entries.text}",
+                f"declare it, e.g. {entries.text}: list 2, 0, 1",
+                entries.place,
+            )
+        entries = lists[entries.text]
+    terms = sorted((numbers[x.text], c) for c, x in line.position.terms)
+    return Relation(numbers[line.target.text], tuple(terms), line.position.offset, entries)
 
 
 def _format(shape: ShapeSyntax) -> Format:
@@ -199,7 +295,7 @@ def _errors_at(place: Place | None) -> Iterator[None]:
 
 
 def _declaration_places(
-    n: int, declaration: DeclarationSyntax
+    n: int, declaration: DeclarationSyntax | MadeSyntax
 ) -> dict[tuple[str | int, ...], Place]:
     shape = declaration.shape
     parts = {

@@ -22,7 +22,7 @@ def print_program(program: Program) -> str:
     output y
     """
     lines = [f"program {program.name}"]
-    lines += [_declaration(tensor) for tensor in _declared(program)]
+    lines += [declaration(tensor) for tensor in _declared(program)]
     if program.broadcast_add is not BroadcastAdd.SPARSE:
         lines.append(f"option broadcast_add {program.broadcast_add.value}")
     lines += [statement_text(statement) for statement in program.statements]
@@ -48,6 +48,10 @@ def _expression(s: Statement) -> str:
             return str(first)
         case Op.MAX:
             return f"max[{','.join(s.reduced)}] {first}"
+        case Op.MAXIMUM:
+            return f"max({first}, {s.operands[1]})"
+        case Op.AT_LEAST:
+            return f"max({first}, {s.constant!r})"
         case Op.SCALE:
             return f"{s.constant!r} * {first}"
         case Op.SHIFT if s.constant is not None and s.constant < 0:
@@ -58,10 +62,15 @@ def _expression(s: Statement) -> str:
             return f"{s.op.value}({first})"
 
 
-def _declaration(tensor: Tensor) -> str:
+def declaration(tensor: Tensor) -> str:
+    """A tensor as the text language declares it."""
     if tensor.rank == 0:
         return f"{tensor.name}: scalar"
-    return f"{tensor.name}: {'x'.join(map(str, tensor.shape))} {format_text(tensor.format)}"
+    stored = f"{'x'.join(map(str, tensor.shape))} {format_text(tensor.format)}"
+    if tensor.made is None:
+        return f"{tensor.name}: {stored}"
+    names = tuple(f"d{k}" for k in range(tensor.rank))
+    return f"{tensor.name}[{','.join(names)}]: {stored} where {tensor.made.text(names)}"
 
 
 def _declared(program: Program) -> tuple[Tensor, ...]:

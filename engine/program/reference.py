@@ -46,6 +46,16 @@ UNARY: Mapping[Op, Callable[[Floats], Floats]] = {
     Op.RSQRT: lambda x: 1.0 / np.sqrt(x),
     Op.SIGMOID: lambda x: special.expit(x),
     Op.GELU: _gelu,
+    Op.SQRT: np.sqrt,
+    Op.TANH: np.tanh,
+    Op.ABS: np.abs,
+}
+
+
+JOINED: Mapping[Op, Callable[[Floats, Floats], Floats]] = {
+    Op.ADD: np.add,
+    Op.SUB: np.subtract,
+    Op.MAXIMUM: np.maximum,
 }
 
 
@@ -129,7 +139,7 @@ def _statement(
         case Op.RESHAPE:
             shape = tuple(extents[x] for x in s.out.indices)
             return Masked(operands[0].values.reshape(shape), operands[0].present.reshape(shape))
-        case Op.ADD | Op.SUB:
+        case Op.ADD | Op.SUB | Op.MAXIMUM:
             return _union(s, operands, extents, broadcast_add)
         case Op.SUM | Op.MAX:
             return _reduced(s, _aligned(operands[0], s.operands[0], _space(s)), s.op)
@@ -137,6 +147,8 @@ def _statement(
             values = operands[0].values * constant
         case Op.SHIFT:
             values = operands[0].values + constant
+        case Op.AT_LEAST:
+            values = np.maximum(operands[0].values, constant)
         case _:
             # An absent element must not reach the function: exp(0) is not 0.
             values = np.zeros_like(operands[0].values)
@@ -214,7 +226,7 @@ def _concatenation(s: Statement, operands: list[Masked]) -> Masked:
 def _union(
     s: Statement, operands: list[Masked], extents: dict[str, int], broadcast_add: BroadcastAdd
 ) -> Masked:
-    """Sum or difference where either operand is present, then summed over reduced indices."""
+    """A sum, difference or maximum where either operand is present, then summed."""
     space = _space(s)
     shape = tuple(extents[x] for x in space)
     check_space(f"the iteration space of {s.out}", shape)
@@ -224,8 +236,9 @@ def _union(
         exists = alive[0] | alive[1]
     else:
         alive, exists = _co_iterate(space, s.operands, aligned)
-    a, b = (np.where(live, m.values, 0.0) for live, m in zip(alive, aligned, strict=True))
-    values = a - b if s.op is Op.SUB else a + b
+    absent = -np.inf if s.op is Op.MAXIMUM else 0.0
+    a, b = (np.where(live, m.values, absent) for live, m in zip(alive, aligned, strict=True))
+    values = JOINED[s.op](a, b)
     return _reduced(
         s, Masked(np.broadcast_to(values, shape), np.broadcast_to(exists, shape)), Op.SUM
     )

@@ -7,6 +7,7 @@ from typing import Any
 
 from engine.errors import ProgramError
 from engine.program.formats import Format, LevelFormat
+from engine.program.relations import Relation
 from engine.program.types import Access, BroadcastAdd, Op, Program, Statement, Tensor
 from engine.program.verify import verify
 
@@ -28,6 +29,7 @@ def program_to_json(program: Program) -> str:
                     "mode_order": list(t.format.mode_order),
                     "block": t.format.block,
                     "blocked": list(t.format.blocked),
+                    "made": _made_to_json(t.made),
                 }
                 for t in program.tensors
             ],
@@ -86,6 +88,7 @@ def _program_from(data: dict[str, Any]) -> Program:
                 _integers([t.get("block", 1)])[0],
                 _integers(t.get("blocked", [])),
             ),
+            _made_from_json(t.get("made")),
         )
         for t in data["tensors"]
     )
@@ -114,6 +117,31 @@ def _access_to_json(access: Access) -> list[str | list[str]]:
 def _access_from_json(data: Any) -> Access:
     name, indices = data
     return Access(_text(name), tuple(_text(x) for x in indices))
+
+
+def _made_to_json(made: Relation | None) -> dict[str, Any] | None:
+    if made is None:
+        return None
+    return {
+        "target": made.target,
+        "terms": [list(term) for term in made.terms],
+        "offset": made.offset,
+        "entries": None if made.entries is None else list(made.entries),
+    }
+
+
+def _made_from_json(data: Any) -> Relation | None:
+    if data is None:
+        return None
+    terms = tuple(_integers(term) for term in data["terms"])
+    target, offset = _integers([data["target"], data["offset"]])
+    entries = data["entries"]
+    return Relation(
+        target,
+        tuple((dimension, coefficient) for dimension, coefficient in terms),
+        offset,
+        None if entries is None else _integers(entries),
+    )
 
 
 def _text(value: Any) -> str:

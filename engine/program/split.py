@@ -7,6 +7,7 @@ so ``T[i,l] = A[i,j] * B[j,k] * C[k,l]`` becomes ``T_1[i,k] = A[i,j] * B[j,k]`` 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
@@ -93,14 +94,17 @@ class _Splitter:
         inside: str | None,
         needed: Iterable[str] = (),
         bound: frozenset[str] = frozenset(),
+        kept: tuple[str, ...] | None = None,
     ) -> PlacedAccess:
         """Emit what computes ``node``; without a target into a fresh intermediate.
 
-        ``bound`` holds the indices an explicit ``sum[...]`` around ``node`` reduces.
+        ``bound`` holds the indices an explicit ``sum[...]`` around ``node`` reduces, ``kept`` those
+        that it leaves.
         """
         if target is not None:
             needed = target.access.indices
-        kept = tuple(x for x in node.free if x in set(needed) and x not in bound)
+        if kept is None:
+            kept = tuple(x for x in node.free if x in set(needed) and x not in bound)
         wanted = frozenset(kept) | bound
         constant: float | None = None
         match node:
@@ -116,30 +120,32 @@ class _Splitter:
                     )
                 operands = [self.operand(inner, inner.free, None)]
             case Gather():
-                return self._gather(node, target, inside, kept)
+                return self._gather(node, target, inside, kept, wanted)
             case Unary(op=op, operand=inner):
                 constant = node.constant
                 linear = op is Op.SCALE and inside is None
-                operands = [self.operand(inner, wanted, inside if linear else op.value, linear)]
+                around = inside if op is Op.SCALE else _WORDS.get(op, op.value)
+                operands = [self.operand(inner, wanted, around, linear)]
                 if not linear:
-                    self._refuse_omitted(inner, wanted, op.value)
-            case Binary(op=op, left=left, right=right):
+                    self._refuse_omitted(inner, wanted, around)
+            case Binary(op=op, left=left, right=right, word=word):
+                around = word or inside
                 operands = [
-                    self.operand(left, wanted.union(right.free), inside),
-                    self.operand(right, wanted.union(left.free), inside),
+                    self.operand(left, wanted.union(right.free), around),
+                    self.operand(right, wanted.union(left.free), around),
                 ]
-                if inside is not None:
-                    self._refuse_unshared(node, operands, wanted, inside)
-            case Reduce(op=Op.SUM, operand=Binary() as inner):
+                if around is not None:
+                    self._refuse_unshared(node, operands, wanted, around)
+            case Reduce(op=Op.SUM, operand=(Binary(word=None) | Gather(axis=None)) as inner):
                 self._check_bound(node, target)
                 names = frozenset(x.text for x in node.bound)
-                return self.assign(inner, target, inside, kept, names)
+                return self.assign(inner, target, inside, kept, names, kept)
             case Reduce(op=op, operand=inner):
                 self._check_bound(node, target)
                 within = wanted.union(x.text for x in node.bound)
                 around = inside
                 if op is Op.MAX:  # a sum of sums is not ambiguous, a max of sums is
-                    around = f"max[{','.join(x.text for x in node.bound)}]"
+                    around = f"{node.word}[{','.join(x.text for x in node.bound)}]"
                 operands = [self.operand(inner, within, around)]
                 self._refuse_omitted(inner, within, around)
             case _:
@@ -155,10 +161,13 @@ class _Splitter:
         target: PlacedAccess | None,
         inside: str | None,
         kept: tuple[str, ...],
+        wanted: frozenset[str],
     ) -> PlacedAccess:
         """A product of many factors at once, or operands put behind one another in pairs."""
         operands = [self.operand(part, part.free, inside) for part in node.operands]
         if node.axis is None:
+            if inside is not None:
+                self._refuse_alone(operands, wanted, inside)
             return self._emit(node.op, operands, target, kept, node.place)
         axis = node.axis.text
         for part in node.operands:
@@ -240,8 +249,18 @@ class _Splitter:
                 if index not in wanted and not shared:
                     raise _ambiguous(index, inside, place)
 
+    def _refuse_alone(
+        self, operands: list[PlacedAccess], wanted: frozenset[str], inside: str
+    ) -> None:
+        """Inside a function a product reduces by omission only what factors share."""
+        times = Counter(x for operand in operands for x in operand.access.indices)
+        for operand in operands:
+            for index, place in zip(operand.access.indices, operand.index_places, strict=True):
+                if index not in wanted and times[index] < 2:
+                    raise _ambiguous(index, inside, place)
+
     def _check_bound(self, node: Reduce, target: PlacedAccess | None) -> None:
-        word = node.op.value
+        word = node.word
         if not node.bound:
             raise _error(
                 f"{word}[] names no index to reduce",
@@ -269,6 +288,9 @@ class _Splitter:
                     f"remove {index.text} from the output or from {word}[...]",
                     index.place,
                 )
+
+
+_WORDS = {Op.AT_LEAST: "max"}
 
 
 def _error(message: str, hint: str, place: Place) -> ProgramError:

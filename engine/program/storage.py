@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -428,15 +428,46 @@ def check_data(
                 f"{name!r} is computed by the program"
                 if computed
                 else f"no input is called {name!r}",
-                hint="leave it out" if computed else suggestion(str(name), program.inputs),
+                hint="leave it out" if computed else suggestion(str(name), program.given),
             )
     wanted = [name for name in program.inputs if name not in besides]
-    missing = [name for name in wanted if name not in data]
+    made = {name: made_tensor(program.tensor(name)) for name in wanted if name not in program.given}
+    missing = [name for name in wanted if name not in data and name not in made]
     if missing:
         raise DataError(
-            f"data of input {missing[0]} are missing", hint=f"inputs: {', '.join(program.inputs)}"
+            f"data of input {missing[0]} are missing", hint=f"inputs: {', '.join(program.given)}"
         )
-    return {name: _converted(program.tensor(name), data[name]) for name in wanted}
+    found = {n: _converted(program.tensor(n), data[n]) for n in wanted if n in data}
+    for name, stored in made.items():
+        if name in found and found[name].content_hash() != stored.content_hash():
+            raise DataError(
+                f"the data of {name} follow from its declaration, and others are given",
+                hint="leave them out",
+            )
+    return {name: made[name] if name in made else found[name] for name in wanted}
+
+
+@lru_cache(maxsize=32)
+def made_tensor(tensor: Tensor) -> StoredTensor:
+    """The data of a tensor that is made: a one at every coordinate of its relation.
+
+    Raises
+    ------
+    ValueError
+        The tensor is not made.
+
+    Examples
+    --------
+    >>> from engine.program.parser import parse
+    >>> program = parse("x: 5 dense\\ny[i] = x[2*i + 1]")
+    >>> made_tensor(program.tensor("x_at")).to_dense()
+    array([[0., 1., 0., 0., 0.],
+           [0., 0., 0., 1., 0.]])
+    """
+    if tensor.made is None:
+        raise ValueError(f"{tensor.name} is not made")
+    coords = tensor.made.coordinates(tensor.shape)
+    return StoredTensor.from_coo(tensor, coords, np.ones(len(coords)))
 
 
 def _converted(tensor: Tensor, given: Any) -> StoredTensor:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeAlias
 
@@ -32,6 +33,44 @@ class Read:
     @cached_property
     def free(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(x.text for x in self.indices))
+
+
+@dataclass(frozen=True)
+class Position:
+    """What stands at one dimension of an access, and is no plain index: ``2*i + k - 1``, ``p[i]``.
+
+    Attributes
+    ----------
+    terms : tuple of (int, Word)
+        Coefficients and indices, each index once.
+    entries : Word or tuple of int, optional
+        The list that the sum numbers: its name, or its entries.
+    """
+
+    terms: tuple[tuple[int, Word], ...]
+    offset: int
+    place: Place
+    entries: Word | tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Located:
+    """``name[positions]`` with a position that is no index of its own: read at computed places."""
+
+    name: str
+    positions: tuple[Word | Position, ...]
+    place: Place
+    depth: int = 1
+
+    @cached_property
+    def free(self) -> tuple[str, ...]:
+        found: dict[str, None] = {}
+        for position in self.positions:
+            if isinstance(position, Word):
+                found[position.text] = None
+            else:
+                found.update(dict.fromkeys(x.text for _, x in position.terms))
+        return tuple(found)
 
 
 @dataclass(frozen=True)
@@ -69,13 +108,14 @@ class Unary:
 
 @dataclass(frozen=True)
 class Binary:
-    """``left op right``."""
+    """``left op right``; ``word`` names a function of two, inside which nothing is summed."""
 
     op: Op
     left: Expression
     right: Expression
     place: Place
     depth: int
+    word: str | None = None
 
     @cached_property
     def free(self) -> tuple[str, ...]:
@@ -84,16 +124,24 @@ class Binary:
 
 @dataclass(frozen=True)
 class Reduce:
-    """``max[m] operand`` or ``sum[m] operand``; ``m`` is bound inside the operand."""
+    """``max[m] operand`` or ``sum[m] operand``; ``m`` is bound inside the operand.
+
+    ``word`` is how the text calls it: ``min`` is a maximum of what is negated.  ``kept`` has the
+    indices that are left in another order than that of the operand.
+    """
 
     op: Op
     bound: tuple[Word, ...]
     operand: Expression
     place: Place
     depth: int
+    word: str
+    kept: tuple[str, ...] | None = None
 
     @cached_property
     def free(self) -> tuple[str, ...]:
+        if self.kept is not None:
+            return self.kept
         bound = {x.text for x in self.bound}
         return tuple(x for x in self.operand.free if x not in bound)
 
@@ -113,7 +161,51 @@ class Gather:
         return tuple(dict.fromkeys(x for operand in self.operands for x in operand.free))
 
 
-Expression: TypeAlias = Read | Constant | Unary | Binary | Reduce | Gather
+Expression: TypeAlias = Read | Located | Constant | Unary | Binary | Reduce | Gather
+
+
+def parts(expression: Expression) -> tuple[Expression, ...]:
+    """What an expression is made of, one step down.
+
+    >>> parts(Constant(1.0, (1, 1)))
+    ()
+    """
+    match expression:
+        case Unary(operand=operand) | Reduce(operand=operand):
+            return (operand,)
+        case Binary(left=left, right=right):
+            return (left, right)
+        case Gather(operands=operands):
+            return operands
+        case _:
+            return ()
+
+
+def walk(expression: Expression) -> Iterator[Expression]:
+    """An expression and everything in it, from left to right."""
+    todo = [expression]
+    while todo:
+        node = todo.pop()
+        yield node
+        todo += reversed(parts(node))
+
+
+def rebuilt(expression: Expression, change: Callable[[Expression], Expression]) -> Expression:
+    """An expression with everything in it changed, the innermost first."""
+    match expression:
+        case Unary(operand=operand) | Reduce(operand=operand):
+            inner = rebuilt(operand, change)
+            if inner is not operand:
+                expression = replace(expression, operand=inner)
+        case Binary(left=left, right=right):
+            first, second = rebuilt(left, change), rebuilt(right, change)
+            if first is not left or second is not right:
+                expression = replace(expression, left=first, right=second)
+        case Gather(operands=operands):
+            made = tuple(rebuilt(x, change) for x in operands)
+            if any(a is not b for a, b in zip(made, operands, strict=True)):
+                expression = replace(expression, operands=made)
+    return change(expression)
 
 
 @dataclass(frozen=True)
@@ -144,6 +236,33 @@ class DeclarationSyntax:
 
 
 @dataclass(frozen=True)
+class MadeSyntax:
+    """``S[i,j]: 8x9 csr where j = i + 1``: a tensor whose data follow."""
+
+    name: Word
+    indices: tuple[Word, ...]
+    shape: ShapeSyntax
+    target: Word
+    position: Position
+
+
+@dataclass(frozen=True)
+class ListSyntax:
+    """``p: list 3, 0, 2``."""
+
+    name: Word
+    entries: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class IndexSyntax:
+    """``k: index 3``: how far an index runs that no tensor has."""
+
+    name: Word
+    size: int
+
+
+@dataclass(frozen=True)
 class OptionSyntax:
     name: Word
     value: Word
@@ -156,11 +275,22 @@ class OutputsSyntax:
 
 @dataclass(frozen=True)
 class StatementSyntax:
+    """``target = expression``, or ``target += expression``."""
+
     target: Read
     expression: Expression
+    adds: bool = False
 
 
-LineSyntax: TypeAlias = DeclarationSyntax | OptionSyntax | OutputsSyntax | StatementSyntax
+LineSyntax: TypeAlias = (
+    DeclarationSyntax
+    | MadeSyntax
+    | ListSyntax
+    | IndexSyntax
+    | OptionSyntax
+    | OutputsSyntax
+    | StatementSyntax
+)
 
 
 @dataclass(frozen=True)

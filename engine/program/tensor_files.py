@@ -11,7 +11,7 @@ import numpy as np
 from engine.errors import DataError
 from engine.program.arrays import read_npz
 from engine.program.levels import arrays_of
-from engine.program.storage import StoredTensor
+from engine.program.storage import StoredTensor, made_tensor
 from engine.program.types import Program
 
 
@@ -19,7 +19,7 @@ def write_tensors(path: Path, data: Mapping[str, StoredTensor]) -> None:
     """Write tensors to a ``.npz`` file that :func:`read_tensors` reads back.
 
     Arrays are called by the tensor's place among the sorted names, the level and the array's
-    place there.
+    place there.  What is made is made again.
 
     Raises
     ------
@@ -27,7 +27,8 @@ def write_tensors(path: Path, data: Mapping[str, StoredTensor]) -> None:
         If the file cannot be written.
     """
     arrays: dict[str, Any] = {}
-    for number, name in enumerate(sorted(data)):
+    given = sorted(name for name, stored in data.items() if stored.tensor.made is None)
+    for number, name in enumerate(given):
         stored = data[name]
         for depth, level in enumerate(stored.levels):
             for k, array in enumerate(arrays_of(level)):
@@ -50,7 +51,7 @@ def read_tensors(path: Path, program: Program) -> dict[str, StoredTensor]:
     arrays = read_npz(path)
     found = {}
     try:
-        for number, name in enumerate(sorted(program.inputs)):
+        for number, name in enumerate(sorted(program.given)):
             tensor = program.tensor(name)
             levels: list[Any] = []
             for depth in range(tensor.rank):
@@ -62,9 +63,10 @@ def read_tensors(path: Path, program: Program) -> dict[str, StoredTensor]:
     except KeyError as problem:
         raise DataError(
             f"{path} holds other tensors than the program has: no array {problem}",
-            hint=f"inputs: {', '.join(program.inputs)}",
+            hint=f"inputs: {', '.join(program.given)}",
         ) from None
-    return found
+    made = [program.tensor(name) for name in program.inputs if name not in program.given]
+    return {**found, **{tensor.name: made_tensor(tensor) for tensor in made}}
 
 
 def _count(arrays: Mapping[str, Any], number: int, depth: int) -> int:

@@ -12,15 +12,20 @@ from functools import cached_property
 from engine.display.shows import Shows
 from engine.errors import ProgramError
 from engine.program.formats import Format
+from engine.program.relations import Relation
 
 
 @dataclass(frozen=True)
 class Tensor:
-    """A named tensor: logical shape and storage format."""
+    """A named tensor: logical shape and storage format.
+
+    One that is *made* holds ones where its relation holds; its data follow from that.
+    """
 
     name: str
     shape: tuple[int, ...]
     format: Format
+    made: Relation | None = None
 
     @property
     def rank(self) -> int:
@@ -53,6 +58,11 @@ class Op(Enum):
     RSQRT = "rsqrt"
     SIGMOID = "sigmoid"
     GELU = "gelu"
+    SQRT = "sqrt"
+    TANH = "tanh"
+    ABS = "abs"
+    MAXIMUM = "max()"  # the larger of two operands, or the one that is there
+    AT_LEAST = "at least"  # the larger of the operand and a constant, on stored elements
     SCALE = "scale"  # times a constant
     SHIFT = "shift"  # plus a constant, on stored elements
     CONCAT = "concat"  # operands one after another along the statement's axis
@@ -61,7 +71,7 @@ class Op(Enum):
     @property
     def arity(self) -> int:
         """Operands the operation takes; a product may take more (:meth:`takes`)."""
-        return 2 if self in (Op.MUL, Op.ADD, Op.SUB, Op.DIV, Op.CONCAT) else 1
+        return 2 if self in _OF_TWO else 1
 
     def takes(self, operands: int) -> bool:
         """Whether that many operands are right."""
@@ -70,7 +80,12 @@ class Op(Enum):
     @property
     def joins_by_union(self) -> bool:
         """True where a coordinate of either operand is enough (``fusion.md`` §1.1)."""
-        return self in (Op.ADD, Op.SUB, Op.CONCAT)
+        return self.unites or self is Op.CONCAT
+
+    @property
+    def unites(self) -> bool:
+        """True for what is computed of two elements, or of the one that is there."""
+        return self in (Op.ADD, Op.SUB, Op.MAXIMUM)
 
     @property
     def fuses(self) -> bool:
@@ -79,7 +94,10 @@ class Op(Enum):
 
     @property
     def takes_constant(self) -> bool:
-        return self in (Op.SCALE, Op.SHIFT)
+        return self in (Op.SCALE, Op.SHIFT, Op.AT_LEAST)
+
+
+_OF_TWO = (Op.MUL, Op.ADD, Op.SUB, Op.DIV, Op.CONCAT, Op.MAXIMUM)
 
 
 @dataclass(frozen=True)
@@ -175,6 +193,11 @@ class Program(Shows, html="engine.program.display:program_html"):
     def inputs(self) -> tuple[str, ...]:
         """Names of tensors no statement assigns."""
         return tuple(t.name for t in self.tensors if t.name not in self.producers)
+
+    @cached_property
+    def given(self) -> tuple[str, ...]:
+        """Names of the inputs whose data a user gives: all but those that are made."""
+        return tuple(name for name in self.inputs if self.by_name[name].made is None)
 
     @cached_property
     def extents(self) -> tuple[dict[str, int], ...]:

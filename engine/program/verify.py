@@ -20,11 +20,12 @@ from engine.program.limits import (
     MAX_STATEMENTS,
     NAME,
 )
+from engine.program.relations import check_relation
 from engine.program.syntax import Place
 from engine.program.tile_arrays import block_problem
 from engine.program.types import Access, BroadcastAdd, Op, Program, Statement, Tensor
 
-RESERVED = frozenset({"program", "option", "output"}) | {
+RESERVED = frozenset({"program", "option", "output", "min"}) | {
     op.value for op in Op if op.value.isalpha() and not op.takes_constant
 }
 
@@ -64,6 +65,12 @@ def _blocks(tensor: Tensor) -> str:
     fmt = tensor.format
     over = ",".join(map(str, fmt.blocked))
     return f"blocked over {over}" if fmt.blocked else "not blocked"
+
+
+def _joined(s: Statement) -> str:
+    """Two operands as the text joins them."""
+    left, right = s.operands
+    return f"max({left}, {right})" if s.op is Op.MAXIMUM else f"{left} {s.op.value} {right}"
 
 
 def _count(number: int, one: str, many: str | None = None) -> str:
@@ -150,6 +157,7 @@ class Checker:
             seen[tensor.name] = n
             self._check_shape(tensor, ("tensor", n, "shape"), at)
             self._check_format(tensor, n)
+            self._check_made(tensor, n)
 
     def _check_tensor_name(self, name: str, *keys: tuple[str | int, ...]) -> None:
         self._check_name("a tensor", name, *keys)
@@ -214,6 +222,30 @@ class Checker:
         if problem := block_problem(tensor):
             raise self._error(*problem, ("tensor", n, "block"), at_format, at_name)
 
+    def _check_made(self, tensor: Tensor, n: int) -> None:
+        """A tensor that is made says where one of its indices lies, and nothing assigns it."""
+        if tensor.made is None:
+            return
+        at = ("tensor", n, "name")
+        try:
+            check_relation(tensor.name, tensor.made, tensor.shape)
+        except ProgramError as problem:
+            raise self._error(problem.message, problem.hint or "", at) from None
+        if LevelFormat.SINGLETON in tensor.format.levels and not tensor.made.total(tensor.shape):
+            raise self._error(
+                f"{tensor.name} may lack a coordinate, and a singleton level keeps one",
+                "use compressed",
+                ("tensor", n, "format"),
+                at,
+            )
+        if tensor.name in self.producers:
+            raise self._error(
+                f"{tensor.name} is assigned, and its declaration says what it holds",
+                "give the result another name",
+                ("access", self.producers[tensor.name], 0),
+                at,
+            )
+
     def _settle_blocks(self) -> None:
         """Blocks of assigned tensors follow from those of the inputs."""
         try:
@@ -236,7 +268,7 @@ class Checker:
         if (s.constant is not None) != s.op.takes_constant:
             raise self._error(
                 f"{s.op.value} {'needs a' if s.op.takes_constant else 'takes no'} constant",
-                "only scale and shift carry one",
+                "only scale, shift and at least carry one",
                 at,
             )
         if s.constant is not None and not math.isfinite(s.constant):
@@ -312,7 +344,8 @@ class Checker:
                 if access.indices.index(x) != axis:
                     raise self._error(
                         f"index {x} occurs twice in {access}",
-                        "diagonals are not supported; use two indices",
+                        "read the diagonal of a tensor, A[i,i], in a program's text: it becomes a "
+                        "product",
                         at,
                     )
                 if k == 0 and x not in sizes and s.op.fuses:
@@ -398,7 +431,7 @@ class Checker:
                 f"the max of {s.out} reduces no index", "name one that the output lacks", at
             )
         unary = s.op.arity == 1 and s.op not in (Op.SUM, Op.MAX)
-        if (unary or s.op is Op.CONCAT) and s.reduced:
+        if (unary or s.op in (Op.CONCAT, Op.MAXIMUM)) and s.reduced:
             raise self._error(
                 f"{s.op.value} of {s.operands[0]} cannot also reduce {', '.join(s.reduced)}",
                 "write two statements",
@@ -411,7 +444,7 @@ class Checker:
         left, right = (set(a.indices) for a in s.operands)
         if left - right and right - left:
             raise self._error(
-                f"{s.operands[0]} {s.op.value} {s.operands[1]} is an outer sum: each operand "
+                f"{_joined(s)} is an outer {'maximum' if s.op is Op.MAXIMUM else 'sum'}: each operand "
                 "lacks an index of the other, so neither says which elements exist",
                 "write 'option broadcast_add dense', or multiply one by a dense tensor of ones",
                 ("access", n, 0),

@@ -56,7 +56,7 @@ def programs(draw: st.DrawFn) -> Program:
         )
         available = list(dict.fromkeys(x for a in operands for x in a.indices))
         keep = draw(st.permutations(available))
-        if op.arity == 2 or op in (Op.SUM, Op.MAX):
+        if (op.arity == 2 or op in (Op.SUM, Op.MAX)) and op is not Op.MAXIMUM:
             keep = keep[: draw(st.integers(0, len(keep)))]
         if op is Op.MAX and len(keep) == len(available):
             keep = keep[:-1]

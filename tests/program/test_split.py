@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from engine.errors import ProgramError
 from engine.program import (
     Op,
     parse,
@@ -33,6 +34,15 @@ def lines(text: str) -> list[str]:
         ("T[i] = max[j](A[i,j])", Op.MAX, None),
         ("T[i] = gelu(b[i])", Op.GELU, None),
         ("T[i] = ((gelu((b[i]))))", Op.GELU, None),
+        ("T[i] = sqrt(b[i])", Op.SQRT, None),
+        ("T[i] = tanh(b[i])", Op.TANH, None),
+        ("T[i] = abs(b[i])", Op.ABS, None),
+        ("T[i,j] = max(A[i,j], B[i,j])", Op.MAXIMUM, None),
+        ("T[i,j] = max(A[i,j], b[j])", Op.MAXIMUM, None),
+        ("T[i] = max(b[i], 1, -2)", Op.AT_LEAST, 1.0),
+        ("T[i] = max(0, b[i])", Op.AT_LEAST, 0.0),
+        ("T[i] = b[i] * max(2, 3)", Op.SCALE, 3.0),
+        ("T[i] = b[i] * min(2, 3)", Op.SCALE, 2.0),
         ("T[i] = 0.125 * b[i]", Op.SCALE, 0.125),
         ("T[i] = b[i] * 2 ", Op.SCALE, 2.0),
         ("T[i] = b[i] / 8", Op.SCALE, 0.125),
@@ -49,6 +59,38 @@ def test_one_operation_is_one_statement(text: str, op: Op, constant: float | Non
     (statement,) = parse(HEAD + text).statements
     assert statement.op is op
     assert statement.constant == constant
+
+
+def test_a_minimum_is_the_maximum_of_what_is_negated() -> None:
+    assert lines("T[i] = min[j] A[i,j]") == [
+        "T_1[i,j] = -1.0 * A[i,j]",
+        "T_2[i] = max[j] T_1[i,j]",
+        "T[i] = -1.0 * T_2[i]",
+    ]
+    assert lines("T[i] = min(b[i], b[i], 6)") == [
+        "T_1[i] = -1.0 * b[i]",
+        "T_2[i] = -1.0 * b[i]",
+        "T_3[i] = max(T_1[i], T_2[i])",
+        "T_4[i] = max(T_3[i], -6.0)",
+        "T[i] = -1.0 * T_4[i]",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "inside"),
+    [
+        ("T[i] = max(A[i,j], b[i])", "max"),
+        ("T[i] = min(b[i], A[i,j])", "min"),
+        ("T[i] = min[j] A[i,j] * b[k]", None),
+        ("T[i] = min[j](A[i,j] * b[k])", r"min\[j\]"),
+    ],
+)
+def test_what_a_maximum_of_two_leaves_out_is_not_summed(text: str, inside: str | None) -> None:
+    if inside is None:
+        assert parse(HEAD + text).statements
+        return
+    with pytest.raises(ProgramError, match=f"missing from the result of {inside}"):
+        parse(HEAD + text)
 
 
 def test_products_associate_to_the_left() -> None:

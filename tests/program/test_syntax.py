@@ -26,7 +26,7 @@ def test_functions_have_the_indices_of_their_operands() -> None:
 
 
 def test_a_reduction_binds_its_index_inside_only() -> None:
-    bound = Reduce(Op.MAX, (Word("k", AT),), read("A", "i", "k"), AT, 2)
+    bound = Reduce(Op.MAX, (Word("k", AT),), read("A", "i", "k"), AT, 2, "max")
     assert bound.free == ("i",)
     outside = Binary(Op.ADD, bound, read("B", "k"), AT, 3)
     assert outside.free == ("i", "k")

@@ -31,10 +31,10 @@ from tests.property.sketching import (
     values,
 )
 
-BINARY = ("add", "sub", "mul", "div", "elemmul")
+BINARY = ("add", "sub", "mul", "div", "elemmul", "max")
 UNARY = (
     "exp", "log", "rsqrt", "sigmoid", "gelu", "sin", "cos", "relu", "max",
-    "scalaradd", "scalarmul", "scalardiv",
+    "scalaradd", "scalarmul", "scalardiv", "sqrt", "tanh", "abs",
 )  # fmt: skip
 STORED = 12  # references and values
 

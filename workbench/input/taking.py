@@ -55,7 +55,7 @@ def take(session: Session, path: Path, kind: Kind, name: str) -> dict[str, Any]:
 def _tensors(session: Session, found: dict[str, CoordinateTensor], name: str) -> dict[str, Any]:
     """Bind tensors to those of the program that they fit, or ask which one."""
     program = session.built.program
-    shapes = {tensor: program.tensor(tensor).shape for tensor in program.inputs}
+    shapes = {tensor: program.tensor(tensor).shape for tensor in program.given}
     known = [
         Upload(tensor, "", name) for tensor, held in found.items()
         if shapes.get(tensor) == held.shape
@@ -87,7 +87,7 @@ def _tensors(session: Session, found: dict[str, CoordinateTensor], name: str) ->
 def bind(session: Session, tensor: str, key: str, label: str) -> None:
     """Let an input of the program have the values of a file that has come."""
     try:
-        if tensor not in session.built.program.inputs:
+        if tensor not in session.built.program.given:
             raise ProgramError(f"the program has no input {tensor!r}")
         shape = session.built.program.tensor(tensor).shape
         if files.shape_of(key, label) != shape:

@@ -25,7 +25,7 @@ def view(session: Session) -> dict[str, Any]:
         "most": session.most_file,
         "inputs": [
             {"name": name, "shape": "×".join(map(str, program.tensor(name).shape))}
-            for name in program.inputs
+            for name in program.given
         ],
         "bound": [
             {"tensor": u.tensor, "label": u.label, "used": _used(session, u)}

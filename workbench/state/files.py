@@ -131,7 +131,7 @@ def make_room(wanted: int) -> None:
 def fits(upload: Upload, loaded: Loaded) -> bool:
     """Whether the program has the tensor, as an input of that shape."""
     program = loaded.model.program
-    if upload.tensor not in program.inputs:
+    if upload.tensor not in program.given:
         return False
     return shape_of(upload.key, upload.label) == program.tensor(upload.tensor).shape
 

@@ -104,7 +104,7 @@ def _edited(
     fresh = random_data(edited, seed)
     kept = {
         name: _as_declared(data_set[name], program.tensor(name))
-        for name in program.inputs
+        for name in program.given
         if name in data_set and data_set[name].tensor.shape == program.tensor(name).shape
     }
     return replace(loaded, model=edited, data={**fresh, **kept})

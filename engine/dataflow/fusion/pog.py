@@ -6,7 +6,7 @@ Source: ``fusion.md`` §2.2, §2.3, §2.7.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
 from itertools import islice, pairwise
@@ -18,6 +18,7 @@ from engine.dataflow.fusion.views import Instance, Leaf, view_names, walk
 from engine.display.shows import Shows
 from engine.errors import OrderError
 from engine.program.late import Late
+from engine.program.printer import declaration
 from engine.program.types import BroadcastAdd, Program
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ class Edge:
     origin: Origin
     reason: str
     owner: str = ""  # the view that asks for it
+    way: str = field(default="", compare=False)  # how to store a tensor as the user's order wants
 
     @property
     def hard(self) -> bool:
@@ -98,7 +100,8 @@ class PartialOrderGraph(Shows, html="engine.dataflow.fusion.display:order_html")
         named = [min(self.edges_between(a, b), key=lambda e: not e.hard) for a, b in cycle]
         hint = "cut the region between these statements"
         if any(not e.hard for e in named):
-            hint = "drop the user order, or " + hint
+            ways = dict.fromkeys(e.way for e in self.edges if e.way)
+            hint = f"{' and '.join(ways) or hint}, or drop the user order"
         elif any(e.origin in (Origin.MODE, Origin.OUTPUT) for e in named):
             hint = "store one of these tensors in another mode order, or " + hint
         raise OrderError(
@@ -308,13 +311,17 @@ def build_pog(
     edges: dict[Edge, None] = {}
     names = {id(view): name for name, view in view_names(roots).items()}
 
-    def chain(indices: Sequence[str], origin: Origin, reason: str, owner: str = "") -> None:
+    wishes = dict(_wishes(roots, user_orders, names))
+
+    def chain(
+        indices: Sequence[str], origin: Origin, reason: str, owner: str = "", way: str = ""
+    ) -> None:
         if origin not in wanted:
             return
         for outer, inner in pairwise(indices):
             if (owner, outer, inner) in changes.dropped:
                 continue
-            edges[Edge(outer, inner, origin, reason, owner)] = None
+            edges[Edge(outer, inner, origin, reason, owner, way)] = None
 
     for view in walk(*roots):
         name = names[id(view)]
@@ -325,7 +332,10 @@ def build_pog(
                 chain(modes, Origin.MODE, f"{name} is copied to ({', '.join(modes)})")
             elif changes.strict or not tensor.format.all_dense:
                 modes = tuple(view.indices[m] for m in tensor.format.mode_order)
-                chain(modes, Origin.MODE, f"{view.tensor} is stored ({', '.join(modes)})", name)
+                other = wishes.get(name, modes)
+                way = f"'permute {name} to {','.join(other)}'" if other != modes else ""
+                reason = f"{view.tensor} is stored ({', '.join(modes)})"
+                chain(modes, Origin.MODE, reason, name, way)
             continue
         rename = dict(view.renaming)
         statement = view.statement
@@ -350,5 +360,26 @@ def build_pog(
     for root in roots:
         tensor = program.tensor(root.tensor)
         modes = tuple(root.indices[m] for m in tensor.format.mode_order)
-        chain(modes, Origin.OUTPUT, f"{root.tensor} is written ({', '.join(modes)})")
+        way = ""
+        wish = wishes.get(names[id(root)], modes)
+        if wish != modes:
+            fmt = replace(tensor.format, mode_order=tuple(map(root.indices.index, wish)))
+            way = f"declare '{declaration(replace(tensor, format=fmt))}'"
+        chain(modes, Origin.OUTPUT, f"{root.tensor} is written ({', '.join(modes)})", way=way)
     return PartialOrderGraph(tuple(extents), tuple(edges))
+
+
+def _wishes(
+    roots: tuple[Instance, ...],
+    user_orders: Mapping[str, tuple[str, ...]],
+    names: Mapping[int, str],
+) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Per view that a statement with a user's order reads or writes: its indices in that order."""
+    for view in walk(*roots):
+        if isinstance(view, Leaf) or view.tensor not in user_orders:
+            continue
+        rename = dict(view.renaming)
+        rank = {rename[x]: k for k, x in enumerate(user_orders[view.tensor])}
+        for near in (view, *view.operands):
+            if set(near.indices) <= set(rank):
+                yield names[id(near)], tuple(sorted(near.indices, key=rank.__getitem__))

@@ -50,7 +50,8 @@ from engine.program.walks import Steps, postorder, unwound
 CRD, REF, VAL, SIG = StreamKind.CRD, StreamKind.REF, StreamKind.VAL, StreamKind.SIG
 
 # A concat adds operands of which one is always absent.
-_BINARY = {Op.MUL: "mul", Op.ADD: "add", Op.SUB: "sub", Op.DIV: "div", Op.CONCAT: "add"}
+_BINARY = {Op.MUL: "mul", Op.ADD: "add", Op.SUB: "sub", Op.DIV: "div", Op.CONCAT: "add",
+           Op.MAXIMUM: "max"}  # fmt: skip
 _UNARY = {
     Op.RELU: "relu",
     Op.EXP: "exp",
@@ -58,6 +59,10 @@ _UNARY = {
     Op.RSQRT: "rsqrt",
     Op.SIGMOID: "sigmoid",
     Op.GELU: "gelu",
+    Op.SQRT: "sqrt",
+    Op.TANH: "tanh",
+    Op.ABS: "abs",
+    Op.AT_LEAST: "max",
     Op.SCALE: "scalarmul",
     Op.SHIFT: "scalaradd",
 }

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
+
 from engine.dataflow.samml.graph import Node
 
-UNION_LIKE = frozenset({"add", "sub"})
-"""Binary functions to which an absent operand is a 0 rather than an absent result."""
+NEUTRAL: Mapping[str, float] = {"add": 0.0, "sub": 0.0, "max": -math.inf}
+"""Binary functions of what there is, and what an absent operand is to them; to the others it makes
+the result absent."""
+
+
+def neutral(node: Node) -> float:
+    """What a binary function takes in place of an absent operand."""
+    return NEUTRAL.get(str(node.params["fn"]), 0.0)
 
 
 def required_operands(node: Node) -> str:
@@ -14,4 +23,4 @@ def required_operands(node: Node) -> str:
     A product needs both; a sum takes what there is, unless an operand is there everywhere only
     because it was repeated and so says nothing about where the sum has elements.
     """
-    return str(node.params.get("needs", "")) if node.params["fn"] in UNION_LIKE else "ab"
+    return str(node.params.get("needs", "")) if node.params["fn"] in NEUTRAL else "ab"

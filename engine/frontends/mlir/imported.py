@@ -38,4 +38,4 @@ class ImportedMlir:
     @property
     def wanted(self) -> tuple[str, ...]:
         """Inputs whose data the file does not hold."""
-        return tuple(name for name in self.program.inputs if name not in self.data)
+        return tuple(name for name in self.program.given if name not in self.data)

@@ -70,7 +70,7 @@ class _Printer:
     ) -> None:
         self.program = program
         self.schedule = schedule
-        self.data = {n: d for n, d in data.items() if n in program.inputs}
+        self.data = {n: d for n, d in data.items() if n in program.given}
         orders = {o.first: o.indices for o in schedule.orders if o.last is None} if schedule else {}
         self.statements = StatementPrinter(program, orders)
         self.ssa = self.statements.ssa

@@ -226,7 +226,7 @@ def _data(importer: Importer, program: Program, env: dict[str, Any]) -> dict[str
             )
     return {
         name: store(program.tensor(name), feeds[name].fetch(env), feeds[name].keep)
-        for name in program.inputs
+        for name in program.given
     }
 
 

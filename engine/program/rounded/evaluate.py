@@ -231,7 +231,7 @@ class _Evaluator:
             case Op.DIV:
                 inverse = each(operands[1], lambda x, e: reciprocal(x, e, self.rounding))
                 return self._product([(accesses[0], operands[0]), (accesses[1], inverse)])
-            case Op.ADD | Op.SUB:
+            case Op.ADD | Op.SUB | Op.MAXIMUM:
                 return self._union(operands)
             case Op.CONCAT:
                 return concatenated(self._aligned(operands), s, self.program)
@@ -245,6 +245,8 @@ class _Evaluator:
                 return self._each(operands[0], lambda x, e: self._scaled(x, e, constant))
             case Op.SHIFT:
                 return self._each(operands[0], lambda x, e: self._shifted(x, e, constant))
+            case Op.AT_LEAST:
+                return self._each(operands[0], lambda x, e: (np.maximum(x, constant), e))
             case _:
                 return self._each(operands[0], lambda x, e: function(s.op, x, e, self.rounding))
 
@@ -261,9 +263,8 @@ class _Evaluator:
             coordinates = only[x]
             extents[x] = sizes[x] if coordinates is None else coordinates
         pairs = [(a.indices, o) for a, o in zip(s.operands, operands, strict=True)]
-        sign = -1.0 if s.op is Op.SUB else 1.0
         mode = self.program.broadcast_add
-        total = union(self.space, pairs, sign, mode, extents, self.rounding, self.budget)
+        total = union(self.space, pairs, s.op, mode, extents, self.rounding, self.budget)
         return self._reduced(self.space, total) if s.reduced else total
 
     def _reduced(self, indices: tuple[str, ...], elements: Elements) -> Elements:

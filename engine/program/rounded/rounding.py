@@ -123,7 +123,7 @@ def function(
 ) -> tuple[Floats, Floats | None]:
     """An elementary function of every element."""
     values = UNARY[op](x)
-    if op is Op.RELU:
+    if op in (Op.RELU, Op.ABS):
         return values, bounds
     unit = FUNCTION * rounding.unit
     match op:
@@ -149,6 +149,14 @@ def _spread(op: Op, x: Floats, values: Floats, bounds: Floats, rounding: Roundin
             return _GELU_SLOPE * bounds
         case Op.SIGMOID:
             return np.minimum(0.25 * bounds, 1.0)
+        case Op.TANH:
+            return np.minimum(bounds, 2.0)
+        case Op.SQRT:
+            spread = values * share / (1.0 + np.sqrt(np.maximum(1.0 - share, 0.0)))
+            # What underflow may have lost keeps its sign, so the root of it is a number.
+            tiny = (bounds < NORMAL) & (values >= 0)
+            share = np.where(tiny, 0.0, share)
+            return np.where(tiny, np.sqrt(bounds), rounding.slope(share, spread, values))
         case Op.EXP:
             spread = values * bounds * np.exp(np.minimum(bounds, 1.0))
             spread = np.where(np.isfinite(values), spread, np.inf)

@@ -1,4 +1,4 @@
-"""Sums and differences of two operands, with bounds, where either has an element.
+"""Sums, differences and maxima of two operands, with bounds, where either has an element.
 
 Source of the meaning: ``fusion.md`` §1.1 rule ii (as ``docs/language.md`` tells it).
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 
@@ -22,7 +23,7 @@ from engine.program.rounded.tensors import (
     keys,
     same_axis,
 )
-from engine.program.types import BroadcastAdd
+from engine.program.types import BroadcastAdd, Op
 
 Operand = tuple[tuple[str, ...], Elements]
 """Indices, one per dimension, and elements."""
@@ -31,13 +32,13 @@ Operand = tuple[tuple[str, ...], Elements]
 def union(
     space: tuple[str, ...],
     operands: Sequence[Operand],
-    sign: float,
+    op: Op,
     mode: BroadcastAdd,
     extents: Mapping[str, Ints | int],
     rounding: Rounding,
     budget: Budget,
 ) -> Elements:
-    """``first + sign * second`` over the space, where the mode says that there are elements.
+    """A sum, a difference or the larger of two operands over the space, where the mode says that there are elements.
 
     Parameters
     ----------
@@ -45,7 +46,7 @@ def union(
         Per index its size, or the coordinates that are wanted.
     """
     first, second = (_aligned(space, operand) for operand in operands)
-    if (grid := _on_grids(space, first, second, sign, mode, extents, rounding)) is not None:
+    if (grid := _on_grids(space, first, second, op, mode, extents, rounding)) is not None:
         return grid
     a, b = ((names, elements.listed()) for names, elements in (first, second))
     if set(a[0]) == set(b[0]):
@@ -55,18 +56,22 @@ def union(
         coords, places = _merged([a[1].coords, b[1].coords], budget)
     else:
         coords, places = _walked(space, (a, b), budget)
+    absent = -np.inf if op is Op.MAXIMUM else 0.0
     values, bounds = zip(
-        *(_taken(o[1], at) for o, at in zip((a, b), places, strict=True)), strict=True
+        *(_taken(o[1], at, absent) for o, at in zip((a, b), places, strict=True)), strict=True
     )
-    made = _sum(values, bounds, sign, rounding)
+    made = _sum(values, bounds, op, rounding)
     return Listed(coords, *made)
 
 
 def _sum(
-    values: Sequence[Floats], bounds: Sequence[Floats | None], sign: float, rounding: Rounding
+    values: Sequence[Floats], bounds: Sequence[Floats | None], op: Op, rounding: Rounding
 ) -> tuple[Floats, Floats | None]:
-    total = values[0] + sign * values[1]
     known = [b for b in bounds if b is not None]
+    if op is Op.MAXIMUM:  # which is exact
+        larger = np.maximum(values[0], values[1])
+        return larger, reduce(np.maximum, known) if known and rounding.bounded else None
+    total = values[0] - values[1] if op is Op.SUB else values[0] + values[1]
     inherited = sum(known[1:], known[0]) if known else None
     upper = np.abs(total) if inherited is None else np.abs(total) + inherited
     return settled(total, inherited, rounding.unit * upper, rounding)
@@ -85,7 +90,7 @@ def _on_grids(
     space: tuple[str, ...],
     first: Operand,
     second: Operand,
-    sign: float,
+    op: Op,
     mode: BroadcastAdd,
     extents: Mapping[str, Ints | int],
     rounding: Rounding,
@@ -119,7 +124,7 @@ def _on_grids(
         np.broadcast_to(_some(shaped(n, g.values)), whole.values.shape) for n, g in (first, second)
     ]
     bounds = [shaped(n, g.bounds) for n, g in (first, second)]
-    made, bound = _sum(values, bounds, sign, rounding)
+    made, bound = _sum(values, bounds, op, rounding)
     return Grid(whole.axes, made, None if bound is None else np.broadcast_to(bound, made.shape))
 
 
@@ -143,15 +148,15 @@ def _merged(several: Sequence[Ints], budget: Budget) -> tuple[Ints, list[Ints]]:
     return coords, places
 
 
-def _taken(elements: Listed, at: Ints) -> tuple[Floats, Floats | None]:
-    """Values and bounds in those places; 0 where there is none."""
+def _taken(elements: Listed, at: Ints, absent: float) -> tuple[Floats, Floats | None]:
+    """Values and bounds in those places; where there is none, what an absent element is, and 0."""
 
-    def take(values: Floats | None) -> Floats | None:
+    def take(values: Floats | None, none: float) -> Floats | None:
         if values is None:
             return None
-        return np.where(at >= 0, np.append(values, 0.0)[at], 0.0)
+        return np.where(at >= 0, np.append(values, none)[at], none)
 
-    return _some(take(elements.values)), take(elements.bounds)
+    return _some(take(elements.values, absent)), take(elements.bounds, 0.0)
 
 
 def _spread(

@@ -69,7 +69,7 @@ class Wanted:
             only[s.axis] = None
         sparse = self.program.broadcast_add is BroadcastAdd.SPARSE
         broadcasts = len({frozenset(a.indices) for a in s.operands}) > 1
-        if s.op in (Op.ADD, Op.SUB) and sparse and broadcasts:
+        if s.op.unites and sparse and broadcasts:
             # Whether a row exists is seen from all that is inside it.
             outermost = (*s.out.indices, *s.reduced)[:1]
             only = {x: box if x in outermost else None for x, box in only.items()}

@@ -16,13 +16,13 @@ from engine.program.rounded.rounding import (
 )
 from engine.program.types import Op
 
-FUNCTIONS = [Op.RELU, Op.EXP, Op.LOG, Op.RSQRT, Op.SIGMOID, Op.GELU]
+FUNCTIONS = [Op.RELU, Op.EXP, Op.LOG, Op.RSQRT, Op.SIGMOID, Op.GELU, Op.SQRT, Op.TANH, Op.ABS]
 
 
 def arguments(op: Op) -> np.ndarray:
     rng = np.random.default_rng(3)
     x = rng.normal(size=2000) * 10.0 ** rng.integers(-6, 2, size=2000)
-    return np.abs(x) + 1e-6 if op in (Op.LOG, Op.RSQRT) else x
+    return np.abs(x) + 1e-6 if op in (Op.LOG, Op.RSQRT, Op.SQRT) else x
 
 
 @pytest.mark.parametrize("op", FUNCTIONS)
@@ -122,7 +122,18 @@ def test_poles_are_noticed_and_infinite_only_where_asked() -> None:
     assert not rounding.crossed
 
 
-@pytest.mark.parametrize("op", [Op.LOG, Op.RSQRT])
+def test_the_root_of_what_underflow_lost_is_small() -> None:
+    x, bounds = np.array([0.0, 0.0, 1e-9]), np.array([1e-44, 1e-9, 2e-9])
+    rounding = Rounding(poles=True)
+    with np.errstate(all="ignore"):
+        _, allowed = function(Op.SQRT, x, bounds, rounding)
+    assert allowed is not None
+    assert allowed[0] < 1e-21
+    assert np.isinf(allowed[1:]).all()
+    assert rounding.crossed
+
+
+@pytest.mark.parametrize("op", [Op.LOG, Op.RSQRT, Op.SQRT])
 def test_well_outside_the_domain_there_is_no_number_for_certain(op: Op) -> None:
     x, bounds = np.array([-2.0, -1e-9]), np.array([1e-6, 1e-6])
     with np.errstate(all="ignore"):

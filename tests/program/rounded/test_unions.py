@@ -9,7 +9,7 @@ from engine.program.rounded.budget import Budget, TooMuchError
 from engine.program.rounded.rounding import UNIT, Rounding
 from engine.program.rounded.tensors import Elements, Grid, Listed
 from engine.program.rounded.unions import Operand, union
-from engine.program.types import BroadcastAdd
+from engine.program.types import BroadcastAdd, Op
 
 ROOM = 1e9
 
@@ -24,11 +24,11 @@ def added(
     space: str,
     *operands: Operand,
     mode: BroadcastAdd = BroadcastAdd.SPARSE,
-    sign: float = 1.0,
+    op: Op = Op.ADD,
     sizes: int = 3,
 ) -> dict[tuple[int, ...], float]:
     extents = dict.fromkeys(space, sizes)
-    made = union(tuple(space), operands, sign, mode, extents, Rounding(), Budget(ROOM, ROOM))
+    made = union(tuple(space), operands, op, mode, extents, Rounding(), Budget(ROOM, ROOM))
     one = made.listed()
     return dict(zip(map(tuple, one.coords.T.tolist()), one.values.tolist(), strict=True))
 
@@ -42,8 +42,12 @@ def test_equal_indices_are_the_plain_union() -> None:
     assert added("ij", (("i", "j"), listed(MATRIX)), (("i", "j"), listed(other))) == want
     turned = {(j, i): v for (i, j), v in other.items()}
     assert added("ij", (("i", "j"), listed(MATRIX)), (("j", "i"), listed(turned))) == want
-    less = added("ij", (("i", "j"), listed(MATRIX)), (("i", "j"), listed(other)), sign=-1.0)
+    less = added("ij", (("i", "j"), listed(MATRIX)), (("i", "j"), listed(other)), op=Op.SUB)
     assert less == {(0, 1): -9.0, (2, 0): 2.0, (2, 2): 3.0, (1, 1): -20.0}
+    other[1, 1] = -20.0
+    pair = (("i", "j"), listed(MATRIX)), (("i", "j"), listed(other))
+    want = {(0, 1): 10.0, (2, 0): 2.0, (2, 2): 3.0, (1, 1): -20.0}
+    assert added("ij", *pair, op=Op.MAXIMUM) == want
 
 
 @pytest.mark.parametrize("dense", [False, True])
@@ -87,7 +91,7 @@ def test_grids_stay_grids_where_their_coordinates_agree() -> None:
     extents = {"i": 2, "j": 5}
     for mode in BroadcastAdd:
         made = union(
-            ("i", "j"), [(("i", "j"), a), (("j",), b)], 1.0, mode, extents, Rounding(),
+            ("i", "j"), [(("i", "j"), a), (("j",), b)], Op.ADD, mode, extents, Rounding(),
             Budget(ROOM, ROOM),
         )  # fmt: skip
         assert isinstance(made, Grid)
@@ -96,7 +100,7 @@ def test_grids_stay_grids_where_their_coordinates_agree() -> None:
         np.testing.assert_allclose(made.bounds, 0.5 + UNIT * (made.values + 0.5))
     wider = {"i": 3, "j": 5}  # in the dense mode b is in a row that a lacks
     made = union(
-        ("i", "j"), [(("i", "j"), a), (("j",), b)], 1.0, BroadcastAdd.DENSE, wider, Rounding(),
+        ("i", "j"), [(("i", "j"), a), (("j",), b)], Op.ADD, BroadcastAdd.DENSE, wider, Rounding(),
         Budget(ROOM, ROOM),
     )  # fmt: skip
     assert made.size == 6
@@ -105,7 +109,7 @@ def test_grids_stay_grids_where_their_coordinates_agree() -> None:
 def test_bounds_add_up() -> None:
     one, two = listed({(0,): 1.0, (1,): 1.0}, 1e-3), listed({(1,): 1.0, (2,): 1.0}, 1e-2)
     made = union(
-        ("i",), [(("i",), one), (("i",), two)], -1.0, BroadcastAdd.SPARSE, {"i": 3}, Rounding(),
+        ("i",), [(("i",), one), (("i",), two)], Op.SUB, BroadcastAdd.SPARSE, {"i": 3}, Rounding(),
         Budget(ROOM, ROOM),
     ).listed()  # fmt: skip
     assert made.bounds is not None
@@ -113,11 +117,22 @@ def test_bounds_add_up() -> None:
     assert found == pytest.approx({0: 1e-3, 1: 1.1e-2, 2: 1e-2}, rel=1e-3)
 
 
+def test_the_larger_of_two_is_as_wrong_as_either_may_be() -> None:
+    one, two = listed({(0,): 1.0, (1,): 1.0}, 1e-3), listed({(1,): 1.0, (2,): 1.0}, 1e-2)
+    pair = [(("i",), one), (("i",), two)]
+    made = union(
+        ("i",), pair, Op.MAXIMUM, BroadcastAdd.SPARSE, {"i": 3}, Rounding(), Budget(ROOM, ROOM)
+    ).listed()
+    assert made.bounds is not None
+    found = dict(zip(made.coords[0].tolist(), made.bounds.tolist(), strict=True))
+    assert found == {0: 1e-3, 1: 1e-2, 2: 1e-2}
+
+
 def test_a_sum_over_a_large_space_is_refused_before_it_is_made() -> None:
     row = (("j",), listed({(k,): 1.0 for k in range(100)}))
     one = (("i",), listed({(0,): 1.0}))
     with pytest.raises(TooMuchError):
         union(
-            ("i", "j"), [one, row], 1.0, BroadcastAdd.DENSE, {"i": 10**6, "j": 100}, Rounding(),
+            ("i", "j"), [one, row], Op.ADD, BroadcastAdd.DENSE, {"i": 10**6, "j": 100}, Rounding(),
             Budget(1e6, ROOM),
         )  # fmt: skip

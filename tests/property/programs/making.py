@@ -63,7 +63,7 @@ class Maker:
             kind = self.rng.choice(
                 [
                     *("mul", "mul", "mul", "add", "broadcast", "unary", "reduce", "div", "softmax"),
-                    *("product", "reshape", "again"),
+                    *("product", "reshape", "again", "extreme"),
                     *(["concat"] * 3 if self.joinable else []),
                 ]
             )
@@ -297,6 +297,21 @@ class Maker:
         right = f"{self.at(a, ai)} {sign} {self.at(b, ai)}"
         self.emit(out, right, positive, a.magnitude + b.magnitude, a, b)
 
+    def extreme(self) -> None:
+        """The larger or smaller of two tensors, one of which may lack indices, or of a number."""
+        a, ai = self.recent()
+        word = self.rng.choice(("max", "min"))
+        if self.rng.random() < 0.3:
+            bound = self.rng.choice((-0.5, 0, 0.5))
+            self.emit(ai, f"{word}({self.at(a, ai)}, {bound})", False, max(a.magnitude, 0.5), a)
+            return
+        bi = ai if self.rng.random() < 0.7 else [x for x in ai if self.rng.random() < 0.5]
+        b = self.operand(list(bi))
+        parts = [self.at(a, ai), self.at(b, list(bi))]
+        self.rng.shuffle(parts)
+        positive, most = a.positive and b.positive, max(a.magnitude, b.magnitude)
+        self.emit(list(ai), f"{word}({', '.join(parts)})", positive, most, a, b)
+
     def broadcast(self) -> None:
         a, ai = self.recent()
         bi = [x for x in ai if self.rng.random() < 0.5]
@@ -310,7 +325,7 @@ class Maker:
     def unary(self) -> None:
         a, ai = self.recent()
         at = self.at(a, ai)
-        choices = ["relu", "scale", "shift"]
+        choices = ["relu", "scale", "shift", "abs", "tanh"]
         if a.magnitude <= 2:  # what gelu(x) - x keeps of a larger x is lost in float32
             choices.append("gelu")
         if a.magnitude <= 60:  # float32 knows nothing of e**-100
@@ -318,7 +333,7 @@ class Maker:
         if a.magnitude <= 4:
             choices += ["exp", "exp"]
         if a.positive or self.undefined:
-            choices += ["log", "rsqrt"]
+            choices += ["log", "rsqrt", "sqrt"]
         match self.rng.choice(choices):
             case "scale":
                 self.emit(ai, f"{at} * 0.5", a.positive, a.magnitude, a)
@@ -328,9 +343,11 @@ class Maker:
                 self.emit(ai, f"exp({at})", True, float(np.exp(a.magnitude)), a)
             case "relu":
                 self.emit(ai, f"relu({at})", False, a.magnitude, a)
-            case "sigmoid":
+            case "abs" | "sqrt" as kept:
+                self.emit(ai, f"{kept}({at})", a.positive, max(a.magnitude, 1), a)
+            case "sigmoid" | "tanh" as flat:
                 # Not positive: float32 keeps no digit of the logarithm of nearly 1.
-                self.emit(ai, f"sigmoid({at})", False, 1, a)
+                self.emit(ai, f"{flat}({at})", False, 1, a)
             case other:
                 self.emit(ai, f"{other}({at})", False, a.magnitude + 4, a)
 
@@ -341,7 +358,8 @@ class Maker:
         out = [x for x in ai if self.rng.random() < 0.6]
         gone = [x for x in ai if x not in out]
         if self.rng.random() < 0.5 and gone:
-            right = f"max[{','.join(gone)}] {self.at(a, ai)}"
+            word = self.rng.choice(("max", "max", "min"))
+            right = f"{word}[{','.join(gone)}] {self.at(a, ai)}"
         else:
             right = self.at(a, ai)
         self.emit(out, right, a.positive, a.magnitude * self.summed(gone, a), a)

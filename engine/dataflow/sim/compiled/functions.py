@@ -10,8 +10,14 @@ import numpy as np
 from engine.dataflow.sim.compiled.inlining import inline
 from engine.dataflow.sim.compiled.layout import Int
 
-ADD, SUB, MUL, DIV = range(4)
-BINARY = {"add": ADD, "sub": SUB, "mul": MUL, "elemmul": MUL, "div": DIV}
+ADD, SUB, MUL, DIV, LARGER = range(5)
+BINARY = {"add": ADD, "sub": SUB, "mul": MUL, "elemmul": MUL, "div": DIV, "max": LARGER}
+
+
+@inline
+def larger(a: Any, b: Any) -> Any:
+    """The larger of two values, the first of equal ones; NaN wins wherever it stands."""
+    return b if b > a or b != b else a
 
 
 @inline
@@ -22,6 +28,8 @@ def apply(fn: Int, a: Any, b: Any) -> Any:
         return a + b
     if fn == SUB:
         return a - b
+    if fn == LARGER:
+        return b if b > a or b != b else a
     return a / b
 
 
@@ -36,6 +44,9 @@ def slices(fn: Int, o: Any, a: Any, b: Any) -> None:
     elif fn == SUB:
         for e in range(len(o)):
             o[e] = a[e] - b[e]
+    elif fn == LARGER:
+        for e in range(len(o)):
+            o[e] = b[e] if b[e] > a[e] or b[e] != b[e] else a[e]
     else:
         for e in range(len(o)):
             o[e] = a[e] / b[e]
@@ -53,6 +64,9 @@ def slice_right(fn: Int, o: Any, a: Any, b: Any) -> None:
     elif fn == SUB:
         for e in range(len(o)):
             o[e] = a - b[e]
+    elif fn == LARGER:
+        for e in range(len(o)):
+            o[e] = b[e] if b[e] > a or b[e] != b[e] else a
     else:
         for e in range(len(o)):
             o[e] = a / b[e]
@@ -70,6 +84,9 @@ def slice_left(fn: Int, o: Any, a: Any, b: Any) -> None:
     elif fn == SUB:
         for e in range(len(o)):
             o[e] = a[e] - b
+    elif fn == LARGER:
+        for e in range(len(o)):
+            o[e] = b if b > a[e] or b != b else a[e]
     else:
         for e in range(len(o)):
             o[e] = a[e] / b
@@ -87,13 +104,19 @@ def slice_left(fn: Int, o: Any, a: Any, b: Any) -> None:
     SCALAR_ADD,
     SCALAR_MUL,
     SCALAR_DIV,
-) = range(11)
+    SQRT,
+    TANH,
+    ABS,
+) = range(14)
 UNARY = {
     "exp": EXP,
     "log": LOG,
     "rsqrt": RSQRT,
     "sigmoid": SIGMOID,
     "gelu": GELU,
+    "sqrt": SQRT,
+    "tanh": TANH,
+    "abs": ABS,
     "sin": SIN,
     "cos": COS,
     "max": MAX,
@@ -103,12 +126,6 @@ UNARY = {
     "scalardiv": SCALAR_DIV,
 }
 SQRT_2 = math.sqrt(2)
-
-
-@inline
-def larger(a: Any, b: Any) -> Any:
-    """The larger of two values, the first of equal ones; NaN wins wherever it stands."""
-    return b if b > a or b != b else a
 
 
 @inline
@@ -135,6 +152,12 @@ def function(fn: Int, a: Any, c: Any) -> Any:
     if fn == GELU:
         d = np.float64(a)
         return np.float32(0.5 * d * (1 + math.erf(d / SQRT_2)))
+    if fn == SQRT:
+        return np.sqrt(a)
+    if fn == TANH:
+        return np.float32(math.tanh(np.float64(a)))
+    if fn == ABS:
+        return abs(a)
     if fn == SIN:
         return np.float32(math.sin(np.float64(a)))
     return np.float32(math.cos(np.float64(a)))

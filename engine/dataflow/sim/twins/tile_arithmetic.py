@@ -30,6 +30,9 @@ UNARY: Mapping[str, Callable[[Array, np.float32], Array]] = {
     "rsqrt": lambda x, _: 1 / np.sqrt(x),
     "sigmoid": lambda x, _: 1 / (1 + np.exp(-x.astype(np.float64)).astype(F32)),
     "gelu": lambda x, _: 0.5 * x.astype(np.float64) * (1 + special.erf(x / np.sqrt(2.0))),
+    "sqrt": lambda x, _: np.sqrt(x),
+    "tanh": lambda x, _: np.tanh(x.astype(np.float64)),
+    "abs": lambda x, _: np.abs(x),
     "relu": lambda x, _: larger(x, F32(0)),
     "sin": lambda x, _: np.sin(x.astype(np.float64)),
     "cos": lambda x, _: np.cos(x.astype(np.float64)),
@@ -46,6 +49,7 @@ ELEMENTWISE: Mapping[str, Callable[[Array, Array], Array]] = {
     "mul": np.multiply,
     "elemmul": np.multiply,
     "div": np.divide,
+    "max": larger,
 }
 """What each binary function computes of two tiles with their axes aligned."""
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.dataflow.samml.operands import required_operands
+from engine.dataflow.samml.operands import neutral, required_operands
 from engine.dataflow.samml.tile_values import tile_of
 from engine.dataflow.sim.process import Behaviour, Process
 from engine.dataflow.sim.timing import binary_timing, load_timing, unary_timing
@@ -27,6 +27,7 @@ BINARY: Mapping[str, Callable[[F32, F32], F32]] = {
     "mul": lambda a, b: a * b,
     "elemmul": lambda a, b: a * b,
     "div": lambda a, b: a / b,
+    "max": larger,
 }
 """What each binary function computes."""
 
@@ -36,6 +37,9 @@ UNARY: Mapping[str, Callable[[F32, F32], Any]] = {
     "rsqrt": lambda x, _: F32(1) / np.sqrt(x),
     "sigmoid": lambda x, _: F32(1) / (F32(1) + F32(np.exp(-F64(x)))),
     "gelu": lambda x, _: 0.5 * float(x) * (1 + math.erf(float(x) / math.sqrt(2))),
+    "sqrt": lambda x, _: np.sqrt(x),
+    "tanh": lambda x, _: np.tanh(F64(x)),
+    "abs": lambda x, _: np.abs(x),
     "relu": lambda x, _: larger(x, ZERO),
     "sin": lambda x, _: np.sin(F64(x)),
     "cos": lambda x, _: np.cos(F64(x)),
@@ -86,6 +90,7 @@ def binary(node: Process) -> Behaviour:
     empty_is_zero = node.quirks.binary_empty_is_zero
     timing = binary_timing(node.node, node.machine)
     needed = required_operands(node.node)
+    absent = F32(neutral(node.node))
     while True:
         a = yield left.take
         b = yield right.take
@@ -104,7 +109,7 @@ def binary(node: Process) -> Behaviour:
         ):
             yield out.put(EMPTY)
         else:
-            value = function(ZERO if a is EMPTY else a, ZERO if b is EMPTY else b)
+            value = function(absent if a is EMPTY else a, absent if b is EMPTY else b)
             yield out.put(value, at=node.clock + timing.latency)
         node.clock += timing.interval
 

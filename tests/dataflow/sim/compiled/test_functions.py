@@ -25,6 +25,7 @@ WANTED = {
     "mul": lambda a, b: a * b,
     "elemmul": lambda a, b: a * b,
     "div": lambda a, b: a / b,
+    "max": np.maximum,
 }
 
 
@@ -48,6 +49,9 @@ def test_binary_functions_of_values_and_slices(name: str) -> None:
 EXACT = {
     "exp": math.exp,
     "sin": math.sin,
+    "tanh": math.tanh,
+    "sqrt": lambda x: math.sqrt(x) if x >= 0 else math.nan,
+    "abs": abs,
     "cos": math.cos,
     "gelu": lambda x: 0.5 * x * (1 + math.erf(x / math.sqrt(2))),
 }
@@ -56,7 +60,9 @@ EXACT = {
 @pytest.mark.parametrize("name", EXACT)
 def test_transcendental_functions_are_rounded_once(name: str) -> None:
     for x in GIVEN:
-        assert plain(functions.function)(UNARY[name], x, f32(0)) == f32(EXACT[name](float(x)))
+        with np.errstate(invalid="ignore"):
+            made = plain(functions.function)(UNARY[name], x, f32(0))
+        np.testing.assert_array_equal(made, f32(EXACT[name](float(x))))
 
 
 def test_functions_with_a_constant() -> None:

@@ -20,12 +20,17 @@ def test_array_in_block_mode() -> None:
 
 @pytest.mark.parametrize(
     ("fn", "expected"),
-    [("add", 9), ("sub", 3), ("mul", 18), ("elemmul", 18), ("div", 2)],
+    [("add", 9), ("sub", 3), ("mul", 18), ("elemmul", 18), ("div", 2), ("max", 6)],
 )
 def test_binary(fn: str, expected: float) -> None:
     assert bench("binary", "6 S0 D", "3 S0 D", params={"fn": fn}).outputs == (
         f"{expected}@2 S0@3 D@4",
     )
+
+
+def test_an_absent_operand_is_no_rival_of_a_maximum() -> None:
+    run = bench("binary", "-6 N -1 N S0 D", "N -3 2 N S0 D", params={"fn": "max"})
+    assert run.outputs == ("-6@2 -3@3 2@4 N@5 S0@6 D@7",)
 
 
 def test_binary_interval_holds_for_stops_too() -> None:
@@ -42,6 +47,9 @@ def test_binary_interval_holds_for_stops_too() -> None:
         ("sigmoid", 0, 1 / (1 + np.exp(-2))),
         ("gelu", 0, 1.9544997),
         ("relu", 0, 2),
+        ("sqrt", 0, 2**0.5),
+        ("tanh", 0, np.tanh(2)),
+        ("abs", 0, 2),
         ("max", 3, 3),
         ("scalaradd", 3, 5),
         ("scalarmul", 3, 6),

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.dataflow.samml.operands import required_operands
+from engine.dataflow.samml.operands import neutral, required_operands
 from engine.dataflow.samml.tile_values import TileSpec, tile_of
 from engine.dataflow.sim.compiled.cache import kernel
 from engine.dataflow.sim.compiled.functions import BINARY
@@ -187,7 +187,7 @@ def _operation(setup: Setup) -> dict[str, float]:
     needed = required_operands(setup.node)
     largest = max(spec.edge ** len(axes) for axes in spec.operands)
     sizes = [*(spec.edge ** len(axes) for axes in spec.operands), spec.elements]
-    blank = setup.floats.add(np.zeros(largest))
+    blank = setup.floats.add(np.full(largest, neutral(setup.node)))
     if spec.contracts:
         plan = contraction_plan(spec, setup.ints)
     else:
@@ -211,8 +211,8 @@ _BOTH, _SECOND, _PUT = range(3)
 _TILE_BINARY = slots(
     latency="p0",  # cycles until a value shows
     interval="p1",  # clocks from token to token
-    tiles="p2",  # in the integers: whether it contracts, its plan, which function, where zeros
-    # are, and the numbers in the left operand, the right one and the result
+    tiles="p2",  # in the integers: whether it contracts, its plan, which function, what an absent
+    # tile is, and the numbers in the left operand, the right one and the result
     strict="p3",  # as the reference machine: two empty operands are an error
     needed="p4",  # operands without which there is no result: 1 left, 2 right
     pool="p5",  # where tiles of the result's size are free; 0: it is a number

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.dataflow.samml.operands import required_operands
+from engine.dataflow.samml.operands import neutral, required_operands
 from engine.dataflow.sim.compiled.cache import kernel
 from engine.dataflow.sim.compiled.functions import (
     ADD,
@@ -94,6 +94,7 @@ def _operation(setup: Setup) -> dict[str, float]:
         "interval": timing.interval,
         "operation": BINARY[fn],
         "strict": empty_is_zero,
+        "neutral": neutral(setup.node),
         "needed": 0 if empty_is_zero else ("a" in needed) + 2 * ("b" in needed),
     }
 
@@ -105,6 +106,7 @@ _BINARY = TIMED.also(
     operation="p2",  # which function
     strict="p3",  # as the reference machine: two empty operands are an error
     needed="p4",  # operands without which there is no result: 1 left, 2 right
+    neutral="f0",  # what an absent operand is
     phase="s0",  # what comes next, one of those above
 )
 
@@ -119,7 +121,7 @@ def binary(node: Int, table: Int) -> Int:
     latency, interval, fn = nd.latency, nd.interval, nd.operation
     strict, needed = nd.strict, nd.needed
     f = s.floats
-    zero = np.float32(0)
+    absent = np.float32(nd.neutral)
     while True:
         if nd.phase == _SECOND:
             if not has(s, j):
@@ -132,8 +134,8 @@ def binary(node: Int, table: Int) -> Int:
                 return fail(nd, t, rule)
             nd.ht = 0
             if k == LEAF:
-                left = np.float32(nd.hf) if nd.hk == LEAF else zero
-                right = value(s, q, 0) if kj == LEAF else zero
+                left = np.float32(nd.hf) if nd.hk == LEAF else absent
+                right = value(s, q, 0) if kj == LEAF else absent
                 nd.hf = apply(fn, left, right)
                 nd.ht = t + latency
             nd.hk = k
@@ -177,16 +179,16 @@ def binary(node: Int, table: Int) -> Int:
             v = slot(s, o)
             z = LEAF | SLOPE | STEP | MEM | RING
             if m == 1:
-                f[v] = apply(fn, f[u] if k == LEAF else zero, f[w] if kj == LEAF else zero)
+                f[v] = apply(fn, f[u] if k == LEAF else absent, f[w] if kj == LEAF else absent)
             elif k == LEAF and x & STEP:
                 if kj == LEAF and y & STEP:
                     slices(fn, view(f, v, m), view(f, u, m), view(f, w, m))
                 else:
-                    slice_left(fn, view(f, v, m), view(f, u, m), f[w] if kj == LEAF else zero)
+                    slice_left(fn, view(f, v, m), view(f, u, m), f[w] if kj == LEAF else absent)
             elif kj == LEAF and y & STEP:
-                slice_right(fn, view(f, v, m), f[u] if k == LEAF else zero, view(f, w, m))
+                slice_right(fn, view(f, v, m), f[u] if k == LEAF else absent, view(f, w, m))
             else:
-                f[v] = apply(fn, f[u] if k == LEAF else zero, f[w] if kj == LEAF else zero)
+                f[v] = apply(fn, f[u] if k == LEAF else absent, f[w] if kj == LEAF else absent)
                 z = LEAF | SLOPE | MEM | RING
         else:
             z, v = z | SLOPE | (x & STEP if z != EMPTY else 0), u if z != EMPTY else 0

@@ -48,7 +48,8 @@ def array(scene: Scene) -> str:
 @teller("binary")
 def binary(scene: Scene) -> str:
     """A function of two values."""
-    sign = SIGNS.get(str(scene.node.params["fn"]), str(scene.node.params["fn"]))
+    name = str(scene.node.params["fn"])
+    sign = SIGNS.get(name, name)
     said = []
     results = scene.results
     for a, b in scene.rounds():
@@ -60,9 +61,11 @@ def binary(scene: Scene) -> str:
         elif result == "N":
             said.append("an operand it needs is absent: put N")
         else:
-            terms = [number(x) if is_number(x) else "0 (absent)" for x in (a, b)]
+            none = "absent" if name == "max" else "0 (absent)"
+            terms = [number(x) if is_number(x) else none for x in (a, b)]
             done = f" = {result}" if result else ""
-            said.append(f"computed {terms[0]} {sign} {terms[1]}{done}")
+            made = f"max({', '.join(terms)})" if name == "max" else f" {sign} ".join(terms)
+            said.append(f"computed {made}{done}")
     return "; ".join(said)
 
 
