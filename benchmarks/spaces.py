@@ -29,7 +29,7 @@ from engine.dataflow.sim.machine import Machine
 from engine.dataflow.sim.program_runs import simulate
 from engine.errors import FuseloomError
 from engine.program import Program, StoredTensor, parse
-from engine.program.storage import check_data
+from engine.program.inputs import check_data
 
 Matrix = npt.NDArray[np.bool_]
 Key = tuple[str, str]

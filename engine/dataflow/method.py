@@ -37,7 +37,8 @@ from engine.dataflow.space.scheduled import scheduled
 from engine.dataflow.space.shared import Shared
 from engine.dataflow.space.ways import Later, Way, Ways
 from engine.errors import AbandonedError, FuseloomError, ProgramError
-from engine.program.storage import StoredTensor, check_data
+from engine.program.inputs import check_data
+from engine.program.storage import StoredTensor
 from engine.program.types import Program, Statement
 from engine.results.method import Budget, Cost, Deferred, Floats, Part, Refusal, name_of
 from engine.results.places import MOST_PLACES, Places, Units

@@ -20,7 +20,7 @@ from engine.dataflow.sim.machine import Machine
 from engine.display import bar, shown, table
 from engine.errors import DataError, FuseloomError
 from engine.program.formats import suggestion
-from engine.program.storage import check_data
+from engine.program.inputs import check_data
 from engine.results.text_table import Align, Column, text_table
 
 CAPACITIES = tuple(2**k for k in range(1, 13))

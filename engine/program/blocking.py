@@ -173,8 +173,8 @@ def settle(
     for n, tensor in enumerate(tensors):
         if tensor.made is not None and len(dims[tensor.name]) > 2:
             raise BlockConflictError(
-                f"{tensor.name} says where an index lies by others, and {len(dims[tensor.name])} of "
-                "them are blocked",
+                f"{tensor.name} says where an index lies by others, and "
+                f"{len(dims[tensor.name])} of them are blocked",
                 "a block has at most two dimensions: leave one unblocked ('block b over ...')",
                 "tensor",
                 n,

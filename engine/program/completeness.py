@@ -54,8 +54,8 @@ def presences(program: Program) -> dict[str, Presence]:
     =================  ============================================================================
 
     A product with tensors that only say where others are read, and leave no place out, is whole if
-    the others are.  A reduction leaves free what was.  Whole is a tensor of which all operands are; of a sum, one
-    is enough that has all indices, or several that have them together.
+    the others are.  A reduction leaves free what was.  Whole is a tensor of which all operands are;
+    of a sum, one is enough that has all indices, or several that have them together.
 
     Examples
     --------

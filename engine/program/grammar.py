@@ -6,14 +6,15 @@ import math
 from dataclasses import replace
 from functools import cache
 from importlib.resources import files
-from typing import Any, TypeAlias, cast
+from typing import Any, cast
 
 from lark import Lark, Token, Transformer, v_args
-from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken, VisitError
+from lark.exceptions import UnexpectedInput, VisitError
 
 from engine.errors import FuseloomError, ParseError
 from engine.program.formats import suggestion
 from engine.program.limits import MAX_DIMENSION, MAX_NESTING, MAX_STATEMENTS, MAX_TEXT_CHARS
+from engine.program.positions import Positions, entry_at, plain_indices, refused_target, total
 from engine.program.syntax import (
     Binary,
     BlockSyntax,
@@ -39,10 +40,10 @@ from engine.program.syntax import (
     Word,
 )
 from engine.program.types import Op
+from engine.program.unexpected import explained, refuse
 
 _OF_ONE = (Op.RELU, Op.EXP, Op.LOG, Op.SQRT, Op.RSQRT, Op.SIGMOID, Op.TANH, Op.GELU, Op.ABS)
 FUNCTIONS = {op.value: op for op in (*_OF_ONE, Op.RESHAPE)}
-Positions: TypeAlias = tuple[Word | Position, ...]
 REDUCTIONS = {"max": Op.MAX, "min": Op.MAX, "sum": Op.SUM}
 EXTREMES = ("max", "min")  # of several operands, too; a minimum is the maximum of what is negated
 GATHERS = {"concat": Op.CONCAT, "product": Op.MUL}
@@ -66,7 +67,7 @@ def parse_syntax(text: str) -> ProgramSyntax:
     try:
         tree = _parser().parse(text.removeprefix("\ufeff") + "\n")
     except UnexpectedInput as problem:
-        raise _explained(problem) from None
+        raise explained(problem) from None
     except VisitError as problem:
         if isinstance(problem.orig_exc, FuseloomError):
             raise problem.orig_exc from None
@@ -104,14 +105,10 @@ def _word(token: Token) -> Word:
     return Word(str(token), _place(token))
 
 
-def _refuse(message: str, hint: str, place: Place) -> ParseError:
-    return ParseError(message, hint=hint, line=place[0], column=place[1])
-
-
 def _deeper(place: Place, *children: Expression) -> int:
     depth = 1 + max(child.depth for child in children)
     if depth > MAX_NESTING:
-        raise _refuse(
+        raise refuse(
             f"the expression is nested more than {MAX_NESTING} deep",
             "split it into several statements",
             place,
@@ -121,7 +118,7 @@ def _deeper(place: Place, *children: Expression) -> int:
 
 def _number(value: float, place: Place, depth: int = 1) -> Constant:
     if not math.isfinite(value):
-        raise _refuse("a constant is too large for a number", "constants are finite", place)
+        raise refuse("a constant is too large for a number", "constants are finite", place)
     return Constant(value, place, depth)
 
 
@@ -170,12 +167,12 @@ class _Builder(Transformer[Token, Any]):
         position: Word | Position,
     ) -> MadeSyntax:
         if not isinstance(shape, ShapeSyntax):
-            raise _refuse(
+            raise refuse(
                 f"{name} has indices, and so is a tensor",
                 f"say how it is stored, e.g. {name}[i,j]: 8x8 csr where j = i",
                 _place(name),
             )
-        words = _plain_indices(indices, f"the declaration of {name}")
+        words = plain_indices(indices, f"the declaration of {name}")
         if isinstance(position, Word):
             position = Position(((1, position),), 0, position.place)
         return MadeSyntax(_word(name), words, shape, _word(target), position)
@@ -230,9 +227,9 @@ class _Builder(Transformer[Token, Any]):
 
     def statement(self, target: Read | Located, expression: Expression) -> StatementSyntax:
         if isinstance(target, Located):
-            raise _refused_target(target)
+            raise refused_target(target)
         if isinstance(expression, Constant):
-            raise _refuse(
+            raise refuse(
                 "a statement must read a tensor, this one is only a number",
                 "give the constant as a scalar input, e.g. 's: scalar'",
                 expression.place,
@@ -253,32 +250,14 @@ class _Builder(Transformer[Token, Any]):
         return tuple(x for x in positions if x is not None)
 
     def position(self, *terms: Position) -> Word | Position:
-        (first, *rest) = terms
-        if rest and (listed := next((t for t in terms if t.entries is not None), None)):
-            raise _refuse(
-                "an entry of a list is an index by itself",
-                "add to the entries in the declaration of the list",
-                listed.place,
-            )
-        if first.entries is not None:
-            return first
-        found: dict[str, tuple[int, Word]] = {}
-        for term in terms:
-            for coefficient, word in term.terms:
-                before = found.get(word.text, (0, word))
-                found[word.text] = (before[0] + coefficient, before[1])
-        kept = tuple(pair for pair in found.values() if pair[0])
-        offset = sum(t.offset for t in terms)
-        if len(kept) == 1 and kept[0][0] == 1 and not offset:
-            return kept[0][1]
-        return Position(kept, offset, first.place)
+        return total(terms)
 
     def more(self, term: Position) -> Position:
         return term
 
     def less(self, term: Position) -> Position:
         if term.entries is not None:
-            raise _refuse(
+            raise refuse(
                 "an entry of a list is an index by itself", "negate no entries", term.place
             )
         terms = tuple((-coefficient, word) for coefficient, word in term.terms)
@@ -295,10 +274,10 @@ class _Builder(Transformer[Token, Any]):
         return Position(((_integer(str(digits)), _word(name)),), 0, _place(left))
 
     def entry_of(self, name: Token, at: Word | Position) -> Position:
-        return _entry(_word(name), at, _place(name))
+        return entry_at(_word(name), at, _place(name))
 
     def entry_here(self, entries: tuple[int, ...], at: Word | Position) -> Position:
-        return _entry(entries, at, at.place)
+        return entry_at(entries, at, at.place)
 
     def number(self, digits: Token) -> Constant:
         return _number(float(digits), _place(digits))
@@ -321,13 +300,13 @@ class _Builder(Transformer[Token, Any]):
     def div(self, left: Expression, right: Expression) -> Expression:
         match left, right:
             case _, Constant(0.0):
-                raise _refuse("division by zero", "divide by a non-zero constant", right.place)
+                raise refuse("division by zero", "divide by a non-zero constant", right.place)
             case Constant(a), Constant(b):
                 return _number(a / b, left.place)
             case _, Constant(divisor):
                 return _unary(Op.SCALE, 1.0 / divisor, left, left.place)
             case Constant(), _:
-                raise _refuse(
+                raise refuse(
                     "a number cannot be divided by a tensor",
                     "declare a scalar input that holds the number and divide that",
                     left.place,
@@ -358,38 +337,38 @@ class _Builder(Transformer[Token, Any]):
     def call(self, name: Token, operand: Expression) -> Expression:
         place = _place(name)
         if name in REDUCTIONS:
-            raise _refuse(
+            raise refuse(
                 f"{name} does not say which index it reduces",
                 f"name the index, e.g. {name}[m] S[i,m]",
                 place,
             )
         if name in GATHERS:
-            raise _refuse(f"{name} of one tensor", _GATHER_HINTS[str(name)], place)
+            raise refuse(f"{name} of one tensor", _GATHER_HINTS[str(name)], place)
         if name not in FUNCTIONS:
-            raise _refuse(
+            raise refuse(
                 f"no function is called {str(name)!r}", suggestion(name, list(FUNCTIONS)), place
             )
         if isinstance(operand, Constant):
-            raise _refuse(f"{name} of a number", "write the value itself", operand.place)
+            raise refuse(f"{name} of a number", "write the value itself", operand.place)
         return _unary(FUNCTIONS[name], None, operand, place)
 
     def reduce(self, name: Token, indices: Positions, operand: Expression) -> Expression:
         place = _place(name)
-        bound = _plain_indices(indices, f"{name}[...]")
+        bound = plain_indices(indices, f"{name}[...]")
         if name in FUNCTIONS:
-            raise _refuse(
+            raise refuse(
                 f"{name} reduces no index", f"write its argument in parentheses: {name}(...)", place
             )
         if name in GATHERS:
-            raise _refuse(f"{name} of one tensor", _GATHER_HINTS[str(name)], place)
+            raise refuse(f"{name} of one tensor", _GATHER_HINTS[str(name)], place)
         if name not in REDUCTIONS:
-            raise _refuse(
+            raise refuse(
                 f"no reduction is called {str(name)!r}",
                 "put an operator between the two tensors, or reduce with max[...] or sum[...]",
                 place,
             )
         if isinstance(operand, Constant):
-            raise _refuse(f"{name} of a number", "write the value itself", operand.place)
+            raise refuse(f"{name} of a number", "write the value itself", operand.place)
         least = name == "min"
         taken = _negated(operand) if least else operand
         made = Reduce(REDUCTIONS[name], bound, taken, place, _deeper(place, taken), str(name))
@@ -397,70 +376,31 @@ class _Builder(Transformer[Token, Any]):
 
     def gather(self, name: Token, indices: Positions | None, *operands: Expression) -> Expression:
         place = _place(name)
-        brackets = None if indices is None else _plain_indices(indices, f"{name}[...]")
+        brackets = None if indices is None else plain_indices(indices, f"{name}[...]")
         if name in EXTREMES:
             return _extreme(str(name), brackets, operands, place)
         if name not in GATHERS:
-            raise _refuse(
+            raise refuse(
                 f"{str(name)!r} does not take several operands",
                 f"known: {', '.join((*GATHERS, *EXTREMES))}",
                 place,
             )
         op = GATHERS[str(name)]
         if len(brackets or ()) != (op is Op.CONCAT):
-            raise _refuse(
+            raise refuse(
                 f"{name} names {len(brackets or ())} indices in brackets",
                 _GATHER_HINTS[str(name)],
                 place,
             )
         for operand in operands:
             if isinstance(operand, Constant):
-                raise _refuse(
+                raise refuse(
                     f"an operand of {name} is only a number",
                     "declare a tensor that holds it",
                     operand.place,
                 )
         axis = brackets[0] if brackets else None
         return Gather(op, axis, operands, place, _deeper(place, *operands))
-
-
-def _plain_indices(positions: Positions, where: str) -> tuple[Word, ...]:
-    for position in positions:
-        if isinstance(position, Position):
-            raise _refuse(
-                f"{where} names its indices", "write one name per index, e.g. [i,j]", position.place
-            )
-    return tuple(x for x in positions if isinstance(x, Word))
-
-
-def _entry(entries: Word | tuple[int, ...], at: Word | Position, place: Place) -> Position:
-    if isinstance(at, Word):
-        return Position(((1, at),), 0, place, entries)
-    if at.entries is not None:
-        raise _refuse(
-            "a list at the entries of a list",
-            "declare one list that holds the entries themselves",
-            at.place,
-        )
-    return Position(at.terms, at.offset, place, entries)
-
-
-def _refused_target(target: Located) -> ParseError:
-    """Only plain indices are assigned; the way out is a product with what is made."""
-    place = next((x.place for x in target.positions if isinstance(x, Position)), None)
-    if place is None:
-        return _refuse(
-            f"an index occurs twice in the result {target.name}",
-            "results have an index per dimension; to write a diagonal, multiply by a tensor that "
-            "holds it, e.g. D[i,j]: 8x8 csr where j = i, then Y[i,j] = x[i] * D[i,j]",
-            target.place,
-        )
-    return _refuse(
-        f"the result {target.name} has something else than a plain index",
-        "multiply by a tensor that says where results go, e.g. S[i,j]: 4x8 csr where j = 2*i, "
-        "then Y[j] = x[i] * S[i,j]",
-        place,
-    )
 
 
 def _negated(operand: Expression) -> Expression:
@@ -477,7 +417,7 @@ def _extreme(
 ) -> Expression:
     """The largest or least of several operands; numbers act on the elements that there are."""
     if brackets is not None:
-        raise _refuse(
+        raise refuse(
             f"{name}[...] reduces one operand, here are {len(operands)}",
             f"write {name}({name}[{', '.join(x.text for x in brackets) or 'j'}] A, ...), or no "
             "brackets: " + f"{name}(A[i,j], B[i,j])",
@@ -493,7 +433,7 @@ def _extreme(
         made = Binary(Op.MAXIMUM, made, other, place, _deeper(place, made, other), name)
     if numbers:
         bound = -min(numbers) if least else max(numbers)
-        made = _unary(Op.AT_LEAST, bound, made, place)
+        made = _unary(*((Op.AT_LEAST, bound) if bound else (Op.RELU, None)), made, place)
     return _negated(made) if least else made
 
 
@@ -501,49 +441,3 @@ _GATHER_HINTS = {
     "concat": "name the index along which to put the operands: concat[c](A[i,c], B[i,c])",
     "product": "give all factors: product(A[i,k], B[k,j], C[j,l])",
 }
-
-_PLAIN_WORDS = {
-    "NAME": "a name",
-    "NUMBER": "a number",
-    "INT": "a whole number",
-    "DIMENSIONS": "dimensions such as 34x16",
-    "_NL": "the end of the line",
-    "COLON": "':'",
-    "COMMA": "','",
-    "EQUAL": "'='",
-    "LSQB": "'['",
-    "RSQB": "']'",
-    "LPAR": "'('",
-    "RPAR": "')'",
-    "PLUS": "'+'",
-    "MINUS": "'-'",
-    "STAR": "'*'",
-    "SLASH": "'/'",
-    "$END": "the end of the text",
-}
-
-
-def _plain(terminals: set[str]) -> str:
-    if {"PLUS", "STAR", "MINUS", "SLASH"} <= terminals:
-        terminals = terminals - {"PLUS", "STAR", "MINUS", "SLASH"} | {"an operator"}
-    words = sorted(
-        (_PLAIN_WORDS.get(t, t if " " in t else f"'{t.lower()}'") for t in terminals - {"COMMENT"}),
-        key=lambda word: (word.startswith("'"), word),
-    )
-    return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " or " + words[-1]
-
-
-def _explained(problem: UnexpectedInput) -> ParseError:
-    """A lark error in plain words."""
-    if isinstance(problem, UnexpectedToken):
-        found = f"{str(problem.token)[:40]!r} is not expected here"
-        if problem.token.type in ("_NL", "$END"):
-            found = "the line ends too early"
-        expected = set(problem.accepts or problem.expected)
-    elif isinstance(problem, UnexpectedCharacters):
-        found = f"the character {problem.char!r} has no meaning here"
-        expected = set(problem.allowed or ())
-    else:
-        found, expected = "the text ends too early", set()
-    hint = f"here can stand {_plain(expected)}" if expected else "see the language reference"
-    return _refuse(found, hint, (max(problem.line, 1), max(problem.column, 1)))

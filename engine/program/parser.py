@@ -81,6 +81,27 @@ def parse(text: str, source: str | None = None) -> Program:
         ) from None
 
 
+def parse_relation(text: str, rank: int) -> Relation:
+    """What follows ``where`` in the declaration of a made tensor, its dimensions called d0, d1, ...
+
+    Raises
+    ------
+    FuseloomError
+        If that is no such text.
+
+    Examples
+    --------
+    >>> parse_relation("d2 = 2*d0 + d1", 3)
+    Relation(target=2, terms=((0, 2), (1, 1)), offset=0, entries=None)
+    """
+    names = ",".join(f"d{k}" for k in range(rank))
+    sizes = "x".join("1" * rank) or "1"
+    lines = parse_syntax(f"S[{names}]: {sizes} csf where {text}").lines
+    if len(lines) != 1 or not isinstance(lines[0], MadeSyntax):
+        raise ProgramError(f"{text[:40]!r} says not where an index lies", hint="e.g. 'd1 = 2*d0'")
+    return _relation(lines[0], {})
+
+
 def _program(syntax: ProgramSyntax) -> Program:
     places: dict[tuple[str | int, ...], Place] = {("program",): (1, 1)}
     if syntax.name is not None:

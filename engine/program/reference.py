@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from engine.program.inputs import check_data
 from engine.program.late import Late
 from engine.program.sparse_reference import (
     Evaluated,
@@ -24,7 +25,7 @@ from engine.program.sparse_reference import (
     sparse_product,
     spreads,
 )
-from engine.program.storage import StoredTensor, check_data
+from engine.program.storage import StoredTensor
 from engine.program.types import Access, BroadcastAdd, Op, Program, Statement, Tensor
 
 special = Late("scipy.special")
@@ -65,7 +66,7 @@ def evaluate(program: Program, data: Mapping[str, Any]) -> Evaluated:
     Parameters
     ----------
     data : mapping
-        Inputs as :func:`~engine.program.storage.check_data` takes them.
+        Inputs as :func:`~engine.program.inputs.check_data` takes them.
 
     Returns
     -------

@@ -10,8 +10,9 @@ import numpy as np
 
 from engine.errors import DataError
 from engine.program.arrays import read_npz
+from engine.program.inputs import made_tensor
 from engine.program.levels import arrays_of
-from engine.program.storage import StoredTensor, made_tensor
+from engine.program.storage import StoredTensor
 from engine.program.types import Program
 
 

@@ -67,6 +67,9 @@ def _blocks(tensor: Tensor) -> str:
     return f"blocked over {over}" if fmt.blocked else "not blocked"
 
 
+_OUTER = {Op.MAXIMUM: "maximum"}
+
+
 def _joined(s: Statement) -> str:
     """Two operands as the text joins them."""
     left, right = s.operands
@@ -273,6 +276,8 @@ class Checker:
             )
         if s.constant is not None and not math.isfinite(s.constant):
             raise self._error(f"the constant of {s.out} is not finite", "use a finite number", at)
+        if s.op is Op.AT_LEAST and s.constant == 0:
+            raise self._error(f"{s.out} is at least 0, which is relu", "write relu", at)
         self._check_tensor_name(s.out.tensor, at)
         if self.producers[s.out.tensor] != n:
             first = self.places.get(("access", self.producers[s.out.tensor], 0))
@@ -444,7 +449,7 @@ class Checker:
         left, right = (set(a.indices) for a in s.operands)
         if left - right and right - left:
             raise self._error(
-                f"{_joined(s)} is an outer {'maximum' if s.op is Op.MAXIMUM else 'sum'}: each operand "
+                f"{_joined(s)} is an outer {_OUTER.get(s.op, 'sum')}: each operand "
                 "lacks an index of the other, so neither says which elements exist",
                 "write 'option broadcast_add dense', or multiply one by a dense tensor of ones",
                 ("access", n, 0),

@@ -27,24 +27,24 @@ def absent_as(array: np.ndarray, value: float) -> np.ndarray:
 @pytest.mark.parametrize("broadcast", ["sparse", "dense"])
 def test_an_absent_operand_is_no_rival(schedule: str, broadcast: str) -> None:
     rng = np.random.default_rng(4)
-    A, B = (rng.normal(size=(3, 4)) * (rng.random((3, 4)) < 0.5) for _ in "AB")
-    A[1] = 0
-    b = np.array([0.5, -3.0, 0.0])
+    a, b = (rng.normal(size=(3, 4)) * (rng.random((3, 4)) < 0.5) for _ in "AB")
+    a[1] = 0
+    row = np.array([0.5, -3.0, 0.0])
     program = fl.parse(f"option broadcast_add {broadcast}\n{TEXT}")
-    run = fl.simulate(fl.compile(program, schedule), {"A": A, "B": B, "b": b})
+    run = fl.simulate(fl.compile(program, schedule), {"A": a, "B": b, "b": row})
     assert run.check().ok
     got = {name: tensor.to_dense() for name, tensor in run.results.items()}
-    there = (A != 0) | (B != 0)
-    larger = np.maximum(absent_as(A, -np.inf), absent_as(B, -np.inf))
-    smaller = np.minimum(absent_as(A, np.inf), absent_as(B, np.inf))
+    there = (a != 0) | (b != 0)
+    larger = np.maximum(absent_as(a, -np.inf), absent_as(b, -np.inf))
+    smaller = np.minimum(absent_as(a, np.inf), absent_as(b, np.inf))
     np.testing.assert_allclose(got["T"], np.where(there, larger, 0), rtol=1e-6)
     np.testing.assert_allclose(got["U"], np.where(there, smaller, 0), rtol=1e-6)
-    rows = np.broadcast_to(absent_as(b, -np.inf)[:, None], A.shape)
-    there = (A != 0) | ((b != 0)[:, None] if broadcast == "dense" else False)
-    larger = np.maximum(absent_as(A, -np.inf), rows)
+    rows = np.broadcast_to(absent_as(row, -np.inf)[:, None], a.shape)
+    there = (a != 0) | ((row != 0)[:, None] if broadcast == "dense" else False)
+    larger = np.maximum(absent_as(a, -np.inf), rows)
     np.testing.assert_allclose(got["V"], np.where(there, larger, 0), rtol=1e-6)
-    np.testing.assert_allclose(got["W"], np.where(A != 0, np.minimum(A, 0.5), 0), rtol=1e-6)
-    least = absent_as(A, np.inf).min(axis=1)
+    np.testing.assert_allclose(got["W"], np.where(a != 0, np.minimum(a, 0.5), 0), rtol=1e-6)
+    least = absent_as(a, np.inf).min(axis=1)
     np.testing.assert_allclose(got["m"], np.where(np.isfinite(least), least, 0), rtol=1e-6)
 
 
@@ -71,17 +71,17 @@ def test_absent_blocks_are_no_rivals() -> None:
         "A: 4x4 csr block 2\nB: 4x4 csr block 2\nT[i,j] = max(A[i,j], B[i,j])\n"
         "U[i,j] = min(A[i,j], B[i,j])"
     )
-    A, B = np.zeros((4, 4)), np.zeros((4, 4))
-    A[:2, :2], B[:2, :2] = [[-1, 2], [0, 4]], [[3, -4], [-5, 0]]
-    A[:2, 2:], B[2:, :2] = -6, 7
+    a, b = np.zeros((4, 4)), np.zeros((4, 4))
+    a[:2, :2], b[:2, :2] = [[-1, 2], [0, 4]], [[3, -4], [-5, 0]]
+    a[:2, 2:], b[2:, :2] = -6, 7
     for engine in ("interpreter", "compiled"):
-        run = fl.simulate(fl.compile(program), {"A": A, "B": B}, engine=engine)
+        run = fl.simulate(fl.compile(program), {"A": a, "B": b}, engine=engine)
         assert run.check().ok
-        alone = A + B
+        alone = a + b
         both = np.s_[:2, :2]
         for name, function in (("T", np.maximum), ("U", np.minimum)):
             wanted = alone.copy()
-            wanted[both] = function(A[both], B[both])
+            wanted[both] = function(a[both], b[both])
             np.testing.assert_array_equal(run.results[name].to_dense(), wanted)
 
 

@@ -67,6 +67,7 @@ def programs(draw: st.DrawFn) -> Program:
         ):
             op, operands, keep = Op.EXP, operands[:1], list(operands[0].indices)
         constant = draw(CONSTANTS) if op.takes_constant else None
+        constant = constant or 1.0 if op is Op.AT_LEAST else constant
         name = f"T{n}"
         axes[name] = tuple(keep)
         shape = tuple(SIZES[x] for x in keep)

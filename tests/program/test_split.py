@@ -40,7 +40,7 @@ def lines(text: str) -> list[str]:
         ("T[i,j] = max(A[i,j], B[i,j])", Op.MAXIMUM, None),
         ("T[i,j] = max(A[i,j], b[j])", Op.MAXIMUM, None),
         ("T[i] = max(b[i], 1, -2)", Op.AT_LEAST, 1.0),
-        ("T[i] = max(0, b[i])", Op.AT_LEAST, 0.0),
+        ("T[i] = max(0, b[i])", Op.RELU, None),
         ("T[i] = b[i] * max(2, 3)", Op.SCALE, 3.0),
         ("T[i] = b[i] * min(2, 3)", Op.SCALE, 2.0),
         ("T[i] = 0.125 * b[i]", Op.SCALE, 0.125),

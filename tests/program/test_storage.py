@@ -14,8 +14,6 @@ from engine.program import (
     Format,
     StoredTensor,
     Tensor,
-    check_data,
-    parse,
 )
 from tests.program.matrices import ARRAY, CSR, DCSR, C, D, S, compressed
 
@@ -135,23 +133,3 @@ def test_size_is_checked_before_allocation() -> None:
     for fmt in (Format.dense(3), Format((D, D, C), (0, 1, 2)), Format((C, D, D), (0, 1, 2))):
         with pytest.raises(DataError, match=r"takes at least .* the limit is 8,589,934,592 bytes"):
             StoredTensor.from_coo(Tensor("A", (huge, huge, huge), fmt), [[0, 0, 0]], [1])
-
-
-def test_check_data_converts_and_refuses() -> None:
-    program = parse("A: 3x4 csr\nx: 4 dense\ny[i] = A[i,j] * x[j]")
-    x = np.arange(4)
-    other = StoredTensor.from_dense(Tensor("Q", (3, 4), Format.dense(2)), ARRAY)
-    for a in (ARRAY, scipy.sparse.csc_array(ARRAY), other, StoredTensor.from_dense(CSR, ARRAY)):
-        data = check_data(program, {"x": x, "A": a})
-        assert list(data) == ["A", "x"]
-        assert data["A"].tensor == program.tensor("A")
-        np.testing.assert_array_equal(data["A"].to_dense(), ARRAY)
-    for bad, message in [
-        ({"x": x}, "input A are missing"),
-        ({"x": x, "A": ARRAY, "y": x}, "'y' is computed"),
-        ({"x": x, "A": ARRAY, "z": x}, "no input is called 'z'"),
-        ({"x": x, "A": x}, "has shape 3x4"),
-        ({"x": other, "A": ARRAY}, "its data 3x4"),
-    ]:
-        with pytest.raises(DataError, match=message):
-            check_data(program, bad)

@@ -17,8 +17,8 @@ from engine.dataflow.sim.program_runs import simulate
 from engine.errors import FuseloomError, ProgramError
 from engine.program import Program, parse
 from engine.program.completeness import complete_levels, presences
+from engine.program.inputs import check_data
 from engine.program.reference import evaluate
-from engine.program.storage import check_data
 from tests.property.programs import Maker
 from tests.property.programs.filling import data_of
 

@@ -16,7 +16,7 @@ from engine.dataflow.cost.estimate import estimate_region
 from engine.dataflow.cost.exact.execution import Budget, Memo, execute
 from engine.dataflow.cost.exact.patterns import Patterns
 from engine.dataflow.sim.program_runs import simulate
-from engine.program.storage import check_data
+from engine.program.inputs import check_data
 from tests.property.programs import Case
 from tests.property.test_everything_at_once import draw
 

@@ -29,9 +29,10 @@ from engine.dataflow.samml.graph import Graph
 from engine.dataflow.sim.machine import Machine
 from engine.errors import DataError
 from engine.program.dense_levels import all_compressed
+from engine.program.inputs import check_data
 from engine.program.levels import stored_shape
 from engine.program.relayout import reshaped
-from engine.program.storage import StoredTensor, check_data
+from engine.program.storage import StoredTensor
 from engine.program.stored_views import resolve_view
 from engine.program.tile_arrays import grid_shape
 from engine.program.types import Program

@@ -26,10 +26,11 @@ from engine.dataflow.sim.trace import Trace
 from engine.dataflow.sim.work import measured_work
 from engine.display import shown, tag
 from engine.errors import SimulationError
+from engine.program.inputs import check_data
 from engine.program.reference import evaluate
 from engine.program.relayout import reshaped
 from engine.program.sparse_reference import Masked
-from engine.program.storage import StoredTensor, check_data
+from engine.program.storage import StoredTensor
 from engine.program.types import Op, Program
 from engine.results.check import Check
 from engine.results.display import figures_html

@@ -31,7 +31,7 @@ from engine.errors import DataError
 from engine.models import DATASETS, MODELS
 from engine.program import Program, StoredTensor, regular_files
 from engine.program.formats import suggestion
-from engine.program.storage import check_data
+from engine.program.inputs import check_data
 from engine.results.record import DataSource
 
 MOST_VALUES = 10_000

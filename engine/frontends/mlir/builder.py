@@ -7,12 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from engine.errors import ProgramError
+from engine.errors import FuseloomError, ProgramError
 from engine.frontends.mlir.expressions import refuse_meaning
 from engine.frontends.mlir.imported import ImportedMlir
 from engine.frontends.mlir.values import Data, Size, View
 from engine.program.formats import Format, suggestion
 from engine.program.limits import MAX_NAME_CHARS, MAX_STATEMENTS
+from engine.program.parser import parse_relation
+from engine.program.relations import Relation
 from engine.program.storage import StoredTensor
 from engine.program.syntax import Place
 from engine.program.types import Access, BroadcastAdd, Op, Program, Statement, Tensor
@@ -26,6 +28,22 @@ class _Input:
     place: Place
     argument: tuple[str, int] | None = None
     data: Data | None = None
+    where: str | None = None
+
+    def relation(self) -> Relation | None:
+        """What a made tensor holds.
+
+        Raises
+        ------
+        ProgramError
+            If the text does not say it.
+        """
+        if self.where is None:
+            return None
+        try:
+            return parse_relation(self.where, len(self.sizes))
+        except FuseloomError as problem:
+            raise refuse_meaning(problem.message, problem.hint or "", self.place) from None
 
 
 @dataclass(frozen=True)
@@ -77,11 +95,12 @@ class Builder:
         fmt: Format | None,
         place: Place,
         origin: tuple[str, int],
+        where: str | None = None,
     ) -> View:
-        """The input that an argument of a function is."""
+        """The input that an argument of a function is; ``where`` says what it holds."""
         made = self.name(name)
         fmt = fmt or Format.dense(len(sizes))
-        self.inputs[made] = _Input(sizes, fmt, place, argument=origin)
+        self.inputs[made] = _Input(sizes, fmt, place, argument=origin, where=where)
         return View(made, tuple(range(len(sizes))), sizes)
 
     def constant(self, data: Data) -> View:
@@ -143,7 +162,12 @@ class Builder:
         self._given(shapes, inputs)
         places: dict[tuple[str | int, ...], Place] = {}
         tensors = [
-            Tensor(n, self._shape(n, inputs[n].sizes, inputs[n].place), inputs[n].format)
+            Tensor(
+                n,
+                self._shape(n, inputs[n].sizes, inputs[n].place),
+                inputs[n].format,
+                inputs[n].relation(),
+            )
             for n in names
         ]
         for n, tensor in enumerate(tensors):

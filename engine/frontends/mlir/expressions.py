@@ -133,7 +133,7 @@ def _div(a: Node, b: Node) -> Node:
             return Num(x / y)
         case node, Num(y):
             return _scaled(node, 1.0 / y)
-        case Num(1.0), Raw("sqrt", (x,)):
+        case Num(1.0), Apply(Op.SQRT, (x,)):
             return _made(Op.RSQRT, x)
         case Num(1.0), Apply(Op.SHIFT, (Apply(Op.EXP, (negative,)),), 1.0):
             if isinstance(negative, Apply) and (negative.op, negative.constant) == (Op.SCALE, -1.0):
@@ -174,7 +174,40 @@ def _max(a: Node, b: Node) -> Node:
             return Num(max(x, y))
         case (Num(0.0), node) | (node, Num(0.0)):
             return _made(Op.RELU, node)
+        case (Num(x), node) | (node, Num(x)) if math.isfinite(x):
+            return _made(Op.AT_LEAST, node, constant=x)
     return _raw("max", a, b)
+
+
+def _min(a: Node, b: Node) -> Node:
+    """The maximum of what is negated, which is exact."""
+    match a, b:
+        case Num(x), Num(y):
+            return Num(min(x, y))
+        case (Num(x), node) | (node, Num(x)):
+            return _negated(_max(_negated(node), Num(-x)))
+    return _raw("min", a, b)
+
+
+def _negated(node: Node) -> Node:
+    return Num(-node.value) if isinstance(node, Num) else _scaled(node, -1.0)
+
+
+def as_maximum(node: Raw) -> Node:
+    """The larger, or smaller, of two elements as an operation of programs.
+
+    >>> as_maximum(Raw("max", (Arg(0), Arg(1)))).op
+    <Op.MAXIMUM: 'max()'>
+    """
+    a, b = node.operands
+    if node.name == "max":
+        return _made(Op.MAXIMUM, a, b)
+    return _negated(_made(Op.MAXIMUM, _negated(a), _negated(b)))
+
+
+def negated(node: Node) -> Node:
+    """A tree times -1."""
+    return _negated(node)
 
 
 def _select(condition: Node, yes: Node, no: Node) -> Node:
@@ -184,9 +217,11 @@ def _select(condition: Node, yes: Node, no: Node) -> Node:
         greater, smaller = (a, b) if condition.name == "greater" else (b, a)
         if (yes, no) == (greater, smaller):
             return _max(a, b)
+        if (yes, no) == (smaller, greater):
+            return _min(a, b)
     raise Unsupported(
-        "this arith.select is no maximum",
-        "of selections, relu and maximum are in the subset: select(x > y, x, y)",
+        "this arith.select is no maximum and no minimum",
+        "of selections, these are in the subset: select(x > y, x, y) and select(x < y, x, y)",
     )
 
 
@@ -232,12 +267,17 @@ _BINARY: Mapping[str, Callable[[Node, Node], Node]] = {
     "arith.maximumf": _max,
     "arith.maxnumf": _max,
     "arith.maxf": _max,
+    "arith.minimumf": _min,
+    "arith.minnumf": _min,
+    "arith.minf": _min,
 }
 _UNARY: Mapping[str, Callable[[Node], Node]] = {
     "math.exp": lambda x: _made(Op.EXP, x),
     "math.log": lambda x: _made(Op.LOG, x),
     "math.rsqrt": lambda x: _made(Op.RSQRT, x),
-    "math.sqrt": lambda x: _raw("sqrt", x),
+    "math.sqrt": lambda x: _made(Op.SQRT, x),
+    "math.tanh": lambda x: _made(Op.TANH, x),
+    "math.absf": lambda x: _made(Op.ABS, x),
     "math.erf": lambda x: _raw("erf", x),
     "arith.negf": lambda x: _scaled(x, -1.0),
     "arith.extf": lambda x: x,

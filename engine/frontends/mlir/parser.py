@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from engine.frontends.mlir.cursor import generic_form, refuse
 from engine.frontends.mlir.operations import OperationReader
 from engine.frontends.mlir.syntax import (
+    WHERE,
     Argument,
     File,
     Function,
@@ -73,6 +76,11 @@ class _Parser(OperationReader):
         self.skip_location()
 
     def _settings(self) -> None:
+        self.settings += self._strings()
+
+    def _strings(self) -> list[tuple[str, str, Place]]:
+        """Attributes of a dictionary that have a string for a value, with their places."""
+        found: list[tuple[str, str, Place]] = []
         self.need("{")
         first = True
         while not self.take("}"):
@@ -85,8 +93,9 @@ class _Parser(OperationReader):
             if not self.take("="):
                 continue
             if self.token.kind == "string":
-                self.settings.append((key, self.token.text[1:-1], self.place))
+                found.append((key, self.token.text[1:-1], self.place))
             self.skip_value()
+        return found
 
     # Functions.
 
@@ -105,11 +114,13 @@ class _Parser(OperationReader):
             if arguments or unnamed:
                 self.need(",", "',' or ')'")
             if self.token.kind == "ssa":
-                arguments.append(self._argument())
+                argument = self._argument()
+                told = {key: text for key, text, _ in self._strings()} if self.sees("{") else {}
+                arguments.append(replace(argument, where=told.get(WHERE)))
             else:
                 unnamed.append(self.place)
                 self.skip_value()
-            self.skip_dictionary()
+                self.skip_dictionary()
             self.skip_location()
         if self.take("->"):
             self._result_types()

@@ -10,8 +10,16 @@ from engine.frontends.mlir.expressions import ROOT_HALF
 from engine.program.formats import Format, LevelFormat, format_text
 from engine.program.types import Access, Op, Program, Statement
 
-_BINARY = {Op.MUL: "arith.mulf", Op.ADD: "arith.addf", Op.SUB: "arith.subf", Op.DIV: "arith.divf"}
-_FUNCTIONS = {Op.EXP: "math.exp", Op.LOG: "math.log", Op.RSQRT: "math.rsqrt"}
+_BINARY = {Op.MUL: "arith.mulf", Op.ADD: "arith.addf", Op.SUB: "arith.subf", Op.DIV: "arith.divf",
+           Op.MAXIMUM: "arith.maximumf"}  # fmt: skip
+_FUNCTIONS = {
+    Op.EXP: "math.exp",
+    Op.LOG: "math.log",
+    Op.SQRT: "math.sqrt",
+    Op.RSQRT: "math.rsqrt",
+    Op.TANH: "math.tanh",
+    Op.ABS: "math.absf",
+}
 MINUS_INFINITY = "0xFF800000"
 
 
@@ -171,7 +179,7 @@ def _body(s: Statement, name: str) -> list[str]:
 
     x = f"{name}.in0"
     match s.op:
-        case Op.MUL | Op.ADD | Op.SUB | Op.DIV:
+        case Op.MUL | Op.ADD | Op.SUB | Op.DIV | Op.MAXIMUM:
             for n in range(1, len(s.operands)):
                 x = add(f"{_BINARY[s.op]} {x}, {name}.in{n}")
         case Op.SCALE:
@@ -180,8 +188,10 @@ def _body(s: Statement, name: str) -> list[str]:
             x = add(f"arith.addf {x}, {number(s.constant or 0.0)}")
         case Op.RELU:
             x = add(f"arith.maximumf {x}, {number(0.0)}")
-        case Op.EXP | Op.LOG | Op.RSQRT:
-            x = add(f"{_FUNCTIONS[s.op]} {x}")
+        case Op.AT_LEAST:
+            x = add(f"arith.maximumf {x}, {number(s.constant or 0.0)}")
+        case op if op in _FUNCTIONS:
+            x = add(f"{_FUNCTIONS[op]} {x}")
         case Op.SIGMOID:
             one = number(1.0)
             raised = add(f"math.exp {add(f'arith.negf {x}')}")
@@ -191,8 +201,8 @@ def _body(s: Statement, name: str) -> list[str]:
             bell = add(f"arith.addf {add(f'math.erf {scaled}')}, {number(1.0)}")
             half = add(f"arith.mulf {x}, {number(0.5)}")
             x = add(f"arith.mulf {half}, {bell}")
-        case _:
-            pass
+        case op:
+            assert op in (Op.SUM, Op.MAX)  # which are what is reduced, below
     if s.reduced:
         x = add(f"{'arith.maximumf' if s.op is Op.MAX else 'arith.addf'} {name}.out, {x}")
     return [*lines, f"linalg.yield {x} : f32"]

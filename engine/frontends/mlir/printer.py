@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from engine.errors import ProgramError
 from engine.frontends.mlir.print_statements import StatementPrinter, float_text
+from engine.frontends.mlir.syntax import WHERE
 from engine.frontends.mlir.translate import SETTING
 from engine.program.storage import StoredTensor
 from engine.program.types import BroadcastAdd, Program, Statement
@@ -183,13 +184,23 @@ class _Printer:
         returned: Sequence[str],
         private: bool = False,
     ) -> str:
-        typed = ", ".join(f"{self.ssa[n]}: {self.statements.type(n)}" for n in arguments)
+        typed = ", ".join(
+            f"{self.ssa[n]}: {self.statements.type(n)}{self._where(n, private)}" for n in arguments
+        )
         word = "func.func private" if private else "func.func"
         lines = [f"  {word} @{name}({typed}) -> {self._types(returned)} {{"]
         lines += [f"    {line}" for line in body]
         values = ", ".join(self.ssa[n] for n in returned)
         types = ", ".join(self.statements.type(n) for n in returned)
         return "\n".join([*lines, f"    return {values} : {types}", "  }"])
+
+    def _where(self, name: str, private: bool) -> str:
+        """What a made tensor holds, where the program takes it from outside."""
+        tensor = self.program.tensor(name)
+        if tensor.made is None or private:
+            return ""
+        names = tuple(f"d{k}" for k in range(tensor.rank))
+        return f' {{{WHERE} = "{tensor.made.text(names)}"}}'
 
     def _constant(self, name: str) -> str:
         dense = self.data[name].to_dense()

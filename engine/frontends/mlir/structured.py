@@ -14,6 +14,8 @@ from engine.frontends.mlir.expressions import (
     Num,
     Raw,
     arguments,
+    as_maximum,
+    negated,
 )
 from engine.frontends.mlir.named import Computation
 from engine.frontends.mlir.operands import Operands, Read, sizes_of
@@ -75,6 +77,8 @@ class Structured(Operands):
                 operands = [
                     self._emit(x, name).access for x, name in zip(node.operands, names, strict=True)
                 ]
+            case Raw(name="max" | "min"):
+                return self._assign(as_maximum(node), target, indices, type_)
             case Raw(name=name):
                 raise self.refuse(
                     _RAW.get(name, (name, ""))[0], _RAW.get(name, ("", "leave it out"))[1]
@@ -206,16 +210,19 @@ class Structured(Operands):
         type_: Type,
     ) -> Value:
         op, inner = self._accumulated(tree, number)
+        least = isinstance(tree, Raw) and tree.name == "min"  # the maximum of what is negated
+        inner = negated(inner) if least else inner
         target = self.names[number - self.inputs]
         start = self.operands[number]
         free = self.free(inner)
         indices = self._kept(out, free)
         self._check_reduced(free, indices)
-        also = self._start(op, start)
+        also = self._start(op, start, least)
         typed = self._typed(type_, out, indices)
         gone = [x for x in free if x not in indices]
         name = target if also is None else f"{target}_sum"
-        final = typed if also is None else None
+        name = f"{target}_max" if least else name
+        final = typed if also is None and not least else None
         if op is Op.MAX and gone:
             operand = self._emit(inner, f"{target}_1").access
             made = self._statement(Op.MAX, [operand], name, indices, final)
@@ -224,6 +231,8 @@ class Structured(Operands):
         else:
             operand = self._emit(inner, f"{target}_1").access
             made = self._statement(Op.SUM, [operand], name, indices, final)
+        if least:
+            made = self._statement(Op.SCALE, [made], target, indices, typed, -1.0)
         if also is not None:
             read = self.read(number).access
             both = tuple(self.index[x] for x in out if x is not None)
@@ -240,7 +249,7 @@ class Structured(Operands):
         operands: tuple[Node, ...] = ()
         if isinstance(tree, Apply) and tree.op is Op.ADD:
             op, operands = Op.SUM, tree.operands
-        elif isinstance(tree, Raw) and tree.name == "max":
+        elif isinstance(tree, Raw) and tree.name in ("max", "min"):
             op, operands = Op.MAX, tree.operands
         if op is not None and out in operands:
             inner = operands[1] if operands[0] == out else operands[0]
@@ -248,7 +257,7 @@ class Structured(Operands):
                 return op, inner
         raise self.refuse(
             "the region of a reduction must yield the accumulated output",
-            "yield addf(%out, x) for a sum, maximumf(%out, x) for a maximum",
+            "yield addf(%out, x) for a sum, maximumf or minimumf(%out, x) for a maximum or minimum",
         )
 
     def _check_reduced(self, free: tuple[str, ...], indices: tuple[str, ...]) -> None:
@@ -266,7 +275,7 @@ class Structured(Operands):
                     "mark it as reduction, or give the output the index",
                 )
 
-    def _start(self, op: Op, start: Value) -> Value | None:
+    def _start(self, op: Op, start: Value, least: bool) -> Value | None:
         """What a reduction starts from, if that is more than its identity."""
         fill: float | None
         match start:
@@ -284,7 +293,11 @@ class Structured(Operands):
                 fill = float("nan")
         if op is Op.SUM and fill not in (None, 0.0):
             raise self.refuse(f"the sum starts at {fill}", "fill its output with 0.0")
-        if op is Op.MAX and fill is not None and not fill <= LOWEST:
+        if op is Op.MAX and least and fill is not None and not -fill <= LOWEST:
+            raise self.refuse(
+                "the minimum does not start at infinity", "fill its output with 0x7F800000 : f32"
+            )
+        if op is Op.MAX and not least and fill is not None and not fill <= LOWEST:
             raise self.refuse(
                 "the maximum does not start at minus infinity",
                 "fill its output with 0xFF800000 : f32",
@@ -294,11 +307,6 @@ class Structured(Operands):
 
 _SUMMED = (Op.MUL, Op.ADD, Op.SUB, Op.DIV)
 _RAW = {
-    "max": (
-        "the maximum of two tensors is outside the subset",
-        "a maximum is a reduction, or with 0 a relu",
-    ),
-    "sqrt": ("a square root is outside the subset", "write math.rsqrt, or 1.0 / math.sqrt"),
     "erf": ("math.erf is known inside a GELU only", "0.5 * x * (1 + erf(x / sqrt(2)))"),
     "greater": ("a comparison is no value of a program", "use it in arith.select as a relu"),
     "less": ("a comparison is no value of a program", "use it in arith.select as a relu"),

@@ -11,6 +11,8 @@ from engine.program.syntax import Place
 FLOATS = ("f32", "f64", "f16", "bf16")
 INTEGERS = ("i64", "index", "i32", "i16", "i8", "i1")
 _NOWHERE: Place = (1, 1)
+WHERE = "fuseloom.where"
+"""Attribute of an argument that is made: what it holds, as the text language says it."""
 
 
 # Attributes and types -------------------------------------------------------------------------
@@ -126,11 +128,12 @@ class Typed:
 
 @dataclass(frozen=True)
 class Argument:
-    """``%name: type`` of a function or block."""
+    """``%name: type`` of a function or block; ``where`` says what a made tensor holds."""
 
     name: str
     type: Type
     place: Place
+    where: str | None = None
 
 
 @dataclass(frozen=True)

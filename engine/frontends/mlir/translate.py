@@ -133,7 +133,12 @@ class _Translator:
                 continue
             arguments.append(
                 self.builder.argument(
-                    argument.name, stated(type_), type_.format, argument.place, (function.name, n)
+                    argument.name,
+                    stated(type_),
+                    type_.format,
+                    argument.place,
+                    (function.name, n),
+                    argument.where,
                 )
             )
         returned = self.call(function, arguments, ())

@@ -38,7 +38,7 @@ def union(
     rounding: Rounding,
     budget: Budget,
 ) -> Elements:
-    """A sum, a difference or the larger of two operands over the space, where the mode says that there are elements.
+    """A sum, a difference or the larger of two operands over the space, where there are elements.
 
     Parameters
     ----------

@@ -19,7 +19,7 @@ from engine.dataflow.sim.program_runs import simulate
 from engine.errors import DataError
 from engine.models import load
 from engine.program import parse
-from engine.program.storage import check_data
+from engine.program.inputs import check_data
 
 PROGRAM = parse(
     "A: 6x5 csr\nB: 5x6 csr\nT[i,j] = A[i,k] * B[k,j]\n"

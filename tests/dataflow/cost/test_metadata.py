@@ -13,7 +13,7 @@ from engine.dataflow.cost.rules import RULES
 from engine.dataflow.sim.program_runs import simulate
 from engine.errors import LoweringError
 from engine.program import parse
-from engine.program.storage import check_data
+from engine.program.inputs import check_data
 
 PRODUCT = parse("A: 8x6 csr\nX: 6x5 dense\nT[i,j] = A[i,k] * X[k,j]")
 DATA = {"A": np.tril(np.ones((8, 6))), "X": np.ones((6, 5))}

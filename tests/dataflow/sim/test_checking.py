@@ -16,7 +16,8 @@ from engine.dataflow.sim.checking import Step, check_outputs
 from engine.dataflow.sim.program_runs import Run, simulate
 from engine.errors import LoweringError, ScheduleError
 from engine.program import parse
-from engine.program.storage import StoredTensor, check_data
+from engine.program.inputs import check_data
+from engine.program.storage import StoredTensor
 from engine.results.check import Check
 from tests.property.test_everything_at_once import draw
 

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from engine.program import parse
+from engine.program.inputs import check_data
 from engine.program.reference import evaluate
 from engine.program.rounded import Box, Budget, Elements, TooMuchError, evaluate_rounded
-from engine.program.storage import StoredTensor, check_data
+from engine.program.storage import StoredTensor
 from engine.program.types import Program
 from tests.property.test_everything_at_once import draw
 

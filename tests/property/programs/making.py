@@ -63,7 +63,7 @@ class Maker:
             kind = self.rng.choice(
                 [
                     *("mul", "mul", "mul", "add", "broadcast", "unary", "reduce", "div", "softmax"),
-                    *("product", "reshape", "again", "extreme"),
+                    *("product", "reshape", "again", "extreme", "place"),
                     *(["concat"] * 3 if self.joinable else []),
                 ]
             )
@@ -311,6 +311,41 @@ class Maker:
         self.rng.shuffle(parts)
         positive, most = a.positive and b.positive, max(a.magnitude, b.magnitude)
         self.emit(list(ai), f"{word}({', '.join(parts)})", positive, most, a, b)
+
+    def place(self) -> None:
+        """A tensor read at a diagonal, at sums of indices, or at the entries of a list."""
+        a, ai = self.recent()
+        if not ai:
+            return
+        at, used = list(ai), {x for x in ai if self.rng.random() < 0.5}
+        for k, x in enumerate(ai):
+            if x in used and k:
+                continue
+            size = self.size_of[x]
+            terms = self.rng.sample(INDICES, self.rng.randint(1, 2))
+            if self.rng.random() < 0.3:
+                listed = [str(self.rng.randrange(size)) for _ in range(self.size_of[terms[0]])]
+                at[k] = f"({', '.join(listed)})[{terms[0]}]"
+                terms = terms[:1]
+            else:
+                signs = [self.rng.choice(("", "-", "2*", "")) for _ in terms]
+                shift = self.rng.randint(-1, size - 1)
+                at[k] = f"{shift} + " * (shift >= 0) + " + ".join(
+                    f"{'-1*' if s == '-' else s}{y}" for s, y in zip(signs, terms, strict=True)
+                ).replace("+ -1*", "- ")
+                at[k] = at[k].removeprefix("-1*") if shift < 0 else at[k]
+            used = {*used, *terms}
+            break
+        left = [x for k, x in enumerate(ai) if at[k] == x]
+        every = list(dict.fromkeys([*left, *(x for x in INDICES if x in used)]))
+        every = [x for x in every if any(x in part for part in at)][:3]
+        ones = self.input(every, positive=True)
+        if a.magnitude > 1e3:
+            return
+        out = self.at_most_two_blocked([x for x in every if self.rng.random() < 0.7])
+        magnitude = 2 * a.magnitude * self.summed([x for x in every if x not in out], a)
+        right = f"{a.name}[{','.join(at)}] * {self.at(ones, every)}"
+        self.emit(out, right, a.positive, magnitude, a, ones)
 
     def broadcast(self) -> None:
         a, ai = self.recent()

@@ -63,7 +63,7 @@ ENTRIES = (
         title="binary ALU",
         short="ALU",
         family=Family.COMPUTE,
-        doc="Applies add, sub, mul or div to two aligned value streams. Optional needs=a or b: no "
+        doc="Applies add, sub, mul, div or max to two aligned streams. Optional needs=a or b: no "
         "result where that operand is empty, even for a sum.",
         inputs=(Port("a", (VAL,)), Port("b", (VAL,))),
         outputs=(Port("val", (VAL,)),),

@@ -17,7 +17,8 @@ from engine.dataflow.sim.reports import Limits
 from engine.dataflow.sim.steps.recorder import Kept, record
 from engine.dataflow.sim.steps.recording import Recording
 from engine.errors import SimulationError
-from engine.program.storage import StoredTensor, check_data
+from engine.program.inputs import check_data
+from engine.program.storage import StoredTensor
 from engine.program.types import Op
 
 

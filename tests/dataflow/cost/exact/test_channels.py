@@ -13,7 +13,7 @@ from engine.dataflow.cost.exact.patterns import Patterns
 from engine.dataflow.sim.dram import Ideal
 from engine.dataflow.sim.machine import Machine
 from engine.program import parse
-from engine.program.storage import check_data
+from engine.program.inputs import check_data
 
 COMPILATION = compile_program(parse("A: 8x8 dcsr\nx: 8 dense\ny[i] = A[i,j] * x[j]"))
 DATA = check_data(COMPILATION.program, {"A": np.eye(8), "x": np.ones(8)})

@@ -26,7 +26,7 @@ from engine.dataflow.cost.exact.patterns import Patterns
 from engine.dataflow.samml.graph import Graph, Node, Stream, StreamKind
 from engine.errors import LoweringError
 from engine.program import parse
-from engine.program.storage import check_data
+from engine.program.inputs import check_data
 
 TEXT = """A: 5x6 csr
 X: 6x4 csr

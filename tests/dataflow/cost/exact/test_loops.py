@@ -16,7 +16,7 @@ from engine.dataflow.cost.exact.patterns import Patterns
 from engine.dataflow.sim.machine import Machine
 from engine.dataflow.sim.program_runs import simulate
 from engine.program import parse
-from engine.program.storage import check_data
+from engine.program.inputs import check_data
 
 PRODUCT = compile_program(
     parse("A: 20x20 dense\nX: 20x20 dense\nT[i,j] = A[i,k] * X[k,j]"), "order T: i,k,j"

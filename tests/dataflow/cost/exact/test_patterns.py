@@ -14,8 +14,9 @@ from engine.dataflow.cost.exact.execution import Budget, Memo, execute
 from engine.dataflow.cost.exact.patterns import Patterns, UnknownError
 from engine.dataflow.sim.program_runs import simulate
 from engine.program import parse
+from engine.program.inputs import check_data
 from engine.program.levels import CompressedLevel
-from engine.program.storage import StoredTensor, check_data
+from engine.program.storage import StoredTensor
 from engine.program.stored_views import resolve_view
 
 RNG = np.random.default_rng(4)

@@ -12,7 +12,7 @@ from engine.dataflow.cost.exact.patterns import Patterns
 from engine.dataflow.cost.exact.rows import waits_for_room
 from engine.dataflow.sim.machine import Machine
 from engine.program import parse
-from engine.program.storage import check_data
+from engine.program.inputs import check_data
 
 TEXT = "A: 3x4x5 dense\nB: 5x6 dense\nT[h,i,j] = A[h,i,k] * B[k,j]"
 

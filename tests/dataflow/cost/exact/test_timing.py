@@ -19,7 +19,7 @@ from engine.dataflow.sim.dram import Ideal
 from engine.dataflow.sim.machine import Machine
 from engine.dataflow.sim.program_runs import simulate
 from engine.program import parse
-from engine.program.storage import check_data
+from engine.program.inputs import check_data
 
 PRODUCT = "A: 6x5 csr\nX: 5x4 csr\nT[i,j] = A[i,k] * X[k,j]"
 

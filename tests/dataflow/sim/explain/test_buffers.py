@@ -15,7 +15,7 @@ from engine.dataflow.sim.explain.buffers import measured_buffers
 from engine.dataflow.sim.machine import Machine
 from engine.errors import DeadlockError, SimulationError
 from engine.models import gcn, random_data
-from engine.program.storage import check_data
+from engine.program.inputs import check_data
 
 OURS = Machine.default()
 

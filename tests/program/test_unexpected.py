@@ -1,0 +1,25 @@
+"""Parse errors say what could stand there."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.errors import ParseError
+from engine.program.grammar import parse_syntax
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "hint"),
+    [
+        ("y[i] = x[i+]", "']' is not expected here", "a name, a whole number or '('"),
+        ("y[i] = x[i*k]", "'k' is not expected", "a whole number"),
+        ("y[i] = x[i", "ends too early", "an operator"),
+        ("p: list 1,", "ends too early", "a whole number or '-'"),
+        ("y[i] = x[i] ?", "the character '?'", "the end of the line"),
+    ],
+)
+def test_what_is_found_and_what_could_stand(text: str, message: str, hint: str) -> None:
+    with pytest.raises(ParseError) as caught:
+        parse_syntax(text)
+    assert message in caught.value.message
+    assert hint in (caught.value.hint or "")
