@@ -55,14 +55,14 @@ class Places:
     taken : set of str
         Names that made tensors must avoid; theirs are added.
     versions : mapping
-        Other names under which a declared tensor is assigned, and its own.
+        What is assigned as part of a declared tensor: its name, and which dimensions it has.
     """
 
     shapes: dict[str, Shape]
     lists: Mapping[str, tuple[int, ...]]
     indices: Mapping[str, int]
     taken: set[str]
-    versions: Mapping[str, str]
+    versions: Mapping[str, tuple[str, tuple[int, ...]]]
     made: dict[tuple[Shape, Relation], Tensor] = field(default_factory=dict)
     places: dict[str, Place] = field(default_factory=dict)
 
@@ -81,9 +81,7 @@ class Places:
                 raise _recurrence(node)
         sizes = self._sizes(line.expression)
         target = line.target
-        declared = self.shapes.get(self.versions.get(target.name, target.name), ())
-        if _is_reshape(line.expression):
-            declared = ()
+        declared = () if _is_reshape(line.expression) else self._declared(target.name)
         if len(declared) == len(target.indices):
             for x, size in zip(target.indices, declared, strict=True):
                 sizes.setdefault(x.text, size)
@@ -104,6 +102,14 @@ class Places:
         if target.name not in self.shapes and all(x.text in sizes for x in target.indices):
             self.shapes[target.name] = tuple(sizes[x.text] for x in target.indices)
         return line
+
+    def _declared(self, name: str) -> Shape:
+        """The shape of a result, where that is declared."""
+        whole, dimensions = self.versions.get(name, (name, None))
+        shape = self.shapes.get(whole, ())
+        if dimensions is None:
+            return shape
+        return tuple(shape[d] for d in dimensions) if all(d < len(shape) for d in dimensions) else ()
 
     # Sizes ------------------------------------------------------------------------------------
 

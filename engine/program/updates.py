@@ -36,11 +36,12 @@ class Versions:
     ----------
     lines : list of LineSyntax
     of : dict
-        An earlier version to the name that the text gives it.
+        An earlier version, or what is added to it, to the name that the text has, and which of
+        its dimensions it has.
     """
 
     lines: list[LineSyntax] = field(default_factory=list)
-    of: dict[str, str] = field(default_factory=dict)
+    of: dict[str, tuple[str, tuple[int, ...]]] = field(default_factory=dict)
 
 
 def in_versions(lines: tuple[LineSyntax, ...], taken: set[str]) -> Versions:
@@ -72,7 +73,7 @@ def in_versions(lines: tuple[LineSyntax, ...], taken: set[str]) -> Versions:
             version = name
             if adds[name] and name not in now:
                 version = _fresh(f"{name}_part", taken)
-                made.of[version] = name
+                made.of[version] = name, tuple(range(len(line.target.indices)))
                 if isinstance(expression, Unary) and expression.op is Op.RESHAPE:
                     made.lines += _declared(declared.get(name), version)
             made.lines.append(
@@ -86,7 +87,7 @@ def in_versions(lines: tuple[LineSyntax, ...], taken: set[str]) -> Versions:
         added = _summed(made, line, expression, taken)
         version = name if not adds[name] else _fresh(f"{name}_part", taken)
         if version != name:
-            made.of[version] = name
+            made.of[version] = name, tuple(range(len(line.target.indices)))
         before = _as(line.target, now[name])
         depth = 1 + max(before.depth, added.depth)
         total = Binary(Op.ADD, before, added, line.target.place, depth)
@@ -107,6 +108,7 @@ def _summed(
     if {x.text for x in own} == set(expression.free):
         return expression
     target = Read(_fresh(f"{line.target.name}_more", taken), tuple(own), line.target.place)
+    made.of[target.name] = line.target.name, tuple(map(line.target.indices.index, own))
     made.lines.append(StatementSyntax(target, expression))
     return target
 
