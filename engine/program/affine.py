@@ -109,7 +109,9 @@ class Places:
         shape = self.shapes.get(whole, ())
         if dimensions is None:
             return shape
-        return tuple(shape[d] for d in dimensions) if all(d < len(shape) for d in dimensions) else ()
+        return (
+            tuple(shape[d] for d in dimensions) if all(d < len(shape) for d in dimensions) else ()
+        )
 
     # Sizes ------------------------------------------------------------------------------------
 

@@ -433,7 +433,8 @@ def _extreme(
         made = Binary(Op.MAXIMUM, made, other, place, _deeper(place, made, other), name)
     if numbers:
         bound = -min(numbers) if least else max(numbers)
-        made = _unary(*((Op.AT_LEAST, bound) if bound else (Op.RELU, None)), made, place)
+        op, constant = (Op.AT_LEAST, bound) if bound else (Op.RELU, None)
+        made = _unary(op, constant, made, place)
     return _negated(made) if least else made
 
 

@@ -109,7 +109,7 @@ def _program(syntax: ProgramSyntax) -> Program:
     taken = _names(syntax.lines)
     versions = in_versions(syntax.lines, taken)
     lists, indices = _lists(versions.lines), _indices(versions.lines)
-    tensors = []
+    tensors: list[Tensor] = []
     for line in versions.lines:
         if isinstance(line, DeclarationSyntax | MadeSyntax):
             places.update(_declaration_places(len(tensors), line))

@@ -57,7 +57,9 @@ def in_versions(lines: tuple[LineSyntax, ...], taken: set[str]) -> Versions:
     ParseError
         A ``+=`` to a tensor that no line before it assigns.
     """
-    adds = Counter(line.target.name for line in lines if _adds(line))
+    adds = Counter(
+        line.target.name for line in lines if isinstance(line, StatementSyntax) and line.adds
+    )
     if not adds:
         return Versions(list(lines))
     declared = {x.name.text: x for x in lines if isinstance(x, DeclarationSyntax)}
@@ -94,10 +96,6 @@ def in_versions(lines: tuple[LineSyntax, ...], taken: set[str]) -> Versions:
         made.lines.append(StatementSyntax(_as(line.target, version), total))
         now[name] = version
     return made
-
-
-def _adds(line: LineSyntax) -> bool:
-    return isinstance(line, StatementSyntax) and line.adds
 
 
 def _summed(
