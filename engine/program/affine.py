@@ -122,7 +122,8 @@ class Places:
             at = node.indices if isinstance(node, Read) else node.positions
             if len(shape) != len(at):
                 return {}
-            return {x.text: n for x, n in zip(at, shape, strict=True) if isinstance(x, Word)}
+            pairs = [*zip(at, shape, strict=True)]
+            return {x.text: n for x, n in reversed(pairs) if isinstance(x, Word)}
         found: Sizes = {}
         several = [self._sizes(part) for part in parts(node)]
         for sizes in several:
@@ -143,7 +144,8 @@ class Places:
             if sizes.setdefault(x, size) != size:
                 raise _error(
                     f"index {x} is declared with size {size}, and has {sizes[x]} here",
-                    "use another index, or leave the declaration out",
+                    f"write {x}+0 where it stands alone, to read at as many places as declared, or "
+                    "use another index",
                     line.target.place,
                 )
 

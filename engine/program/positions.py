@@ -12,7 +12,7 @@ Positions: TypeAlias = tuple[Word | Position, ...]
 
 
 def total(terms: tuple[Position, ...]) -> Word | Position:
-    """A sum of terms; an index by itself where it is one.
+    """A sum of terms; an index where nothing else stands, so ``i+0`` is a place like others.
 
     Raises
     ------
@@ -35,7 +35,7 @@ def total(terms: tuple[Position, ...]) -> Word | Position:
             found[word.text] = (before[0] + coefficient, before[1])
     kept = tuple(pair for pair in found.values() if pair[0])
     offset = sum(t.offset for t in terms)
-    if len(kept) == 1 and kept[0][0] == 1 and not offset:
+    if not rest and len(kept) == 1 and kept[0][0] == 1:
         return kept[0][1]
     return Position(kept, offset, first.place)
 
@@ -71,7 +71,7 @@ def refused_target(target: Located) -> ParseError:
             f"an index occurs twice in the result {target.name}",
             "results have an index per dimension; to write a diagonal, multiply by a tensor that "
             "holds it, e.g. D[i,j]: 8x8 csr where j = i, then Y[i,j] = x[i] * D[i,j]",
-            target.place,
+            _repeated(target),
         )
     return refuse(
         f"the result {target.name} has something else than a plain index",
@@ -79,3 +79,14 @@ def refused_target(target: Located) -> ParseError:
         "then Y[j] = x[i] * S[i,j]",
         place,
     )
+
+
+def _repeated(target: Located) -> Place:
+    """Where an index stands for the second time."""
+    seen: set[str] = set()
+    for position in target.positions:
+        if isinstance(position, Word):
+            if position.text in seen:
+                return position.place
+            seen.add(position.text)
+    return target.place

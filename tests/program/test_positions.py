@@ -19,7 +19,8 @@ def term(coefficient: int, word: Word) -> Position:
 def test_terms_of_one_index_are_added() -> None:
     made = total((term(2, FIRST), term(1, SECOND), term(-1, FIRST), Position((), 3, AT)))
     assert made == Position(((1, FIRST), (1, SECOND)), 3, AT)
-    assert total((term(2, FIRST), term(-1, FIRST))) == FIRST
+    assert total((term(1, FIRST),)) == FIRST
+    assert total((term(1, FIRST), Position((), 0, AT))) == Position(((1, FIRST),), 0, AT)
     assert total((term(1, FIRST), term(-1, FIRST))) == Position((), 0, AT)
 
 

@@ -13,7 +13,7 @@ from engine.program.grammar import parse_syntax
     [
         ("y[i] = x[i+]", "']' is not expected here", "a name, a whole number or '('"),
         ("y[i] = x[i*k]", "'k' is not expected", "a whole number"),
-        ("y[i] = x[i", "ends too early", "an operator"),
+        ("y[i] = x[i", "ends too early", "',' or ']'"),
         ("p: list 1,", "ends too early", "a whole number or '-'"),
         ("y[i] = x[i] ?", "the character '?'", "the end of the line"),
     ],

@@ -42,7 +42,7 @@ def _elements(
 def data_of(program: Program, positive: set[str], rng: random.Random) -> dict[str, StoredTensor]:
     numbers = np.random.default_rng(rng.randrange(2**32))
     data = {}
-    for name in program.inputs:
+    for name in program.given:
         tensor = program.tensor(name)
         density = rng.choice([0.0, 0.3, 0.6, 0.9, 1.0])
         values = numbers.integers(1, 12, tensor.shape) / 8.0

@@ -125,7 +125,7 @@ def scattered(program: Program, positive: set[str], rng: random.Random) -> dict[
     numbers = np.random.default_rng(rng.randrange(2**32))
     used = places(program, numbers)
     data = {}
-    for name in program.inputs:
+    for name in program.given:
         tensor = program.tensor(name)
         blocks = np.array(_blocks(tensor, used, numbers), dtype=np.int64)
         points = element_coordinates(tensor, blocks.reshape(len(blocks), tensor.rank))
