@@ -34,7 +34,7 @@ def blocks(name: str, language: str = "") -> list[str]:
 
 def test_the_language_reference() -> None:
     texts = blocks("docs/language.md")
-    program_text, _, blocked_text, dense_text, schedule_text, directives = texts
+    program_text, _, _, _, blocked_text, dense_text, schedule_text, directives = texts
     program = fl.parse(program_text)
     assert program.name == "gcn_layer"
     schedule = fl.Schedule.parse(schedule_text)
@@ -47,6 +47,27 @@ def test_the_language_reference() -> None:
     assert [x.value for x in fl.parse(dense_text).tensor("T").format.levels][1] == "dense"
     with pytest.raises(fl.FuseloomError, match="A is stored sparse"):
         fl.parse(dense_text.replace("[compressed, dense]", "dense"))
+
+
+def test_computed_places_of_the_language_reference() -> None:
+    """The two texts mean the same convolution, and the others what their comments say."""
+    short, written_out = map(fl.parse, blocks("docs/language.md")[2:4])
+    rng = np.random.default_rng(3)
+    data = {name: rng.normal(size=short.tensor(name).shape) for name in short.given}
+    run = fl.simulate(fl.compile(short), data)
+    assert run.check().ok
+    x, w, s = (data[name].astype(np.float32) for name in "xwS")
+    wanted = {
+        "c": np.convolve(x, w[::-1], "valid"),
+        "m": x.reshape(5, 2).max(1) if short.tensor("m").shape == (5,) else None,
+        "d": np.diag(s),
+        "r": s[0],
+        "g": s[[4, 0, 4]],
+    }
+    for name, array in wanted.items():
+        np.testing.assert_allclose(run.results[name].to_dense(), array, rtol=1e-5, atol=1e-6)
+    same = fl.simulate(fl.compile(written_out), {"x": x, "w": w})
+    np.testing.assert_array_equal(same.results["c"].to_dense(), run.results["c"].to_dense())
 
 
 def test_the_sparse_broadcast_of_the_language_reference() -> None:

@@ -229,6 +229,7 @@ ACROSS = {
     "frontends/torch/test_operations.py": "operations, compared with PyTorch",
     "models/test_blocked.py": "models in blocks",
     "models/test_the_four_models.py": "the four models of the paper",
+    "program/test_extremes.py": "maxima and minima of several operands, from text to run",
     "program/test_malformed.py": "malformed texts, whichever step refuses them",
 }
 

@@ -315,7 +315,7 @@ class Maker:
     def place(self) -> None:
         """A tensor read at a diagonal, at sums of indices, or at the entries of a list."""
         a, ai = self.recent()
-        if not ai:
+        if not ai or a.magnitude > 1e3:
             return
         at, used = list(ai), {x for x in ai if self.rng.random() < 0.5}
         for k, x in enumerate(ai):
@@ -328,24 +328,21 @@ class Maker:
                 at[k] = f"({', '.join(listed)})[{terms[0]}]"
                 terms = terms[:1]
             else:
-                signs = [self.rng.choice(("", "-", "2*", "")) for _ in terms]
+                signs = [self.rng.choice(("+", "+", "-", "+2*")) for _ in terms]
                 shift = self.rng.randint(-1, size - 1)
-                at[k] = f"{shift} + " * (shift >= 0) + " + ".join(
-                    f"{'-1*' if s == '-' else s}{y}" for s, y in zip(signs, terms, strict=True)
-                ).replace("+ -1*", "- ")
-                at[k] = at[k].removeprefix("-1*") if shift < 0 else at[k]
+                whole = "".join(s + y for s, y in zip(signs, terms, strict=True)) + f"{shift:+d}"
+                at[k] = whole.removeprefix("+")
             used = {*used, *terms}
             break
-        left = [x for k, x in enumerate(ai) if at[k] == x]
-        every = list(dict.fromkeys([*left, *(x for x in INDICES if x in used)]))
-        every = [x for x in every if any(x in part for part in at)][:3]
-        ones = self.input(every, positive=True)
-        if a.magnitude > 1e3:
+        every = [x for x in INDICES if any(x in part for part in at)]
+        if len(every) > 3:
             return
+        ones = self.input(every, positive=True)
         out = self.at_most_two_blocked([x for x in every if self.rng.random() < 0.7])
         magnitude = 2 * a.magnitude * self.summed([x for x in every if x not in out], a)
         right = f"{a.name}[{','.join(at)}] * {self.at(ones, every)}"
-        self.emit(out, right, a.positive, magnitude, a, ones)
+        positive = a.positive and self.block == 1  # blocks hold zeros where no place is
+        self.emit(out, right, positive, magnitude, a, ones)
 
     def broadcast(self) -> None:
         a, ai = self.recent()
