@@ -51,6 +51,11 @@ _ELEMENTWISE: Mapping[str, tuple[str, int]] = {
     "linalg.log": ("math.log", 1),
     "linalg.rsqrt": ("math.rsqrt", 1),
     "linalg.negf": ("arith.negf", 1),
+    "linalg.sqrt": ("math.sqrt", 1),
+    "linalg.tanh": ("math.tanh", 1),
+    "linalg.abs": ("math.absf", 1),
+    "linalg.max": ("arith.maximumf", 2),
+    "linalg.min": ("arith.minimumf", 2),
 }
 _MOVES = ("linalg.copy", "linalg.transpose", "linalg.broadcast")
 NAMED = (*_CONTRACTIONS, *_ELEMENTWISE, *_MOVES, "linalg.fill")
