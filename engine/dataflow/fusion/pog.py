@@ -365,6 +365,8 @@ def build_pog(
         if wish != modes:
             fmt = replace(tensor.format, mode_order=tuple(map(root.indices.index, wish)))
             way = f"declare '{declaration(replace(tensor, format=fmt))}'"
+            if root.tensor not in program.outputs:  # of a compound line it is no name of the text
+                way += f" (with a line of its own that assigns {root.tensor})"
         chain(modes, Origin.OUTPUT, f"{root.tensor} is written ({', '.join(modes)})", way=way)
     return PartialOrderGraph(tuple(extents), tuple(edges))
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engine.dataflow.compiler import compile_program
 from engine.dataflow.fusion.fuse import fuse
 from engine.dataflow.fusion.pog import Edge, Origin, PartialOrderGraph, build_pog
 from engine.dataflow.fusion.region import FusedRegion
@@ -268,3 +269,34 @@ def test_a_sample_of_an_unconstrained_region_is_quick_and_legal() -> None:
         indices, tuple(Edge(indices[k], indices[k + 3], Origin.USER, "") for k in range(15))
     )
     chained.check(chained.sample(Random(2)))
+
+
+@pytest.mark.parametrize(
+    ("text", "order", "permuted", "declared"),
+    [
+        ("T[i,j] = relu(A[i,j])", "T: j,i", ["A to j,i"], "T: 4x5 dcsc"),
+        ("T[i,j] = A[i,k] * B[k,j]", "T: j,i,k", ["B to j,k"], "T: 4x3 dcsc"),
+        ("T: 4x3 dcsr\nT[i,j] = A[i,k] * B[k,j]", "T: j,k,i", ["A to k,i", "B to j,k"],
+         "T: 4x3 dcsc"),
+        ("T[i] = A[i,k] * B[k,j] * b[j]", "T_1: j,i,k", ["B to j,k"],
+         "T_1: 4x3 dcsc' (with a line of its own that assigns T_1)"),
+    ],
+)  # fmt: skip
+def test_ways_out_of_an_order_that_storage_contradicts(
+    text: str, order: str, permuted: list[str], declared: str
+) -> None:
+    """The hint names what to store otherwise, and that helps."""
+    head = "A: 4x5 csr\nB: 5x3 csr\nb: 3 dense\n"
+    used = "\n".join(x for x in head.splitlines() if f"{x[0]}[" in text) + "\n"
+    with pytest.raises(OrderError) as caught:
+        compile_program(parse(used + text), Schedule.parse(f"order {order}"))
+    hint = caught.value.hint or ""
+    assert f"declare '{declared}" in hint
+    assert all(f"'permute {x}'" in hint for x in permuted)
+    body = text.rpartition("\n")[2]
+    if "own" in declared:
+        body = "T_1[i,j] = A[i,k] * B[k,j]\nT[i] = T_1[i,j] * b[j]"
+    directives = "; ".join([f"order {order}", *(f"permute {x}" for x in permuted)])
+    program = parse(f"{used}{declared.partition(chr(39))[0]}\n{body}")
+    region = compile_program(program, Schedule.parse(directives)).regions[0]
+    assert region.order == tuple(order.partition(": ")[2].split(","))
