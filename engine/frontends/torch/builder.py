@@ -10,17 +10,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from engine.errors import ProgramError
 from engine.frontends.torch.messages import refusal
-from engine.frontends.torch.values import Support, Value
+from engine.frontends.torch.values import Selection, Support, Value
 from engine.program import Access, Op, Statement
 from engine.program.limits import MAX_NAME_CHARS
 from engine.program.verify import RESERVED
-
-if TYPE_CHECKING:
-    from engine.frontends.torch.selections import Selection
 
 LETTERS = "ijklmnpqstuvwxyzabcdefgh"
 SCALAR: tuple[int, ...] = ()

@@ -35,7 +35,6 @@ from engine.frontends.torch.capture import (
     load_torch,
     own_outputs,
     run_node,
-    trace,
 )
 from engine.frontends.torch.edges import over_pairs
 from engine.frontends.torch.finish import finished
@@ -50,6 +49,7 @@ from engine.frontends.torch.imported import (
 from engine.frontends.torch.importer import Importer
 from engine.frontends.torch.messages import where
 from engine.frontends.torch.recording import check_same
+from engine.frontends.torch.tracing import trace
 from engine.frontends.torch.values import Support, Value
 from engine.program import Format, Op, Program, StoredTensor
 

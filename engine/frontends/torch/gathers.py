@@ -11,8 +11,8 @@ from engine.errors import DataError
 from engine.frontends.torch import views
 from engine.frontends.torch.builder import LETTERS
 from engine.frontends.torch.indexing import held_index, index_apart
-from engine.frontends.torch.selections import Indices, fixed, selection, selections_of
-from engine.frontends.torch.values import Value
+from engine.frontends.torch.selections import fixed, selection, selections_of
+from engine.frontends.torch.values import Indices, Value
 
 if TYPE_CHECKING:
     from engine.frontends.torch.importer import Importer

@@ -15,7 +15,6 @@ from engine.frontends.torch.capture import Capture, edge_data, load_torch, run_n
 from engine.frontends.torch.decompose import decomposed
 from engine.frontends.torch.formats import Storage
 from engine.frontends.torch.messages import refusal, unsupported, where
-from engine.frontends.torch.scatters import COMPARING
 from engine.frontends.torch.values import Support, Value
 from engine.program import Format, Op, Program
 
@@ -32,6 +31,9 @@ LAYOUTS = frozenset(
 
 ASSIGNING = frozenset({"index_put", "_index_put_impl"})
 """Operations that set elements, such as the diagonal of an adjacency matrix."""
+
+COMPARING = frozenset({"isinf"})
+"""Operations on computed values whose results are no numbers."""
 
 KNOWN = LAYOUTS | ASSIGNING | {"values", "_values"}
 """Operations whose results are known with their operands, numbers of the user's among them."""

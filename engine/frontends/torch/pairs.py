@@ -14,7 +14,8 @@ from typing import Any
 from engine.errors import DataError
 from engine.frontends.torch.builder import Builder, Feed
 from engine.frontends.torch.capture import load_torch
-from engine.frontends.torch.selections import Selection, elements, ones_at
+from engine.frontends.torch.selections import elements, ones_at
+from engine.frontends.torch.values import Selection
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from engine.frontends.torch import masks, views
 from engine.frontends.torch.builder import LETTERS
 from engine.frontends.torch.gathers import chosen, vector
 from engine.frontends.torch.indexing import held_index
-from engine.frontends.torch.selections import Indices, fixed, selections_of
-from engine.frontends.torch.values import Support, Value
+from engine.frontends.torch.selections import fixed, selections_of
+from engine.frontends.torch.values import Indices, Support, Value
 from engine.program import Access, Op
 
 if TYPE_CHECKING:
@@ -352,6 +352,3 @@ HANDLERS: dict[str, Callable[..., Any]] = {
     "_index_put_impl": index_put, "segment_reduce": segment_reduce,
     "isinf": isinf, "where": where,
 }  # fmt: skip
-
-COMPARING = frozenset({"isinf"})
-"""Operations on computed values whose results are no numbers."""

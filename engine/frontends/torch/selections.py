@@ -7,53 +7,13 @@ transposed.  Indices of the same entries are one tensor.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from engine.errors import DataError
 from engine.frontends.torch.builder import Builder
 from engine.frontends.torch.capture import load_torch
-from engine.frontends.torch.values import Value
-
-Indices = Callable[[Mapping[str, Any]], Any]
-"""The entries of an index, from what is known of the traced graph."""
-
-
-@dataclass(frozen=True)
-class Selection:
-    """An input of the program that selects by an index.
-
-    Attributes
-    ----------
-    indices : callable
-        The entries, a vector.
-    size : int
-        Of the dimension that they point into.
-    same : list of callables
-        Indices that had the same entries when the module was imported, and so must others.
-    """
-
-    indices: Indices
-    size: int
-    same: list[Indices]
-    origins: tuple[str, ...] = ()
-
-    def check(self, env: Mapping[str, Any]) -> None:
-        """Refuse data by which the indices differ.
-
-        Raises
-        ------
-        DataError
-            ...
-        """
-        torch = load_torch()
-        own = self.indices(env)
-        if not all(torch.equal(own, other(env)) for other in self.same):
-            raise DataError(
-                "two indices differ that were alike when the module was imported",
-                hint="import the module again with these inputs",
-            )
+from engine.frontends.torch.values import Indices, Selection, Value
 
 
 def ones_at(coordinates: Any, shape: Sequence[int]) -> Any:

@@ -6,9 +6,52 @@ dimension as PyTorch counts them, the dimension of the program's tensor that it 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
+from typing import Any
+
+from engine.errors import DataError
+from engine.frontends.torch.capture import load_torch
+
+Indices = Callable[[Mapping[str, Any]], Any]
+"""The entries of an index, from what is known of the traced graph."""
+
+
+@dataclass(frozen=True)
+class Selection:
+    """An input of the program that selects by an index.
+
+    Attributes
+    ----------
+    indices : callable
+        The entries, a vector.
+    size : int
+        Of the dimension that they point into.
+    same : list of callables
+        Indices that had the same entries when the module was imported, and so must others.
+    """
+
+    indices: Indices
+    size: int
+    same: list[Indices]
+    origins: tuple[str, ...] = ()
+
+    def check(self, env: Mapping[str, Any]) -> None:
+        """Refuse data by which the indices differ.
+
+        Raises
+        ------
+        DataError
+            They are no longer alike.
+        """
+        torch = load_torch()
+        own = self.indices(env)
+        if not all(torch.equal(own, other(env)) for other in self.same):
+            raise DataError(
+                "two indices differ that were alike when the module was imported",
+                hint="import the module again with these inputs",
+            )
 
 
 class Support(Enum):
