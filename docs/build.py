@@ -23,8 +23,6 @@ import networkx as nx
 DOCS = Path(__file__).parent
 sys.path[:0] = [str(DOCS), str(DOCS.parent)]
 
-from engine.display.layout import laid_out  # noqa: E402 -- found by the line above
-
 ROOF = "engine.dataflow"
 HOLDS = {
     "engine.errors": "what a user is told",
@@ -139,6 +137,8 @@ def main(arguments: list[str]) -> int:
         print(f"{folder / 'index.html'}" if not code else "not built without warnings")
         return code
     import tables
+
+    from engine.display.layout import laid_out
 
     for name, made in tables.MADE.items():
         (DOCS / name).write_text(tables.page(name, made()), encoding="utf-8")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from engine.frontends.torch import views
-from engine.frontends.torch.masks import HUGE, above, finite
+from engine.frontends.torch.masks import HUGE, under_mask
 from engine.frontends.torch.products import product
 from engine.frontends.torch.reductions import softmax_of
 from engine.frontends.torch.values import Value
@@ -70,10 +70,7 @@ def _masked(m: Importer, logits: Value, mask: Any) -> Value:
         bound = -HUGE
     else:
         return m.builder.add(logits, m.value(mask), "biased")
-    if bool((held[held > bound] != 0).any()):
-        added = m.derived(mask, f"{mask.name}_added", finite(bound))
-        logits = m.builder.add(logits, added, "biased")
-    return m.apply_mask(logits, m.derived(mask, f"{mask.name}_keep", above(bound), keep=True))
+    return under_mask(m, logits, mask, bound)
 
 
 HANDLERS: dict[str, Callable[..., Any]] = {"scaled_dot_product_attention": attention}

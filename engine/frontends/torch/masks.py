@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from engine.errors import DataError
 from engine.frontends.torch.values import Value
 from engine.frontends.torch.views import IDENTITIES
 
@@ -36,22 +37,33 @@ def additive_mask(m: Importer, x: Any, other: Any) -> Value | None:
         if not bool(removed.any()):
             continue
         bound = -math.inf if bool((held == -math.inf).any()) else -HUGE
-        value = m.value(logits)
-        if bool((held[~removed] != 0).any()):
-            value = m.builder.add(value, m.derived(mask, f"{mask.name}_added", finite(bound)))
-        keep = m.derived(mask, f"{mask.name}_keep", above(bound), keep=True)
-        return m.apply_mask(value, keep)
+        return under_mask(m, m.value(logits), mask, bound)
     return None
 
 
-def above(bound: float) -> Callable[[Any], Any]:
-    """Where a mask of numbers keeps an element."""
-    return lambda held: held > bound
+def under_mask(m: Importer, logits: Value, mask: Any, bound: float) -> Value:
+    """Without what a known mask of numbers removes, and with what else it holds added.
 
+    A program for a mask that only removes takes no other mask that adds something.
+    """
 
-def finite(bound: float) -> Callable[[Any], Any]:
-    """What a mask of numbers adds to the elements that it keeps."""
-    return lambda held: held.masked_fill(held <= bound, 0.0)
+    def added(held: Any) -> Any:
+        return held.masked_fill(held <= bound, 0.0)
+
+    adds = bool((added(m.held(mask)) != 0).any())
+
+    def kept(held: Any) -> Any:
+        if not adds and bool((added(held) != 0).any()):
+            raise DataError(
+                f"the mask {mask.name} adds numbers, the program was made for one that only "
+                "removes elements",
+                hint="import the module again with this mask",
+            )
+        return held > bound
+
+    if adds:
+        logits = m.builder.add(logits, m.derived(mask, f"{mask.name}_added", added), "biased")
+    return m.apply_mask(logits, m.derived(mask, f"{mask.name}_keep", kept, keep=True))
 
 
 def wide(m: Importer, value: Value) -> Value:

@@ -51,3 +51,14 @@ def test_grouped_queries(causal: bool) -> None:
         return F.scaled_dot_product_attention(q, k, v, is_causal=causal, enable_gqa=True)
 
     agrees(grouped, (Q, *FEW), fused="layers")
+
+
+@pytest.mark.parametrize("attends", [True, False])
+def test_a_mask_that_adds_where_the_first_only_removed_is_refused(attends: bool) -> None:
+    def product(q: Any, m: Any) -> Any:
+        return F.scaled_dot_product_attention(q, K, V, m) if attends else (q @ K.mT + m).softmax(-1)
+
+    made = fl.from_torch(Module(product), (Q, MASKS["infinity"]()))
+    assert made.bind(Q, torch.where(KEPT.T, 0.0, -torch.inf)).check().ok
+    with pytest.raises(fl.FuseloomError, match=r"mask m adds numbers.*import the module again"):
+        made.bind(Q, MASKS["infinity and numbers"]())
