@@ -6,7 +6,13 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from engine.frontends.torch.pointwise import abs_of, clamp, negative_part, on_stored, tanh_of
+from engine.frontends.torch.pointwise import (
+    clamp,
+    log_of_one_and_exp,
+    negative_part,
+    on_stored,
+    tanh_of,
+)
 from engine.frontends.torch.values import Value
 from engine.frontends.torch.views import pieces
 from engine.program import Op
@@ -94,15 +100,13 @@ def softplus(m: Importer, x: Any, beta: float = 1, threshold: float = 20) -> Val
     """``(relu(bx) + log(1 + exp(-|bx|))) / b``, which does not overflow."""
     b = m.builder
     v = b.scale(b.filled(m.value(x)), float(beta), "sharp")
-    below = b.scale(abs_of(m, v), -1.0, "exponent")
-    soft = b.apply(Op.LOG, b.shift(b.apply(Op.EXP, below), 1.0))
+    soft = log_of_one_and_exp(m, v)
     return b.scale(b.add(b.apply(Op.RELU, v, "above"), soft), 1.0 / float(beta))
 
 
 def mish(m: Importer, x: Any) -> Value:
     def step(v: Value) -> Value:
-        low = m.builder.scale(abs_of(m, v), -1.0, "exponent")
-        soft = m.builder.apply(Op.LOG, m.builder.shift(m.builder.apply(Op.EXP, low), 1.0))
+        soft = log_of_one_and_exp(m, v)
         plus = m.builder.add(m.builder.apply(Op.RELU, v, "above"), soft)
         return m.builder.mul(v, tanh_of(m, plus), "gated")
 
@@ -113,8 +117,7 @@ def log_sigmoid(m: Importer, x: Any) -> Value:
     """``-softplus(-x)``"""
     b = m.builder
     v = b.filled(m.value(x))
-    below = b.scale(abs_of(m, v), -1.0, "exponent")
-    soft = b.apply(Op.LOG, b.shift(b.apply(Op.EXP, below), 1.0))
+    soft = log_of_one_and_exp(m, v)
     return b.scale(b.add(negative_part(m, v), soft), -1.0, "negative")
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from engine.frontends.torch.pointwise import abs_of, at_least, negative_part
+from engine.frontends.torch.pointwise import abs_of, at_least, log_of_one_and_exp, negative_part
 from engine.frontends.torch.reductions import log_softmax_of
 from engine.frontends.torch.values import Value
 from engine.program import Op
@@ -162,9 +162,7 @@ def binary_with_logits(
 ) -> Value:
     """``(1 - t) x + (1 + (p - 1) t) log(1 + exp(-x))``, which does not overflow."""
     b, value, wanted = m.builder, m.builder.filled(m.value(x)), m.value(target)
-    low = b.scale(abs_of(m, value), -1.0, "exponent")
-    soft = b.apply(Op.LOG, b.shift(b.apply(Op.EXP, low), 1.0))
-    soft = b.add(soft, negative_part(m, value), "soft")
+    soft = b.add(log_of_one_and_exp(m, value), negative_part(m, value), "soft")
     if pos_weight is not None:
         more = b.mul(b.shift(m.value(pos_weight), -1.0), wanted, "more")
         soft = b.mul(soft, b.shift(more, 1.0), "weighted")

@@ -22,6 +22,23 @@ def _normalised(m: Importer, centred: Value, spread: Value, eps: float) -> Value
     return b.mul(centred, scale, "normal")
 
 
+Average = Callable[[Value, str], Value]
+"""A mean of a value, broadcast to its shape, with what to name it."""
+
+
+def _standard(m: Importer, value: Value, average: Average, eps: float) -> Value:
+    """Less its average, over the root of the average of the squares of that."""
+    b = m.builder
+    centred = b.add(value, average(value, "means"), "centred", Op.SUB)
+    spread = average(b.mul(centred, centred, "squares"), "variances")
+    return _normalised(m, centred, spread, eps)
+
+
+def _over_dims(m: Importer, value: Value, dims: Sequence[int], eps: float) -> Value:
+    value = m.builder.stored_dims(value, dims)
+    return _standard(m, value, lambda given, _: mean_of(m, given, dims), eps)
+
+
 def _affine(m: Importer, value: Value, weight: Value | None, bias: Value | None) -> Value:
     if weight is not None:
         value = m.builder.mul(value, weight, "weighted")
@@ -43,12 +60,9 @@ def layer_norm(
     eps: float = 1e-5,
     cudnn_enable: bool = True,
 ) -> Value:
-    b, value = m.builder, m.builder.unmasked(m.value(input), "layer_norm")
+    value = m.builder.unmasked(m.value(input), "layer_norm")
     dims = list(range(value.rank - len(normalized_shape), value.rank))
-    value = b.stored_dims(value, dims)
-    centred = b.add(value, mean_of(m, value, dims), "centred", Op.SUB)
-    spread = mean_of(m, b.mul(centred, centred, "squares"), dims)
-    return _affine(m, _normalised(m, centred, spread, eps), *_given(m, weight, bias))
+    return _affine(m, _over_dims(m, value, dims, eps), *_given(m, weight, bias))
 
 
 def rms_norm(
@@ -144,11 +158,7 @@ def _over(
     m: Importer, value: Value, dims: Sequence[int], eps: float, weight: Any, bias: Any
 ) -> Value:
     """Normalised by the mean and variance over some dimensions, then scaled per channel."""
-    b = m.builder
-    value = b.stored_dims(value, dims)
-    centred = b.add(value, mean_of(m, value, dims), "centred", Op.SUB)
-    spread = mean_of(m, b.mul(centred, centred, "squares"), dims)
-    normal = _normalised(m, centred, spread, eps)
+    normal = _over_dims(m, value, dims, eps)
     return _affine(m, normal, per_channel(m, weight, value), per_channel(m, bias, value))
 
 
@@ -177,9 +187,7 @@ def group_norm(
         return along(m, b.reduce(Op.SUM, given, spatial, "total"), 1, matrix, part)
 
     value = b.stored_dims(value, [1, *spatial])
-    centred = b.add(value, averaged(value, "means"), "centred", Op.SUB)
-    spread = averaged(b.mul(centred, centred, "squares"), "variances")
-    normal = _normalised(m, centred, spread, eps)
+    normal = _standard(m, value, averaged, eps)
     return _affine(m, normal, per_channel(m, weight, value), per_channel(m, bias, value))
 
 

@@ -88,6 +88,13 @@ def negative_part(m: Importer, v: Value) -> Value:
     return m.builder.apply(Op.RELU, m.builder.scale(v, -1.0, "negative"), "below")
 
 
+def log_of_one_and_exp(m: Importer, v: Value) -> Value:
+    """``log(1 + exp(-|v|))``: what a soft maximum of v and 0 has beyond the hard one."""
+    b = m.builder
+    below = b.scale(abs_of(m, v), -1.0, "exponent")
+    return b.apply(Op.LOG, b.shift(b.apply(Op.EXP, below), 1.0))
+
+
 def abs_of(m: Importer, v: Value) -> Value:
     return m.builder.add(m.builder.apply(Op.RELU, v), negative_part(m, v))
 
@@ -281,8 +288,7 @@ def logaddexp(m: Importer, x: Any, other: Any) -> Value:
     b = m.builder
     a, c = b.filled(m.value(x)), b.filled(m.value(other))
     gap = b.add(c, a, "gap", Op.SUB)
-    low = b.scale(abs_of(m, gap), -1.0, "exponent")
-    soft = b.apply(Op.LOG, b.shift(b.apply(Op.EXP, low), 1.0))
+    soft = log_of_one_and_exp(m, gap)
     return b.add(b.add(a, b.apply(Op.RELU, gap, "above"), "larger"), soft)
 
 

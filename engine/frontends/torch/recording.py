@@ -9,6 +9,8 @@ whether others are such.
 
 from __future__ import annotations
 
+import inspect
+import operator
 import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -226,8 +228,6 @@ class _Recorder:
         if isinstance(result, torch.Tensor):
             self._track(result, node)
         elif isinstance(result, (tuple, list)):
-            import operator
-
             for place, part in enumerate(result):
                 if isinstance(part, torch.Tensor):
                     piece = self.graph.call_function(operator.getitem, (node, place))
@@ -261,8 +261,6 @@ class _Recorder:
 
 def _argument_names(torch: Any, module: Any, inputs: tuple[Any, ...]) -> Iterator[tuple[str, Any]]:
     """A name for each leaf of the inputs: the argument's, with what leads to it."""
-    import inspect
-
     try:
         names = list(inspect.signature(module.forward).parameters.values())
     except (TypeError, ValueError):
@@ -363,7 +361,7 @@ def check_same(capture: Capture, module: Any, inputs: tuple[Any, ...]) -> None:
     Raises
     ------
     DataError
-        ...
+        They lead to other operations or sizes.
     """
     given = flattened(inputs)
     if not capture.recorded or len(given) != len(capture.arguments):

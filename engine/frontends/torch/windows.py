@@ -235,9 +235,14 @@ def _product(m: Importer, patches: Value, kernel: tuple[Value, bool], bias: Any)
     return _unbatched(m, result)
 
 
-def _unbatched(m: Importer, result: Value) -> Value:
+def _shape(m: Importer) -> tuple[int, ...]:
+    """Of the traced node, or of the first of its results."""
     wanted = m.builder.node.meta["val"]
-    wanted = tuple((wanted[0] if isinstance(wanted, (list, tuple)) else wanted).shape)
+    return tuple((wanted[0] if isinstance(wanted, (list, tuple)) else wanted).shape)
+
+
+def _unbatched(m: Importer, result: Value) -> Value:
+    wanted = _shape(m)
     if len(wanted) == result.rank:
         return result
     result = m.builder.dropped(result, [0])
@@ -245,11 +250,6 @@ def _unbatched(m: Importer, result: Value) -> Value:
 
 
 # Pooling ------------------------------------------------------------------------------------------
-
-
-def _shape(m: Importer) -> tuple[int, ...]:
-    wanted = m.builder.node.meta["val"]
-    return tuple((wanted[0] if isinstance(wanted, (list, tuple)) else wanted).shape)
 
 
 def greatest(m: Importer, value: Value, dim: int, held: Any, fetch: Fetch | None = None) -> Value:
