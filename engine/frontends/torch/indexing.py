@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from engine.frontends.torch import views
 from engine.frontends.torch.builder import LETTERS
+from engine.frontends.torch.selections import selections_of
 from engine.frontends.torch.values import Value
 
 if TYPE_CHECKING:
@@ -39,8 +39,8 @@ def index_apart(
         kept = [k for k, size in enumerate(own) if size > 1 or len(own) == 0]
         sizes = tuple(own[k] for k in kept)
         labels = [places[len(shape) - len(own) + k] for k in kept]
-        chooser = views.one_hot(
-            b, _shaped(node.name, sizes), sizes, value.shape[d], f"rows{n}" if n else "rows"
+        chooser = selections_of(
+            b, _shaped(node.name, sizes), sizes, value.shape[d], f"{b.node.name}_rows{n}"
         )
         now = [x for x in left if x != names[d]]
         now = [*[x for x in places if x in labels and x not in now], *now]

@@ -7,9 +7,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from engine.frontends.torch import views
 from engine.frontends.torch.builder import LETTERS, broadcast_shape
+from engine.frontends.torch.indexing import held_index
 from engine.frontends.torch.moves import diagonal_of
+from engine.frontends.torch.selections import selections_of
 from engine.frontends.torch.values import Support, Value
 from engine.program import Access, Op
 
@@ -158,18 +159,11 @@ def _subscripts(equation: str, values: Sequence[Value]) -> tuple[list[list[str]]
 # Selections ---------------------------------------------------------------------------------------
 
 
-def _index(m: Importer, given: Any) -> Any:
-    held = m.held(given)
-    if held is None:
-        raise m.builder.refuse("an index that is computed", "give indices as inputs or buffers")
-    return held
-
-
 def embedding(m: Importer, weight: Any, indices: Any, *_: Any, **__: Any) -> Value:
-    held, table = _index(m, indices), m.value(weight)
-    name = indices.name
-    chooser = views.one_hot(
-        m.builder, lambda env: env[name], tuple(held.shape), table.shape[0], "rows"
+    held, table = held_index(m, indices), m.value(weight)
+    b, name = m.builder, indices.name
+    chooser = selections_of(
+        b, lambda env: env[name], tuple(held.shape), table.shape[0], f"{b.node.name}_rows"
     )
     names = [x for x in LETTERS if x not in "ko"][: held.dim()]
     result = m.builder.contract(

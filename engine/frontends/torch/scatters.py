@@ -176,19 +176,21 @@ def scatter(
     return _written(m, targets, new, x)
 
 
+def _left(hits: Any) -> Any:
+    """One where nothing is written, 0 where something is, which must be once."""
+    if bool((hits > 1).any()):
+        raise DataError(
+            "an index writes to one place twice, and which value stays is not defined",
+            hint="add with index_add or index_put(accumulate=True)",
+        )
+    return 1 - hits
+
+
 def _written(m: Importer, targets: Targets, new: Value, x: Any) -> Value:
     """``x`` with other entries at the targets."""
     b = m.builder
 
-    def others(counts: Any) -> Any:
-        if bool((counts > 1).any()):
-            raise DataError(
-                "an index writes to one place twice, and which value stays is not defined",
-                hint="add with index_add or index_put(accumulate=True)",
-            )
-        return 1 - counts
-
-    kept = targets.counts(0, others, "kept")
+    kept = targets.counts(0, _left, "kept")
     moved = targets.added(new)
     return moved if m.number(x) == 0 else b.add(b.mul(m.value(x), kept, "stays"), moved)
 
@@ -258,12 +260,7 @@ def index_put(
         at = tuple(_wide(v, count)(env) for v in vectors if v is not None)
         hits = torch.zeros(shape[first:last], dtype=torch.float64)
         hits.index_put_(at, ones, accumulate=True)
-        if bool((hits > 1).any()):
-            raise DataError(
-                "an index writes to one place twice, and which value stays is not defined",
-                hint="add with index_add or index_put(accumulate=True)",
-            )
-        return 1.0 - hits
+        return _left(hits)
 
     stays = b.feed(f"{b.node.name}_kept", shape[first:last], kept)
     if same and m.number(x) is None:

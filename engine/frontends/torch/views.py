@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from engine.frontends.torch.builder import LETTERS, Builder
-from engine.frontends.torch.capture import load_torch
+from engine.frontends.torch.selections import selections_of
 from engine.frontends.torch.values import Value
 from engine.program import Access, Op
 
@@ -127,7 +127,7 @@ def selected(
     if value.axes[dim] is None:
         shape = tuple(count if d == dim else n for d, n in enumerate(value.shape))
         return value.picked(list(range(value.rank)), shape)
-    chooser = one_hot(b, indices, (count,), size, part)
+    chooser = selections_of(b, indices, (count,), size, f"{b.node.name}_{part}")
     names = list(LETTERS[: value.rank])
     out = [*names[:dim], "o", *names[dim + 1 :]]
     result = b.contract([(chooser, ["o", names[dim]]), (value, names)], out, part)
@@ -140,24 +140,12 @@ def one_of(b: Builder, value: Value, dim: int, at: int, part: str) -> Value:
     rest = [d for d in range(value.rank) if d != dim]
     if value.axes[dim] is None:
         return value.picked(rest, [value.shape[d] for d in rest])
-    chooser = one_hot(b, lambda env: [at], (), value.shape[dim], part)
+    label = f"{b.node.name}_{part}"
+    chooser = selections_of(b, lambda env: at, (), value.shape[dim], label)
     names = list(LETTERS[: value.rank])
     out = [names[d] for d in rest]
     result = b.contract([(chooser, [names[dim]]), (value, names)], out, part)
     return replace(result, support=value.support)
-
-
-def one_hot(
-    b: Builder, indices: Callable[[Any], Any], shape: Sequence[int], size: int, part: str
-) -> Value:
-    """A 0/1 tensor with one element per index: 1 at ``(place, indices[place])``."""
-    torch = load_torch()
-
-    def fetch(env: Any) -> Any:
-        flat = torch.as_tensor(indices(env)).long().reshape(-1) % size
-        return torch.nn.functional.one_hot(flat, size).reshape(*shape, size)
-
-    return b.feed(f"{b.node.name}_{part}", (*shape, size), fetch, keep=True)
 
 
 def pieces(b: Builder, op: str, value: Value, args: Sequence[Any]) -> Any:
