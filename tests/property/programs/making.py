@@ -129,6 +129,10 @@ class Maker:
         """How many elements a result has at most."""
         return 0
 
+    def fillable(self, indices: list[str]) -> bool:
+        """Whether a made tensor may hold an element for each point of these indices."""
+        return True
+
     def summed(self, gone: list[str], *operands: Made) -> float:
         """How many elements are summed to one, at most."""
         return float(prod(self.size_of[x] for x in gone))
@@ -323,6 +327,8 @@ class Maker:
                 continue
             size = self.size_of[x]
             terms = self.rng.sample(INDICES, self.rng.randint(1, 2))
+            if not self.fillable(terms):
+                continue
             if self.rng.random() < 0.3:
                 listed = [str(self.rng.randrange(size)) for _ in range(self.size_of[terms[0]])]
                 at[k] = f"({', '.join(listed)})[{terms[0]}]"

@@ -57,6 +57,9 @@ class WideMaker(Maker):
     def computed(self, sizes: tuple[int, ...], operands: tuple[Made, ...]) -> int:
         return min(prod(sizes), prod(made.count + 1 for made in operands))
 
+    def fillable(self, indices: list[str]) -> bool:
+        return prod(self.size_of[x] for x in indices) <= WIDE
+
     def summed(self, gone: list[str], *operands: Made) -> float:
         return min(super().summed(gone), float(prod(made.count + 1 for made in operands)))
 
