@@ -31,12 +31,15 @@ from engine.dataflow.samml.graph import Graph
 from engine.dataflow.samml.passes import PASSES, selected
 from engine.dataflow.samml.renaming import Kind
 from engine.dataflow.table.build import build_table
+from engine.dataflow.table.cuts import TooManyCutsError
 from engine.errors import FuseloomError, LoweringError, OrderError, ScheduleError
 from engine.program.types import Program, Statement
 
 MAX_ORDERS_TRIED = 2_000
 PART_TRIES = 200
 """Kinds of orders tried for each part of a region that cannot be built as a whole."""
+MAX_OVERCUT = 3
+"""Orders that may take too many stream cuts before no other is tried: each takes long."""
 
 _LOG = logging.getLogger(__name__)
 
@@ -77,13 +80,16 @@ def compile_region(
         return _built(region, tuple(order or region.chosen or ()), passes)
     reason: FuseloomError | None = None
     search = OrderSearch(region, tries * len(region.indices))
-    tried = 0
+    tried = overcut = 0
     for candidate in islice(search, tries):
         tried += 1
         try:
             return _built(region, candidate, passes)
         except (OrderError, LoweringError) as problem:
             reason = reason or problem
+            overcut += isinstance(problem, TooManyCutsError)
+            if overcut >= MAX_OVERCUT:
+                break
             search.refuse(reason_for(region, candidate))
     if reason is None:
         raise LoweringError(
@@ -92,7 +98,7 @@ def compile_region(
         )
     count = region.pog.count()
     which = f"its {count:,} legal orders" if count > 1 else "its legal orders (one)"
-    if not search.exhausted:
+    if overcut or not search.exhausted:
         which = f"the {tried:,} kinds tried of {count:,} legal orders"
     raise LoweringError(
         f"region {region.name}: none of {which} can be built; "

@@ -166,6 +166,40 @@ def test_fused_where_possible_is_as_few_regions_as_can_be_built() -> None:
     assert [r.name for r in compiled.regions] == ["T..y2", "Y"]
 
 
+def _standardised(x: str, name: str) -> str:
+    return f"""
+        {name}t[i,j] = sum[k] {x}[i,j,k]
+        {name}m[i,j] = {name}t[i,j] * 0.125
+        {name}c[i,j,k] = {x}[i,j,k] - {name}m[i,j]
+        {name}q[i,j,k] = {name}c[i,j,k] * {name}c[i,j,k]
+        {name}s[i,j] = sum[k] {name}q[i,j,k]
+        {name}r[i,j] = rsqrt({name}s[i,j])
+        {name}[i,j,k] = {name}c[i,j,k] * {name}r[i,j]
+        """
+
+
+def test_a_region_that_takes_too_many_cuts_is_given_up_after_a_few_orders() -> None:
+    program = parse(f"""
+        X: 2x4x8 dense
+        U: 12x8 dense
+        V: 12x8 dense
+        W: 8x12 dense
+        {_standardised("X", "n")}
+        a[i,j,l] = n[i,j,k] * U[l,k]
+        b[i,j,l] = n[i,j,k] * V[l,k]
+        g[i,j,l] = sigmoid(a[i,j,l])
+        h[i,j,l] = g[i,j,l] * a[i,j,l]
+        d[i,j,l] = h[i,j,l] * b[i,j,l]
+        e[i,j,k] = d[i,j,l] * W[k,l]
+        Y[i,j,k] = X[i,j,k] + e[i,j,k]
+        {_standardised("Y", "m")}
+    """)
+    with pytest.raises(LoweringError, match=r"none of the \d kinds tried of") as caught:
+        compile_program(program, "fuse nt..m")
+    cut = (caught.value.hint or "").partition(": ")[2].partition("; or")[0]
+    assert len(compile_program(program, cut).regions) > 1
+
+
 def test_a_fault_inside_is_logged_and_another_order_tried(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

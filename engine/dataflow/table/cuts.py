@@ -31,6 +31,10 @@ from engine.program.walks import postorder
 MAX_CUTS = 64
 
 
+class TooManyCutsError(LoweringError):
+    """A region that needs more stream cuts than are made, which other orders seldom change."""
+
+
 def arrange(
     region: FusedRegion, order: tuple[str, ...]
 ) -> tuple[tuple[tuple[Joins, Emptiness], ...], tuple[str, ...], dict[str, int]]:
@@ -47,7 +51,8 @@ def arrange(
     OrderError
         If the order is not realisable.
     LoweringError
-        If a broadcast addition cannot be told apart from an empty row.
+        If a broadcast addition cannot be told apart from an empty row, or the order takes more
+        than ``MAX_CUTS`` cuts.
     """
     extents = dict(region.extents)
     trees = []
@@ -91,7 +96,10 @@ def arrange(
             order = (*order[:at], alias, *order[at:])
             root = _insert(root, reader, producer, index, alias)
         else:
-            raise LoweringError(f"region {region.name} needs more than {MAX_CUTS} stream cuts")
+            raise TooManyCutsError(
+                f"region {region.name} needs more than {MAX_CUTS} stream cuts",
+                hint="fuse fewer statements",
+            )
         trees.append((root, unshared))
     # Aliases of later outputs lengthen the order, so place every tree under the final one.
     final = []
