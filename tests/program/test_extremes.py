@@ -99,3 +99,11 @@ def test_absent_blocks_are_no_rivals() -> None:
 def test_refusals_say_what_was_written(line: str, message: str) -> None:
     with pytest.raises(fl.FuseloomError, match=message):
         fl.parse(f"a: 4 dense\n{line}")
+
+
+@pytest.mark.parametrize("bound", ["0.7", "-0.7", "1e-12"])
+@pytest.mark.parametrize("word", ["max", "min"])
+def test_a_bound_that_float32_rounds_is_within_what_rounding_allows(word: str, bound: str) -> None:
+    program = fl.parse(f"X: 2x3 dense\nY[i,j] = {word}(X[i,j], {bound})")
+    run = fl.simulate(fl.compile(program), {"X": [[0.5, -2.0, 0.0], [3.0, -0.25, 1.0]]})
+    assert run.check().ok

@@ -11,7 +11,6 @@ from engine.frontends.torch.pointwise import (
     log_of_one_and_exp,
     negative_part,
     on_stored,
-    tanh_of,
 )
 from engine.frontends.torch.values import Value
 from engine.frontends.torch.views import pieces
@@ -40,7 +39,14 @@ def silu_of(m: Importer, v: Value) -> Value:
 
 
 def leaky_relu(m: Importer, x: Any, negative_slope: float = 0.01) -> Value:
+    """``max(v, s v)``, or for a slope beyond 1 ``relu(v) - s relu(-v)``."""
     b, v = m.builder, m.builder.unmasked(m.value(x), "leaky_relu")
+    if negative_slope <= 1:
+
+        def step(w: Value) -> Value:
+            return b.add(w, b.scale(w, float(negative_slope), "leak"), "leaky", Op.MAXIMUM)
+
+        return b.on_stored(v, step)
     below = b.scale(negative_part(m, v), float(negative_slope), "leak")
     return b.add(b.apply(Op.RELU, v), below, "leaky", Op.SUB)
 
@@ -108,7 +114,7 @@ def mish(m: Importer, x: Any) -> Value:
     def step(v: Value) -> Value:
         soft = log_of_one_and_exp(m, v)
         plus = m.builder.add(m.builder.apply(Op.RELU, v, "above"), soft)
-        return m.builder.mul(v, tanh_of(m, plus), "gated")
+        return m.builder.mul(v, m.builder.apply(Op.TANH, plus), "gated")
 
     return m.builder.on_stored(m.value(x), step)
 
@@ -131,10 +137,7 @@ def relu6(m: Importer, x: Any) -> Value:
 
 def hardsigmoid(m: Importer, x: Any) -> Value:
     b = m.builder
-    v = b.scale(b.filled(m.value(x), 3.0), 1 / 6)
-    low = b.apply(Op.RELU, v)
-    gap = b.apply(Op.RELU, b.shift(b.scale(low, -1.0, "negative"), 1.0), "gap")
-    return b.shift(b.scale(gap, -1.0, "negative"), 1.0)
+    return b.at_most(b.apply(Op.RELU, b.scale(b.filled(m.value(x), 3.0), 1 / 6)), 1.0)
 
 
 def hardswish(m: Importer, x: Any) -> Value:

@@ -335,12 +335,39 @@ class Builder:
     def apply(self, op: Op, value: Value, part: str | None = None) -> Value:
         """One of the machine's functions."""
         part = part or op.value
-        keeps_zero = op in (Op.RELU, Op.GELU)
+        keeps_zero = op in KEEPING_ZERO
         if value.support is Support.MASKED:
             if op not in (Op.EXP, Op.SIGMOID, Op.RELU):
                 self.unmasked(value, op.value)
             return self.unary(part, op, value, support=Support.ZERO)
         return self.unary(part, op, value if keeps_zero else self.filled(value))
+
+    def at_least(self, value: Value, low: float) -> Value:
+        """``max(v, low)``."""
+        whole = self.unmasked(value if low <= 0 else self.filled(value), "a bound")
+        if low == 0:
+            return self.unary("floor", Op.RELU, whole)
+        return self.unary("floor", Op.AT_LEAST, whole, low)
+
+    def at_most(self, value: Value, high: float) -> Value:
+        """``min(v, high)``, which is ``-max(-v, -high)``."""
+        whole = value if high >= 0 else self.filled(value)
+        return self.scale(self.at_least(self.scale(whole, -1.0, "negative"), -high), -1.0)
+
+    def larger(self, a: Value, b: Value) -> Value:
+        """``max(a, b)``, broadcast; where an absent element stands for 0, ``b + relu(a - b)``."""
+        if a.support is not Support.FULL or b.support is not Support.FULL:
+            gap = self.add(a, b, "difference", Op.SUB)
+            return self.add(b, self.apply(Op.RELU, gap), "larger")
+        return self.add(a, b, "larger", Op.MAXIMUM)
+
+    def smaller(self, a: Value, b: Value) -> Value:
+        """``min(a, b)``, as :meth:`larger`."""
+        if a.support is not Support.FULL or b.support is not Support.FULL:
+            gap = self.add(a, b, "difference", Op.SUB)
+            return self.add(a, self.apply(Op.RELU, gap), "smaller", Op.SUB)
+        less = self.scale(a, -1.0, "negative"), self.scale(b, -1.0, "negative")
+        return self.scale(self.add(*less, "larger", Op.MAXIMUM), -1.0, "smaller")
 
     def on_stored(self, value: Value, function: Callable[[Value], Value]) -> Value:
         """Apply a function that maps 0 to 0, made of steps that need not, to what is stored."""
@@ -422,6 +449,10 @@ class Builder:
                 wide = self.pointwise("repeat", Op.MUL, [value, ones], value.support)
                 value = replace(wide, mask=value.mask)
         return value
+
+
+KEEPING_ZERO = (Op.RELU, Op.GELU, Op.SQRT, Op.TANH, Op.ABS)
+"""Functions of which that of 0 is 0."""
 
 
 def _ones(size: int) -> Fetch:

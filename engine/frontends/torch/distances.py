@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from engine.frontends.torch.builder import broadcast_shape
-from engine.frontends.torch.pointwise import at_least, sqrt_of
 from engine.frontends.torch.reductions import norm_of
 from engine.frontends.torch.values import Value
 from engine.program import Op
@@ -31,7 +30,7 @@ def cosine_similarity(m: Importer, x1: Any, x2: Any, dim: int = 1, eps: float = 
 
     def length(value: Value, part: str) -> Value:
         squares = b.reduce(Op.SUM, b.mul(value, value, f"squares{part}"), [dim], f"square{part}")
-        return at_least(m, b.on_stored(squares, lambda v: sqrt_of(m, v)), eps)
+        return b.at_least(b.apply(Op.SQRT, squares), eps)
 
     below = b.mul(length(first, "1"), length(second, "2"), "lengths")
     return _without(b.div(total, below), dim)

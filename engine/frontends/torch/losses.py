@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from engine.frontends.torch.pointwise import abs_of, at_least, log_of_one_and_exp, negative_part
+from engine.frontends.torch.pointwise import log_of_one_and_exp, negative_part
 from engine.frontends.torch.reductions import log_softmax_of
 from engine.frontends.torch.values import Value
 from engine.program import Op
@@ -185,9 +185,8 @@ def huber(m: Importer, x: Any, target: Any, reduction: int = MEAN, delta: float 
     gap = b.add(m.value(x), m.value(target), "gap", Op.SUB)
 
     def step(v: Value) -> Value:
-        size = abs_of(m, v)
-        above = b.apply(Op.RELU, b.shift(size, -float(delta)), "above")
-        near = b.add(size, above, "near", Op.SUB)
+        size = b.apply(Op.ABS, v)
+        near = b.at_most(size, float(delta))
         return b.mul(near, b.add(size, b.scale(near, 0.5), "far", Op.SUB), "terms")
 
     return reduced(m, b.on_stored(gap, step), reduction)
@@ -197,7 +196,7 @@ def smooth_l1(m: Importer, x: Any, target: Any, reduction: int = MEAN, beta: flo
     b = m.builder
     if beta == 0:
         gap = b.add(m.value(x), m.value(target), "gap", Op.SUB)
-        return reduced(m, b.on_stored(gap, lambda v: abs_of(m, v)), reduction)
+        return reduced(m, b.apply(Op.ABS, gap), reduction)
     return b.scale(huber(m, x, target, reduction, beta), 1.0 / beta)
 
 
@@ -214,7 +213,7 @@ def divergence(
         wanted = b.filled(wanted)
         gap = b.add(wanted, value, "gap", Op.SUB)
         return reduced(m, b.mul(b.apply(Op.EXP, wanted), gap, "terms"), reduction)
-    logarithm = b.on_stored(wanted, lambda v: b.apply(Op.LOG, at_least(m, v, TINY)))
+    logarithm = b.on_stored(wanted, lambda v: b.apply(Op.LOG, b.at_least(v, TINY)))
     gap = b.add(logarithm, value, "gap", Op.SUB)
     return reduced(m, b.mul(wanted, gap, "terms"), reduction)
 

@@ -18,7 +18,8 @@ OUTSIDE = "compute it outside of the module and give the result as an input"
 MASK = "choose elements by a mask or by indices that are given as input"
 ROUND = "round outside of the module, values on the machine are float32 throughout"
 WAVES = (
-    "it has no counterpart on the machine, whose functions are exp, log, rsqrt, sigmoid and gelu; "
+    "it has no counterpart on the machine, whose functions are exp, log, sqrt, tanh, sigmoid, "
+    "gelu and abs; "
     "of positions and buffers alone it is computed beforehand, else give it as an input"
 )
 COMPLEX = (

@@ -76,13 +76,6 @@ def on_stored(step: Callable[[Importer, Value], Value]) -> Callable[..., Value]:
     return handler
 
 
-def tanh_of(m: Importer, v: Value) -> Value:
-    """``2 sigmoid(2 v) - 1``"""
-    b = m.builder
-    gate = b.apply(Op.SIGMOID, b.scale(v, 2.0, "twice"))
-    return b.shift(b.scale(gate, 2.0, "stretched"), -1.0)
-
-
 def negative_part(m: Importer, v: Value) -> Value:
     """``min(v, 0)`` with the sign turned: ``relu(-v)``."""
     return m.builder.apply(Op.RELU, m.builder.scale(v, -1.0, "negative"), "below")
@@ -91,18 +84,8 @@ def negative_part(m: Importer, v: Value) -> Value:
 def log_of_one_and_exp(m: Importer, v: Value) -> Value:
     """``log(1 + exp(-|v|))``: what a soft maximum of v and 0 has beyond the hard one."""
     b = m.builder
-    below = b.scale(abs_of(m, v), -1.0, "exponent")
+    below = b.scale(b.apply(Op.ABS, v), -1.0, "exponent")
     return b.apply(Op.LOG, b.shift(b.apply(Op.EXP, below), 1.0))
-
-
-def abs_of(m: Importer, v: Value) -> Value:
-    return m.builder.add(m.builder.apply(Op.RELU, v), negative_part(m, v))
-
-
-def sqrt_of(m: Importer, v: Value) -> Value:
-    """``1 / rsqrt(v)``, right at 0 too."""
-    b = m.builder
-    return b.div(b.constant(1.0), b.apply(Op.RSQRT, v), "root")
 
 
 def log1p(m: Importer, x: Any) -> Value:
@@ -132,42 +115,21 @@ def exponentials(sign: float) -> Callable[..., Value]:
     return handler
 
 
-def tanh(m: Importer, x: Any) -> Value:
-    return m.builder.on_stored(m.value(x), lambda v: tanh_of(m, v))
-
-
 def reciprocal(m: Importer, x: Any) -> Value:
     return m.builder.div(m.builder.constant(1.0), m.value(x), "inverse")
 
 
 def clamp(m: Importer, x: Any, min: Any = None, max: Any = None) -> Value:
-    """``relu(x - low) + low``, then ``high - relu(high - x)``."""
+    """``max(x, low)``, then ``min(x, high)``."""
     b = m.builder
     v = b.unmasked(m.value(x), "clamp")
-    if any(bound is not None and m.number(bound) is None for bound in (min, max)):
-        if min is not None:
-            v = larger(m, v, m.value(min))
-        return v if max is None else smaller(m, v, m.value(max))
-    min, max = (None if bound is None else m.number(bound) for bound in (min, max))
-    zero = (min is None or min <= 0) and (max is None or max >= 0)
-
-    def step(v: Value) -> Value:
-        if min is not None:
-            low = float(min)
-            v = b.shift(b.apply(Op.RELU, b.shift(v, -low)), low)
-        if max is not None:
-            high = float(max)
-            gap = b.shift(b.scale(v, -1.0, "negative"), high)
-            v = b.shift(b.scale(b.apply(Op.RELU, gap, "gap"), -1.0, "negative"), high)
-        return v
-
-    return b.on_stored(v, step) if zero else step(b.filled(v))
-
-
-def at_least(m: Importer, value: Value, low: float) -> Value:
-    """``max(v, low)`` for a positive number: ``relu(v - low) + low`` on all elements."""
-    b = m.builder
-    return b.shift(b.apply(Op.RELU, b.filled(value, -low), "above"), low)
+    if min is not None:
+        low = m.number(min)
+        v = b.larger(v, m.value(min)) if low is None else b.at_least(v, float(low))
+    if max is not None:
+        high = m.number(max)
+        v = b.smaller(v, m.value(max)) if high is None else b.at_most(v, float(high))
+    return v
 
 
 def clamp_min(m: Importer, x: Any, min: Any) -> Value:
@@ -179,23 +141,11 @@ def clamp_max(m: Importer, x: Any, max: Any) -> Value:
 
 
 def maximum(m: Importer, x: Any, other: Any) -> Value:
-    return larger(m, m.value(x), m.value(other))
+    return m.builder.larger(m.value(x), m.value(other))
 
 
 def minimum(m: Importer, x: Any, other: Any) -> Value:
-    return smaller(m, m.value(x), m.value(other))
-
-
-def larger(m: Importer, a: Value, c: Value) -> Value:
-    """``c + relu(a - c)``"""
-    b = m.builder
-    return b.add(c, b.apply(Op.RELU, b.add(a, c, "difference", Op.SUB)), "larger")
-
-
-def smaller(m: Importer, a: Value, c: Value) -> Value:
-    """``a - relu(a - c)``"""
-    b = m.builder
-    return b.add(a, b.apply(Op.RELU, b.add(a, c, "difference", Op.SUB)), "smaller", Op.SUB)
+    return m.builder.smaller(m.value(x), m.value(other))
 
 
 def power(m: Importer, x: Any, exponent: Any) -> Value:
@@ -212,7 +162,7 @@ def power(m: Importer, x: Any, exponent: Any) -> Value:
         )
     v = b.unmasked(m.value(x), "a power")
     if number == 0.5:
-        return b.on_stored(v, lambda w: sqrt_of(m, w))
+        return b.apply(Op.SQRT, v)
     if number == -0.5:
         return b.apply(Op.RSQRT, v)
     if number == int(number) and 1 <= abs(number) <= MOST_POWER:
@@ -327,8 +277,8 @@ HANDLERS: dict[str, Callable[..., Any]] = {
     "expm1": expm1, "cosh": exponentials(1.0), "sinh": exponentials(-1.0), "prod": prod,
     "relu": function(Op.RELU), "exp": function(Op.EXP), "log": function(Op.LOG),
     "rsqrt": function(Op.RSQRT), "sigmoid": function(Op.SIGMOID),
-    "tanh": tanh, "abs": on_stored(abs_of),
-    "sqrt": on_stored(sqrt_of), "reciprocal": reciprocal,
+    "tanh": function(Op.TANH), "abs": function(Op.ABS),
+    "sqrt": function(Op.SQRT), "reciprocal": reciprocal,
     "clamp": clamp, "clip": clamp, "clamp_min": clamp_min, "clamp_max": clamp_max,
     "maximum": maximum, "minimum": minimum, "pow": power, "exp2": exp2,
     "log2": scaled(1 / math.log(2)), "log10": scaled(1 / math.log(10)), "square": square,

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from engine.frontends.torch import views
-from engine.frontends.torch.pointwise import tanh_of
 from engine.frontends.torch.products import joined, linear_of
 from engine.frontends.torch.values import Value
 from engine.program import Op
@@ -88,10 +87,6 @@ def _total(m: Importer, sides: tuple[Value, Value | None]) -> Value:
     return sides[0] if sides[1] is None else m.builder.add(sides[0], sides[1])
 
 
-def _tanh(m: Importer, value: Value) -> Value:
-    return m.builder.on_stored(value, lambda v: tanh_of(m, v))
-
-
 def lstm_step(m: Importer, x: Value, state: State, weights: Weights, width: int) -> State:
     """Gates for input, forgetting, the new content, and output."""
     b = m.builder
@@ -99,11 +94,11 @@ def lstm_step(m: Importer, x: Value, state: State, weights: Weights, width: int)
     def gate(n: int) -> Value:
         return _total(m, _sides(m, x, state, weights, n, width))
 
-    taken = b.mul(b.apply(Op.SIGMOID, gate(0), "take"), _tanh(m, gate(2)), "taken")
+    taken = b.mul(b.apply(Op.SIGMOID, gate(0), "take"), b.apply(Op.TANH, gate(2)), "taken")
     if state.cell is not None:
         kept = b.mul(b.apply(Op.SIGMOID, gate(1), "keep"), state.cell, "kept")
         taken = b.add(kept, taken, "cell")
-    hidden = b.mul(b.apply(Op.SIGMOID, gate(3), "say"), _tanh(m, taken), "hidden")
+    hidden = b.mul(b.apply(Op.SIGMOID, gate(3), "say"), b.apply(Op.TANH, taken), "hidden")
     if weights.projection is not None:
         hidden = linear_of(m, hidden, m.value(weights.projection), None, "projected")
     return State(hidden, taken)
@@ -117,7 +112,7 @@ def gru_step(m: Importer, x: Value, state: State, weights: Weights, width: int) 
     if new[1] is not None:
         share = b.apply(Op.SIGMOID, _total(m, reset), "reset")
         inner = b.add(inner, b.mul(share, new[1], "remembered"))
-    made = _tanh(m, inner)
+    made = b.apply(Op.TANH, inner)
     share = b.apply(Op.SIGMOID, _total(m, update), "update")
     if state.hidden is None:
         return State(b.add(made, b.mul(share, made, "less"), "hidden", Op.SUB))
@@ -128,7 +123,7 @@ def gru_step(m: Importer, x: Value, state: State, weights: Weights, width: int) 
 def simple_step(rectified: bool) -> Cell:
     def step(m: Importer, x: Value, state: State, weights: Weights, width: int) -> State:
         total = _total(m, _sides(m, x, state, weights, 0, width))
-        return State(m.builder.apply(Op.RELU, total) if rectified else _tanh(m, total))
+        return State(m.builder.apply(Op.RELU if rectified else Op.TANH, total))
 
     return step
 

@@ -8,7 +8,6 @@ from dataclasses import replace
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from engine.frontends.torch.pointwise import abs_of, sqrt_of
 from engine.frontends.torch.values import Support, Value
 from engine.program import Op
 
@@ -101,7 +100,7 @@ def std(
     unbiased: bool = True,
 ) -> Value:
     spread = var(m, x, dim, correction, keepdim, unbiased)
-    return m.builder.on_stored(spread, lambda v: sqrt_of(m, v))
+    return m.builder.apply(Op.SQRT, spread)
 
 
 def vector_norm(
@@ -115,7 +114,7 @@ def norm_of(m: Importer, value: Value, dims: Sequence[int], order: float) -> Val
     """The norm of order 1, 2 or infinity over some dimensions, which stay with size 1."""
     b = m.builder
     if order in (1, math.inf):
-        size = b.on_stored(value, lambda v: abs_of(m, v))
+        size = b.apply(Op.ABS, value)
         return b.reduce(Op.SUM if order == 1 else Op.MAX, size, dims, "total")
     if order != 2:
         raise b.refuse(
@@ -123,7 +122,7 @@ def norm_of(m: Importer, value: Value, dims: Sequence[int], order: float) -> Val
             "orders 1, 2 and infinity are supported; powers, sums and roots make others",
         )
     total = b.reduce(Op.SUM, b.mul(value, value, "squares"), dims, "total")
-    return b.on_stored(total, lambda v: sqrt_of(m, v))
+    return b.apply(Op.SQRT, total)
 
 
 def norm(

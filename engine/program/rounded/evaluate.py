@@ -246,7 +246,7 @@ class _Evaluator:
             case Op.SHIFT:
                 return self._each(operands[0], lambda x, e: self._shifted(x, e, constant))
             case Op.AT_LEAST:
-                return self._each(operands[0], lambda x, e: (np.maximum(x, constant), e))
+                return self._each(operands[0], lambda x, e: self._at_least(x, e, constant))
             case _:
                 return self._each(operands[0], lambda x, e: function(s.op, x, e, self.rounding))
 
@@ -290,6 +290,16 @@ class _Evaluator:
         inherited = None if bounds is None else bounds * abs(constant)
         fresh = 2 * self.rounding.unit * np.abs(values) + SMALLEST
         return settled(values, inherited, fresh, self.rounding)
+
+    def _at_least(
+        self, x: Floats, bounds: Floats | None, constant: float
+    ) -> tuple[Floats, Floats | None]:
+        values = np.maximum(x, constant)
+        off = abs(float(np.float32(constant)) - constant)
+        if not off:
+            return values, bounds
+        fresh = np.where(values > constant + off, 0.0, off)
+        return settled(values, bounds, fresh, self.rounding)
 
     def _shifted(
         self, x: Floats, bounds: Floats | None, constant: float

@@ -306,8 +306,8 @@ class Maker:
         a, ai = self.recent()
         word = self.rng.choice(("max", "min"))
         if self.rng.random() < 0.3:
-            bound = self.rng.choice((-0.5, 0, 0.5))
-            self.emit(ai, f"{word}({self.at(a, ai)}, {bound})", False, max(a.magnitude, 0.5), a)
+            bound = self.rng.choice((-0.7, 0, 0.3))
+            self.emit(ai, f"{word}({self.at(a, ai)}, {bound})", False, max(a.magnitude, 0.7), a)
             return
         bi = ai if self.rng.random() < 0.7 else [x for x in ai if self.rng.random() < 0.5]
         b = self.operand(list(bi))
