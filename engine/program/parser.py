@@ -32,7 +32,7 @@ from engine.program.syntax import (
     walk,
 )
 from engine.program.types import BroadcastAdd, Program, Tensor
-from engine.program.updates import in_versions
+from engine.program.updates import Versions, in_versions
 from engine.program.verify import Checker
 
 DEFAULT_NAME = "unnamed"
@@ -103,11 +103,16 @@ def parse_relation(text: str, rank: int) -> Relation:
 
 
 def _program(syntax: ProgramSyntax) -> Program:
+    taken = _names(syntax.lines)
+    versions = in_versions(syntax.lines, taken)
+    with versions.told_as_written():
+        return _assigned_once(syntax, versions, taken)
+
+
+def _assigned_once(syntax: ProgramSyntax, versions: Versions, taken: set[str]) -> Program:
     places: dict[tuple[str | int, ...], Place] = {("program",): (1, 1)}
     if syntax.name is not None:
         places["program",] = syntax.name.place
-    taken = _names(syntax.lines)
-    versions = in_versions(syntax.lines, taken)
     lists, indices = _lists(versions.lines), _indices(versions.lines)
     tensors: list[Tensor] = []
     for line in versions.lines:

@@ -9,11 +9,13 @@ Each ``+=`` gives the tensor a new version; the last keeps the name::
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
-from engine.errors import ParseError
+from engine.errors import FuseloomError, ParseError
 from engine.program.syntax import (
     Binary,
     DeclarationSyntax,
@@ -42,6 +44,25 @@ class Versions:
 
     lines: list[LineSyntax] = field(default_factory=list)
     of: dict[str, tuple[str, tuple[int, ...]]] = field(default_factory=dict)
+
+    @contextmanager
+    def told_as_written(self) -> Iterator[None]:
+        """Errors name tensors as the text does."""
+        try:
+            yield
+        except FuseloomError as problem:
+            if not self.of:
+                raise
+            raise type(problem)(
+                self._written(problem.message),
+                hint=self._written(problem.hint) if problem.hint else None,
+                line=problem.line,
+                column=problem.column,
+                source=problem.source,
+            ) from None
+
+    def _written(self, text: str) -> str:
+        return re.sub(r"\w+", lambda word: self.of.get(word[0], (word[0],))[0], text)
 
 
 def in_versions(lines: tuple[LineSyntax, ...], taken: set[str]) -> Versions:

@@ -89,3 +89,17 @@ def test_refusals(text: str, message: str) -> None:
         fl.parse(HEAD + text)
     assert caught.value.line is not None
     assert isinstance(caught.value, ParseError) or "twice" in message
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("y[i] = b[i]\ny[i,k] += A[i,k]", r"y\[i,k\] has 2 indices, but y has 1 dimension"),
+        ("y[i] = b[i]\ny[k] += A[i,k]", r"in dimension 0 of y\[k\]"),
+        ("y[i] = b[i]\nz[i] = y[i,k]\ny[i] += b[i]", r"y\[i,k\] has 2 indices"),
+    ],
+)
+def test_errors_name_what_the_text_names(text: str, message: str) -> None:
+    with pytest.raises(fl.FuseloomError, match=message) as caught:
+        fl.parse(HEAD + text)
+    assert "_part" not in str(caught.value) and "_more" not in str(caught.value)

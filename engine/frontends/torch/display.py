@@ -25,7 +25,7 @@ def imported_html(imported: Imported) -> Markup:
         table(["operation", "in the module", "statements"], operations),
         table(["data", "size", "format", "elements stored"], _data(imported)),
         table(["preset", "schedule"], presets),
-        *([tag("p", tag("ul", *(tag("li", n) for n in imported.notes)))] if imported.notes else []),
+        *([tag("ul", *(tag("li", n) for n in imported.notes))] if imported.notes else []),
     )  # fmt: skip
 
 
