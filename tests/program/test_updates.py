@@ -102,4 +102,5 @@ def test_refusals(text: str, message: str) -> None:
 def test_errors_name_what_the_text_names(text: str, message: str) -> None:
     with pytest.raises(fl.FuseloomError, match=message) as caught:
         fl.parse(HEAD + text)
-    assert "_part" not in str(caught.value) and "_more" not in str(caught.value)
+    assert "_part" not in str(caught.value)
+    assert "_more" not in str(caught.value)
