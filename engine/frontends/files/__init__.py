@@ -13,7 +13,8 @@ from engine.frontends.files.citation import citation_graph, is_citation, read_ci
 from engine.frontends.files.edge_list import read_edges
 from engine.frontends.files.frostt import read_frostt
 from engine.frontends.files.graph import GraphData, graph_of, undirected
-from engine.frontends.files.lines import blocks, size_of
+from engine.frontends.files.lines import blocks
+from engine.frontends.files.packed import size_of
 from engine.frontends.files.matrix_market import BANNER, read_matrix_market
 from engine.frontends.files.npz import arrays_of, read_scipy_npz
 from engine.frontends.files.ogb import raw_folder, read_ogb

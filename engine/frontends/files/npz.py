@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.errors import DataError
-from engine.frontends.files.lines import size_of
+from engine.frontends.files.packed import size_of
 from engine.frontends.files.tensor import CoordinateTensor, Duplicates, Floats, check_shape
 from engine.program.arrays import read_npz
 from engine.program.levels import Ints
