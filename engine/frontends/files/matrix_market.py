@@ -142,7 +142,7 @@ def _sizes(lines: Lines, layout: str) -> tuple[tuple[int, int], int]:
 def _stored(rows: int, columns: int, symmetry: str) -> int:
     """Elements that an ``array`` file of a symmetry lists."""
     match symmetry:
-        case "symmetric":
+        case "symmetric" | "hermitian":
             return rows * (rows + 1) // 2
         case "skew-symmetric":
             return rows * (rows - 1) // 2
