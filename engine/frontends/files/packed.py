@@ -41,11 +41,16 @@ class Content:
     path : Path
     name : str
         Of what was packed: ``a.mtx`` of ``a.mtx.gz``, the member of an archive.
+    plain : bool
+        Whether it is the file as it lies on the disk.
     """
 
-    def __init__(self, path: Path, file: IO[bytes], allowed: int, name: str) -> None:
+    def __init__(
+        self, path: Path, file: IO[bytes], allowed: int, name: str, *, plain: bool = False
+    ) -> None:
         self.path = path
         self.name = name
+        self.plain = plain
         self._file = file
         self._allowed = allowed
         self._total = 0
@@ -169,7 +174,7 @@ def _unpacked(path: Path, opened: ExitStack) -> Content:
         raise DataError(
             f"{path} is packed by xz, which is not read", hint="unpack it with xz -d, or use gzip"
         )
-    return Content(path, plain, MAX_FILE_BYTES, name)
+    return Content(path, plain, MAX_FILE_BYTES, name, plain=True)
 
 
 def _zstd(path: Path) -> tuple[Callable[[IO[bytes]], Any], type[BaseException]]:

@@ -35,7 +35,7 @@ def test_npz_adds_what_is_given_twice(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"format": np.array("dia")}, "no matrix in csr, csc, coo"),
+        ({"format": np.array("lil")}, "no matrix in csr, csc, coo"),
         ({"shape": np.array([3])}, "has 1 sizes"),
         ({"shape": np.array([9, 2**40])}, "every size is"),
         ({"shape": np.array([8, 7])}, "indptr has 10 entries"),
