@@ -15,7 +15,7 @@ from engine.frontends.files.frostt import read_frostt
 from engine.frontends.files.graph import GraphData, graph_of, undirected
 from engine.frontends.files.lines import HEAD, MARK
 from engine.frontends.files.matrix_market import is_banner, read_matrix_market
-from engine.frontends.files.npy import MAGIC, read_npy
+from engine.frontends.files.npy import MAGIC, dense_tensor, read_npy
 from engine.frontends.files.npz import arrays_of, read_npz_tensor, read_scipy_npz
 from engine.frontends.files.ogb import raw_folder, read_ogb
 from engine.frontends.files.packed import content_name, unpacked
@@ -28,6 +28,7 @@ __all__ = [
     "CoordinateTensor",
     "Duplicates",
     "GraphData",
+    "dense_tensor",
     "graph_from_arrays",
     "graph_of",
     "read_arrays",

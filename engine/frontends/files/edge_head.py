@@ -12,20 +12,27 @@ from dataclasses import dataclass, replace
 
 from engine.errors import DataError
 from engine.frontends.files.lines import Block, Lines
+from engine.frontends.files.tensor import Floats
 
 DELIMITERS = (",", "\t", ";", "|")
 COMMENTS = (b"#", b"%")
 QUOTE = '"'
-SOURCES = frozenset(
-    "source src from fromnodeid fromid from_node from_id node1 node_1 nodea id1 id_1 u i head "
-    "start citing subject rater follower sender user1 user_1".split()
-)
-TARGETS = frozenset(
-    "target tgt dst dest destination to tonodeid toid to_node to_id node2 node_2 nodeb id2 id_2 v "
-    "j tail end cited object ratee followee receiver user2 user_2".split()
-)
-WEIGHTS = frozenset("weight weights w value val rating score count strength edge_attr".split())
-TIMES = frozenset("time times timestamp ts t date datetime year unixtime unixts".split())
+SOURCES = frozenset((
+    "source", "src", "from", "fromnodeid", "fromid", "from_node", "from_id", "node1", "node_1",
+    "nodea", "id1", "id_1", "u", "i", "head", "start", "citing", "subject", "rater", "follower",
+    "sender", "user1", "user_1",
+))  # fmt: skip
+TARGETS = frozenset((
+    "target", "tgt", "dst", "dest", "destination", "to", "tonodeid", "toid", "to_node", "to_id",
+    "node2", "node_2", "nodeb", "id2", "id_2", "v", "j", "tail", "end", "cited", "object",
+    "ratee", "followee", "receiver", "user2", "user_2",
+))  # fmt: skip
+WEIGHTS = frozenset((
+    "weight", "weights", "w", "value", "val", "rating", "score", "count", "strength", "edge_attr",
+))  # fmt: skip
+TIMES = frozenset((
+    "time", "times", "timestamp", "ts", "t", "date", "datetime", "year", "unixtime", "unixts",
+))  # fmt: skip
 SNAP = re.compile(r"nodes:?\s+([0-9,]{1,15})\s+edges:?\s+([0-9,]{1,15})", re.IGNORECASE)
 KONECT = re.compile(r"%\s*(sym|asym|bip)\b", re.IGNORECASE)
 SIZES = re.compile(r"%\s*([0-9]{1,15})\s+([0-9]{1,15})\s+([0-9]{1,15})\s*$")
@@ -54,13 +61,16 @@ class Fields:
     time: int | None = None
     unread: tuple[str, ...] = ()
 
-    def notes(self, weighted: bool) -> tuple[str, ...]:
+    def notes(self, weights: Floats | None) -> tuple[str, ...]:
         """What to tell of it; nothing of a plain pair."""
         told = []
         if self.ends != (0, 1):
             told.append(f"edges go from field {self.ends[0] + 1} to field {self.ends[1] + 1}")
-        if self.weight is not None:
-            told.append(f"field {self.weight + 1} is the weight{'' if weighted else ', not read'}")
+        if self.weight is not None and weights is None:
+            told.append(f"field {self.weight + 1} is the weight, not read")
+        elif self.weight is not None and weights is not None:
+            low, high = weights.min(), weights.max()
+            told.append(f"field {self.weight + 1} is the weight, {low:.10g} to {high:.10g}")
         if self.time is not None:
             told.append(f"field {self.time + 1} is the time, not read")
         if self.unread:
@@ -128,12 +138,16 @@ def read_head(lines: Lines, named: bool | None) -> Head:
     delimiter = None if braces else _delimiter(texts[0])
     first, *others = (split(text, delimiter) for text in texts)
     heading = _is_heading(first, others)
-    edge = (others or [None])[0] if heading else first
+    edges = others if heading else [first]
     kept = tuple(Block(number, [line]) for number, line in held[1 if heading else 0 :])
     head = replace(head, delimiter=delimiter, blocks=kept, braces=braces)
-    if edge is None:
+    if not edges:
         return head
-    fields = _named_fields(first, len(edge)) if heading else _counted(len(edge))
+    edge = edges[0]
+    if not heading and delimiter and len(edge) > 2 and not edge[-1]:
+        edge = edge[:-1]  # a line that ends with the delimiter
+    names = first if heading else _heading_in(comments, delimiter, len(edge))
+    fields = _named_fields(names, len(edge)) if names else _counted(len(edge))
     if fields is None:
         lines.number = kept[0].first
         raise lines.error(
@@ -193,11 +207,8 @@ def _first(lines: Lines) -> tuple[list[str], list[tuple[int, bytes]]]:
     while len(held) < 2 and (line := lines.take()) is not None:
         text = line.strip()
         if text.startswith(COMMENTS):
-            words = decoded(text).lstrip("#% ").lower().split()
-            if not held and len(words) >= 2 and {*words} & SOURCES and {*words} & TARGETS:
-                comments.append(decoded(text))  # "# FromNodeId ToNodeId": the usual order
-            elif len(comments) < 100:
-                comments.append(decoded(text))
+            comments.append(decoded(text))
+            del comments[100:]
         elif text:
             held.append((lines.number, text))
     return comments, held
@@ -226,13 +237,24 @@ def _delimiter(text: bytes) -> str | None:
 
 
 def _is_heading(first: list[str], others: list[list[str]]) -> bool:
-    """Whether the first line names fields: known names, or none of its numbers where others are."""
+    """Whether the first line names fields: by known names, or where the next line has numbers."""
     names = {_plain(name) for name in first}
     if names & SOURCES and names & TARGETS and not any(map(is_number, first)):
         return True
-    if not any(map(is_number, first)):
-        return any(is_number(field) for row in others for field in row[:2])
-    return False
+    if any(map(is_number, first)) or not others:
+        return False
+    (row,) = others
+    return all(map(is_number, row[:2])) or any(map(is_number, row[2:3]))
+
+
+def _heading_in(comments: list[str], delimiter: str | None, count: int) -> list[str]:
+    """Names of the fields in a comment, as ``# FromNodeId ToNodeId``; maybe none."""
+    for comment in reversed(comments):
+        names = split(comment.lstrip("#% ").encode(), delimiter)
+        plain = {_plain(name) for name in names}
+        if len(names) == count and plain & SOURCES and plain & TARGETS:
+            return names
+    return []
 
 
 def _plain(name: str) -> str:

@@ -82,9 +82,9 @@ def adjacency(
     base: int | None,
 ) -> CoordinateTensor:
     """The matrix of edges; see :func:`read_edges`."""
-    notes = [] if head.fields is None else [*head.fields.notes(weighted)]
+    notes = [] if head.fields is None else [*head.fields.notes(edges.weights)]
     if head.edges not in (None, len(edges)):
-        notes.append(f"there are {len(edges):,} edges; a comment says {head.edges:,}")
+        notes.append(f"{len(edges):,} edges are listed, a comment says {head.edges:,}")
     bipartite = head.konect == "bip"
     if bipartite and nodes is not None:
         raise DataError(
@@ -94,16 +94,16 @@ def adjacency(
     if head.konect and base is None:
         base = 1
     if bipartite:
-        sides = [_numbered(edges, [edges.ends[k]], base, None, head.sizes[k : k + 1]) for k in (0, 1)]
+        sides = [
+            _numbered(edges, [edges.ends[k]], base, None, head.sizes[k : k + 1]) for k in (0, 1)
+        ]
         (rows,), (columns,) = sides[0][0], sides[1][0]
         shape = sides[0][1], sides[1][1]
         told = {*sides[0][2], *sides[1][2]}
         notes += [*sorted(told), f"bipartite: {shape[0]:,} nodes are rows, {shape[1]:,} columns"]
         symmetric = False
     else:
-        (rows, columns), count, told_of = _numbered(
-            edges, edges.ends, base, nodes, head.sizes[:1]
-        )
+        (rows, columns), count, told_of = _numbered(edges, edges.ends, base, nodes, head.sizes[:1])
         shape = count, count
         notes += told_of
         if symmetric is None:

@@ -165,9 +165,7 @@ def _node(path: str, line: int, place: int, field: str, named: bool) -> int | st
     if named:
         if field:
             return field
-        raise DataError(
-            f"field {place}, a node, is empty", hint="name it", source=path, line=line
-        )
+        raise DataError(f"field {place}, a node, is empty", hint="name it", source=path, line=line)
     if not is_number(field):
         raise DataError(
             f"field {place}, {field[:40]!r}, is not a number, as the nodes of the first edge are",
@@ -190,7 +188,8 @@ def _weight(path: str, line: int, place: int, field: str) -> float:
     if not is_number(field):
         raise DataError(
             f"field {place}, {field[:40]!r}, is not a number",
-            hint="read_edges(path, weighted=False) does not read weights",
+            hint="name the fields in a first line, as source,target,weight; or "
+            "read_edges(path, weighted=False) does not read weights",
             source=path,
             line=line,
         )

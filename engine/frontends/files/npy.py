@@ -34,7 +34,8 @@ def read_npy(path: str | Path) -> CoordinateTensor:
         If it is no such file, holds no real numbers, or its header claims what it does not hold.
     """
     with unpacked(Path(path)) as content:
-        return dense_tensor(_array(content), str(path))
+        array = _array(content)
+    return dense_tensor(array, str(path))
 
 
 def dense_tensor(array: npt.NDArray[Any], origin: str) -> CoordinateTensor:
@@ -48,11 +49,9 @@ def dense_tensor(array: npt.NDArray[Any], origin: str) -> CoordinateTensor:
     check_numbers(array.dtype, origin)
     check_shape(array.shape, origin)
     if array.size > MAX_DENSE:
-        raise DataError(
-            f"{origin} has {array.size:,} numbers", hint=f"the limit is {MAX_DENSE:,}"
-        )
-    coords = np.argwhere(array).astype(np.int64).reshape(-1, array.ndim)
-    return exact_tensor(coords, array[tuple(coords.T)].reshape(-1), array.shape, origin)
+        raise DataError(f"{origin} has {array.size:,} numbers", hint=f"the limit is {MAX_DENSE:,}")
+    coords = np.argwhere(array).astype(np.int64)
+    return exact_tensor(coords, array[array != 0], array.shape, origin)
 
 
 def exact_tensor(
@@ -73,9 +72,7 @@ def exact_tensor(
     if not lost or made.nnz != len(values):
         return made
     kept = tuple(note for note in made.notes if note not in rounding(made.values))
-    return CoordinateTensor(
-        made.coords, made.values, shape, origin, (*kept, *rounding(values))
-    )
+    return CoordinateTensor(made.coords, made.values, shape, origin, (*kept, *rounding(values)))
 
 
 def check_numbers(dtype: Any, origin: str) -> None:

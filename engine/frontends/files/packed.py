@@ -164,10 +164,10 @@ def _unpacked(path: Path, opened: ExitStack) -> Content:
     name = content_name(path)
     allowed = min(MAX_FILE_BYTES, max(FREE_UNPACKING, MAX_RATIO * packed))
     if start.startswith(GZIP):
-        file = opened.enter_context(gzip.open(plain, "rb"))
+        file = opened.enter_context(gzip.GzipFile(fileobj=plain, mode="rb"))
         return Content(path, cast(IO[bytes], file), allowed, name)
     if start.startswith(BZIP2) and start[3:4] in b"123456789" and len(start) > 3:
-        return Content(path, opened.enter_context(bz2.open(plain, "rb")), allowed, name)
+        return Content(path, opened.enter_context(bz2.BZ2File(plain)), allowed, name)
     if start.startswith(ZSTD):
         return Content(path, opened.enter_context(_zstd(path)[0](plain)), allowed, name)
     if start == XZ:

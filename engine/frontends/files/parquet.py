@@ -12,9 +12,10 @@ from engine.errors import DataError
 from engine.frontends.files.edge_head import Fields, Head, fields_of, no_edges
 from engine.frontends.files.edge_list import adjacency
 from engine.frontends.files.edge_rows import Edges
-from engine.frontends.files.limits import MAX_ENTRIES
+from engine.frontends.files.limits import FREE_UNPACKING, MAX_ENTRIES
 from engine.frontends.files.packed import size_of
 from engine.frontends.files.tensor import CoordinateTensor, Duplicates
+from engine.program.limits import MAX_RATIO
 
 PARQUET = b"PAR1"
 
@@ -38,7 +39,7 @@ def read_parquet(
     DataError
         If PyArrow is not installed, or the table is no list of edges.
     """
-    size_of(Path(path))
+    size = size_of(Path(path))
     try:
         library: Any = importlib.import_module("pyarrow.parquet")
         damage: Any = importlib.import_module("pyarrow").ArrowException
@@ -50,9 +51,11 @@ def read_parquet(
     try:
         with library.ParquetFile(path) as file:
             count, names = int(file.metadata.num_rows), [*file.schema_arrow.names]
-            if not 0 <= count <= MAX_ENTRIES:
+            most = min(MAX_ENTRIES, max(FREE_UNPACKING, MAX_RATIO * size) // 8)
+            if not 0 <= count <= most:
                 raise DataError(
-                    f"{path} lists {count:,} edges", hint=f"the limit is {MAX_ENTRIES:,}"
+                    f"{path} lists {count:,} edges in {size:,} bytes",
+                    hint=f"the limit is {most:,} for a file of its size; write .csv",
                 )
             fields = fields_of(names)
             if fields is None:
@@ -82,7 +85,7 @@ def read_parquet(
 
 def _edges(path: str, columns: list[Any], fields: Fields, names: list[str]) -> Edges:
     lines = np.arange(1, len(columns[0]) + 1, dtype=np.int64)
-    edges = Edges(path, (), None, lines)
+    edges = Edges(path, ([], []), None, lines)
     named = any(column.dtype.kind not in "iuf" for column in columns[:2])
     if named:
         for name, column in zip(names, columns[:2], strict=False):

@@ -101,8 +101,7 @@ class Shape:
         told = []
         if self.passed:
             told.append(
-                f"fields after the first {self.columns} are not read, "
-                f"on {lines_text(self.passed)}"
+                f"fields after the first {self.columns} are not read, on {lines_text(self.passed)}"
             )
         if self.fortran:
             told.append(
@@ -229,6 +228,7 @@ def _row(path: Path, number: int, text: bytes, columns: int, shape: Shape) -> li
 
 def _number(path: Path, line: int, place: int, field: bytes, shape: Shape) -> float:
     shown = field.strip()[:40].decode("latin-1")
+    value: float | None
     try:
         value = float(field)
     except ValueError:

@@ -119,7 +119,8 @@ class CoordinateTensor:
             first = np.concatenate([[True], ~again])
             notes = (*notes, _repeated(int(again.sum()), called, duplicates, values, first))
             if duplicates is Duplicates.SUM:
-                values = np.bincount(np.cumsum(first) - 1, weights=values)  # one by one, in order
+                place_of = np.cumsum(first) - 1
+                values = np.asarray(np.bincount(place_of, values), np.float64)  # in their order
                 if not np.isfinite(values).all():
                     raise DataError(
                         f"{origin}: {called}s given more than once add up to more than float64 "
@@ -208,7 +209,7 @@ def rounding(values: npt.NDArray[Any]) -> tuple[str, ...]:
         return ()
     count = f"{off:,} of {len(values):,} values are" if len(values) > 1 else "the value is"
     lost = np.count_nonzero((near == 0) & (values != 0))
-    gone = f"; {lost:,} of them {'is' if lost == 1 else 'are'} too small for it and 0" if lost else ""
+    gone = f"; {lost:,} of them to 0, which is nearest" if lost else ""
     return (f"{count} rounded to float32{gone}",)
 
 

@@ -81,5 +81,5 @@ def test_coordinates_that_count_from_0(tmp_path: Path) -> None:
     np.testing.assert_array_equal(dense(tensor), [[0, 0, 1], [0, 2, 0]])
     assert tensor.notes == ("coordinates count from 0, as one of them is 0",)
     assert read_frostt(written(tmp_path, "u.tns", "1 2 1\n"), base=0).shape == (2, 3)
-    with pytest.raises(DataError, match="line 1.*is 0, not a whole number in 1"):
+    with pytest.raises(DataError, match=r"line 1.*is 0, not a whole number in 1"):
         read_frostt(tmp_path / "t.tns", base=1)
