@@ -124,8 +124,8 @@ def program_options(parser: argparse.ArgumentParser) -> None:
         help="arrays by tensor name, for a program file or a graph; a sparse tensor B may be given "
         "by B_coords, B_vals and B_shape; a graph's result is compared with an array 'expected'. "
         "Or one tensor of a program file from .mtx, .tns, .npy, .npz (SciPy), .parquet, .csv, "
-        ".tsv, .txt or .edges, packed or not, or NAME=random; may be repeated. What became of a file "
-        "(added, renumbered, rounded) is said on standard error",
+        ".tsv, .txt or .edges, packed or not, or NAME=random; may be repeated. What became of a "
+        "file (added, renumbered, rounded) is said on standard error",
     )
     parser.add_argument("--preset", help="schedule preset of a model: unfused, partial, full")
     parser.add_argument("--schedule", type=Path, metavar="FILE", help="schedule file")

@@ -55,12 +55,11 @@ def read_matrix_market(path: str | Path) -> CoordinateTensor:
     expected = claimed if listed else _stored(shape[0], shape[1], symmetry)
     rows = read_rows(
         lines.path, lines.rest(), columns=columns, whole=2 if listed else 0, spare=listed,
-        comment=b"%", limit=expected + 1,
+        comment=b"%", limit=expected, excess=f"its header says {expected:,}: correct it, or them",
     )  # fmt: skip
     if len(rows) != expected:
         raise DataError(
-            f"{path} has {len(rows):,}{' or more' if len(rows) > expected else ''} elements, "
-            f"its header says {expected:,}",
+            f"{path} has {len(rows):,} elements, its header says {expected:,}",
             hint="the file may be cut short",
         )
     if "integer" in field:

@@ -128,6 +128,7 @@ def read_rows(
     delimiter: bytes | None = None,
     comment: bytes | tuple[bytes, ...] = b"#",
     limit: int = MAX_ENTRIES,
+    excess: str = "use a smaller tensor",
 ) -> Rows:
     """All rows of a table; blank lines and those that start with ``comment`` are skipped.
 
@@ -143,6 +144,8 @@ def read_rows(
         By default any white space.
     limit : int
         Most rows.
+    excess : str
+        The hint where there are more.
 
     Raises
     ------
@@ -150,7 +153,7 @@ def read_rows(
         Names line and field: not a number, not finite, wrong number of fields, too many rows.
     """
     shape = Shape(columns, whole, spare, delimiter)
-    parts = list(_parts(path, blocks, shape, comment, limit))
+    parts = list(_parts(path, blocks, shape, comment, limit, excess))
     if not parts:
         return Rows(path, np.zeros((0, columns or 0)), np.zeros(0, dtype=np.int64))
     values = np.concatenate([part.values for part in parts])
@@ -164,6 +167,7 @@ def _parts(
     shape: Shape,
     comment: bytes | tuple[bytes, ...],
     limit: int,
+    excess: str,
 ) -> Iterator[Rows]:
     count = 0
     for block in blocks:
@@ -180,7 +184,7 @@ def _parts(
         if count > limit or count * columns > MAX_DENSE:
             raise DataError(
                 f"{path} has more than {min(limit, MAX_DENSE // columns):,} rows",
-                hint="use a smaller tensor",
+                hint=excess,
             )
         values = _parsed(path, numbers, texts, columns, shape)
         yield Rows(path, values, np.array(numbers, dtype=np.int64))

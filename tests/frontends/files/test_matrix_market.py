@@ -69,7 +69,7 @@ def test_patterns_and_comments(tmp_path: Path) -> None:
         (HEAD + "2 5000000000 1\n1 1 1\n", "shape 2x5000000000.*2,147,483,647"),
         (HEAD + "0 2 0\n", "shape 0x2"),
         (HEAD + "2 2 2\n1 1 1\n", "has 1 elements, its header says 2"),
-        (HEAD + "2 2 1\n1 1 1\n2 2 1\n", "has 2 or more elements, its header says 1"),
+        (HEAD + "2 2 1\n1 1 1\n2 2 1\n", "has more than 1 rows.*its header says 1"),
         (HEAD + "2 2 2\n1 1 1\n3 1 1\n", "line 4.*field 1, a coordinate, is 3.*1..2"),
         (HEAD + "2 2 1\n1 0 1\n", "line 3.*field 2, a coordinate, is 0"),
         (HEAD + "2 2 1\n1 1.5 1\n", "line 3.*field 2, '1.5', is not a whole number"),
