@@ -132,6 +132,8 @@ def read_head(lines: Lines, named: bool | None) -> Head:
     head = _comments(comments)
     if not held:
         return head
+    for number, text in held:
+        check_quotes(str(lines.path), number, text)
     texts = [text for _, text in held]
     braces = texts[0].rstrip().endswith(b"}") and b"{" in texts[0]
     texts = [without_braces(text) if braces else text for text in texts]
@@ -174,6 +176,23 @@ def split(text: bytes, delimiter: str | None) -> list[str]:
     except (csv.Error, ValueError):
         return line.split(delimiter)
     return [part.strip() for part in row]
+
+
+def check_quotes(path: str, line: int, text: bytes) -> None:
+    """Refuse a quote that is not closed on its line.
+
+    Raises
+    ------
+    DataError
+        Names the line.
+    """
+    if text.count(b'"') % 2:
+        raise DataError(
+            "a quote is not closed on this line",
+            hint="double a quote within a name, and keep a name on one line",
+            source=path,
+            line=line,
+        )
 
 
 def decoded(text: bytes) -> str:

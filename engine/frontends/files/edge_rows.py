@@ -17,6 +17,7 @@ from engine.frontends.files.edge_head import (
     QUOTE,
     Fields,
     Head,
+    check_quotes,
     is_number,
     split,
     without_braces,
@@ -147,6 +148,7 @@ def _columns(table: list[tuple[Any, Any, float]], named: bool, weight: int | Non
 def _row(
     path: str, line: int, text: bytes, head: Head, fields: Fields, weight: int | None
 ) -> tuple[Any, Any, float]:
+    check_quotes(path, line, text)
     given = split(text, head.delimiter)
     if len(given) == fields.count + 1 and not given[-1]:
         given.pop()  # a line that ends with the delimiter

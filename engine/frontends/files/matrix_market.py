@@ -43,7 +43,8 @@ def read_matrix_market(path: str | Path) -> CoordinateTensor:
     check_shape(shape, str(path))
     if symmetry != "general" and shape[0] != shape[1]:
         raise lines.error(
-            f"a {symmetry} matrix of {shape[0]}x{shape[1]}", hint="a symmetric matrix is square"
+            f"a {symmetry} matrix of {shape[0]}x{shape[1]}",
+            hint="write 'general' in the first line, or a square shape",
         )
     if claimed > MAX_ENTRIES:
         raise lines.error(
@@ -54,7 +55,7 @@ def read_matrix_market(path: str | Path) -> CoordinateTensor:
     columns = 1 if not listed else 2 if field == "pattern" else 3
     expected = claimed if listed else _stored(shape[0], shape[1], symmetry)
     rows = read_rows(
-        lines.path, lines.rest(), columns=columns, whole=2 if listed else 0, spare=listed,
+        lines.path, lines.rest(), columns=columns, whole=2 if listed else 0, spare=True,
         comment=b"%", limit=expected, excess=f"its header says {expected:,}: correct it, or them",
     )  # fmt: skip
     if len(rows) != expected:

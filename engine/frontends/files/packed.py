@@ -12,7 +12,7 @@ import lzma
 import tarfile
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from typing import IO, Any, cast
 
@@ -26,6 +26,10 @@ ENDINGS = (".gz", ".bz2", ".zst", ".zstd", ".tgz", ".tbz2", ".tar")
 TABLES = (".mtx", ".tns", ".csv", ".tsv", ".txt", ".edges", ".el", ".edgelist")
 """Ends of names of texts that are read."""
 GZIP, BZIP2, ZSTD, XZ = b"\x1f\x8b", b"BZh", b"\x28\xb5\x2f\xfd", b"\xfd7zXZ\x00"
+PART = 2**22
+"""Bytes that are read at once: memory is taken for what is there, not for what is asked for."""
+STEP = 2**10
+"""Packed bytes that zstd unpacks at once, to 32 MiB at most."""
 TAR = 512
 """Bytes of a header in a tar archive; ``ustar`` stands at 257."""
 _DAMAGE: tuple[type[BaseException], ...] = (
@@ -66,7 +70,7 @@ class Content:
         """
         parts, wanted = [self._kept[:size]], size - len(self._kept[:size])
         self._kept = self._kept[size:]
-        while wanted > 0 and (part := self._file.read(wanted)):
+        while wanted > 0 and (part := self._file.read(min(wanted, PART))):
             parts.append(part)
             wanted -= len(part)
             self._total += len(part)
@@ -139,9 +143,9 @@ def reading(path: Path) -> Iterator[None]:
     """
     try:
         yield
-    except DataError:
-        raise
-    except _damage() as problem:
+    except Exception as problem:
+        if not isinstance(problem, _damage()):
+            raise
         what = problem.strerror if isinstance(problem, OSError) and problem.strerror else problem
         raise DataError(
             f"cannot read {path}: {str(what)[:200]}", hint="the file may be cut short or damaged"
@@ -192,8 +196,35 @@ def _zstd(path: Path) -> tuple[Callable[[IO[bytes]], Any], type[BaseException]]:
             f"{path} is packed by zstd, which needs the package zstandard",
             hint="pip install zstandard, or unpack it with zstd -d",
         ) from None
-    unpacker = library.ZstdDecompressor(max_window_size=2**27)
-    return lambda plain: unpacker.stream_reader(plain, read_across_frames=True), library.ZstdError
+    return lambda plain: nullcontext(_Frames(library, plain)), library.ZstdError
+
+
+class _Frames:
+    """Frames of zstd by the package zstandard, whose own reader does not tell a cut file."""
+
+    def __init__(self, library: Any, plain: IO[bytes]) -> None:
+        self._library = library
+        self._plain = plain
+        self._frame: Any = None
+        self._rest = self._out = b""
+
+    def read(self, size: int) -> bytes:
+        """At most so many bytes; none at the end."""
+        while not self._out:
+            packed = self._rest or self._plain.read(STEP)
+            self._rest = b""
+            if not packed:
+                if self._frame is not None:
+                    raise EOFError("the file ends within a frame of zstd")
+                return b""
+            if self._frame is None:
+                window = self._library.ZstdDecompressor(max_window_size=2**27)
+                self._frame = window.decompressobj()
+            self._out = self._frame.decompress(packed)
+            if self._frame.eof:
+                self._rest, self._frame = self._frame.unused_data, None
+        found, self._out = self._out[:size], self._out[size:]
+        return found
 
 
 def _damage() -> tuple[type[BaseException], ...]:
