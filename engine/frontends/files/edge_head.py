@@ -102,6 +102,8 @@ class Head:
         Nodes, of both kinds in a bipartite graph, that a comment states; maybe none.
     edges : int or None
         That a comment states.
+    heading : tuple of str
+        Fields of the line that names them, if one does.
     """
 
     delimiter: str | None = None
@@ -113,15 +115,18 @@ class Head:
     directed: bool | None = None
     sizes: tuple[int, ...] = ()
     edges: int | None = None
+    heading: tuple[str, ...] = ()
 
 
-def read_head(lines: Lines, named: bool | None) -> Head:
+def read_head(lines: Lines, named: bool | None, *, headed: bool | None = None) -> Head:
     """Read comments and heading; edges that this takes are kept.
 
     Parameters
     ----------
     named : bool, optional
         Whether nodes have names; by default whether those of the first edge are no numbers.
+    headed : bool, optional
+        Whether the first line names the fields; by default if it looks like it.
 
     Raises
     ------
@@ -139,7 +144,7 @@ def read_head(lines: Lines, named: bool | None) -> Head:
     texts = [without_braces(text) if braces else text for text in texts]
     delimiter = None if braces else _delimiter(texts[0])
     first, *others = (split(text, delimiter) for text in texts)
-    heading = _is_heading(first, others)
+    heading = _is_heading(first, others) if headed is None else headed
     edges = others if heading else [first]
     kept = tuple(Block(number, [line]) for number, line in held[1 if heading else 0 :])
     head = replace(head, delimiter=delimiter, blocks=kept, braces=braces)
@@ -159,7 +164,7 @@ def read_head(lines: Lines, named: bool | None) -> Head:
         )
     if named is None:
         named = not all(is_number(edge[k]) for k in fields.ends)
-    return replace(head, fields=fields, named=named)
+    return replace(head, fields=fields, named=named, heading=tuple(first) if heading else ())
 
 
 def split(text: bytes, delimiter: str | None) -> list[str]:

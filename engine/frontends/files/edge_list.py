@@ -69,6 +69,10 @@ def read_edges(
         empty = np.zeros((0, 2), dtype=np.int64)
         return CoordinateTensor.of(empty, np.zeros(0), (nodes, nodes), str(path))
     edges = read_edge_rows(lines.path, chain(head.blocks, lines.rest()), head, weighted)
+    if head.named and _recurs(edges, head):
+        lines = Lines(Path(path))
+        head = read_head(lines, named, headed=False)
+        edges = read_edge_rows(lines.path, chain(head.blocks, lines.rest()), head, weighted)
     return adjacency(edges, head, nodes, duplicates, symmetric, weighted, base)
 
 
@@ -85,6 +89,8 @@ def adjacency(
     notes = [] if head.fields is None else [*head.fields.notes(edges.weights)]
     if head.edges not in (None, len(edges)):
         notes.append(f"{len(edges):,} edges are listed, a comment says {head.edges:,}")
+    if head.heading and head.named:
+        notes.append("the first line names the fields, it is no edge")
     bipartite = head.konect == "bip"
     if bipartite and nodes is not None:
         raise DataError(
@@ -118,6 +124,13 @@ def adjacency(
         notes=tuple(notes), called="edge",
     )  # fmt: skip
     return _both_ways(found) if symmetric else found
+
+
+def _recurs(edges: Edges, head: Head) -> bool:
+    """Whether what looks like a heading, such as ``u v``, is an edge: its words name nodes."""
+    assert head.fields is not None
+    words = {head.heading[k] for k in head.fields.ends} if head.heading else set()
+    return any(name in words for end in edges.ends for name in end)
 
 
 def _direction(directed: bool | None) -> str:

@@ -202,9 +202,9 @@ def rounding(values: npt.NDArray[Any]) -> tuple[str, ...]:
     """
     with np.errstate(over="ignore", under="ignore"):
         near = values.astype(np.float32)
-    exact = values.astype(np.longdouble)
+    wide = np.longdouble if values.dtype.kind in "iu" or values.dtype.itemsize > 8 else np.float64
     fits = np.isfinite(near)
-    off = np.count_nonzero(near[fits].astype(np.longdouble) != exact[fits])
+    off = np.count_nonzero((near.astype(wide) != values.astype(wide)) & fits)
     if not off:
         return ()
     count = f"{off:,} of {len(values):,} values are" if len(values) > 1 else "the value is"

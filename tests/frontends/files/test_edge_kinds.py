@@ -27,6 +27,8 @@ WEIGHTED = [[0, 2.5, 0], [0, 0, 4], [0, 0, 0]]
             WEIGHTED,
             "field 3 is the weight, 2.5 to 4",
         ),
+        ("u,v\nv,w\n", PATH, "u is 0, v is 1, w is 2"),
+        ("u,v\na,b\nb,c\n", PATH, "the first line names the fields, it is no edge"),
         ("a b 2.5 100\nb c 4 101\n", WEIGHTED, "field 4 is the time, not read"),
         ("0,1,2.5\n1,2,4\n", WEIGHTED, "field 3 is the weight, 2.5 to 4"),
         ("source,target,timestamp\n0,1,9\n1,2,8\n", PATH, "field 3 is the time, not read"),
@@ -62,7 +64,7 @@ WEIGHTED = [[0, 2.5, 0], [0, 0, 4], [0, 0, 0]]
         ("0 1 2.5\n1 2 4\n0 1 3\n", WEIGHTED, "the first counts, 1 has another value"),
         ("1\t2\n3\t3\n", [[0, 1, 0], [0, 0, 0], [0, 0, 1]], "nodes count from 1"),
     ],
-    ids=range(21),
+    ids=range(23),
 )
 def test_lists_and_what_is_told_of_them(
     tmp_path: Path, text: str, expected: list[list[float]], note: str
