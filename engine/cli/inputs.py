@@ -123,8 +123,9 @@ def program_options(parser: argparse.ArgumentParser) -> None:
         metavar="FILE.npz|NAME=FILE",
         help="arrays by tensor name, for a program file or a graph; a sparse tensor B may be given "
         "by B_coords, B_vals and B_shape; a graph's result is compared with an array 'expected'. "
-        "Or one tensor of a program file from .mtx, .tns, .npz (SciPy), .csv, .tsv or .txt, or "
-        "NAME=random; may be repeated",
+        "Or one tensor of a program file from .mtx, .tns, .npy, .npz (SciPy), .parquet, .csv, "
+        ".tsv, .txt or .edges, packed or not, or NAME=random; may be repeated. What became of a "
+        "file (added, renumbered, rounded) is said on standard error",
     )
     parser.add_argument("--preset", help="schedule preset of a model: unfused, partial, full")
     parser.add_argument("--schedule", type=Path, metavar="FILE", help="schedule file")
@@ -191,6 +192,7 @@ def problem(options: Any) -> Problem:
     loaded = load_labelled(
         options.model, options.data, options.seed, options.data_dir, **given_options(options)
     )
+    _tell(loaded.origin, loaded.notes)
     return Problem(loaded.data, machine, loaded, loaded.model)
 
 
@@ -214,6 +216,12 @@ def _ordered(
 
 def _say(note: str) -> None:
     print(f"fuseloom: {note}", file=sys.stderr)
+
+
+def _tell(file: str, notes: Iterable[str]) -> None:
+    """Say what became of a file."""
+    for note in notes:
+        _say(f"{file}: {note}")
 
 
 def only_file(options: Any) -> Path | None:
@@ -332,7 +340,9 @@ def _one(model: Model, name: str, file: str, seed: int) -> dict[str, Any]:
     tensor = model.program.tensor(name)
     if file == "random":
         return {name: random_tensor(tensor, seed)}
-    return {name: read_tensor(file).store(tensor)}
+    read = read_tensor(file)
+    _tell(file, read.notes)
+    return {name: read.store(tensor)}
 
 
 def _operands(model: Model, arrays: dict[str, Any]) -> dict[str, Any]:

@@ -94,6 +94,8 @@ class Loaded:
         Whether the data only resemble the data set of that name.
     options : mapping
         Values of the model's parameters, as chosen, by default, or as the data decide.
+    notes : tuple of str
+        What became of the files that were read; a sentence each.
     """
 
     model: Model
@@ -102,6 +104,7 @@ class Loaded:
     origin: str = ""
     standin: bool = False
     options: Options = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
 
 def _karate(model: Model, seed: int, options: Options) -> dict[str, StoredTensor]:
@@ -325,7 +328,7 @@ def _on_graph(model: str, graph: GraphData, seed: int, data: str, given: Options
     classes = sized.program.tensor(outcome).shape[1]
     known = {"nodes": nodes, "features": features, **values, "classes": classes}
     options = {name: value for name, value in known.items() if value is not None}
-    return Loaded(sized, made, graph.label, graph.origin, graph.standin, options)
+    return Loaded(sized, made, graph.label, graph.origin, graph.standin, options, graph.notes)
 
 
 def _unfit(model: str, data: str) -> ProgramError:

@@ -115,6 +115,23 @@ def test_single_tensors(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert made_up["cycles"] == whole["cycles"]  # X is dense
 
 
+def test_what_became_of_a_file_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    program = tmp_path / "p.loom"
+    program.write_text("A: 2x2 csr\nx: 2 dense\ny[i] = A[i,j] * x[j]\n")
+    edges = file(tmp_path, "a.txt", "1 2\n2 1\n1 2\n")
+    arguments = ("--tensors", f"A={edges}", "--tensors", "x=random", *ENGINE)
+    assert main(["simulate", str(program), *arguments]) == 0
+    said = capsys.readouterr().err
+    assert f"fuseloom: {edges}: nodes count from 1, as there is no node 0\n" in said
+    assert "1 edge repeats one that was given before: the first counts\n" in said
+    graph = file(tmp_path, "g.edges", "1 2\n2 3\n")
+    assert main(["estimate", "--model", "gcn", "--data", graph, "--with", "hidden=2"]) in (0, 2)
+    features = tmp_path / "g.npz"
+    np.savez(features, edge_index=[[0, 0], [1, 1]], x=np.ones((2, 3)))
+    assert main(["estimate", "--model", "gcn", "--data", str(features)]) == 0
+    assert "1 edge repeats" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -18,6 +18,7 @@ class Kind(Enum):
     MATRIX_MARKET = "Matrix Market"
     FROSTT = "FROSTT tensor"
     EDGES = "list of edges"
+    ARCHIVE = "archive with a table (.tar)"
     NPZ = "NumPy archive (.npz)"
     NPY = "NumPy array (.npy)"
     MLIR = "MLIR"
@@ -33,25 +34,31 @@ class Kind(Enum):
 
 
 KNOWN = (
-    "Matrix Market, FROSTT .tns, .npz, .npy, MLIR, SAM graphs (DOT), program text, saved sessions"
+    "Matrix Market, FROSTT .tns, lists of edges, .npz, .npy, MLIR, SAM graphs (DOT), program text, "
+    "saved sessions"
 )
 _SUFFIXES = {
     "mtx": Kind.MATRIX_MARKET, "tns": Kind.FROSTT, "npz": Kind.NPZ, "npy": Kind.NPY,
     "csv": Kind.EDGES, "tsv": Kind.EDGES, "edges": Kind.EDGES, "el": Kind.EDGES,
+    "edgelist": Kind.EDGES, "tar": Kind.ARCHIVE, "tgz": Kind.ARCHIVE, "tbz2": Kind.ARCHIVE,
     "mlir": Kind.MLIR, "gv": Kind.SAM, "dot": Kind.SAM, "json": Kind.JSON,
     "loom": Kind.PROGRAM, "bin": Kind.COMAL, "pb": Kind.COMAL,
 }  # fmt: skip
-_PACKED = (Kind.MATRIX_MARKET, Kind.FROSTT, Kind.EDGES)
+_PACKED = (Kind.MATRIX_MARKET, Kind.FROSTT, Kind.EDGES, Kind.ARCHIVE)
+_PACKERS = ("gz", "bz2", "zst", "zstd")
+_PACKED_HEADS = (b"\x1f\x8b", b"BZh", b"\x28\xb5\x2f\xfd")
 _PICKLES = ("pkl", "pickle", "pt", "pth", "joblib")
 _ENDINGS = {Kind.MATRIX_MARKET: ".mtx", Kind.FROSTT: ".tns", Kind.EDGES: ".edges",
-            Kind.NPZ: ".npz", Kind.NPY: ".npy"}  # fmt: skip
+            Kind.ARCHIVE: ".tar", Kind.NPZ: ".npz", Kind.NPY: ".npy"}  # fmt: skip
 
 
 def suffix_of(name: str) -> str:
-    """The end of a name, without ``.gz``: ``mtx`` of ``a.mtx.gz``."""
+    """The end of a name, without how it is packed: ``mtx`` of ``a.mtx.gz``."""
     parts = name.lower().rsplit("/", 1)[-1].rsplit("\\", 1)[-1].split(".")
-    if parts[-1] == "gz":
+    if parts[-1] in _PACKERS:
         parts.pop()
+    if parts[0] == "out" and parts[-1] not in _SUFFIXES:
+        return "edges"  # as KONECT names them
     return parts[-1] if len(parts) > 1 else ""
 
 
@@ -70,10 +77,13 @@ def kind_of(name: str, head: bytes) -> Kind:
                         hint="write the arrays with numpy.savez")  # fmt: skip
     if not head:
         raise DataError("an empty file", hint=f"known: {KNOWN}")
-    if head.startswith(b"\x1f\x8b"):
+    if head.startswith(_PACKED_HEADS):
+        if by_name is None and suffix == "txt":
+            return Kind.EDGES
         if by_name not in _PACKED:
             raise DataError("a packed file of an unknown kind",
-                            hint="unpack it; .mtx.gz and .tns.gz may stay packed")  # fmt: skip
+                            hint="unpack it; .mtx, .tns, .csv, .txt and .tar may stay packed, "
+                            "as .mtx.gz")  # fmt: skip
         return by_name
     if head.startswith(b"PK"):
         return Kind.NPZ
@@ -105,4 +115,4 @@ def _by_text(head: bytes) -> Kind:
 
 def ending(kind: Kind, head: bytes) -> str:
     """The end of a name by which the readers know such a file."""
-    return _ENDINGS.get(kind, ".txt") + (".gz" if head.startswith(b"\x1f\x8b") else "")
+    return _ENDINGS.get(kind, ".txt") + (".gz" if head.startswith(_PACKED_HEADS) else "")

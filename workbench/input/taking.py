@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -69,7 +70,8 @@ def _tensors(session: Session, found: dict[str, CoordinateTensor], name: str) ->
         )
     if len(found) > 1:
         uploads = [replace(u, key=files.put(found[u.tensor])) for u in known]
-        return _bound(session, uploads)
+        told = {note: None for held in found.values() for note in held.notes}
+        return _noted(_bound(session, uploads), told)
     ((_, held),) = found.items()
     fits = [tensor for tensor, shape in shapes.items() if shape == held.shape]
     if not fits:
@@ -79,9 +81,16 @@ def _tensors(session: Session, found: dict[str, CoordinateTensor], name: str) ->
         )
     key = files.put(held)
     if len(fits) == 1:
-        return _bound(session, [Upload(fits[0], key, name)])
+        return _noted(_bound(session, [Upload(fits[0], key, name)]), held.notes)
     about = f"{_sizes(held.shape)}, {count(held.nnz, 'stored elements')}"
-    return {"state": "choose", "key": key, "fits": fits, "message": f"{about}: which tensor is it?"}
+    asked = {"message": f"{about}: which tensor is it?"}
+    return {"state": "choose", "key": key, "fits": fits, **_noted(asked, held.notes)}
+
+
+def _noted(told: dict[str, Any], notes: Iterable[str]) -> dict[str, Any]:
+    """With what became of the file, where there is something to say."""
+    said = "; ".join(notes)
+    return {**told, "message": f"{told['message']} The file: {said}."} if said else told
 
 
 def bind(session: Session, tensor: str, key: str, label: str) -> None:

@@ -12,7 +12,13 @@ from typing import Any
 import numpy as np
 
 from engine.errors import DataError
-from engine.frontends.files import CoordinateTensor, Duplicates, read_scipy_npz, read_tensor
+from engine.frontends.files import (
+    CoordinateTensor,
+    Duplicates,
+    dense_tensor,
+    read_scipy_npz,
+    read_tensor,
+)
 from engine.program.arrays import operand_shapes, read_npz
 from workbench.input.kinds import Kind
 from workbench.state.files import MOST_STORED
@@ -119,9 +125,7 @@ def _dense(array: Any, origin: str) -> CoordinateTensor:
             f"{origin} has {math.prod(array.shape):,} elements",
             hint=f"at most {8 * MOST_STORED:,} dense ones; write it by coordinates",
         )
-    coords = np.argwhere(array)
-    values = np.asarray(array[tuple(coords.T)], dtype=np.float64)
-    return CoordinateTensor.of(coords, values, tuple(array.shape), origin)
+    return dense_tensor(array, origin)
 
 
 def _check_numbers(array: Any, origin: str) -> None:

@@ -13,10 +13,13 @@ from engine.frontends.files.citation import citation_graph, is_citation, read_ci
 from engine.frontends.files.edge_list import read_edges
 from engine.frontends.files.frostt import read_frostt
 from engine.frontends.files.graph import GraphData, graph_of, undirected
-from engine.frontends.files.lines import blocks, size_of
-from engine.frontends.files.matrix_market import BANNER, read_matrix_market
-from engine.frontends.files.npz import arrays_of, read_scipy_npz
+from engine.frontends.files.lines import HEAD, MARK
+from engine.frontends.files.matrix_market import is_banner, read_matrix_market
+from engine.frontends.files.npy import MAGIC, dense_tensor, read_npy
+from engine.frontends.files.npz import arrays_of, read_npz_tensor, read_scipy_npz
 from engine.frontends.files.ogb import raw_folder, read_ogb
+from engine.frontends.files.packed import content_name, unpacked
+from engine.frontends.files.parquet import PARQUET, read_parquet
 from engine.frontends.files.planetoid import planetoid_names, read_planetoid
 from engine.frontends.files.tensor import CoordinateTensor, Duplicates
 from engine.program import regular_files
@@ -25,6 +28,7 @@ __all__ = [
     "CoordinateTensor",
     "Duplicates",
     "GraphData",
+    "dense_tensor",
     "graph_from_arrays",
     "graph_of",
     "read_arrays",
@@ -33,22 +37,29 @@ __all__ = [
     "read_frostt",
     "read_graph",
     "read_matrix_market",
+    "read_npy",
+    "read_npz_tensor",
     "read_ogb",
+    "read_parquet",
     "read_planetoid",
     "read_scipy_npz",
     "read_tensor",
     "undirected",
 ]
 
-EDGE_LISTS = (".csv", ".tsv", ".txt", ".edges", ".el")
-TENSORS = (".mtx", ".tns", ".npz", *EDGE_LISTS)
+EDGE_LISTS = (".csv", ".tsv", ".txt", ".edges", ".el", ".edgelist")
+TENSORS = (".mtx", ".tns", ".npy", ".npz", ".parquet", *EDGE_LISTS)
+"""Ends of names that are known, before one that says how the file is packed."""
 
 
 def read_tensor(path: str | Path) -> CoordinateTensor:
-    """The tensor in a file, by the end of its name (before ``.gz``) or by its first line.
+    """The tensor in a file, by its first bytes, then by the end of its name.
 
-    ``.mtx`` is Matrix Market, ``.tns`` FROSTT, ``.npz`` a matrix of SciPy, and ``.csv``,
-    ``.tsv``, ``.txt``, ``.edges``, ``.el`` a list of edges.
+    Matrix Market, ``.npy``, ``.npz`` (SciPy's matrices, or one array) and Parquet show what they
+    are; ``.tns`` is FROSTT, and ``.csv``, ``.tsv``, ``.txt``, ``.edges``, ``.el``, ``.edgelist``
+    or a name that begins with ``out.`` is a list of edges.  Text and ``.npy`` may be packed by
+    gzip, bzip2 or zstd, or be the one table of a tar archive, as SuiteSparse and KONECT publish
+    them.
 
     Raises
     ------
@@ -56,25 +67,37 @@ def read_tensor(path: str | Path) -> CoordinateTensor:
         If the file is none of these, or breaks a rule of its format.
     """
     path = Path(path)
-    match _suffix(path):
+    with unpacked(path) as content:
+        start, name = content.start(HEAD), content.name
+        packed = not content.plain
+    if start.startswith((b"PK\x03\x04", b"PK\x05\x06")):
+        if packed:
+            raise DataError(
+                f"{path} is a packed archive", hint="unpack it once: .npz packs by itself"
+            )
+        return read_npz_tensor(path)
+    if start.startswith(MAGIC):
+        return read_npy(path)
+    if start.startswith(PARQUET):
+        return read_parquet(path)
+    if any(is_banner(line) for line in start.removeprefix(MARK).split(b"\n", 20)[:20]):
+        return read_matrix_market(path)
+    match Path(name).suffix.lower():
         case ".mtx":
             return read_matrix_market(path)
         case ".tns":
             return read_frostt(path)
         case ".npz":
-            return read_scipy_npz(path)
-        case suffix if suffix in EDGE_LISTS:
+            return read_npz_tensor(path)
+        case ".npy":
+            return read_npy(path)
+        case ".parquet":
+            return read_parquet(path)
+        case suffix if suffix in EDGE_LISTS or name.startswith("out."):
             return read_edges(path)
-    size_of(path)
-    with regular_files.opened(path) as file:
-        packed = file.read(2) == b"PK"
-    if packed:
-        return read_scipy_npz(path)
-    start = next(iter(blocks(path)), None)
-    if start is not None and start.lines[0].lower().startswith(BANNER.lower().encode()):
-        return read_matrix_market(path)
     raise DataError(
-        f"the format of {path} is not known", hint=f"known: {', '.join(TENSORS)}, also with .gz"
+        f"the format of {path} is not known",
+        hint=f"known: {', '.join(TENSORS)}, also with .gz, .bz2 or .zst",
     )
 
 
@@ -98,8 +121,8 @@ def read_graph(path: str | Path, name: str | None = None) -> GraphData:
     path = Path(path)
     if regular_files.is_folder(path):
         return _folder(path, name)
-    called = name or path.name.split(".")[0]
-    if _suffix(path) == ".npz":
+    called = name or _called(path)
+    if content_name(path).lower().endswith(".npz"):
         arrays = arrays_of(path)
         if is_citation(arrays):
             return citation_graph(arrays, str(path), called)
@@ -124,8 +147,6 @@ def _folder(path: Path, name: str | None) -> GraphData:
     )
 
 
-def _suffix(path: Path) -> str:
-    suffixes = [suffix.lower() for suffix in path.suffixes]
-    if suffixes[-1:] == [".gz"]:
-        suffixes.pop()
-    return suffixes[-1] if suffixes else ""
+def _called(path: Path) -> str:
+    """What a graph of a file is called: ``ca-GrQc`` of ``ca-GrQc.txt.gz`` and ``out.ca-GrQc``."""
+    return path.name.removeprefix("out.").split(".")[0] or path.name

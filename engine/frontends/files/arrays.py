@@ -70,6 +70,7 @@ def graph_from_arrays(
         (nodes, nodes),
         origin,
         duplicates=Duplicates.FIRST if edge_attr is None else Duplicates.REFUSE,
+        called="edge",
     )
     return graph_of(name, adjacency, features=features, labels=labels)
 

@@ -38,6 +38,8 @@ class GraphData:
         Whether it only resembles the data set of its name.
     seed : int or None
         Of what was made at random.
+    notes : tuple of str
+        What became of the file on the way; a sentence each.
     """
 
     name: str
@@ -48,13 +50,16 @@ class GraphData:
     origin: str
     standin: bool = False
     seed: int | None = None
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         nodes = self.nodes
         if self.adjacency.shape != (nodes, nodes):
             shape = "x".join(map(str, self.adjacency.shape))
             raise DataError(
-                f"the adjacency matrix of {self.name} is {shape}", hint="one row per node"
+                f"the adjacency matrix of {self.name} is {shape}",
+                hint="one row per node; a tensor of a program may have any shape: "
+                "--tensors NAME=FILE",
             )
         if not 1 <= nodes <= MAX_NODES:
             raise DataError(f"{self.name} has {nodes:,} nodes", hint=f"1..{MAX_NODES:,} are held")
@@ -123,6 +128,7 @@ def graph_of(
         labels,
         classes,
         adjacency.origin if origin is None else origin,
+        notes=adjacency.notes,
     )
 
 

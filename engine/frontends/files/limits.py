@@ -15,3 +15,5 @@ MAX_NODES = 2**24
 """Nodes of one graph: its row pointers are allocated, edges or not."""
 MAX_DENSE = 2**28
 """Numbers of one dense table of features, 1 GiB in float32."""
+MAX_MEMBERS = 10_000
+"""Files of one archive."""

@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-import gzip
-import zlib
+import codecs
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, cast
 
 from engine.errors import DataError
-from engine.frontends.files.limits import (
-    FREE_UNPACKING,
-    MAX_FILE_BYTES,
-    MAX_LINE,
-)
-from engine.program import regular_files
-from engine.program.limits import MAX_RATIO
+from engine.frontends.files.limits import MAX_LINE
+from engine.frontends.files.packed import unpacked
 
 CHUNK = 2**22
-GZIP = b"\x1f\x8b"
+HEAD = 4096
+MARK = codecs.BOM_UTF8
 
 
 @dataclass(frozen=True)
@@ -37,74 +30,50 @@ class Block:
     lines: list[bytes]
 
 
-def size_of(path: Path) -> int:
-    """Bytes of a file.
-
-    Raises
-    ------
-    DataError
-        If there is no such file, or it is too large.
-    """
-    try:
-        if not regular_files.is_file(path):
-            regular_files.opened(path).close()  # says what is wrong with it
-        size = path.stat().st_size
-    except (OSError, ValueError) as problem:
-        raise DataError(f"cannot read {path}: {problem}", hint="check its name") from None
-    if size > MAX_FILE_BYTES:
-        raise DataError(
-            f"{path} has {size:,} bytes, the limit is {MAX_FILE_BYTES:,}", hint="split it"
-        )
-    return size
-
-
-@contextmanager
-def _opened(path: Path) -> Iterator[tuple[IO[bytes], int]]:
-    """A file, unpacked if it is packed, and how many bytes may be read from it."""
-    packed = size_of(path)
-    with regular_files.opened(path) as plain:
-        start = plain.read(len(GZIP))
-        plain.seek(0)
-        if start != GZIP:
-            yield plain, MAX_FILE_BYTES
-            return
-        allowed = min(MAX_FILE_BYTES, max(FREE_UNPACKING, MAX_RATIO * packed))
-        with gzip.open(plain, "rb") as unpacked:
-            yield cast(IO[bytes], unpacked), allowed
-
-
 def blocks(path: Path) -> Iterator[Block]:
-    """The lines of a text file, ``.gz`` or not, a few MiB at a time.
+    """The lines of a text file, packed or not, a few MiB at a time.
+
+    Lines end with LF or CR LF, or with CR alone in a file that has no LF at its start.  A byte
+    order mark is left out.
 
     Raises
     ------
     DataError
         If it cannot be read, unpacks to too much, or has a line that no table has.
     """
-    number, rest, total = 1, b"", 0
-    try:
-        with _opened(path) as (file, allowed):
-            while chunk := file.read(CHUNK):
-                total += len(chunk)
-                if total > allowed:
-                    raise DataError(
-                        f"{path} unpacks to more than {allowed:,} bytes",
-                        hint=f"a packed file may hold {MAX_RATIO} times its size",
-                    )
-                whole, end, tail = (rest + chunk).rpartition(b"\n")
-                if len(tail) > MAX_LINE:
-                    raise _too_long(path, number + whole.count(b"\n") + len(end))
-                rest = tail
-                if end:
-                    block = Block(number, whole.split(b"\n"))
-                    number += len(block.lines)
-                    yield block
-    except (OSError, EOFError, zlib.error) as problem:
-        raise DataError(
-            f"cannot read {path}: {problem}", hint="the file may be cut short or damaged"
-        ) from None
+    number, rest = 1, b""
+    with unpacked(path) as content:
+        start = content.start(HEAD)
+        check_text(path, start)
+        content.read(len(MARK) if start.startswith(MARK) else 0)
+        alone = b"\r" in start[:-1] and b"\n" not in start
+        while chunk := content.read(CHUNK):
+            if alone:
+                chunk = chunk.replace(b"\r", b"\n")
+            whole, end, tail = (rest + chunk).rpartition(b"\n")
+            if len(tail) > MAX_LINE:
+                raise _too_long(path, number + whole.count(b"\n") + len(end))
+            rest = tail
+            if end:
+                block = Block(number, whole.split(b"\n"))
+                number += len(block.lines)
+                yield block
     if rest:
         yield Block(number, [rest])
+
+
+def check_text(path: Path, start: bytes) -> None:
+    """Refuse text in two bytes per character, which spreadsheets write.
+
+    Raises
+    ------
+    DataError
+        Names the encoding.
+    """
+    if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise DataError(
+            f"{path} is text in UTF-16", hint="write it in UTF-8: iconv -f UTF-16 -t UTF-8"
+        )
 
 
 def _too_long(path: Path, line: int) -> DataError:

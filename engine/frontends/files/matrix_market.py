@@ -1,4 +1,4 @@
-"""Matrices in Matrix Market files (``.mtx``, ``.mtx.gz``).
+"""Matrices in Matrix Market files (``.mtx``, packed or not), as :func:`scipy.io.mmread` has them.
 
 Source: R. Boisvert, R. Pozo and K. Remington, "The Matrix Market Exchange Formats", NISTIR 5935.
 """
@@ -12,26 +12,30 @@ import numpy as np
 from engine.errors import DataError
 from engine.frontends.files.limits import MAX_ENTRIES
 from engine.frontends.files.lines import Lines
-from engine.frontends.files.table import Rows, read_rows
-from engine.frontends.files.tensor import CoordinateTensor, Floats, check_shape
+from engine.frontends.files.table import Rows, lines_text, read_rows
+from engine.frontends.files.tensor import CoordinateTensor, Duplicates, Floats, check_shape
 from engine.program.levels import Ints
 
 BANNER = "%%MatrixMarket"
 LAYOUTS = ("coordinate", "array")
-FIELDS = ("real", "double", "integer", "pattern")
-SYMMETRIES = ("general", "symmetric", "skew-symmetric")
+FIELDS = ("real", "double", "integer", "unsigned-integer", "pattern")
+SYMMETRIES = ("general", "symmetric", "skew-symmetric", "hermitian")
 
 
 def read_matrix_market(path: str | Path) -> CoordinateTensor:
     """A matrix; what a symmetric file leaves out is filled in.
 
-    A pattern has the value 1 everywhere; an ``array`` keeps its non-zeros only.
+    A pattern has the value 1 everywhere; an ``array`` keeps its non-zeros only.  Elements given
+    twice are added, the diagonal of a skew-symmetric file is as it is listed, and fields after the
+    value are passed over, all as SciPy does; the notes say so.  Other than SciPy, exponents after
+    ``D`` are read, and values that are not finite, or numbers that go on with something else, are
+    refused.
 
     Raises
     ------
     DataError
         Names the line: a header of another kind, rows that contradict it, an element out of
-        range, not finite or given twice.
+        range or not finite.
     """
     lines = Lines(Path(path))
     layout, field, symmetry = _banner(lines)
@@ -39,22 +43,28 @@ def read_matrix_market(path: str | Path) -> CoordinateTensor:
     check_shape(shape, str(path))
     if symmetry != "general" and shape[0] != shape[1]:
         raise lines.error(
-            f"a {symmetry} matrix of {shape[0]}x{shape[1]}", hint="a symmetric matrix is square"
+            f"a {symmetry} matrix of {shape[0]}x{shape[1]}",
+            hint="write 'general' in the first line, or a square shape",
         )
     if claimed > MAX_ENTRIES:
         raise lines.error(
             f"the header claims {claimed:,} elements, the limit is {MAX_ENTRIES:,}",
             hint="use a smaller matrix",
         )
-    columns = 1 if layout == "array" else 2 if field == "pattern" else 3
-    rows = read_rows(lines.path, lines.rest(), columns=columns, comment=b"%", limit=claimed + 1)
-    expected = claimed if layout == "coordinate" else _stored(shape[0], shape[1], symmetry)
+    listed = layout == "coordinate"
+    columns = 1 if not listed else 2 if field == "pattern" else 3
+    expected = claimed if listed else _stored(shape[0], shape[1], symmetry)
+    rows = read_rows(
+        lines.path, lines.rest(), columns=columns, whole=2 if listed else 0, spare=True,
+        comment=b"%", limit=expected, excess=f"its header says {expected:,}: correct it, or them",
+    )  # fmt: skip
     if len(rows) != expected:
         raise DataError(
-            f"{path} has {len(rows):,}{' or more' if len(rows) > expected else ''} elements, "
-            f"its header says {expected:,}",
+            f"{path} has {len(rows):,} elements, its header says {expected:,}",
             hint="the file may be cut short",
         )
+    if "integer" in field:
+        _check_integers(rows, signed=field == "integer")
     if layout == "array":
         return _array(rows, shape, symmetry)
     coords = np.stack([rows.integers(k, "a coordinate", 1, shape[k]) - 1 for k in (0, 1)], axis=1)
@@ -62,19 +72,54 @@ def read_matrix_market(path: str | Path) -> CoordinateTensor:
     return _unfolded(rows, coords, values, shape, symmetry)
 
 
+def _check_integers(rows: Rows, *, signed: bool) -> None:
+    values = rows.values[:, -1]
+    fractions = np.flatnonzero(values != np.floor(values))
+    if len(fractions):
+        raise rows.error(
+            int(fractions[0]),
+            f"{values[fractions[0]]:g} in a file of integers",
+            "write 'real' in place of 'integer' in the first line",
+        )
+    negative = np.flatnonzero(values < 0)
+    if not signed and len(negative):
+        raise rows.error(
+            int(negative[0]),
+            f"{values[negative[0]]:g} in a file of unsigned integers",
+            "write 'integer' in place of 'unsigned-integer' in the first line",
+        )
+
+
+def is_banner(line: bytes) -> bool:
+    """Whether a line begins a Matrix Market file, in any case and with one or two ``%``."""
+    return line.lstrip().lstrip(b"%")[: len(BANNER)].lower().startswith(
+        BANNER.strip("%").lower().encode()
+    ) and line.lstrip().startswith(b"%")
+
+
 def _banner(lines: Lines) -> tuple[str, str, str]:
-    words = (lines.take() or b"").decode("latin-1").lower().split()
+    line = lines.take()
+    while line is not None and not line.strip():
+        line = lines.take()
+    words = (line or b"").decode("latin-1").lower().split()
     hint = f"{BANNER} matrix coordinate real general"
-    if len(words) != 5 or words[0] != BANNER.lower() or words[1] != "matrix":
+    if len(words) < 5 or words[0].lstrip("%") != BANNER.strip("%").lower() or words[0][0] != "%":
         raise lines.error("this is no header of a Matrix Market file", hint=hint)
-    for word, known in zip(words[2:], (LAYOUTS, FIELDS, SYMMETRIES), strict=True):
+    if words[1] != "matrix":
+        raise lines.error(f"a {words[1][:40]} is not read, a matrix is", hint=hint)
+    if words[3] == "complex":
+        raise lines.error(
+            "complex values are not read",
+            hint="write the real part: scipy.io.mmwrite(file, scipy.io.mmread(file).real)",
+        )
+    for word, known in zip(words[2:5], (LAYOUTS, FIELDS, SYMMETRIES), strict=True):
         if word not in known:
             raise lines.error(
                 f"{word[:40]!r} is not supported here", hint=f"supported: {', '.join(known)}"
             )
-    layout, field, symmetry = words[2:]
-    if field == "pattern" and (layout == "array" or symmetry == "skew-symmetric"):
-        raise lines.error(f"a pattern cannot be {layout}, {symmetry}", hint=hint)
+    layout, field, symmetry = words[2:5]
+    if field == "pattern" and layout == "array":
+        raise lines.error("a pattern cannot be an array", hint=hint)
     return layout, field, symmetry
 
 
@@ -97,7 +142,7 @@ def _sizes(lines: Lines, layout: str) -> tuple[tuple[int, int], int]:
 def _stored(rows: int, columns: int, symmetry: str) -> int:
     """Elements that an ``array`` file of a symmetry lists."""
     match symmetry:
-        case "symmetric":
+        case "symmetric" | "hermitian":
             return rows * (rows + 1) // 2
         case "skew-symmetric":
             return rows * (rows - 1) // 2
@@ -117,7 +162,7 @@ def _array(rows: Rows, shape: tuple[int, int], symmetry: str) -> CoordinateTenso
         coords = np.stack([row[order], column[order]], axis=1)
     values = rows.values[:, 0]
     kept = values != 0
-    lines = Rows(rows.source, rows.values[kept], rows.lines[kept])
+    lines = Rows(rows.source, rows.values[kept], rows.lines[kept], rows.notes)
     return _unfolded(lines, coords[kept], values[kept], shape, symmetry)
 
 
@@ -125,18 +170,18 @@ def _unfolded(
     rows: Rows, coords: Ints, values: Floats, shape: tuple[int, int], symmetry: str
 ) -> CoordinateTensor:
     """With the triangle that a symmetric file leaves out."""
-    lines = rows.lines
+    lines, notes = rows.lines, rows.notes
     if symmetry != "general":
         diagonal = coords[:, 0] == coords[:, 1]
-        if symmetry == "skew-symmetric" and diagonal.any():
-            raise rows.error(
-                int(np.flatnonzero(diagonal)[0]),
-                "a skew-symmetric file lists a diagonal element",
-                "its diagonal is zero and left out",
-            )
+        if symmetry == "skew-symmetric" and values[diagonal].any():
+            at = lines[diagonal & (values != 0)].tolist()
+            notes = (*notes, f"a skew-symmetric file lists its diagonal, on {lines_text(at)}: kept")
         sign = -1.0 if symmetry == "skew-symmetric" else 1.0
         coords = np.concatenate([coords, coords[~diagonal][:, ::-1]])
         values = np.concatenate([values, sign * values[~diagonal]])
         lines = np.concatenate([lines, lines[~diagonal]])
     both = Rows(rows.source, values[:, None], lines)
-    return CoordinateTensor.of(coords, values, shape, str(rows.source), place=both.error)
+    return CoordinateTensor.of(
+        coords, values, shape, str(rows.source),
+        duplicates=Duplicates.SUM, place=both.error, notes=notes,
+    )  # fmt: skip

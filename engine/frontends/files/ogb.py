@@ -57,7 +57,7 @@ def read_ogb(folder: str | Path, name: str | None = None, *, symmetric: bool = F
     nodes = None if papers else _nodes(raw / "num-node-list.csv.gz")
     if nodes is None and table is not None:
         nodes = len(table)
-    adjacency = read_edges(edges, nodes, symmetric=symmetric, weighted=False)
+    adjacency = read_edges(edges, nodes, symmetric=symmetric, weighted=False, base=0, named=False)
     return graph_of(name or Path(folder).name, adjacency, features=table, origin=str(raw))
 
 

@@ -19,7 +19,7 @@ from typing import Any
 
 from engine.errors import DataError
 from engine.frontends.files.limits import MAX_PICKLE_BYTES, MAX_PICKLE_STEPS
-from engine.frontends.files.lines import size_of
+from engine.frontends.files.packed import size_of
 from engine.program import regular_files
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import warnings
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
+from numpy.lib.recfunctions import structured_to_unstructured
 
 from engine.errors import DataError
 from engine.frontends.files.limits import MAX_DENSE, MAX_ENTRIES
@@ -16,6 +19,8 @@ from engine.frontends.files.lines import Block
 from engine.program.levels import Ints
 
 Floats = npt.NDArray[np.float64]
+WHOLE = re.compile(rb"[+-]?[0-9]+")
+FORTRAN = re.compile(rb"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)[dD][+-]?[0-9]+")
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,11 +32,14 @@ class Rows:
     values : (n, columns) array of float64
     lines : (n,) array of int
         The 1-based line of each.
+    notes : tuple of str
+        What was passed over, or read in another way than it is written.
     """
 
     source: Path
     values: Floats
     lines: Ints
+    notes: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.lines)
@@ -61,14 +69,66 @@ class Rows:
         return given.astype(np.int64)
 
 
+@dataclass
+class Shape:
+    """What the rows of a table look like, and what was found on the way.
+
+    Attributes
+    ----------
+    columns : int or None
+        Numbers per row; what the first row has where it is None.
+    whole : int
+        So many first fields are whole numbers, written without a point.
+    spare : bool
+        Whether more fields than that are passed over.
+    delimiter : bytes or None
+        White space where it is None.
+    passed : list of int
+        Lines whose further fields were passed over.
+    fortran : list of int
+        Lines of numbers with an exponent after ``D``.
+    """
+
+    columns: int | None = None
+    whole: int = 0
+    spare: bool = False
+    delimiter: bytes | None = None
+    passed: list[int] = field(default_factory=list)
+    fortran: list[int] = field(default_factory=list)
+
+    def notes(self) -> tuple[str, ...]:
+        """What to tell of it."""
+        told = []
+        if self.passed:
+            told.append(
+                f"fields after the first {self.columns} are not read, on {lines_text(self.passed)}"
+            )
+        if self.fortran:
+            told.append(
+                f"exponents after D, as Fortran writes them, are powers of ten, "
+                f"on {lines_text(self.fortran)}"
+            )
+        return tuple(told)
+
+
+def lines_text(numbers: Sequence[int]) -> str:
+    """``line 3``, or ``12 lines, the first is 3``."""
+    if len(numbers) == 1:
+        return f"line {numbers[0]:,}"
+    return f"{len(numbers):,} lines, the first is {numbers[0]:,}"
+
+
 def read_rows(
     path: Path,
     blocks: Iterable[Block],
     *,
     columns: int | None = None,
+    whole: int = 0,
+    spare: bool = False,
     delimiter: bytes | None = None,
     comment: bytes | tuple[bytes, ...] = b"#",
     limit: int = MAX_ENTRIES,
+    excess: str = "use a smaller tensor",
 ) -> Rows:
     """All rows of a table; blank lines and those that start with ``comment`` are skipped.
 
@@ -76,30 +136,38 @@ def read_rows(
     ----------
     columns : int, optional
         Numbers per row; by default what the first row has.
+    whole : int
+        So many first fields are whole numbers, written without a point.
+    spare : bool
+        Whether more fields than that are passed over, and noted.
     delimiter : bytes, optional
         By default any white space.
     limit : int
         Most rows.
+    excess : str
+        The hint where there are more.
 
     Raises
     ------
     DataError
         Names line and field: not a number, not finite, wrong number of fields, too many rows.
     """
-    parts = list(_parts(path, blocks, columns, delimiter, comment, limit))
+    shape = Shape(columns, whole, spare, delimiter)
+    parts = list(_parts(path, blocks, shape, comment, limit, excess))
     if not parts:
         return Rows(path, np.zeros((0, columns or 0)), np.zeros(0, dtype=np.int64))
     values = np.concatenate([part.values for part in parts])
-    return Rows(path, values, np.concatenate([part.lines for part in parts]))
+    lines = np.concatenate([part.lines for part in parts])
+    return Rows(path, values, lines, shape.notes())
 
 
 def _parts(
     path: Path,
     blocks: Iterable[Block],
-    columns: int | None,
-    delimiter: bytes | None,
+    shape: Shape,
     comment: bytes | tuple[bytes, ...],
     limit: int,
+    excess: str,
 ) -> Iterator[Rows]:
     count = 0
     for block in blocks:
@@ -111,47 +179,47 @@ def _parts(
         if not kept:
             continue
         numbers, texts = zip(*kept, strict=True)
-        columns = columns or len(texts[0].split(delimiter))
+        columns = shape.columns = shape.columns or len(texts[0].split(shape.delimiter))
         count += len(texts)
         if count > limit or count * columns > MAX_DENSE:
             raise DataError(
                 f"{path} has more than {min(limit, MAX_DENSE // columns):,} rows",
-                hint="use a smaller tensor",
+                hint=excess,
             )
-        values = _parsed(path, numbers, texts, columns, delimiter)
+        values = _parsed(path, numbers, texts, columns, shape)
         yield Rows(path, values, np.array(numbers, dtype=np.int64))
 
 
 def _parsed(
-    path: Path,
-    numbers: tuple[int, ...],
-    texts: tuple[bytes, ...],
-    columns: int,
-    delimiter: bytes | None,
+    path: Path, numbers: tuple[int, ...], texts: tuple[bytes, ...], columns: int, shape: Shape
 ) -> Floats:
+    kinds = [("", np.int64)] * shape.whole + [("", np.float64)] * (columns - shape.whole)
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            values: Floats = np.loadtxt(
+            warnings.simplefilter("error")
+            values: Any = np.loadtxt(
                 [text.decode("ascii") for text in texts],
-                dtype=np.float64,
+                dtype=kinds if shape.whole else np.float64,
                 comments=None,
-                delimiter=None if delimiter is None else delimiter.decode(),
-                ndmin=2,
+                delimiter=None if shape.delimiter is None else shape.delimiter.decode(),
+                ndmin=1 if shape.whole else 2,
             )
+        if shape.whole:
+            values = structured_to_unstructured(values, dtype=np.float64)
         if values.shape == (len(texts), columns) and np.isfinite(values).all():
-            return values
-    except (ValueError, UnicodeDecodeError):
+            return cast(Floats, values)
+    except (ValueError, UnicodeDecodeError, OverflowError, Warning):
         pass
     rows = zip(numbers, texts, strict=True)
-    return np.array([_row(path, number, text, columns, delimiter) for number, text in rows])
+    return np.array([_row(path, number, text, columns, shape) for number, text in rows])
 
 
-def _row(
-    path: Path, number: int, text: bytes, columns: int, delimiter: bytes | None
-) -> list[float]:
+def _row(path: Path, number: int, text: bytes, columns: int, shape: Shape) -> list[float]:
     """One row, field by field: the slow way, which can say what is wrong."""
-    fields = text.split(delimiter)
+    fields = text.split(shape.delimiter)
+    if len(fields) > columns and shape.spare:
+        shape.passed.append(number)
+        fields = fields[:columns]
     if len(fields) != columns:
         raise DataError(
             f"{len(fields)} fields, expected {columns}",
@@ -159,15 +227,18 @@ def _row(
             source=str(path),
             line=number,
         )
-    return [_number(path, number, k, field) for k, field in enumerate(fields, 1)]
+    return [_number(path, number, k, field, shape) for k, field in enumerate(fields, 1)]
 
 
-def _number(path: Path, line: int, place: int, field: bytes) -> float:
+def _number(path: Path, line: int, place: int, field: bytes, shape: Shape) -> float:
     shown = field.strip()[:40].decode("latin-1")
+    value: float | None
     try:
         value = float(field)
     except ValueError:
-        value = None
+        value = _fortran(field.strip())
+        if value is not None:
+            shape.fortran.append(line)
     if value is None or b"_" in field:
         raise DataError(
             f"field {place}, {shown!r}, is not a number",
@@ -182,4 +253,16 @@ def _number(path: Path, line: int, place: int, field: bytes) -> float:
             source=str(path),
             line=line,
         )
+    if place <= shape.whole and WHOLE.fullmatch(field.strip()) is None:
+        raise DataError(
+            f"field {place}, {shown!r}, is not a whole number",
+            hint="write it without a point: 3, not 3.0",
+            source=str(path),
+            line=line,
+        )
     return value
+
+
+def _fortran(field: bytes) -> float | None:
+    """A number with its exponent after ``D``."""
+    return float(field.upper().replace(b"D", b"E")) if FORTRAN.fullmatch(field) else None

@@ -45,12 +45,16 @@ class CoordinateTensor:
     shape : tuple of int
     origin : str
         The file it came from.
+    notes : tuple of str
+        What became of the file that the elements do not show: what was added up, counted from 1,
+        passed over or rounded.  A sentence each.
     """
 
     coords: Ints
     values: Floats
     shape: tuple[int, ...]
     origin: str
+    notes: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -62,6 +66,8 @@ class CoordinateTensor:
         *,
         duplicates: Duplicates = Duplicates.REFUSE,
         place: Place | None = None,
+        notes: tuple[str, ...] = (),
+        called: str = "element",
     ) -> CoordinateTensor:
         """Sort elements, and treat those given twice.
 
@@ -69,6 +75,10 @@ class CoordinateTensor:
         ----------
         place : callable, optional
             See :data:`Place`; by default elements are named by their number, from 0.
+        notes : tuple of str
+            What the reader has to say already.
+        called : str
+            What an element is to people.
 
         Raises
         ------
@@ -107,12 +117,20 @@ class CoordinateTensor:
                     "add or drop duplicates first",
                 )
             first = np.concatenate([[True], ~again])
+            notes = (*notes, _repeated(int(again.sum()), called, duplicates, values, first))
             if duplicates is Duplicates.SUM:
-                values = np.add.reduceat(values, np.flatnonzero(first))
+                place_of = np.cumsum(first) - 1
+                values = np.asarray(np.bincount(place_of, values), np.float64)  # in their order
+                if not np.isfinite(values).all():
+                    raise DataError(
+                        f"{origin}: {called}s given more than once add up to more than float64 "
+                        "holds",
+                        hint="scale the values",
+                    )
             else:
                 values = values[first]
             coords = coords[first]
-        return cls(coords, values, shape, origin)
+        return cls(coords, values, shape, origin, (*notes, *rounding(values)))
 
     @property
     def nnz(self) -> int:
@@ -159,6 +177,40 @@ class CoordinateTensor:
                 hint="transpose the data, or change the declaration",
             )
         return StoredTensor.from_coo(tensor, self.coords, self.values)
+
+
+def _repeated(
+    count: int, called: str, duplicates: Duplicates, values: Floats, first: npt.NDArray[np.bool_]
+) -> str:
+    told = (
+        f"1 {called} repeats one that was given before: "
+        if count == 1
+        else f"{count:,} {called}s repeat one that was given before: "
+    )
+    if duplicates is Duplicates.SUM:
+        return told + "the values of the same place are added"
+    same = values[~first] == values[np.flatnonzero(first)[np.cumsum(first) - 1][~first]]
+    differ = int((~same).sum())
+    rest = f", {differ:,} {'has' if differ == 1 else 'have'} another value" if differ else ""
+    return f"{told}the first counts{rest}"
+
+
+def rounding(values: npt.NDArray[Any]) -> tuple[str, ...]:
+    """What is lost when values are stored in float32; empty where it is nothing.
+
+    Values that are too large for float32 are left to the error of storing them.
+    """
+    with np.errstate(over="ignore", under="ignore"):
+        near = values.astype(np.float32)
+    wide = np.longdouble if values.dtype.kind in "iu" or values.dtype.itemsize > 8 else np.float64
+    fits = np.isfinite(near)
+    off = np.count_nonzero((near.astype(wide) != values.astype(wide)) & fits)
+    if not off:
+        return ()
+    count = f"{off:,} of {len(values):,} values are" if len(values) > 1 else "the value is"
+    lost = np.count_nonzero((near == 0) & (values != 0))
+    gone = f"; {lost:,} of them to 0, which is nearest" if lost else ""
+    return (f"{count} rounded to float32{gone}",)
 
 
 def check_shape(shape: tuple[int, ...], origin: str) -> None:

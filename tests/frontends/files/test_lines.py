@@ -8,13 +8,14 @@ from pathlib import Path
 import pytest
 
 from engine.errors import DataError
-from engine.frontends.files import lines
-from engine.frontends.files.lines import Lines, blocks, size_of
+from engine.frontends.files import lines, packed
+from engine.frontends.files.lines import Lines, blocks
+from engine.frontends.files.packed import size_of
 
 
-def text_file(folder: Path, content: bytes, packed: bool = False) -> Path:
-    path = folder / ("a.txt.gz" if packed else "a.txt")
-    path.write_bytes(gzip.compress(content) if packed else content)
+def text_file(folder: Path, content: bytes, zipped: bool = False) -> Path:
+    path = folder / ("a.txt.gz" if zipped else "a.txt")
+    path.write_bytes(gzip.compress(content) if zipped else content)
     return path
 
 
@@ -25,17 +26,17 @@ def numbered(path: Path) -> dict[int, bytes]:
     return found
 
 
-@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("zipped", [False, True])
 @pytest.mark.parametrize("chunk", [1, 2, 3, 5, 1 << 22])
 def test_lines_keep_their_numbers_wherever_blocks_end(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunk: int, packed: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunk: int, zipped: bool
 ) -> None:
     monkeypatch.setattr(lines, "CHUNK", chunk)
     for content in (b"", b"a", b"a\n", b"a\nbb\n\nccc", b"\n\n", b"\nx\n"):
         expected = content.split(b"\n")
         if expected[-1] == b"":
             expected.pop()
-        assert numbered(text_file(tmp_path, content, packed)) == dict(enumerate(expected, 1))
+        assert numbered(text_file(tmp_path, content, zipped)) == dict(enumerate(expected, 1))
 
 
 def test_a_head_line_by_line_and_the_rest_in_blocks(tmp_path: Path) -> None:
@@ -65,13 +66,13 @@ def test_files_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     with pytest.raises(DataError):
         size_of(Path("a\0b"))
     path = text_file(tmp_path, b"12345")
-    monkeypatch.setattr(lines, "MAX_FILE_BYTES", 4)
+    monkeypatch.setattr(packed, "MAX_FILE_BYTES", 4)
     with pytest.raises(DataError, match="has 5 bytes, the limit is 4"):
         size_of(path)
 
 
 def test_a_packed_file_cut_short_is_damaged(tmp_path: Path) -> None:
-    path = text_file(tmp_path, b"0 1\n" * 500, packed=True)
+    path = text_file(tmp_path, b"0 1\n" * 500, zipped=True)
     path.write_bytes(path.read_bytes()[:-9])
     with pytest.raises(DataError, match="cannot read") as caught:
         list(blocks(path))
@@ -81,10 +82,10 @@ def test_a_packed_file_cut_short_is_damaged(tmp_path: Path) -> None:
 def test_a_small_file_must_not_unpack_to_a_large_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lines, "FREE_UNPACKING", 10)
-    monkeypatch.setattr(lines, "MAX_RATIO", 2)
+    monkeypatch.setattr(packed, "FREE_UNPACKING", 10)
+    monkeypatch.setattr(packed, "MAX_RATIO", 2)
     with pytest.raises(DataError, match="unpacks to more than"):
-        list(blocks(text_file(tmp_path, b"1\n" * 5000, packed=True)))
+        list(blocks(text_file(tmp_path, b"1\n" * 5000, zipped=True)))
 
 
 def test_a_line_without_end_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

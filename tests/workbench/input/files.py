@@ -105,7 +105,7 @@ def hostile() -> Mapping[str, tuple[str, bytes, str]]:
         "packed bomb": ("a.mtx.gz", gzip.compress(SQUARE + b" " * (40 << 20), 9), "a.mtx.gz"),
         "truncated gzip": ("a.mtx.gz", packed[: len(packed) // 2], "a.mtx.gz"),
         "gzip of unknown kind": ("a.gz", packed, "unpack it"),
-        "tar in gzip": ("a.tar.gz", packed, "unpack it"),
+        "no tar in gzip": ("a.tar.gz", packed, "its header says"),
         "shape that lies": ("a.npz", npz(A=npy(_header(f"({big}, {big})"))), "A"),
         "npy shape that lies": ("a.npy", npy(_header(f"({big}, {big})")), "a.npy"),
         "negative shape": ("a.npy", npy(_header("(-4, -4)"), bytes(64)), "a.npy"),
