@@ -1,0 +1,1 @@
+"""Concrete index notation: loops, workspaces and assignments."""

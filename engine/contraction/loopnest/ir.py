@@ -1,0 +1,167 @@
+"""Loops over one index each, workspaces, assignments: concrete index notation (paper §4.1).
+
+A *where* makes something before it is read: its workspaces are empty when it begins.  Every
+assignment adds to what it assigns; the result is empty at first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from engine.errors import ProgramError
+from engine.program import Access
+
+
+@dataclass(frozen=True)
+class Assign:
+    """``out += product of operands``, at the indices of the loops around it."""
+
+    out: Access
+    operands: tuple[Access, ...]
+
+    def __str__(self) -> str:
+        return f"{_reference(self.out)} += {' * '.join(map(_reference, self.operands))}"
+
+
+@dataclass(frozen=True)
+class Forall:
+    """A loop over all values of an index, or those that the operands within have."""
+
+    index: str
+    body: Nest
+
+    def __str__(self) -> str:
+        return f"forall({self.index}, {self.body})"
+
+
+@dataclass(frozen=True)
+class Where:
+    """A consumer of what a producer makes, which is executed first."""
+
+    consumer: Nest
+    producer: Nest
+
+    def __str__(self) -> str:
+        return f"where({self.consumer}, {self.producer})"
+
+
+Nest: TypeAlias = Assign | Forall | Where
+
+
+def _reference(access: Access) -> str:
+    return f"{access.tensor}({','.join(access.indices)})"
+
+
+def children(nest: Nest) -> tuple[Nest, ...]:
+    """The parts of a nest, in order of their execution."""
+    match nest:
+        case Forall(body=body):
+            return (body,)
+        case Where(consumer=consumer, producer=producer):
+            return producer, consumer
+    return ()
+
+
+def walk(nest: Nest) -> Iterator[Nest]:
+    """A nest and all within it, what is executed first before the rest."""
+    yield nest
+    for part in children(nest):
+        yield from walk(part)
+
+
+def assigned(nest: Nest) -> set[str]:
+    """Names of the tensors that are assigned within."""
+    return {part.out.tensor for part in walk(nest) if isinstance(part, Assign)}
+
+
+def read(nest: Nest) -> set[str]:
+    """Names of the tensors that are read within."""
+    return {a.tensor for part in walk(nest) if isinstance(part, Assign) for a in part.operands}
+
+
+def workspaces(nest: Where) -> set[str]:
+    """Names of what the producer makes for the consumer, empty when this begins."""
+    return assigned(nest.producer) & read(nest.consumer)
+
+
+def indented(nest: Nest, depth: int = 0) -> str:
+    """The nest as nested loops, one line per loop or assignment.
+
+    Examples
+    --------
+    >>> from engine.contraction.loopnest.parser import parse_nest
+    >>> text = "forall(i, where(y(i) += t() * b(i), forall(j, t() += A(i,j))))"
+    >>> print(indented(parse_nest(text)))
+    for i
+      t() = 0
+      for j
+        t() += A(i,j)
+      y(i) += t() * b(i)
+    """
+    pad = "  " * depth
+    match nest:
+        case Forall(index=index, body=body):
+            return f"{pad}for {index}\n{indented(body, depth + 1)}"
+        case Where():
+            shapes = {
+                part.out.tensor: part.out
+                for part in walk(nest.producer)
+                if isinstance(part, Assign)
+            }
+            cleared = [f"{pad}{_reference(shapes[name])} = 0" for name in sorted(workspaces(nest))]
+            parts = indented(nest.producer, depth), indented(nest.consumer, depth)
+            return "\n".join([*cleared, *parts])
+    return f"{pad}{nest}"
+
+
+def verify(nest: Nest) -> None:
+    """Check that a nest has a meaning.
+
+    Raises
+    ------
+    ProgramError
+        Of an index without a loop or with two around it, a tensor that is read before it is made
+        or made in two places, and references to a workspace with different numbers of indices.
+    """
+    places: dict[str, int] = {}
+    ranks: dict[str, int] = {}
+    made: set[str] = set()
+
+    def visit(part: Nest, loops: tuple[str, ...]) -> None:
+        if isinstance(part, Forall):
+            if part.index in loops:
+                raise ProgramError(f"a loop over {part.index} stands within another")
+            visit(part.body, (*loops, part.index))
+            return
+        if isinstance(part, Where):
+            visit(part.producer, loops)
+            unread = assigned(part.producer) - read(part.consumer) - read(part.producer)
+            if unread:
+                raise ProgramError(
+                    f"{', '.join(sorted(unread))} is made, and what it is made for does not read it"
+                )
+            visit(part.consumer, loops)
+            return
+        assert isinstance(part, Assign)
+        for access in (*part.operands, part.out):
+            for index in access.indices:
+                if index not in loops:
+                    raise ProgramError(f"{part} stands in no loop over {index}")
+            known = ranks.setdefault(access.tensor, len(access.indices))
+            if known != len(access.indices):
+                raise ProgramError(
+                    f"{access.tensor} has {known} indices in one place, {len(access.indices)} in "
+                    "another"
+                )
+        early = [a.tensor for a in part.operands if a.tensor in all_made - made]
+        if early:
+            raise ProgramError(f"{early[0]} is read before it is made")
+        places[part.out.tensor] = places.get(part.out.tensor, 0) + 1
+        if places[part.out.tensor] > 1:
+            raise ProgramError(f"{part.out.tensor} is made in two places")
+        made.add(part.out.tensor)
+
+    all_made = assigned(nest)
+    visit(nest, ())

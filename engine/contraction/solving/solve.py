@@ -1,0 +1,270 @@
+"""Solutions of the constraints: one, all, the least bound, and why there is none."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from itertools import product
+from typing import Any
+
+from engine.contraction.solution import Solution
+from engine.contraction.solving.encoding import Constraint, Encoded, Encoding, Family
+from engine.contraction.solving.pins import Pin
+from engine.contraction.tree import ContractionTree
+from engine.errors import ProgramError
+
+SECONDS = 20.0
+"""How long Z3 may take for one answer."""
+MOST_SOLUTIONS = 2_000
+"""How many solutions are enumerated unless asked otherwise."""
+MOST_VECTORS = 4_096
+"""How many vectors of bounds are tried for a Pareto set."""
+
+
+class Verdict(Enum):
+    """What is known of a system of constraints."""
+
+    SAT = "sat"
+    UNSAT = "unsat"
+    UNKNOWN = "unknown"  # no answer in time
+
+
+@dataclass(frozen=True)
+class Blocker:
+    """A family of constraints and what it is about, needed for there to be no solution."""
+
+    family: Family
+    about: str
+
+    def __str__(self) -> str:
+        return f"{self.about}: {self.family.value}"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What Z3 says of a tree under bounds.
+
+    Attributes
+    ----------
+    verdict : Verdict
+    bounds : mapping
+        Per intermediate, the most dimensions of its workspace.
+    variables, constraints : int
+        The size of the system.
+    seconds : float
+        For building and solving it.
+    solution : Solution, optional
+        The first that Z3 found, of many that may differ a thousandfold in time.
+    blockers : tuple of Blocker
+        Where there is none: constraints that together forbid one, none of which can be left out.
+    """
+
+    verdict: Verdict
+    bounds: Mapping[str, int]
+    variables: int
+    constraints: int
+    seconds: float
+    solution: Solution | None = None
+    blockers: tuple[Blocker, ...] = ()
+
+
+@dataclass(frozen=True)
+class Question:
+    """A tree, and what is asked of its solutions besides bounds on orders.
+
+    Attributes
+    ----------
+    encoding : Encoding
+    most_bytes : int, optional
+        Of a workspace.
+    result_layout : bool
+        Whether loops must follow the levels of the result.
+    pins : tuple of Pin
+    seconds : float
+        For each answer.
+    """
+
+    tree: ContractionTree
+    encoding: Encoding = Encoding.PAPER
+    most_bytes: int | None = None
+    result_layout: bool = False
+    pins: tuple[Pin, ...] = ()
+    seconds: float = SECONDS
+
+    def bounds(self, bound: int | Mapping[str, int]) -> dict[str, int]:
+        """A bound per intermediate.
+
+        Raises
+        ------
+        ProgramError
+            Of a negative one, or one for what is no intermediate.
+        """
+        made = {a.tensor: len(a.indices) for a in self.tree.intermediates}
+        given = dict.fromkeys(made, bound) if isinstance(bound, int) else dict(bound)
+        unknown = [name for name in given if name not in made]
+        if unknown or set(given) != set(made):
+            raise ProgramError(
+                f"bounds are for the intermediates {', '.join(made) or '(there are none)'}",
+                hint="give one number for all, or one for each",
+            )
+        for name, most in given.items():
+            if most < 0:
+                raise ProgramError(
+                    f"a workspace of {name} cannot have {most} dimensions", hint="0 is a scalar"
+                )
+        return given
+
+    def encoded(self, bound: int | Mapping[str, int]) -> Encoded:
+        """The constraints under a bound."""
+        return Encoded(
+            self.tree,
+            self.bounds(bound),
+            encoding=self.encoding,
+            most_bytes=self.most_bytes,
+            result_layout=self.result_layout,
+            pins=self.pins,
+        )
+
+    def solve(self, bound: int | Mapping[str, int]) -> Answer:
+        """Z3's first solution under a bound, or why there is none.
+
+        Examples
+        --------
+        >>> from engine.contraction.shipped import shipped
+        >>> question = Question(shipped("running example"))
+        >>> question.solve(0).verdict, question.solve(1).verdict
+        (<Verdict.UNSAT: 'unsat'>, <Verdict.SAT: 'sat'>)
+        """
+        began = time.perf_counter()
+        encoded = self.encoded(bound)
+        solver = self._solver(encoded)
+        verdict = _verdict(solver)
+        solution = read(encoded, solver.model()) if verdict is Verdict.SAT else None
+        blockers: tuple[Blocker, ...] = ()
+        seconds = time.perf_counter() - began
+        if verdict is Verdict.UNSAT:
+            blockers = self._blockers(encoded)
+        return Answer(
+            verdict,
+            encoded.bounds,
+            encoded.variables,
+            len(encoded.constraints),
+            seconds,
+            solution,
+            blockers,
+        )
+
+    def least(self) -> Iterator[Answer]:
+        """Answers for bounds 0, 1, ... up to the first that has a solution (paper §3)."""
+        most = max((len(a.indices) for a in self.tree.intermediates), default=0)
+        for bound in range(most + 1):
+            answer = self.solve(bound)
+            yield answer
+            if answer.verdict is not Verdict.UNSAT:
+                return
+
+    def all(
+        self, bound: int | Mapping[str, int], most: int = MOST_SOLUTIONS
+    ) -> tuple[tuple[Solution, ...], bool]:
+        """All solutions under a bound, and whether these are all.
+
+        Layouts follow from the loops, so solutions are told apart by the order of the contractions
+        and of their loops.
+        """
+        encoded = self.encoded(bound)
+        solver = self._solver(encoded)
+        told = [*encoded.assignment.values()]
+        told += [encoded.loop[c.name, x] for c in self.tree.contractions for x in c.indices]
+        found: list[Solution] = []
+        while len(found) < most:
+            verdict = _verdict(solver)
+            if verdict is not Verdict.SAT:
+                return tuple(found), verdict is Verdict.UNSAT
+            model = solver.model()
+            found.append(read(encoded, model))
+            values = [v != model.eval(v, model_completion=True) for v in told]
+            solver.add(encoded.z3.Or(values))
+        return tuple(found), _verdict(solver) is Verdict.UNSAT
+
+    def pareto(self) -> tuple[dict[str, int], ...]:
+        """The bounds per intermediate under which there are solutions, and less of none will do.
+
+        Raises
+        ------
+        ProgramError
+            Of more vectors than are tried.
+        """
+        names = [a.tensor for a in self.tree.intermediates]
+        ranges = [range(len(a.indices) + 1) for a in self.tree.intermediates]
+        count = 1
+        for steps in ranges:
+            count *= len(steps)
+        if count > MOST_VECTORS:
+            raise ProgramError(
+                f"{count:,} vectors of bounds are more than the {MOST_VECTORS:,} that are tried",
+                hint="bound some intermediates by hand",
+            )
+        minimal: list[tuple[int, ...]] = []
+        for vector in sorted(product(*ranges), key=lambda v: (sum(v), v)):
+            if any(all(a <= b for a, b in zip(least, vector, strict=True)) for least in minimal):
+                continue
+            encoded = self.encoded(dict(zip(names, vector, strict=True)))
+            if _verdict(self._solver(encoded)) is Verdict.SAT:
+                minimal.append(vector)
+        return tuple(dict(zip(names, vector, strict=True)) for vector in minimal)
+
+    def _solver(self, encoded: Encoded) -> Any:
+        solver = encoded.z3.Solver()
+        solver.set("timeout", int(self.seconds * 1000))
+        solver.set("random_seed", 0)
+        solver.add([c.formula for c in encoded.constraints])
+        return solver
+
+    def _blockers(self, encoded: Encoded) -> tuple[Blocker, ...]:
+        """Groups of constraints without any of which there were a solution."""
+        groups: dict[Blocker, list[Any]] = {}
+        for c in encoded.constraints:
+            groups.setdefault(Blocker(c.family, c.about), []).append(c.formula)
+        z3 = encoded.z3
+        solver = z3.Solver()
+        solver.set("timeout", int(self.seconds * 1000))
+        marks = {blocker: z3.Bool(f"group {n}") for n, blocker in enumerate(groups)}
+        for blocker, formulas in groups.items():
+            solver.add(z3.Implies(marks[blocker], z3.And(formulas)))
+        if _verdict(solver, *marks.values()) is not Verdict.UNSAT:
+            return ()
+        core = {str(mark) for mark in solver.unsat_core()}
+        needed = [b for b in groups if str(marks[b]) in core]
+        for blocker in list(needed):
+            rest = [marks[b] for b in needed if b != blocker]
+            if _verdict(solver, *rest) is Verdict.UNSAT:
+                needed.remove(blocker)
+        return tuple(sorted(needed, key=lambda b: (b.about, b.family.value)))
+
+
+def _verdict(solver: Any, *assumed: Any) -> Verdict:
+    return Verdict(str(solver.check(*assumed)))
+
+
+def read(encoded: Encoded, model: Any) -> Solution:
+    """The solution that a model of Z3 is."""
+
+    def value(variable: Any) -> int:
+        return int(model.eval(variable, model_completion=True).as_long())
+
+    places = {name: value(place) for name, place in encoded.assignment.items()}
+    loops = {}
+    for c in encoded.tree.contractions:
+        at = {x: value(encoded.loop[c.name, x]) for x in c.indices}
+        loops[c.name] = tuple(sorted(c.indices, key=at.__getitem__))
+    return Solution(encoded.tree, tuple(sorted(places, key=places.__getitem__)), loops)
+
+
+def families(constraints: Sequence[Constraint]) -> dict[Family, int]:
+    """How many constraints each family has."""
+    counted: dict[Family, int] = {}
+    for c in constraints:
+        counted[c.family] = counted.get(c.family, 0) + 1
+    return counted
