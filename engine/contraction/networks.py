@@ -237,6 +237,8 @@ def optimised(program: Program, by: str = "opt_einsum", **options: Any) -> Contr
         If the package is not installed, or no such one is known.
     """
     operands, out = operands_of(program)
+    if len(operands) < 3:
+        return binary(program)
     sizes = program.sizes[out.tensor]
     if by == "opt_einsum":
         try:

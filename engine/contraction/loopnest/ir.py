@@ -122,8 +122,9 @@ def verify(nest: Nest) -> None:
     Raises
     ------
     ProgramError
-        Of an index without a loop or with two around it, a tensor that is read before it is made
-        or made in two places, and references to a workspace with different numbers of indices.
+        Of an index without a loop or with two around it, a tensor that is read before it is made,
+        made in two places or made for nothing, and references to a workspace with different numbers
+        of indices.
     """
     places: dict[str, int] = {}
     ranks: dict[str, int] = {}
@@ -137,11 +138,6 @@ def verify(nest: Nest) -> None:
             return
         if isinstance(part, Where):
             visit(part.producer, loops)
-            unread = assigned(part.producer) - read(part.consumer) - read(part.producer)
-            if unread:
-                raise ProgramError(
-                    f"{', '.join(sorted(unread))} is made, and what it is made for does not read it"
-                )
             visit(part.consumer, loops)
             return
         assert isinstance(part, Assign)
@@ -165,3 +161,7 @@ def verify(nest: Nest) -> None:
 
     all_made = assigned(nest)
     visit(nest, ())
+    *_, last = (part.out.tensor for part in walk(nest) if isinstance(part, Assign))
+    unread = sorted(all_made - read(nest) - {last})
+    if unread:
+        raise ProgramError(f"{unread[0]} is made, and nothing reads it")

@@ -1,0 +1,54 @@
+"""Contraction trees of programs, and what is none."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.contraction.tree import ContractionTree
+from engine.errors import ProgramError
+from engine.program import parse
+
+HEAD = "A: 4x5 csf\nB: 5x6 csf\nC: 6x3 csf\n"
+
+
+def tree(text: str) -> ContractionTree:
+    return ContractionTree.of(parse(HEAD + text))
+
+
+def test_an_index_has_one_name_throughout_and_no_other_index_has_it() -> None:
+    found = tree("X[p,q] = A[p,k] * B[k,q]\nR[i,l] = X[i,k] * C[k,l]")
+    first, last = found.contractions
+    assert str(last) == "R[i,l] = X[i,k] * C[k,l]"
+    assert first.out.indices == ("i", "k")
+    (summed,) = set(first.indices) - set(first.out.indices)
+    assert summed not in last.indices
+    assert found.extents == {"i": 4, "k": 6, summed: 5, "l": 3}
+
+
+def test_what_a_tree_knows() -> None:
+    found = tree("X[i,k] = A[i,j] * B[j,k]\nR[i,l] = X[i,k] * C[k,l]")
+    assert [a.tensor for a in found.inputs] == ["A", "B", "C"]
+    assert [a.tensor for a in found.intermediates] == ["X"]
+    assert found.consumer["X"].name == "R"
+    assert found.result.tensor == "R"
+
+
+def test_a_sum_of_one_tensor_is_a_contraction() -> None:
+    found = tree("X[j] = A[i,j]\nR[k] = X[j] * B[j,k]")
+    assert [len(c.operands) for c in found.contractions] == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("R[i,k] = relu(A[i,k])", "is made by 'relu'"),
+        ("R[i,l] = product(A[i,j], B[j,k], C[k,l])", "product of 3 tensors at once"),
+        ("X[i,k] = A[i,j] * B[j,k]\nR[i,k] = X[i,k] * X[i,k]", "X is read 2 times"),
+        ("X[i,k] = A[i,j] * B[j,k]\nY[j,l] = B[j,k] * C[k,l]", "has one result, here are 2"),
+        ("R[i] = A[i,i] * A[i,i]", "tensor that the program makes up"),
+    ],
+)
+def test_refusals(text: str, message: str) -> None:
+    with pytest.raises(ProgramError, match=message) as caught:
+        tree(text)
+    assert caught.value.hint
