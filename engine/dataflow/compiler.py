@@ -40,6 +40,8 @@ PART_TRIES = 200
 """Kinds of orders tried for each part of a region that cannot be built as a whole."""
 MAX_OVERCUT = 3
 """Orders that may take too many stream cuts before no other is tried: each takes long."""
+MOST_COUNTED = 50_000
+"""Sets of indices at once in counting the orders that a refusal speaks of."""
 
 _LOG = logging.getLogger(__name__)
 
@@ -96,10 +98,11 @@ def compile_region(
             f"region {region.name}: no legal order found in {search.steps:,} steps",
             hint="fuse fewer statements, or name an order",
         )
-    count = region.pog.count()
-    which = f"its {count:,} legal orders" if count > 1 else "its legal orders (one)"
-    if overcut or not search.exhausted:
-        which = f"the {tried:,} kinds tried of {count:,} legal orders"
+    count = region.pog.count_within(MOST_COUNTED)
+    which = f"its {count or 0:,} legal orders" if count != 1 else "its legal orders (one)"
+    if count is None or overcut or not search.exhausted:
+        of = "very many" if count is None else f"{count:,}"
+        which = f"the {tried:,} kinds tried of {of} legal orders"
     raise LoweringError(
         f"region {region.name}: none of {which} can be built; "
         f"the first fails with: {reason.message}",

@@ -194,9 +194,15 @@ class PartialOrderGraph(Shows, html="engine.dataflow.fusion.display:order_html")
         Parts without edges between them, and parts wholly before one another, are counted
         apart and combined, so the state space stays small (``fusion.md`` §2.7).
         """
+        count = self.count_within(None)
+        assert count is not None
+        return count
+
+    def count_within(self, most: int | None) -> int | None:
+        """:meth:`count`, or None where it takes more than that many down-sets at once."""
         self.verify()
         closure = nx.transitive_closure_dag(self._network)
-        return _count(frozenset(self.indices), closure)
+        return _count(frozenset(self.indices), closure, most)
 
     def sample(self, random: Random) -> tuple[str, ...]:
         """One linear extension, each with the same probability.
@@ -215,7 +221,7 @@ class PartialOrderGraph(Shows, html="engine.dataflow.fusion.display:order_html")
         order: list[str] = []
         while left:
             first = [x for x in self.indices if x in left and left.isdisjoint(closure.pred[x])]
-            weights = [_count(left - {x}, closure) for x in first]
+            weights = [_count(left - {x}, closure) or 0 for x in first]
             pick = random.randrange(sum(weights))
             for x, weight in zip(first, weights, strict=True):
                 pick -= weight
@@ -226,28 +232,27 @@ class PartialOrderGraph(Shows, html="engine.dataflow.fusion.display:order_html")
         return tuple(order)
 
 
-def _count(nodes: frozenset[str], closure: nx.DiGraph) -> int:
+def _count(nodes: frozenset[str], closure: nx.DiGraph, most: int | None = None) -> int | None:
+    """Linear extensions of these nodes of an order; None where counting is given up."""
     if len(nodes) <= 1:
         return 1
     part = closure.subgraph(nodes)
     parallel = list(nx.weakly_connected_components(part))
-    if len(parallel) > 1:
-        total, placed = 1, 0
-        for component in parallel:
-            placed += len(component)
-            total *= comb(placed, len(component)) * _count(frozenset(component), closure)
-        return total
     incomparable = nx.complement(part.to_undirected())
-    series = list(nx.connected_components(incomparable))
-    if len(series) > 1:
-        total = 1
-        for component in series:
-            total *= _count(frozenset(component), closure)
-        return total
-    return _count_down_sets(tuple(nodes), part)
+    series = [*nx.connected_components(incomparable)] if len(parallel) == 1 else []
+    if len(parallel) == 1 == len(series):
+        return _count_down_sets(tuple(nodes), part, most)
+    total, placed = 1, 0
+    for component in series or parallel:
+        count = _count(frozenset(component), closure, most)
+        if count is None:
+            return None
+        placed += len(component)
+        total *= count if series else count * comb(placed, len(component))
+    return total
 
 
-def _count_down_sets(nodes: tuple[str, ...], part: nx.DiGraph) -> int:
+def _count_down_sets(nodes: tuple[str, ...], part: nx.DiGraph, most: int | None) -> int | None:
     """Ways to grow each down-set from the empty one, level by level."""
     bit = {x: 1 << k for k, x in enumerate(nodes)}
     need = [(bit[x], sum(bit[p] for p in part.predecessors(x))) for x in nodes]
@@ -260,6 +265,8 @@ def _count_down_sets(nodes: tuple[str, ...], part: nx.DiGraph) -> int:
                     key = done | mine
                     grown[key] = grown.get(key, 0) + count
         ways = grown
+        if most is not None and len(ways) > most:
+            return None
     return next(iter(ways.values()))
 
 
