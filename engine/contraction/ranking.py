@@ -1,0 +1,154 @@
+"""All loop nests of a network as one space: fused, unfused and n-ary, by their expected time.
+
+The solver's first solution is arbitrary: others of the same bound take a thousandth of its time
+(``contraction.md`` §3b).  So all are enumerated and estimated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from functools import cached_property
+
+from engine.contraction.cost import Weights, Work, work
+from engine.contraction.loopnest.generate import nary, nest_of, unfused
+from engine.contraction.loopnest.ir import Nest
+from engine.contraction.occupancy import Occupancy
+from engine.contraction.solution import Solution
+from engine.contraction.solving.solve import Answer, Question, Verdict
+from engine.errors import ProgramError
+
+MOST = 600
+"""How many solutions are looked at, of the least bound that has any and of the next."""
+
+
+class Way(Enum):
+    """How a network's contractions are put together."""
+
+    FUSED = "fused"  # loops shared as far as a solution says
+    UNFUSED = "unfused"  # a nest for each contraction, one after the other
+    NARY = "n-ary"  # all in one product
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One loop nest of a network.
+
+    Attributes
+    ----------
+    way : Way
+    solution : Solution
+        Whose loops it has.
+    nest : Nest
+    predicted : Work
+    first : bool
+        Whether the solver found it first.
+    """
+
+    way: Way
+    solution: Solution
+    nest: Nest
+    predicted: Work
+    first: bool = False
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """The candidates of a network, the fastest expected first.
+
+    Attributes
+    ----------
+    answers : tuple of Answer
+        Of the solver, per bound.
+    candidates : tuple of Candidate
+    complete : bool
+        Whether these are all of the bounds looked at.
+    """
+
+    answers: tuple[Answer, ...]
+    candidates: tuple[Candidate, ...]
+    complete: bool
+
+    @cached_property
+    def bound(self) -> int:
+        """The least number of dimensions that suffices for every intermediate."""
+        found = next(a for a in self.answers if a.verdict is Verdict.SAT)
+        return max(found.bounds.values(), default=0)
+
+
+def ranked(
+    question: Question,
+    held: Mapping[str, Occupancy],
+    *,
+    bound: int | None = None,
+    most: int = MOST,
+    weights: Weights | None = None,
+) -> Ranked:
+    """Every distinct nest under the least bound that has a solution and the next, estimated.
+
+    Parameters
+    ----------
+    held : mapping
+        Occupancy of every given tensor (:func:`engine.contraction.occupancy.occupancies`).
+    bound : int, optional
+        Look at this bound alone.
+    most : int
+        Solutions per bound.
+
+    Raises
+    ------
+    ProgramError
+        If no structure satisfies what is asked, naming what forbids it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from engine.contraction.occupancy import occupancies
+    >>> from engine.contraction.shipped import shipped
+    >>> tree = shipped("MTTKRP")
+    >>> shapes = {a.tensor: [tree.extents[x] for x in a.indices] for a in tree.inputs}
+    >>> found = ranked(Question(tree), occupancies({k: np.ones(n) for k, n in shapes.items()}))
+    >>> found.bound, found.complete, len({c.way for c in found.candidates})
+    (0, True, 3)
+    """
+    answers = tuple(question.least()) if bound is None else (question.solve(bound),)
+    last = answers[-1]
+    if last.verdict is not Verdict.SAT:
+        raise _none(last)
+    least = max(last.bounds.values(), default=0)
+    bounds = [least] if bound is not None else [least, least + 1]
+    tree = question.tree
+    found: dict[str, Candidate] = {}
+    complete = True
+
+    def add(way: Way, solution: Solution, nest: Nest, first: bool = False) -> None:
+        text = str(nest)
+        if text not in found:
+            predicted = work(nest, tree, held, weights)
+            found[text] = Candidate(way, solution, nest, predicted, first)
+
+    assert last.solution is not None
+    add(Way.FUSED, last.solution, nest_of(last.solution), first=True)
+    for each in bounds:
+        solutions, every = question.all(each, most)
+        complete = complete and every
+        for solution in solutions:
+            add(Way.FUSED, solution, nest_of(solution))
+            add(Way.NARY, solution, nary(solution))
+            if len(tree.contractions) > 1:
+                add(Way.UNFUSED, solution, unfused(solution))
+    order = sorted(found.values(), key=lambda c: c.predicted.nanoseconds)
+    return Ranked(answers, tuple(order), complete)
+
+
+def _none(answer: Answer) -> ProgramError:
+    if answer.verdict is Verdict.UNKNOWN:
+        return ProgramError(
+            "the solver gave no answer in time", hint="allow more time, or a larger bound"
+        )
+    named = "; ".join(str(b) for b in answer.blockers[:4])
+    return ProgramError(
+        f"no fused structure has what is asked: {named}",
+        hint="allow the intermediates more dimensions, or ask for less",
+    )

@@ -1,0 +1,64 @@
+"""Expected work: exact where nothing is left to chance, close where coordinates are."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+from engine.contraction.cost import Weights, work
+from engine.contraction.loopnest.generate import nary, nest_of, unfused
+from engine.contraction.loopnest.interpreter import count_steps
+from engine.contraction.loopnest.parser import parse_nest
+from engine.contraction.networks import binary, from_einsum
+from engine.contraction.occupancy import occupancies
+from engine.contraction.shipped import shipped
+from engine.contraction.solving.solve import Question
+from tests.contraction.drawn import data_of, drawn
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_products_of_full_tensors_are_exact(seed: int) -> None:
+    tree = drawn(random.Random(seed))
+    held = occupancies(data_of(tree, density=2.0))
+    for solution in Question(tree).all(3, most=3)[0]:
+        for nest in (nest_of(solution), unfused(solution), nary(solution)):
+            assert work(nest, tree, held).products == count_steps(nest, tree.extents)
+
+
+def test_one_sparse_tensor_is_exact() -> None:
+    tree = shipped("MTTKRP")
+    rng = np.random.default_rng(3)
+    data = data_of(tree, density=2.0)
+    data["A"] = data["A"] * (rng.random(data["A"].shape) < 0.01)
+    held = occupancies(data)
+    nest = parse_nest(
+        "forall(i, forall(j, forall(r, where(R(i,r) += X1() * C(j,r), "
+        "forall(k, X1() += A(i,j,k) * B(k,r))))))"
+    )
+    rows, elements, rank = held["A"].count({0, 1}), held["A"].count({0, 1, 2}), tree.extents["r"]
+    found = work(nest, tree, held)
+    assert found.products == pytest.approx(rank * (rows + elements))
+    assert found.cleared == pytest.approx(rows * rank)
+    assert found.workspace == 1
+
+
+def test_independent_tensors_are_close() -> None:
+    sizes = {"i": 40, "j": 50, "k": 60}
+    tree = binary(from_einsum("ij,jk->ik", sizes))
+    rng = np.random.default_rng(11)
+    a, b = (rng.random(shape) < 0.1 for shape in ((40, 50), (50, 60)))
+    held = occupancies({"A": a.astype(float), "B": b.astype(float)})
+    nest = parse_nest("forall(i, forall(j, forall(k, R(i,k) += A(i,j) * B(j,k))))")
+    exact = (a.astype(int) @ b.astype(int)).sum()
+    assert work(nest, tree, held).products == pytest.approx(exact, rel=0.1)
+
+
+def test_weights_only_change_the_time() -> None:
+    tree = shipped("TTMc")
+    held = occupancies(data_of(tree))
+    nest = nest_of(Question(tree).all(0, most=1)[0][0])
+    one, other = (work(nest, tree, held, Weights(product=p)) for p in (0.5, 5.0))
+    assert one.products == other.products
+    assert one.nanoseconds < other.nanoseconds

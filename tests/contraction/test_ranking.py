@@ -1,0 +1,44 @@
+"""All nests of a network in one list."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.contraction.occupancy import occupancies
+from engine.contraction.ranking import Way, ranked
+from engine.contraction.shipped import shipped
+from engine.contraction.solving.pins import Pin
+from engine.contraction.solving.solve import Question, Verdict
+from engine.errors import ProgramError
+from tests.contraction.drawn import data_of
+
+TREE = shipped("running example")
+HELD = occupancies(data_of(TREE, density=0.3))
+
+
+def test_the_fastest_expected_is_first_and_every_nest_is_there_once() -> None:
+    found = ranked(Question(TREE), HELD, most=60)
+    times = [c.predicted.nanoseconds for c in found.candidates]
+    assert times == sorted(times)
+    assert len({str(c.nest) for c in found.candidates}) == len(found.candidates)
+    assert {c.way for c in found.candidates} == set(Way)
+    assert found.bound == 1
+    assert not found.complete  # the next bound has 432
+    assert [c.first for c in found.candidates].count(True) == 1
+
+
+def test_one_bound_alone_and_what_is_asked() -> None:
+    question = Question(TREE, pins=(Pin.parse("outermost r"),))
+    found = ranked(question, HELD, bound=2)
+    assert found.complete
+    assert all(str(c.nest).startswith("forall(r,") for c in found.candidates if c.way is Way.FUSED)
+
+
+def test_nothing_satisfies_what_is_asked() -> None:
+    with pytest.raises(ProgramError, match="no fused structure has what is asked: .*X2"):
+        ranked(Question(TREE), HELD, bound=0)
+
+
+def test_answers_are_kept() -> None:
+    found = ranked(Question(TREE), HELD, most=5)
+    assert [a.verdict for a in found.answers] == [Verdict.UNSAT, Verdict.SAT]
