@@ -35,7 +35,7 @@ def test_one_bound_alone_and_what_is_asked() -> None:
 
 
 def test_nothing_satisfies_what_is_asked() -> None:
-    with pytest.raises(ProgramError, match="no fused structure has what is asked: .*X2"):
+    with pytest.raises(ProgramError, match=r"no fused structure has what is asked: .*X2"):
         ranked(Question(TREE), HELD, bound=0)
 
 

@@ -1,7 +1,7 @@
 """The partial order graph: edges with reasons, cycles, and the orders that are left."""
 
 from collections import Counter
-from itertools import combinations, islice, permutations
+from itertools import combinations, islice, pairwise, permutations
 from math import factorial
 from random import Random
 
@@ -307,7 +307,7 @@ def test_counting_can_be_given_up() -> None:
     indices = tuple("abcdefgh")  # a zigzag, which nothing takes apart
     zigzag = tuple(
         Edge(*(pair if n % 2 else pair[::-1]), Origin.USER, "")
-        for n, pair in enumerate(zip(indices, indices[1:], strict=False))
+        for n, pair in enumerate(pairwise(indices))
     )
     pog = PartialOrderGraph(indices, zigzag)
     assert pog.count_within(5) is None
