@@ -13,6 +13,7 @@ from engine.cli.autoschedule import AUTOSCHEDULE, WHY
 from engine.cli.command import Command, print_json, print_nowhere
 from engine.cli.compile import COMPILE
 from engine.cli.conform import CONFORM
+from engine.cli.contract import CONTRACT
 from engine.cli.estimate import ESTIMATE
 from engine.cli.explore import EXPLORE
 from engine.cli.figures import FIGURES
@@ -36,6 +37,7 @@ COMMANDS: tuple[Command, ...] = (
     WHAT_IF,
     FIGURES,
     RUNS,
+    CONTRACT,
     CONFORM,
     SERVE,
     MODELS,

@@ -37,6 +37,7 @@ class Kind(Enum):
     MACHINE = "machine"
     WARMUP = "warmup"
     CONFORMANCE = "conformance"
+    CONTRACTION = "contraction"
     ERROR = "error"
 
 

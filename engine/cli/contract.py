@@ -1,0 +1,248 @@
+"""``fuseloom contract``: a sparse tensor network on this machine's CPU."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from engine.cli.command import Command, natural, positive, print_json
+from engine.errors import ProgramError, UsageError
+from engine.results.document import Kind
+
+if TYPE_CHECKING:
+    from engine.contraction.kernels.run import Measured
+    from engine.contraction.ranking import Candidate, Ranked
+    from engine.contraction.solving.solve import Answer
+    from engine.contraction.tree import ContractionTree
+
+MEASURED = 8
+"""How many of the nests that are expected to be fastest are compiled and run."""
+SHOWN = 12
+
+
+def _declare(parser: argparse.ArgumentParser) -> None:
+    given = parser.add_argument
+    given(
+        "network", help="an einsum string, e.g. ij,jk->ik, or the name of a network that is shipped"
+    )
+    given("--extents", default="", metavar="I=N,...", help="the size of each index")
+    given(
+        "--tree", metavar="TREE", help="how to contract, e.g. '((A B) C)'; operands are A, B, ..."
+    )
+    given(
+        "--optimiser", choices=("opt_einsum", "cotengra"),
+        help="let one of these choose the tree",
+    )  # fmt: skip
+    given(
+        "--density",
+        type=float,
+        default=0.1,
+        help="of each operand's random elements (default: 0.1)",
+    )
+    given("--seed", type=natural, default=0, help="of the random elements (default: 0)")
+    given(
+        "--bound", type=natural, metavar="L",
+        help="most dimensions of an intermediate (default: the least for which there is a "
+        "solution, and one more)",
+    )  # fmt: skip
+    given("--bytes", type=positive, metavar="N", help="most bytes of an intermediate")
+    given(
+        "--pin", action="append", default=[], metavar="TEXT",
+        help="ask for loops or layouts: 'outermost i', 'loops X1: i,j', 'layout A: k,i'",
+    )  # fmt: skip
+    given(
+        "--encoding", choices=("paper", "released"), default="paper",
+        help="the constraints of the paper's text, or of its program",
+    )  # fmt: skip
+    given(
+        "--most", type=positive, default=600, metavar="N",
+        help="solutions to look at per bound (default: 600)",
+    )  # fmt: skip
+    given(
+        "--measure", type=natural, default=MEASURED, metavar="N",
+        help="nests to compile, check and run: the N that are expected to be fastest, and the "
+        f"solver's first (default: {MEASURED})",
+    )  # fmt: skip
+    given("--nest", action="store_true", help="print the loops of the best")
+    given("--json", action="store_true", help="one JSON document")
+
+
+def _run(options: Any) -> int:
+    from engine.contraction.kernels.run import Data
+    from engine.contraction.occupancy import Occupancy
+    from engine.contraction.random_data import scattered
+    from engine.contraction.ranking import ranked
+    from engine.contraction.solving.encoding import Encoding
+    from engine.contraction.solving.pins import Pin
+    from engine.contraction.solving.solve import Question
+
+    tree = _tree(options)
+    pins = tuple(map(Pin.parse, options.pin))
+    encoding = Encoding(options.encoding)
+    question = Question(tree, encoding, options.bytes, pins=pins)
+    elements = scattered(tree, options.density, options.seed)
+    held = {}
+    for name, (coords, values) in elements.items():
+        shape = tree.program.tensor(name).shape
+        full = len(values) == _size(shape)
+        held[name] = Occupancy.dense(shape) if full else Occupancy(coords, shape)
+    found = ranked(question, held, bound=options.bound, most=options.most)
+    measured = _measured(found, tree, Data(tree, elements), options.measure)
+    order = _best_first(found, measured)
+    right = all(m.right for m in measured.values())
+    if options.json:
+        print_json(Kind.CONTRACTION, _content(found, order, measured, tree))
+        return 0 if right else 1
+    _print(found, order, measured, tree, options)
+    return 0 if right else 1
+
+
+def _size(shape: tuple[int, ...]) -> int:
+    size = 1
+    for n in shape:
+        size *= n
+    return size
+
+
+def _tree(options: Any) -> ContractionTree:
+    """The network that the options name.
+
+    Raises
+    ------
+    UsageError
+        Of options that contradict each other.
+    """
+    from engine.contraction.networks import binary, from_einsum, optimised, read_extents
+    from engine.contraction.shipped import SHIPPED, shipped
+
+    if options.network in SHIPPED:
+        if options.extents or options.tree or options.optimiser:
+            raise UsageError(
+                f"{options.network} has its own sizes and tree",
+                hint=SHIPPED[options.network].einsum,
+            )
+        return shipped(options.network)
+    if "->" not in options.network:
+        raise ProgramError(
+            f"{options.network[:40]!r} is no einsum string, and no network that is shipped",
+            hint=f"write e.g. ij,jk->ik; shipped are {', '.join(SHIPPED)}",
+        )
+    if options.tree and options.optimiser:
+        raise UsageError("--tree and --optimiser both choose the tree", hint="give one of them")
+    program = from_einsum(options.network, read_extents(options.extents))
+    if options.optimiser:
+        return optimised(program, options.optimiser)
+    return binary(program, options.tree)
+
+
+def _measured(found: Ranked, tree: ContractionTree, data: Any, most: int) -> dict[int, Measured]:
+    """The runs of the candidates that are expected to be fastest, and of the solver's first."""
+    from engine.contraction.kernels.run import kernels, measure
+
+    if not most:
+        return {}
+    numbers = [*range(min(most, len(found.candidates)))]
+    numbers += [n for n, c in enumerate(found.candidates) if c.first and n not in numbers]
+    made = kernels([found.candidates[n].nest for n in numbers], tree)
+    runs = measure({str(n): k for n, k in zip(numbers, made, strict=True)}, data)
+    return {int(name): one for name, one in runs.items()}
+
+
+def _best_first(found: Ranked, measured: Mapping[int, Measured]) -> list[int]:
+    """Candidates: those that were run and are right by their time, then the others as expected."""
+
+    def key(number: int) -> tuple[int, float]:
+        one = measured.get(number)
+        if one is None:
+            return 1, found.candidates[number].predicted.nanoseconds
+        return (2, 0.0) if one.seconds is None else (0, one.seconds)
+
+    return sorted(range(len(found.candidates)), key=key)
+
+
+def _content(
+    found: Ranked, order: list[int], measured: Mapping[int, Measured], tree: ContractionTree
+) -> dict[str, Any]:
+    return {
+        "contractions": [str(c) for c in tree.contractions],
+        "extents": dict(tree.extents),
+        "bound": found.bound,
+        "answers": [_answer(a) for a in found.answers],
+        "complete": found.complete,
+        "solutions": [_solution(found.candidates[n], measured.get(n)) for n in order],
+    }
+
+
+def _answer(answer: Answer) -> dict[str, Any]:
+    return {
+        "bounds": dict(answer.bounds),
+        "verdict": answer.verdict.value,
+        "variables": answer.variables,
+        "constraints": answer.constraints,
+        "seconds": answer.seconds,
+        "blockers": [str(b) for b in answer.blockers],
+    }
+
+
+def _solution(candidate: Candidate, measured: Measured | None) -> dict[str, Any]:
+    predicted = candidate.predicted
+    return {
+        "way": candidate.way.value,
+        "first": candidate.first,
+        **candidate.solution.to_dict(),
+        "nest": str(candidate.nest),
+        "predicted": predicted.nanoseconds * 1e-9,
+        "products": predicted.products,
+        "workspace": predicted.workspace,
+        "measured": None if measured is None else measured.seconds,
+        "max_rel_error": None if measured is None else measured.max_rel_error,
+    }
+
+
+def _print(
+    found: Ranked,
+    order: list[int],
+    measured: Mapping[int, Measured],
+    tree: ContractionTree,
+    options: Any,
+) -> None:
+    from engine.contraction.loopnest.ir import indented
+
+    print(tree)
+    for answer in found.answers:
+        bounds = max(answer.bounds.values(), default=0)
+        print(
+            f"at most {bounds} dimensions: {answer.verdict.value} ({answer.variables} variables, "
+            f"{answer.constraints} constraints, {answer.seconds * 1e3:.0f} ms)"
+        )
+        for blocker in answer.blockers:
+            print(f"  {blocker}")
+    whole = "" if found.complete else ", of more than were looked at"
+    print(f"{len(order)} nests{whole}")
+    print(f"{'way':8} {'expected':>11} {'measured':>11} {'largest error':>14}  loops")
+    for n in order[:SHOWN]:
+        one, candidate = measured.get(n), found.candidates[n]
+        took = "" if one is None else "wrong" if one.seconds is None else _time(one.seconds)
+        off = "" if one is None else f"{one.max_rel_error:.1e}"
+        loops = "; ".join(
+            f"{name}: {','.join(candidate.solution.loops[name])}"
+            for name in candidate.solution.sequence
+        )
+        first = "  (the solver's first)" if candidate.first else ""
+        expected = _time(candidate.predicted.nanoseconds * 1e-9)
+        print(f"{candidate.way.value:8} {expected:>11} {took:>11} {off:>14}  {loops}{first}")
+    if options.nest:
+        print(indented(found.candidates[order[0]].nest))
+
+
+def _time(seconds: float) -> str:
+    for unit, scale in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
+        if seconds >= scale:
+            return f"{seconds / scale:,.3g} {unit}"
+    return f"{seconds * 1e9:,.3g} ns"
+
+
+CONTRACT = Command(
+    "contract", "Fuse a sparse tensor network, and run it on this machine's CPU.", _declare, _run
+)
