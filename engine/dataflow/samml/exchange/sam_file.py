@@ -35,6 +35,7 @@ _REFUSED_LETTERS = {
 }
 FORMAT_WORDS = {level.value: level for level in (LevelFormat.DENSE, LevelFormat.COMPRESSED)}
 _PREFIX = re.compile(r"(?:in|inner|outer|out)[-_](?=.)")
+_READERS = ("fiberlookup", "arrayvals")
 _COSMETIC = frozenset({"comment", "label", "color", "shape", "style"})
 
 
@@ -111,13 +112,24 @@ class SamNode:
 
 @dataclass(frozen=True)
 class SamFile:
-    """A file's nodes in an order in which producers come first, and its tensors."""
+    """A file's nodes in an order in which producers come first, and its tensors.
+
+    Attributes
+    ----------
+    results : tuple of SamTensor
+        What is written, the first of the graph's comment first.
+    operands : mapping
+        What is read.
+    listed : tuple of str
+        The tensors of the graph's comment, in its order.
+    """
 
     name: str
-    result: SamTensor
+    results: tuple[SamTensor, ...]
     operands: Mapping[str, SamTensor]
     nodes: Mapping[str, SamNode]
     order: tuple[str, ...]
+    listed: tuple[str, ...]
 
 
 def read_sam(text: str, source: str | None = None) -> SamFile:
@@ -142,10 +154,68 @@ def sam_file(dot: DotGraph) -> SamFile:
         made = _edge(number, edge.tail, edge.head, edge.attributes)
         nodes[edge.tail].outputs.append(made)
         nodes[edge.head].inputs.append(made)
-    tensors = _tensors(dot.attributes.get("comment", ""))
-    tensors = _with_lookup_formats(tensors, nodes)
-    result, *operands = tensors
-    return SamFile(dot.name, result, {t.name: t for t in operands}, nodes, _order(nodes))
+    order = _order(nodes)
+    listed = _tensors(dot.attributes.get("comment", ""))
+    names = tuple(tensor.name for tensor in listed)
+    tensors = _with_lookup_formats([*listed, *_unlisted(names, nodes)], nodes)
+    reads = {n.attributes.get("tensor") for n in nodes.values() if n.type in _READERS}
+    writes = {n.attributes.get("tensor") for n in nodes.values() if n.type == "fiberwrite"}
+    for name in (name for name in names if name in reads & writes):
+        raise GraphError(f"the graph reads and writes {name}",
+                         hint="give the result a name of its own")  # fmt: skip
+    results = tuple(t for k, t in enumerate(tensors) if not k or t.name in writes)
+    operands = {t.name: t for t in tensors if t.name in reads}
+    return SamFile(dot.name, results, operands, nodes, order, names)
+
+
+def _unlisted(names: tuple[str, ...], nodes: Mapping[str, SamNode]) -> list[SamTensor]:
+    """Tensors that the graph's comment lacks, as their lookups read them."""
+    found: dict[str, dict[int, int | None]] = {}
+    for node in nodes.values():
+        name = node.attributes.get("tensor", "")
+        if node.type != "fiberlookup" or name in names:
+            continue
+        node.get("format")
+        mode, above = node.number("mode"), _lookup_above(nodes, node)
+        outer = above.number("mode") if above is not None else None
+        if found.setdefault(name, {}).setdefault(mode, outer) != outer:
+            raise _no_declaration(node, name)
+    made: list[SamTensor] = []
+    for name, outside in found.items():
+        inside = {outer: mode for mode, outer in outside.items()}
+        order: list[int] = []
+        last: int | None = None
+        while last in inside and len(order) <= len(outside):
+            last = inside[last]
+            order.append(last)
+        if sorted(order) != list(range(len(outside))) or len(order) > MAX_RANK:
+            node = next(n for n in nodes.values() if n.attributes.get("tensor") == name)
+            raise _no_declaration(node, name)
+        levels = (LevelFormat.COMPRESSED,) * len(order)
+        made.append(SamTensor(name, Format(levels, tuple(order))))
+    return made
+
+
+def _no_declaration(node: SamNode, name: str) -> GraphError:
+    return GraphError(
+        f"{node.title} reads {name!r}, which the graph's comment does not list, and the lookups of "
+        f"{name} do not say how it is stored",
+        hint=f'add it to the comment, as in comment="X=ss01,{name}=ss01"',
+    )
+
+
+def _lookup_above(nodes: Mapping[str, SamNode], node: SamNode) -> SamNode | None:
+    """The lookup that a lookup's references come from; None at the root."""
+    edges = node.of_kind(StreamKind.REF)
+    for _ in range(len(nodes)):
+        if not edges:
+            return None
+        home = nodes[edges[0].tail]
+        if home.type == "fiberlookup":
+            return home
+        inputs = home.of_kind(StreamKind.REF)
+        edges = [e for e in inputs if e.index == edges[0].index] or inputs
+    return None
 
 
 def _node(name: str, given: Mapping[str, str]) -> SamNode:
@@ -180,7 +250,7 @@ def _edge(number: int, tail: str, head: str, given: Mapping[str, str]) -> SamEdg
 
 def _tensors(comment: str) -> list[SamTensor]:
     tensors = [_tensor(item.strip()) for item in comment.split(",") if item.strip()]
-    if len(tensors) < 2:
+    if not tensors:
         raise GraphError(
             f"the graph's comment {comment[:60]!r} does not name a result and its operands",
             hint='write comment="X=ss01,B=ss01,C=ss10", the result first',

@@ -15,7 +15,7 @@ from engine.errors import FuseloomError
         ("graph G { a -- b }", "expected 'digraph'"),
         ('digraph G {\n a [label="x]\n}', "line 2, column 1: a quoted string never ends"),
         ("digraph G { a -> }", "expected a node, found '}'"),
-        ("digraph G { subgraph s { a } }", "subgraphs are not part of the dialect"),
+        ("digraph G { subgraph s { a }", "expected a node, an edge or '}', found the end"),
         ("digraph G { a [type=mul }", "expected an attribute or ']', found '}'"),
         ("digraph G { a }", "node a has no type"),
         ("digraph G { a; b } x", "the end of the file after '}'"),
