@@ -76,7 +76,8 @@ def parse_dot(text: str, source: str | None = None) -> DotGraph:
         With the line of what cannot be read.
     """
     if len(text) > MAX_TEXT:
-        raise ParseError(f"the text is longer than {MAX_TEXT:,} characters", source=source)
+        raise ParseError(f"the text is longer than {MAX_TEXT:,} characters", source=source,
+                         hint="leave out what is only for show")  # fmt: skip
     return _Reader(list(_tokens(text, source)), source).graph()
 
 

@@ -49,10 +49,10 @@ class SamBuild:
         self.in_bfloat16: list[SamNode] = []
         results = {tensor.name for tensor in file.results}
         self.result_indices = {
-            node.get("index")
+            node.attributes["index"]
             for node in file.nodes.values()
             if node.type == "fiberwrite"
-            and node.get("mode") != "vals"
+            and "index" in node.attributes
             and node.get("tensor") in results
         }
 
@@ -68,11 +68,15 @@ class SamBuild:
                 hint=BIT_HINT,
             )
         if made is None:
-            raise GraphError(f"edge {edge.tail} -> {edge.head}: its producer puts nothing there")
+            raise GraphError(
+                f"edge {edge.tail} -> {edge.head}: its producer puts nothing there",
+                hint="leave the edge out, or connect its producer",
+            )
         if made.kind is not edge.kind:
             raise GraphError(
                 f"edge {edge.tail} -> {edge.head} is a {edge.kind.value} stream, "
-                f"its producer puts {made.kind.value}"
+                f"its producer puts {made.kind.value}",
+                hint=f'write type="{made.kind.value}" for the edge, or take it from another node',
             )
         return made
 
@@ -92,7 +96,9 @@ class SamBuild:
         for edge in node.outputs:
             if edge.kind not in wires:
                 raise GraphError(
-                    f"edge {edge.tail} -> {edge.head}: {node.title} has no {edge.kind.value} output"
+                    f"edge {edge.tail} -> {edge.head}: {node.title} has no {edge.kind.value} "
+                    "output",
+                    hint=f"its outputs: {', '.join(sorted(kind.value for kind in wires))}",
                 )
             self.wires[edge.number] = wires[edge.kind]
 
@@ -101,7 +107,10 @@ class SamBuild:
         edges = node.of_kind(*kinds)
         if len(edges) != 1:
             wanted = " or ".join(kind.value for kind in kinds)
-            raise GraphError(f"{node.title} takes one {wanted} stream, it has {len(edges)}")
+            raise GraphError(
+                f"{node.title} takes one {wanted} stream, it has {len(edges)}",
+                hint=f"connect one edge of type {wanted} to it",
+            )
         return edges[0]
 
     def source(self, node: SamNode) -> Wire:
@@ -211,6 +220,7 @@ def _shape(rank: int, name: str, shapes: Shapes) -> tuple[int, ...]:
         )
     if len(shapes[name]) != rank:
         raise DataError(
-            f"operand {name} has {rank} dimensions in the graph, its data have {len(shapes[name])}"
+            f"operand {name} has {rank} dimensions in the graph, its data have {len(shapes[name])}",
+            hint="the letters of its format in the graph's comment are its dimensions",
         )
     return shapes[name]

@@ -94,7 +94,10 @@ class SamNode:
             Naming the node, if it is not.
         """
         if key not in self.attributes:
-            raise GraphError(f"{self.title} has no attribute {key!r}", hint="see sam-dot.md §2.3")
+            raise GraphError(
+                f"{self.title} has no attribute {key!r}",
+                hint=f'write {key}="..." in the list of that node',
+            )
         return self.attributes[key]
 
     def flag(self, key: str) -> bool:
@@ -103,7 +106,9 @@ class SamNode:
     def number(self, key: str) -> int:
         text = self.get(key)
         if not re.fullmatch(r"\d{1,6}", text):
-            raise GraphError(f"{self.title}: {key} is {text!r}, not a number")
+            raise GraphError(
+                f"{self.title}: {key} is {text!r}, not a number", hint="write it in digits"
+            )
         return int(text)
 
     def of_kind(self, *kinds: StreamKind) -> list[SamEdge]:
@@ -148,7 +153,10 @@ def read_sam(text: str, source: str | None = None) -> SamFile:
 def sam_file(dot: DotGraph) -> SamFile:
     """The typed form of a parsed file (see :func:`read_sam`)."""
     if len(dot.nodes) > MAX_NODES:
-        raise GraphError(f"the graph has more than {MAX_NODES:,} nodes")
+        raise GraphError(
+            f"the graph has more than {MAX_NODES:,} nodes",
+            hint="split it into graphs that hand their results on",
+        )
     nodes = {name: _node(name, given) for name, given in dot.nodes.items()}
     for number, edge in enumerate(dot.edges):
         made = _edge(number, edge.tail, edge.head, edge.attributes)
@@ -171,12 +179,14 @@ def sam_file(dot: DotGraph) -> SamFile:
 def _unlisted(names: tuple[str, ...], nodes: Mapping[str, SamNode]) -> list[SamTensor]:
     """Tensors that the graph's comment lacks, as their lookups read them."""
     found: dict[str, dict[int, int | None]] = {}
+    known: dict[int, SamNode | None] = {}
     for node in nodes.values():
         name = node.attributes.get("tensor", "")
         if node.type != "fiberlookup" or name in names:
             continue
-        node.get("format")
-        mode, above = node.number("mode"), _lookup_above(nodes, node)
+        if "format" not in node.attributes:
+            raise _no_declaration(node, name)
+        mode, above = node.number("mode"), _lookup_above(nodes, node, known)
         outer = above.number("mode") if above is not None else None
         if found.setdefault(name, {}).setdefault(mode, outer) != outer:
             raise _no_declaration(node, name)
@@ -204,18 +214,32 @@ def _no_declaration(node: SamNode, name: str) -> GraphError:
     )
 
 
-def _lookup_above(nodes: Mapping[str, SamNode], node: SamNode) -> SamNode | None:
-    """The lookup that a lookup's references come from; None at the root."""
-    edges = node.of_kind(StreamKind.REF)
-    for _ in range(len(nodes)):
-        if not edges:
-            return None
-        home = nodes[edges[0].tail]
+def _lookup_above(
+    nodes: Mapping[str, SamNode], node: SamNode, known: dict[int, SamNode | None]
+) -> SamNode | None:
+    """The lookup that a lookup's references come from; None at the root.
+
+    Parameters
+    ----------
+    known : dict
+        Answers by edge, filled on the way.
+    """
+    way: list[int] = []
+    edges, above = node.of_kind(StreamKind.REF), None
+    while edges:
+        edge = edges[0]
+        if edge.number in known:
+            above = known[edge.number]
+            break
+        way.append(edge.number)
+        home = nodes[edge.tail]
         if home.type == "fiberlookup":
-            return home
+            above = home
+            break
         inputs = home.of_kind(StreamKind.REF)
-        edges = [e for e in inputs if e.index == edges[0].index] or inputs
-    return None
+        edges = [e for e in inputs if e.index == edge.index] or inputs
+    known.update(dict.fromkeys(way, above))
+    return above
 
 
 def _node(name: str, given: Mapping[str, str]) -> SamNode:
@@ -258,7 +282,10 @@ def _tensors(comment: str) -> list[SamTensor]:
     names = [t.name for t in tensors]
     again = [name for k, name in enumerate(names) if name in names[:k]]
     if again and any(t != u for t in tensors for u in tensors if t.name == u.name):
-        raise GraphError(f"the graph's comment gives {again[0]} two formats")
+        raise GraphError(
+            f"the graph's comment gives {again[0]} two formats",
+            hint="call one of the two tensors otherwise",
+        )
     return list(dict.fromkeys(tensors))
 
 
@@ -301,7 +328,10 @@ def _with_lookup_formats(tensors: list[SamTensor], nodes: Mapping[str, SamNode])
         key = node.get("tensor"), node.number("mode")
         before = said.setdefault(key, (FORMAT_WORDS[word], node))
         if before[0] is not FORMAT_WORDS[word]:
-            raise GraphError(f"{before[1].title} and {node.title} read one level in two formats")
+            raise GraphError(
+                f"{before[1].title} and {node.title} read one level in two formats",
+                hint="write the same format for both",
+            )
     made: list[SamTensor] = []
     for tensor in tensors:
         levels = tuple(
@@ -328,5 +358,7 @@ def _order(nodes: Mapping[str, SamNode]) -> tuple[str, ...]:
                 ready.append(edge.head)
     if len(order) < len(nodes):
         stuck = sorted(set(nodes) - set(order))
-        raise GraphError(f"the graph has a cycle through node {stuck[0]}")
+        raise GraphError(
+            f"the graph has a cycle through node {stuck[0]}", hint="leave out an edge of the cycle"
+        )
     return tuple(order)

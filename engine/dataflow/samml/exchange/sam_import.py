@@ -158,8 +158,10 @@ class SamImport(SamBuild):
     def _lookup(self, node: SamNode) -> None:
         tensor, mode = self.tensor(node), node.number("mode")
         if mode >= tensor.rank:
-            raise GraphError(f"{node.title} reads dimension {mode} of {tensor.name}, "
-                             f"which has {tensor.rank}")  # fmt: skip
+            raise GraphError(
+                f"{node.title} reads dimension {mode} of {tensor.name}, which has {tensor.rank}",
+                hint="dimensions are counted from 0; the graph's comment has a letter for each",
+            )
         level, index = tensor.format.mode_order.index(mode), node.get("index")
         dim = tensor.shape[mode]
         source = self.source(node)

@@ -76,8 +76,10 @@ def _write(build: SamBuild, result: SamTensor, written: Written) -> Tensor:
     order = result.format.mode_order
     for mode, (_, node) in written.levels.items():
         if mode >= result.rank:
-            raise GraphError(f"{node.title} writes dimension {mode} of {result.name}, "
-                             f"which has {result.rank}")  # fmt: skip
+            raise GraphError(
+                f"{node.title} writes dimension {mode} of {result.name}, which has {result.rank}",
+                hint="dimensions are counted from 0; the graph's comment has a letter for each",
+            )
     missing = [k for k in range(result.rank) if order[k] not in written.levels]
     if missing or written.values is None:
         what = f"level {missing[0]}" if missing else "the values"
