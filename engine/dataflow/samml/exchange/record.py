@@ -28,11 +28,12 @@ class Rule(Enum):
     R10 = "the machine has no primitive on the bits of bfloat16 numbers"
     R11 = "a maximum with one operand and no constant is that with 0"
     R12 = "an absent value is no zero that is stored"
+    R13 = "a node without edges does nothing"
 
     @property
     def is_reading(self) -> bool:
         """Whether it says how the file was read, and changes nothing that was meant."""
-        return self in (Rule.R7, Rule.R8, Rule.R10, Rule.R11)
+        return self in (Rule.R7, Rule.R8, Rule.R10, Rule.R11, Rule.R13)
 
 
 @dataclass(frozen=True)

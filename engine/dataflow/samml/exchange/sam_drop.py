@@ -84,7 +84,7 @@ def _beside(build: SamBuild, node: SamNode, val: Wire) -> Wire:
 def _drop_coordinates(build: SamBuild, node: SamNode) -> None:
     inner, outer = _inner_outer(build, node)
     names = node.get("outer"), node.get("inner")
-    if names[1] not in build.result_indices:
+    if names[1] not in build.result_indices and not _are_values_dropped(build, names):
         build.repair(Rule.R3, node, f"bypass crddrop {node.name}({','.join(names)})")
         _give_inner_outer(build, node, (inner, outer))
         return
@@ -100,6 +100,16 @@ def _drop_coordinates(build: SamBuild, node: SamNode) -> None:
     else:
         build.label_index(kept_inner, names[1])
     _give_inner_outer(build, node, (kept_inner, kept_outer))
+
+
+def _are_values_dropped(build: SamBuild, names: tuple[str, str]) -> bool:
+    """Whether the file drops values together with the same coordinates."""
+    return any(
+        node.type == "crddrop"
+        and node.of_kind(VAL)
+        and (node.attributes.get("outer"), node.attributes.get("inner")) == names
+        for node in build.file.nodes.values()
+    )
 
 
 def _levels_between(build: SamBuild, node: SamNode, inner: Wire, outer: Wire) -> list[Wire]:

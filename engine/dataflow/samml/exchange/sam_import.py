@@ -119,6 +119,9 @@ class SamImport(SamBuild):
                 self._report_unlisted(tensor)
         for name in self.file.order:
             node = self.file.nodes[name]
+            if not node.inputs and not node.outputs:
+                self.repair(Rule.R13, node, f"leave out {node.title}")
+                continue
             if node.type not in self.builders:
                 raise self._unknown(node)
             for edge in node.inputs:
