@@ -103,8 +103,8 @@ def _tokens(text: str, source: str | None) -> Iterator[_Token]:
         elif piece[0] == "#" and before == "=":
             raise ParseError(f"a value begins with '#': {piece[:20]!r}", line=line, source=source,
                              hint='quote it, as in color="#ff0000"')  # fmt: skip
-        if match is None or match.lastgroup != "space":
-            before = piece
+        if match is None or match.lastgroup != "space" or "\n" in piece:
+            before = piece  # a line of its own that begins with # is a comment anywhere
         line += piece.count("\n")
         position = end
     yield _Token("", "end", line)
@@ -123,6 +123,14 @@ def _html_end(text: str, position: int) -> int | None:
 
 
 @dataclass
+class _Group:
+    """A subgraph: its nodes, and the named subgraphs inside it."""
+
+    nodes: dict[str, None] = field(default_factory=dict)
+    inside: dict[str, _Group] = field(default_factory=dict)
+
+
+@dataclass
 class _Reader:
     tokens: list[_Token]
     source: str | None
@@ -131,6 +139,7 @@ class _Reader:
     attributes: dict[str, str] = field(default_factory=dict)
     nodes: dict[str, dict[str, str]] = field(default_factory=dict)
     edges: list[DotEdge] = field(default_factory=list)
+    group: _Group = field(default_factory=_Group)
     defaults: dict[str, dict[str, str]] = field(
         default_factory=lambda: {"node": {}, "edge": {}, "graph": {}}
     )
@@ -253,20 +262,22 @@ class _Reader:
             while self.mark(":"):
                 self.name("a port")
             return [name]
+        group = _Group()
         if not self.mark("{"):
             self.take()
-            if self.head.is_name:
-                self.name("a name")
+            if self.head.is_name:  # a name that was there before opens the same subgraph again
+                group = self.group.inside.setdefault(self.name("a name"), group)
             self.expect("{")
         if self.nesting >= MAX_NESTING:
             raise self.error(f"more than {MAX_NESTING} subgraphs inside each other", self.head.line)
-        outside = self.defaults
-        self.defaults = {kind: dict(given) for kind, given in outside.items()}
+        outside = self.group, self.defaults
+        self.group = group
+        self.defaults = {kind: dict(given) for kind, given in self.defaults.items()}
         self.nesting += 1
-        mentioned = self.statements()
+        group.nodes.update(dict.fromkeys(self.statements()))
         self.nesting -= 1
-        self.defaults = outside
-        return list(dict.fromkeys(mentioned))
+        self.group, self.defaults = outside
+        return list(group.nodes)
 
     def check_strict(self) -> None:
         """Graphviz merges the edges between two nodes of a strict graph."""

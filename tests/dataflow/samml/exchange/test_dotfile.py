@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pygraphviz
 import pytest
 
 from engine.dataflow.samml.exchange.dotfile import parse_dot
@@ -63,6 +64,24 @@ def test_ways_to_write_one_graph(text: str) -> None:
         (e.tail, e.head, e.attributes["type"]) for e in plain.edges
     ]
     assert "comment" not in other.attributes
+
+
+TEXTS = [
+    "digraph { a -> b -> {c; d} [w=1 x=<<i>y</i>>]; {a} -> {b:p c:q:ne} }",
+    "digraph { subgraph s {a b} c -> subgraph s {d}; subgraph t { e } subgraph s {} -> e }",
+    'DIGRAPH "a b" {\n# x -> y\n"n" + "ame" -> é // z\n -> -.5; /* { */ 7. -> "a\\"b"\n}',
+    'digraph { node [w=1] a; subgraph { node [w=2] b; a } c [w=3]; edge[w="x\ny"] a -> c -> a }',
+    'digraph { a [w=\n# so\n 5]; b [w = // that\n "con\\\ntinued"] }',
+]
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_files_are_read_as_graphviz_reads_them(text: str) -> None:
+    ours, theirs = parse_dot(text), pygraphviz.AGraph(string=text)
+    assert sorted(ours.nodes) == sorted(theirs.nodes())
+    assert sorted((e.tail, e.head) for e in ours.edges) == sorted(map(tuple, theirs.edges()))
+    for node, given in ours.nodes.items():
+        assert given.get("w", "") == (theirs.get_node(node).attr["w"] or "")
 
 
 @pytest.mark.parametrize(
