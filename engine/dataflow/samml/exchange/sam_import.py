@@ -119,11 +119,11 @@ class SamImport(SamBuild):
                 self._report_unlisted(tensor)
         for name in self.file.order:
             node = self.file.nodes[name]
-            if not node.inputs and not node.outputs:
-                self.repair(Rule.R13, node, f"leave out {node.title}")
-                continue
             if node.type not in self.builders:
                 raise self._unknown(node)
+            if not node.inputs and not node.outputs and node.type != "fiberwrite":
+                self.repair(Rule.R13, node, f"leave out {node.title}")
+                continue
             for edge in node.inputs:
                 if edge.kind not in _TAKES[node.type]:
                     wanted = " or ".join(sorted(kind.value for kind in _TAKES[node.type]))

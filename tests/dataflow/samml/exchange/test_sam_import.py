@@ -14,7 +14,9 @@ from tests.dataflow.samml.exchange.sam_graphs import dot, product_graph
 from tests.dataflow.samml.exchange.sam_texts import (
     PRODUCTS,
     SEED,
+    agrees,
     is_refused,
+    on_vector,
     run_text,
     sparse,
     vector,
@@ -310,3 +312,26 @@ def test_damaged_files_give_errors_and_nothing_else() -> None:
             damaged = "\n".join(lines)
         refused += is_refused(damaged, arrays)
     assert 200 < refused < 400
+
+
+@pytest.mark.parametrize("kind", ["pass", "passthrough", "pass_through", "broadcast"])
+def test_nodes_that_pass_a_stream_on(kind: str) -> None:
+    agrees(on_vector(f"4 {kind}", "2>4 val", "4"), {"b": (9,)}, lambda a: a["b"])
+
+
+@pytest.mark.parametrize(
+    ("node", "hint"),
+    [
+        ("locator lvl=0 dim_size=6", "a fiberlookup of the dense level and an intersect"),
+        ("intersectlocate", "a fiberlookup of the dense level and an intersect"),
+        ("parallelize", "a graph without lanes computes the same"),
+        ("serialise", "a graph without lanes computes the same"),
+        ("shl", "nodes that can be read: fiberlookup"),
+    ],
+)
+def test_nodes_the_machine_lacks(node: str, hint: str) -> None:
+    """A locator finds what a lookup and an intersection do: the products with dense M above."""
+    with pytest.raises(FuseloomError) as caught:
+        run_text(on_vector(f"4 {node}", "2>4 val", "4"), {"b": np.ones(9)})
+    assert f"node 4 has type {node.split()[0]!r}" in caught.value.message
+    assert hint in str(caught.value.hint)

@@ -1,4 +1,4 @@
-"""Graphs in the dialects of chips: droppers of values, reducers of vectors, loose declarations."""
+"""Droppers of values and reducers of vectors, in products of matrices."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import random
 import numpy as np
 import pytest
 
-from engine.errors import FuseloomError
 from tests.dataflow.samml.exchange.sam_graphs import dot
 from tests.dataflow.samml.exchange.sam_texts import (
     POWER,
@@ -17,14 +16,11 @@ from tests.dataflow.samml.exchange.sam_texts import (
     agrees,
     common,
     is_refused,
-    on_vector,
     rules,
     run_text,
     signed,
     where,
 )
-
-# Products of matrices ------------------------------------------------------------------------
 
 
 def inner_products(tail: str, edges: str, letters: str = "ss", unit: str = "mul") -> str:
@@ -200,103 +196,6 @@ ROWS = {
 def test_reducers_of_vectors(where_dropped: str, letters: str) -> None:
     tail, edges = ROWS[where_dropped]
     agrees(row_products(tail, edges, letters), MATRICES, lambda a: a["A"] @ a["M"])
-
-
-# Files ---------------------------------------------------------------------------------------
-
-MASKED = (
-    """1 fiberlookup index=p tensor=pattern mode=0 format=compressed root=true
-    2 broadcast
-    3 repsiggen index=p
-    4 repeat index=p tensor=row root=true
-    5 fiberlookup index=p tensor=row mode=0 format=compressed root=false
-    6 fiberlookup index=q tensor=pattern mode=1 format=compressed root=false
-    7 intersect index=q
-    8 arrayvals tensor=row
-    50 fiberwrite index=p tensor=Y mode=0
-    51 fiberwrite index=q tensor=Y mode=1
-    52 fiberwrite tensor=Y mode=vals""",
-    """1>2 crd
-    2>3 crd
-    3>4 repsig
-    4>5 ref
-    1>6 ref
-    5>7 crd in-row
-    5>7 ref in-row
-    6>7 crd in-pattern
-    6>7 ref in-pattern
-    7>8 ref out-row
-    2>50 crd
-    7>51 crd
-    8>52 val""",
-)
-
-
-@pytest.mark.parametrize("comment", ["Y=ss01,other=ss01", "Y=ss01,pattern=ss01,row=s0"])
-def test_tensors_the_comment_does_not_list(comment: str) -> None:
-    """One of them is looked up under the index of another dimension; what is joined decides."""
-    shapes = {"pattern": (4, 6), "row": (6,)}
-    imported = agrees(dot(comment, *MASKED), shapes, lambda a: (a["pattern"] != 0) * a["row"])
-    assert ("R8" in rules(imported)) == ("other" in comment)
-    assert set(imported.tensors) == set(shapes)
-
-
-def test_the_order_of_an_unlisted_tensor_is_that_of_its_lookups() -> None:
-    nodes = """1 fiberlookup index=q tensor=B mode=1 format=compressed root=true
-    2 fiberlookup index=p tensor=B mode=0 format=dense root=false
-    3 arrayvals tensor=B
-    50 fiberwrite index=p tensor=Y mode=0
-    51 fiberwrite index=q tensor=Y mode=1
-    52 fiberwrite tensor=Y mode=vals"""
-    edges = "1>2 ref\n2>3 ref\n1>51 crd\n2>50 crd\n3>52 val"
-    imported = agrees(dot("Y=ss10", nodes, edges), {"B": (3, 4)}, lambda a: a["B"])
-    assert imported.tensors["B"].format.mode_order == (1, 0)
-    with pytest.raises(FuseloomError, match="by references of the root, not of its level 0"):
-        run_text(dot("Y=ss10,B=sd01", nodes, edges), {"B": np.ones((3, 4))})
-    agrees(dot("Y=ss10,B=sd10", nodes, edges), {"B": (3, 4)}, lambda a: a["B"])  # the way out
-
-
-def test_coordinates_without_values_are_left_out() -> None:
-    text = common("intersect", "4 mul\n10 fiberwrite tensor=seen mode=0", SUM + "4>0 val\n7>10 crd")
-    imported = agrees(text, {"b": (9,), "c": (9,)}, lambda a: a["b"] * a["c"])
-    assert rules(imported) == {"R9"}
-
-
-def test_two_results() -> None:
-    text = common(
-        "intersect",
-        """4 mul
-        10 fiberwrite tensor=z mode=0
-        11 fiberwrite tensor=z mode=vals""",
-        SUM + "4>0 val\n7>10 crd\n5>11 val",
-    ).replace("x=s0,", "x=s0,z=s0,")
-    agrees(text, {"b": (9,), "c": (9,)}, lambda a: a["b"] * a["c"])
-    arrays = {"b": np.arange(9.0), "c": (np.arange(9) % 2).astype(float)}
-    _, run = run_text(text, arrays)
-    assert run.outputs["z"].to_dense().tolist() == (arrays["b"] * arrays["c"]).tolist()
-
-
-@pytest.mark.parametrize("kind", ["pass", "passthrough", "pass_through", "broadcast"])
-def test_nodes_that_pass_a_stream_on(kind: str) -> None:
-    agrees(on_vector(f"4 {kind}", "2>4 val", "4"), {"b": (9,)}, lambda a: a["b"])
-
-
-@pytest.mark.parametrize(
-    ("node", "hint"),
-    [
-        ("locator lvl=0 dim_size=6", "a fiberlookup of the dense level and an intersect"),
-        ("intersectlocate", "a fiberlookup of the dense level and an intersect"),
-        ("parallelize", "a graph without lanes computes the same"),
-        ("serialise", "a graph without lanes computes the same"),
-        ("shl", "nodes that can be read: fiberlookup"),
-    ],
-)
-def test_nodes_the_machine_lacks(node: str, hint: str) -> None:
-    """A locator finds what a lookup and an intersection do: the products with dense M above."""
-    with pytest.raises(FuseloomError) as caught:
-        run_text(on_vector(f"4 {node}", "2>4 val", "4"), {"b": np.ones(9)})
-    assert f"node 4 has type {node.split()[0]!r}" in caught.value.message
-    assert hint in str(caught.value.hint)
 
 
 def test_damaged_dialects_give_errors_and_nothing_else() -> None:

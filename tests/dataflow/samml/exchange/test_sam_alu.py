@@ -111,6 +111,7 @@ def test_a_power_of_two_by_a_table_of_fractions() -> None:
         text, {"b": (9,), "c": (9,)}, lambda a: where(stored(a), np.exp(a["b"] + a["c"]))
     )
     assert {"R7", "R10"} <= rules(meaning)
+    assert {repair.heading for repair in meaning.repairs} == {"read"}
 
 
 @pytest.mark.parametrize(
