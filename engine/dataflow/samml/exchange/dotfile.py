@@ -17,6 +17,8 @@ from engine.errors import ParseError
 MAX_TEXT = 8 << 20
 MAX_EDGES = 100_000
 """Most edges of a file: an edge between two subgraphs is one per pair of their nodes."""
+MAX_MENTIONS = 1_000_000
+"""Most nodes of all subgraphs together, a node counted wherever it is."""
 MAX_NESTING = 64
 """Most subgraphs inside each other."""
 _TOKEN = re.compile(
@@ -29,6 +31,7 @@ _TOKEN = re.compile(
 )
 _DEFAULTS = ("graph", "node", "edge")
 _KEYWORDS = (*_DEFAULTS, "digraph", "subgraph", "strict")
+_FLAT = "leave the subgraphs out: they only group nodes in a drawing"
 _UNREADABLE = {
     '"': ("a quoted string never ends", 'close it with "'),
     "<": ("an HTML string never ends", "close every < with >"),
@@ -136,6 +139,7 @@ class _Reader:
     source: str | None
     position: int = 0
     nesting: int = 0
+    mentions: int = 0
     attributes: dict[str, str] = field(default_factory=dict)
     nodes: dict[str, dict[str, str]] = field(default_factory=dict)
     edges: list[DotEdge] = field(default_factory=list)
@@ -178,10 +182,12 @@ class _Reader:
         if not self.head.is_name:
             raise self.fail(what)
         token = self.take()
-        text = token.text
+        pieces = [token.text]
         while token.kind == "string" and self.mark("+"):
-            text += self.name("a string")
-        return text
+            if self.head.kind != "string":
+                raise self.fail("a string")
+            pieces.append(self.take().text)
+        return "".join(pieces)
 
     def graph(self) -> DotGraph:
         strict = self.is_keyword("strict")
@@ -239,7 +245,9 @@ class _Reader:
             self.nodes[first[0]].update(given)
         for tails, heads in itertools.pairwise(path):
             if len(self.edges) + len(tails) * len(heads) > MAX_EDGES:
-                raise self.error(f"the graph has more than {MAX_EDGES:,} edges", line)
+                raise self.error(
+                    f"the graph has more than {MAX_EDGES:,} edges", line, "split the graph"
+                )
             for tail, head in itertools.product(tails, heads):
                 self.edges.append(DotEdge(tail, head, {**self.defaults["edge"], **given}, line))
         return list(itertools.chain.from_iterable(path))
@@ -269,7 +277,9 @@ class _Reader:
                 group = self.group.inside.setdefault(self.name("a name"), group)
             self.expect("{")
         if self.nesting >= MAX_NESTING:
-            raise self.error(f"more than {MAX_NESTING} subgraphs inside each other", self.head.line)
+            raise self.error(
+                f"more than {MAX_NESTING} subgraphs inside each other", self.head.line, _FLAT
+            )
         outside = self.group, self.defaults
         self.group = group
         self.defaults = {kind: dict(given) for kind, given in self.defaults.items()}
@@ -277,6 +287,11 @@ class _Reader:
         group.nodes.update(dict.fromkeys(self.statements()))
         self.nesting -= 1
         self.group, self.defaults = outside
+        self.mentions += len(group.nodes)
+        if self.mentions > MAX_MENTIONS:
+            raise self.error(
+                f"its subgraphs have more than {MAX_MENTIONS:,} nodes", self.head.line, _FLAT
+            )
         return list(group.nodes)
 
     def check_strict(self) -> None:

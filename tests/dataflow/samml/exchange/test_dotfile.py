@@ -75,6 +75,11 @@ TEXTS = [
 ]
 
 
+def test_a_string_of_very_many_pieces() -> None:
+    (name,) = parse_dot('digraph { "a"' + ' + "a"' * 5_000 + " }").nodes
+    assert name == "a" * 5_001
+
+
 @pytest.mark.parametrize("text", TEXTS)
 def test_files_are_read_as_graphviz_reads_them(text: str) -> None:
     ours, theirs = parse_dot(text), pygraphviz.AGraph(string=text)

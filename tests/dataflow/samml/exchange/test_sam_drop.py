@@ -128,6 +128,35 @@ def test_zeros_of_a_rectified_product_are_dropped(kind: str, before: bool) -> No
     agrees(inner_products(tail, edges), MATRICES, lambda a: np.maximum(a["A"] @ a["M"], 0))
 
 
+def test_coordinates_and_values_are_dropped_by_nodes_of_their_own() -> None:
+    """The summed index is dropped from both, so neither is bypassed; an idle node is left out."""
+    text = inner_products(
+        """22 reduce
+        30 crddrop outer=s inner=t
+        31 crddrop outer=r inner=s
+        32 crddrop outer=s inner=t
+        33 crddrop outer=r inner=s
+        34 exp""",
+        """17>30 crd inner-t
+        12>30 crd outer-s
+        30>51 crd outer-s
+        30>31 crd inner-s
+        2>31 crd outer-r
+        31>50 crd outer-r
+        21>32 val inner-t
+        12>32 crd outer-s
+        32>22 val inner-t
+        22>34 val
+        34>52 val""",
+    )
+
+    def meaning(a: dict[str, np.ndarray]) -> np.ndarray:
+        products = (a["A"] != 0) @ (a["M"] != 0)
+        return where(products > 0, np.exp(a["A"] @ a["M"]))
+
+    assert rules(agrees(text, MATRICES, meaning)) == {"R13"}
+
+
 def row_products(tail: str, edges: str, letters: str = "ss") -> str:
     """The same product row by row: places t of 13, s of 15 and products of 18 by rows."""
     dense = ["dense" if letter == "d" else "compressed" for letter in letters]
