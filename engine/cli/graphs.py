@@ -133,7 +133,7 @@ def _text(path: Path) -> str:
 
 def _print(run: ImportedRun, check: Check | None) -> None:
     for repair in run.imported.repairs:
-        print(f"repaired: {repair}")
+        print(f"{repair.heading}: {repair}")
     print(f"{run.imported.graph.name}: {run.cycles:,} cycles, {run.tokens:,} tokens, "
           f"{run.work.flops:,.0f} FLOPs, {run.work.bytes:,.0f} bytes")  # fmt: skip
     for tensor in run.imported.outputs:

@@ -43,7 +43,7 @@ def simulated(text: str, is_json: bool, operands: Path, machine: Machine) -> dic
         f"{count(run.work.flops, 'FLOPs')}, {count(run.work.bytes, 'bytes')}, "
         f"{count(len(imported.graph.nodes), 'nodes')}, machine {machine.name}"
     ]
-    lines += [f"repaired: {repair}" for repair in imported.repairs]
+    lines += [f"{repair.heading}: {repair}" for repair in imported.repairs]
     for tensor in imported.outputs:
         if tensor.name in run.problems:
             lines.append(f"{tensor.name} is no tensor: {run.problems[tensor.name]}")

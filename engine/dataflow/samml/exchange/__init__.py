@@ -29,7 +29,7 @@ from engine.dataflow.samml.exchange.tortilla_import import TortillaImport, impor
 def import_sam_text(
     text: str, shapes: Mapping[str, tuple[int, ...]], source: str | None = None
 ) -> Imported:
-    """Read a graph in the DOT dialect of the Custard compiler.
+    """Read a graph in the DOT dialect of the Custard compiler, or as it is changed for chips.
 
     Parameters
     ----------

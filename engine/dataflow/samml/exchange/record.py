@@ -11,7 +11,10 @@ from engine.program.types import Tensor
 
 
 class Rule(Enum):
-    """The repairs an import may apply to a graph that is wrong as written (``sam-dot.md``)."""
+    """The repairs an import may apply to a graph that is wrong as written, and its readings.
+
+    R1 to R6 are those of ``sam-dot.md``.
+    """
 
     R1 = "a reducer in front of an accumulator sums away the level that is accumulated"
     R2 = "an accumulator takes only the coordinates it accumulates by"
@@ -19,6 +22,18 @@ class Rule(Enum):
     R4 = "an accumulator without an outer result index gives one fiber"
     R5 = "the operands of a subtraction have no port names"
     R6 = "a level writer loses coordinates whose fiber is empty"
+    R7 = "the machine computes in float32, the units of such chips round to bfloat16"
+    R8 = "the graph's comment does not list it"
+    R9 = "coordinates without values are no result"
+    R10 = "the machine has no primitive on the bits of bfloat16 numbers"
+    R11 = "a maximum with one operand and no constant is that with 0"
+    R12 = "an absent value is no zero that is stored"
+    R13 = "a node without edges does nothing"
+
+    @property
+    def is_reading(self) -> bool:
+        """Whether it says how the file was read, and changes nothing that was meant."""
+        return self in (Rule.R7, Rule.R8, Rule.R10, Rule.R11, Rule.R13)
 
 
 @dataclass(frozen=True)
@@ -42,6 +57,11 @@ class Repair:
     @property
     def why(self) -> str:
         return self.rule.value
+
+    @property
+    def heading(self) -> str:
+        """What it is to the user of the graph."""
+        return "read" if self.rule.is_reading else "repaired"
 
     def __str__(self) -> str:
         return f"{self.rule.name} {self.change} (node {self.node}: {self.why})"

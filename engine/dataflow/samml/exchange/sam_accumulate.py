@@ -85,11 +85,36 @@ def accumulate(build: SamBuild, node: SamNode) -> None:
             continue
         index = edge.index or _only(build, edge.head)
         if index not in crds:
+            index = _only(build, edge.head)
+        if index not in crds:
             raise GraphError(
                 f"edge {edge.tail} -> {edge.head}: {node.title} has no output {index!r}",
                 hint=f"outputs: {', '.join(crds)}",
             )
         build.wires[edge.number] = crds[index]
+
+
+def reduce_vectors(build: SamBuild, node: SamNode) -> None:
+    """Build a reducer of vectors: the sum of the fibers of one level, by coordinate.
+
+    Raises
+    ------
+    GraphError
+        If its streams do not nest.
+    """
+    if node.flag("fp"):
+        build.in_bfloat16.append(node)
+    given = build.wire(build.one(node, StreamKind.CRD))
+    crd = raw(given)
+    val = _values(build, node, crd.depth)
+    levels = {wire.depth: wire for wire in levels_behind(given)}
+    if crd.depth < 2:
+        raise GraphError(f"{node.title} has no level outside its coordinates to sum over",
+                         hint="leave it out")  # fmt: skip
+    outer = _level(build, node, levels, crd.depth - 1, val)
+    name = build.index_of(crd) or node.attributes.get("accum_index", "")
+    ((_, summed),), val = _sum_away(build, node, outer, [(name, crd)], val)
+    build.give(node, {StreamKind.CRD: summed, StreamKind.VAL: val})
 
 
 def _only(build: SamBuild, head: str) -> str:
@@ -115,6 +140,9 @@ def _values(build: SamBuild, node: SamNode, depth: int) -> Wire:
     edge = build.one(node, StreamKind.VAL)
     val = build.wire(edge)
     before = peel(val)
+    while before.part.op == "fiber_align":  # levels and values as they were before any dropping
+        val = before.part.inputs[2]
+        before = peel(val)
     if before.part.op == "reduce" and val.depth == depth - 1:
         name = before.part.label.partition(":")[0]
         change = f"bypass reduce {name} before spaccumulator {node.name}"
@@ -167,7 +195,11 @@ def _sum_away(
     wires = [wire for _, wire in kept]
     if not kept:
         return kept, build.reduce(node, val)
-    params: dict[str, Scalar] = {"fn": "add", "dim": build.dims[names[0]]}
+    dim = build.size(wires[0])
+    if dim is None:
+        raise GraphError(f"{node.title}: the coordinates of {names[0]} come from no lookup",
+                         hint="accumulate by coordinates of a fiberlookup")  # fmt: skip
+    params: dict[str, Scalar] = {"fn": "add", "dim": dim}
     op = f"spacc{len(kept)}"
     *crds, val = build.add(node, op, (crd, *wires, val), params=params if len(kept) == 1 else {})
     for name, wire in zip(names, crds, strict=True):

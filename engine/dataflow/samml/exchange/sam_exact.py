@@ -57,7 +57,8 @@ def import_marked(dot: DotGraph, shapes: Mapping[str, tuple[int, ...]]) -> Impor
         if shape != tensor.shape:
             raise DataError(
                 f"operand {name} has shape {'x'.join(map(str, tensor.shape)) or 'scalar'} in the "
-                f"graph, {'x'.join(map(str, shape)) or 'scalar'} in its data"
+                f"graph, {'x'.join(map(str, shape)) or 'scalar'} in its data",
+                hint="the file was written for operands of that shape; export the graph again",
             )
     outputs = tuple(_known(declared, key.partition("@")[0]) for key in writes)
     return Imported(graph, tensors, outputs)

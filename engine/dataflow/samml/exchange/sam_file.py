@@ -35,6 +35,7 @@ _REFUSED_LETTERS = {
 }
 FORMAT_WORDS = {level.value: level for level in (LevelFormat.DENSE, LevelFormat.COMPRESSED)}
 _PREFIX = re.compile(r"(?:in|inner|outer|out)[-_](?=.)")
+_READERS = ("fiberlookup", "arrayvals")
 _COSMETIC = frozenset({"comment", "label", "color", "shape", "style"})
 
 
@@ -93,7 +94,10 @@ class SamNode:
             Naming the node, if it is not.
         """
         if key not in self.attributes:
-            raise GraphError(f"{self.title} has no attribute {key!r}", hint="see sam-dot.md §2.3")
+            raise GraphError(
+                f"{self.title} has no attribute {key!r}",
+                hint=f'write {key}="..." in the list of that node',
+            )
         return self.attributes[key]
 
     def flag(self, key: str) -> bool:
@@ -102,7 +106,9 @@ class SamNode:
     def number(self, key: str) -> int:
         text = self.get(key)
         if not re.fullmatch(r"\d{1,6}", text):
-            raise GraphError(f"{self.title}: {key} is {text!r}, not a number")
+            raise GraphError(
+                f"{self.title}: {key} is {text!r}, not a number", hint="write it in digits"
+            )
         return int(text)
 
     def of_kind(self, *kinds: StreamKind) -> list[SamEdge]:
@@ -111,13 +117,24 @@ class SamNode:
 
 @dataclass(frozen=True)
 class SamFile:
-    """A file's nodes in an order in which producers come first, and its tensors."""
+    """A file's nodes in an order in which producers come first, and its tensors.
+
+    Attributes
+    ----------
+    results : tuple of SamTensor
+        What is written, the first of the graph's comment first.
+    operands : mapping
+        What is read.
+    listed : tuple of str
+        The tensors of the graph's comment, in its order.
+    """
 
     name: str
-    result: SamTensor
+    results: tuple[SamTensor, ...]
     operands: Mapping[str, SamTensor]
     nodes: Mapping[str, SamNode]
     order: tuple[str, ...]
+    listed: tuple[str, ...]
 
 
 def read_sam(text: str, source: str | None = None) -> SamFile:
@@ -136,16 +153,93 @@ def read_sam(text: str, source: str | None = None) -> SamFile:
 def sam_file(dot: DotGraph) -> SamFile:
     """The typed form of a parsed file (see :func:`read_sam`)."""
     if len(dot.nodes) > MAX_NODES:
-        raise GraphError(f"the graph has more than {MAX_NODES:,} nodes")
+        raise GraphError(
+            f"the graph has more than {MAX_NODES:,} nodes",
+            hint="split it into graphs that hand their results on",
+        )
     nodes = {name: _node(name, given) for name, given in dot.nodes.items()}
     for number, edge in enumerate(dot.edges):
         made = _edge(number, edge.tail, edge.head, edge.attributes)
         nodes[edge.tail].outputs.append(made)
         nodes[edge.head].inputs.append(made)
-    tensors = _tensors(dot.attributes.get("comment", ""))
-    tensors = _with_lookup_formats(tensors, nodes)
-    result, *operands = tensors
-    return SamFile(dot.name, result, {t.name: t for t in operands}, nodes, _order(nodes))
+    order = _order(nodes)
+    listed = _tensors(dot.attributes.get("comment", ""))
+    names = tuple(tensor.name for tensor in listed)
+    tensors = _with_lookup_formats([*listed, *_unlisted(names, nodes)], nodes)
+    reads = {n.attributes.get("tensor") for n in nodes.values() if n.type in _READERS}
+    writes = {n.attributes.get("tensor") for n in nodes.values() if n.type == "fiberwrite"}
+    for name in (name for name in names if name in reads & writes):
+        raise GraphError(f"the graph reads and writes {name}",
+                         hint="give the result a name of its own")  # fmt: skip
+    results = tuple(t for k, t in enumerate(tensors) if not k or t.name in writes)
+    operands = {t.name: t for t in tensors if t.name in reads}
+    return SamFile(dot.name, results, operands, nodes, order, names)
+
+
+def _unlisted(names: tuple[str, ...], nodes: Mapping[str, SamNode]) -> list[SamTensor]:
+    """Tensors that the graph's comment lacks, as their lookups read them."""
+    found: dict[str, dict[int, int | None]] = {}
+    known: dict[int, SamNode | None] = {}
+    for node in nodes.values():
+        name = node.attributes.get("tensor", "")
+        if node.type != "fiberlookup" or name in names:
+            continue
+        if "format" not in node.attributes:
+            raise _no_declaration(node, name)
+        mode, above = node.number("mode"), _lookup_above(nodes, node, known)
+        outer = above.number("mode") if above is not None else None
+        if found.setdefault(name, {}).setdefault(mode, outer) != outer:
+            raise _no_declaration(node, name)
+    made: list[SamTensor] = []
+    for name, outside in found.items():
+        inside = {outer: mode for mode, outer in outside.items()}
+        order: list[int] = []
+        last: int | None = None
+        while last in inside and len(order) <= len(outside):
+            last = inside[last]
+            order.append(last)
+        if sorted(order) != list(range(len(outside))) or len(order) > MAX_RANK:
+            node = next(n for n in nodes.values() if n.attributes.get("tensor") == name)
+            raise _no_declaration(node, name)
+        levels = (LevelFormat.COMPRESSED,) * len(order)
+        made.append(SamTensor(name, Format(levels, tuple(order))))
+    return made
+
+
+def _no_declaration(node: SamNode, name: str) -> GraphError:
+    return GraphError(
+        f"{node.title} reads {name!r}, which the graph's comment does not list, and the lookups of "
+        f"{name} do not say how it is stored",
+        hint=f'add it to the comment, as in comment="X=ss01,{name}=ss01"',
+    )
+
+
+def _lookup_above(
+    nodes: Mapping[str, SamNode], node: SamNode, known: dict[int, SamNode | None]
+) -> SamNode | None:
+    """The lookup that a lookup's references come from; None at the root.
+
+    Parameters
+    ----------
+    known : dict
+        Answers by edge, filled on the way.
+    """
+    way: list[int] = []
+    edges, above = node.of_kind(StreamKind.REF), None
+    while edges:
+        edge = edges[0]
+        if edge.number in known:
+            above = known[edge.number]
+            break
+        way.append(edge.number)
+        home = nodes[edge.tail]
+        if home.type == "fiberlookup":
+            above = home
+            break
+        inputs = home.of_kind(StreamKind.REF)
+        edges = [e for e in inputs if e.index == edge.index] or inputs
+    known.update(dict.fromkeys(way, above))
+    return above
 
 
 def _node(name: str, given: Mapping[str, str]) -> SamNode:
@@ -180,7 +274,7 @@ def _edge(number: int, tail: str, head: str, given: Mapping[str, str]) -> SamEdg
 
 def _tensors(comment: str) -> list[SamTensor]:
     tensors = [_tensor(item.strip()) for item in comment.split(",") if item.strip()]
-    if len(tensors) < 2:
+    if not tensors:
         raise GraphError(
             f"the graph's comment {comment[:60]!r} does not name a result and its operands",
             hint='write comment="X=ss01,B=ss01,C=ss10", the result first',
@@ -188,7 +282,10 @@ def _tensors(comment: str) -> list[SamTensor]:
     names = [t.name for t in tensors]
     again = [name for k, name in enumerate(names) if name in names[:k]]
     if again and any(t != u for t in tensors for u in tensors if t.name == u.name):
-        raise GraphError(f"the graph's comment gives {again[0]} two formats")
+        raise GraphError(
+            f"the graph's comment gives {again[0]} two formats",
+            hint="call one of the two tensors otherwise",
+        )
     return list(dict.fromkeys(tensors))
 
 
@@ -231,7 +328,10 @@ def _with_lookup_formats(tensors: list[SamTensor], nodes: Mapping[str, SamNode])
         key = node.get("tensor"), node.number("mode")
         before = said.setdefault(key, (FORMAT_WORDS[word], node))
         if before[0] is not FORMAT_WORDS[word]:
-            raise GraphError(f"{before[1].title} and {node.title} read one level in two formats")
+            raise GraphError(
+                f"{before[1].title} and {node.title} read one level in two formats",
+                hint="write the same format for both",
+            )
     made: list[SamTensor] = []
     for tensor in tensors:
         levels = tuple(
@@ -258,5 +358,7 @@ def _order(nodes: Mapping[str, SamNode]) -> tuple[str, ...]:
                 ready.append(edge.head)
     if len(order) < len(nodes):
         stuck = sorted(set(nodes) - set(order))
-        raise GraphError(f"the graph has a cycle through node {stuck[0]}")
+        raise GraphError(
+            f"the graph has a cycle through node {stuck[0]}", hint="leave out an edge of the cycle"
+        )
     return tuple(order)

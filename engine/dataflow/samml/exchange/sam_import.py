@@ -8,17 +8,28 @@ section).  Their accumulators take coordinate points, ours take fibers
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from engine.dataflow.samml.exchange.record import Imported, Rule
-from engine.dataflow.samml.exchange.sam_accumulate import accumulate
+from engine.dataflow.samml.exchange.sam_accumulate import accumulate, reduce_vectors
+from engine.dataflow.samml.exchange.sam_alu import (
+    ALU_TYPES,
+    bfloat16_report,
+    check_absent,
+    compute,
+    pass_bits,
+    table_of_fractions,
+)
 from engine.dataflow.samml.exchange.sam_build import SamBuild, Shapes
-from engine.dataflow.samml.exchange.sam_file import SamEdge, SamFile, SamNode
-from engine.dataflow.samml.exchange.streams import maybe_empty, peel, tensors_behind
+from engine.dataflow.samml.exchange.sam_drop import drop, hold
+from engine.dataflow.samml.exchange.sam_file import SamFile, SamNode
+from engine.dataflow.samml.exchange.sam_write import Written, collect, write
+from engine.dataflow.samml.exchange.streams import peel, raw
 from engine.dataflow.samml.exchange.wiring import Wire
 from engine.dataflow.samml.graph import Scalar, StreamKind
 from engine.dataflow.samml.verify import verify
 from engine.errors import DataError, GraphError
-from engine.program.formats import Format, LevelFormat
+from engine.program.formats import LevelFormat
 from engine.program.types import Tensor
 
 CRD, REF, VAL, SIG = StreamKind.CRD, StreamKind.REF, StreamKind.VAL, StreamKind.SIG
@@ -29,14 +40,31 @@ _TAKES: Mapping[str, frozenset[StreamKind]] = {
     "intersect": frozenset({CRD, REF, VAL}),
     "union": frozenset({CRD, REF, VAL}),
     "arrayvals": frozenset({REF}),
-    "mul": frozenset({VAL}),
-    "add": frozenset({VAL}),
     "reduce": frozenset({VAL}),
     "spaccumulator": frozenset({CRD, VAL}),
+    "vectorreducer": frozenset({CRD, VAL}),
     "crddrop": frozenset({CRD, VAL}),
+    "valdrop": frozenset({CRD, VAL}),
     "crdhold": frozenset({CRD, VAL}),
     "broadcast": frozenset(StreamKind),
+    "pass": frozenset(StreamKind),
+    "passthrough": frozenset(StreamKind),
+    "pass_through": frozenset(StreamKind),
     "fiberwrite": frozenset({CRD, VAL}),
+    **dict.fromkeys(ALU_TYPES, frozenset({VAL})),
+}
+_INSTEAD: Mapping[str, str] = {
+    "locator": "where its memory begins is not in the file; a fiberlookup of the dense level and "
+    "an intersect with the coordinates find the same elements",
+    "parallelize": "a graph without lanes computes the same: connect what is before it to one lane",
+    "serialize": "a graph without lanes computes the same: connect one lane to what is behind it",
+}
+"""What to write in place of nodes the machine has no primitive for."""
+_SAME: Mapping[str, str] = {
+    "locate": "locator",
+    "intersectlocate": "locator",
+    "parallelise": "parallelize",
+    "serialise": "serialize",
 }
 
 
@@ -63,8 +91,7 @@ class SamImport(SamBuild):
 
     def __init__(self, file: SamFile, shapes: Shapes) -> None:
         super().__init__(file, shapes)
-        self.levels: dict[int, tuple[Wire, SamNode]] = {}
-        self.values: tuple[Wire, SamNode] | None = None
+        self.written: dict[str, Written] = {}
         self.builders: Mapping[str, Callable[[SamNode], None]] = {
             "fiberlookup": self._lookup,
             "repsiggen": self._repeat_signal,
@@ -72,60 +99,81 @@ class SamImport(SamBuild):
             "intersect": self._join,
             "union": self._join,
             "arrayvals": self._array,
-            "mul": self._compute,
-            "add": self._compute,
             "reduce": self._reduce,
-            "spaccumulator": self._accumulator,
-            "crddrop": self._drop,
-            "crdhold": self._hold,
+            "spaccumulator": partial(accumulate, self),
+            "vectorreducer": partial(reduce_vectors, self),
+            "crddrop": partial(drop, self),
+            "valdrop": partial(drop, self),
+            "crdhold": partial(hold, self),
             "broadcast": self._broadcast,
+            "pass": self._broadcast,
+            "passthrough": self._broadcast,
+            "pass_through": self._broadcast,
             "fiberwrite": self._write,
+            **dict.fromkeys(ALU_TYPES, partial(compute, self)),
         }
 
     def run(self) -> Imported:
+        for tensor in self.tensors.values():
+            if tensor.name not in self.file.listed:
+                self._report_unlisted(tensor)
         for name in self.file.order:
             node = self.file.nodes[name]
             if node.type not in self.builders:
-                raise GraphError(
-                    f"node {name} has type {node.type!r}, which the machine has no primitive for",
-                    hint=f"nodes that can be read: {', '.join(self.builders)}",
-                )
+                raise self._unknown(node)
+            if not node.inputs and not node.outputs and node.type != "fiberwrite":
+                self.repair(Rule.R13, node, f"leave out {node.title}")
+                continue
             for edge in node.inputs:
                 if edge.kind not in _TAKES[node.type]:
                     wanted = " or ".join(sorted(kind.value for kind in _TAKES[node.type]))
                     raise GraphError(
                         f"edge {edge.tail} -> {edge.head}: {node.title} takes {wanted}, "
-                        f"got {edge.kind.value}"
+                        f"got {edge.kind.value}",
+                        hint="connect it to the output of that type",
                     )
             self.builders[node.type](node)
-        output = self._finish_output()
+        check_absent(self.wiring.parts)
+        if self.in_bfloat16:
+            self.repairs.append(bfloat16_report(self.in_bfloat16))
+        outputs = write(self, self.written)
         graph = self.wiring.finish(self.file.name or "SAM")
         verify(graph)
         zeroless = frozenset(name for name, t in self.file.operands.items() if t.zeroless)
-        return Imported(graph, self.tensors, (output,), tuple(self.repairs), zeroless)
+        return Imported(graph, self.tensors, outputs, tuple(self.repairs), zeroless)
+
+    def _unknown(self, node: SamNode) -> GraphError:
+        instead = _INSTEAD.get(_SAME.get(node.type.lower(), node.type.lower()))
+        return GraphError(
+            f"node {node.name} has type {node.type!r}, which the machine has no primitive for",
+            hint=instead or f"nodes that can be read: {', '.join(self.builders)}",
+        )
+
+    def _report_unlisted(self, tensor: Tensor) -> None:
+        node = next(
+            n for n in self.file.nodes.values() if n.attributes.get("tensor") == tensor.name
+        )
+        modes = ", ".join(map(str, tensor.format.mode_order))
+        self.repair(Rule.R8, node, f"{tensor.name} stores its dimensions in the order {modes}")
 
     # Levels and references --------------------------------------------------------------------
 
     def _lookup(self, node: SamNode) -> None:
         tensor, mode = self.tensor(node), node.number("mode")
         if mode >= tensor.rank:
-            raise GraphError(f"{node.title} reads dimension {mode} of {tensor.name}, "
-                             f"which has {tensor.rank}")  # fmt: skip
+            raise GraphError(
+                f"{node.title} reads dimension {mode} of {tensor.name}, which has {tensor.rank}",
+                hint="dimensions are counted from 0; the graph's comment has a letter for each",
+            )
         level, index = tensor.format.mode_order.index(mode), node.get("index")
         dim = tensor.shape[mode]
-        if self.dims.setdefault(index, dim) != dim:
-            raise DataError(
-                f"index {index} is {self.dims[index]} long, but {tensor.name} has {dim} "
-                f"in dimension {mode}",
-                hint="give tensors whose shapes fit each other",
-            )
+        source = self.source(node)
+        self.check_source(node, tensor, level, source)
         params: dict[str, Scalar] = {"tensor": tensor.name, "level": level}
         dense = tensor.format.levels[level] is LevelFormat.DENSE
         if dense:
             params["dim"] = dim
-        crd, ref = self.add(
-            node, "dense_scan" if dense else "scan", (self.source(node),), params=params
-        )
+        crd, ref = self.add(node, "dense_scan" if dense else "scan", (source,), params=params)
         self.label_index(crd, index)
         self.give(node, {CRD: crd, REF: ref})
 
@@ -159,6 +207,7 @@ class SamImport(SamBuild):
         if len(crds) < 2 or loads:
             raise GraphError(f"{node.title} joins {len(crds)} coordinate streams",
                              hint="two or more, each with its references")  # fmt: skip
+        self._check_sizes(node, inputs[::2])
         params: dict[str, Scalar] = {"gate": 0} if node.type == "union" else {}
         outputs = self.add(node, node.type, inputs, 1 + len(crds), params)
         self.label_index(outputs[0], node.get("index"))
@@ -177,9 +226,30 @@ class SamImport(SamBuild):
                 free.pop(fitting[0])
             self.wires[edge.number] = outputs[fitting[0]]
 
+    def _check_sizes(self, node: SamNode, crds: Sequence[Wire]) -> None:
+        """The operands of a joiner are equally long."""
+        size = self.size(crds[0])
+        for crd in crds[1:]:
+            other = self.size(crd)
+            if None in (size, other) or size == other:
+                continue
+            home = raw(crd).part.params
+            what = f"its operand has {other}"
+            if "tensor" in home:
+                tensor = self.tensors[str(home["tensor"])]
+                mode = tensor.format.mode_order[int(home["level"])]
+                what = f"{tensor.name} has {other} in dimension {mode}"
+            raise DataError(
+                f"index {node.get('index')} is {size} long, but {what}",
+                hint="give tensors whose shapes fit each other",
+            )
+
     def _broadcast(self, node: SamNode) -> None:
         if len(node.inputs) != 1:
-            raise GraphError(f"{node.title} has {len(node.inputs)} inputs, it takes one")
+            raise GraphError(f"{node.title} has {len(node.inputs)} inputs, it takes one",
+                             hint="join streams by an intersect or a union")  # fmt: skip
+        if pass_bits(self, node):
+            return
         wire = self.wire(node.inputs[0])
         if not node.outputs:
             return
@@ -187,167 +257,20 @@ class SamImport(SamBuild):
         for edge, copy in zip(node.outputs, made, strict=True):
             self.wires[edge.number] = copy
 
-    def _hold(self, node: SamNode) -> None:
-        if self._is_on_values(node):  # one value per coordinate: nothing to repeat
-            crd, val = self.wire(self.one(node, CRD)), self.wire(self.one(node, VAL))
-            self.give(node, {CRD: crd, VAL: val})
-            return
-        inner, outer = self._inner_outer(node)
-        held = self.add(node, "crdhold", (inner, outer))
-        self._give_inner_outer(node, held)
-
-    def _drop(self, node: SamNode) -> None:
-        if self._is_on_values(node):
-            values, crds = self.wire(self.one(node, VAL)), self.wire(self.one(node, CRD))
-            val, crd = self.add(node, "zerodrop", (values, crds))
-            self.label_index(crd, node.get("outer"))
-            self.give(node, {VAL: val, CRD: crd})
-            return
-        inner, outer = self._inner_outer(node)
-        names = node.get("outer"), node.get("inner")
-        if names[1] not in self.result_indices:
-            change = f"bypass crddrop {node.name}({','.join(names)})"
-            self.repair(Rule.R3, node, change)
-            self._give_inner_outer(node, (inner, outer))
-            return
-        kept = self.add(node, "crddrop", (inner, outer))
-        for wire, index in zip(kept, reversed(names), strict=True):
-            self.label_index(wire, index)
-        self._give_inner_outer(node, kept)
-
-    @staticmethod
-    def _is_on_values(node: SamNode) -> bool:
-        return node.flag("vals") or node.get("inner") in ("vals", "val")
-
-    def _inner_outer(self, node: SamNode) -> tuple[Wire, Wire]:
-        """The two coordinate inputs; their comments name the index, bare or with a prefix."""
-        found: dict[str, Wire] = {}
-        for edge in node.of_kind(CRD):
-            for port in ("inner", "outer"):
-                if edge.index == node.get(port):
-                    found[port] = self.wire(edge)
-        if len(found) != 2 or len(node.inputs) != 2:
-            raise GraphError(
-                f"{node.title} takes coordinates of {node.get('inner')} and {node.get('outer')}",
-                hint="each edge's comment ends in the index it carries",
-            )
-        return found["inner"], found["outer"]
-
-    def _give_inner_outer(self, node: SamNode, wires: Sequence[Wire]) -> None:
-        names = {node.get("inner"): wires[0], node.get("outer"): wires[1]}
-        for edge in node.outputs:
-            index = edge.index or self.file.nodes[edge.head].attributes.get("index", "")
-            if index not in names or edge.kind is not CRD:
-                raise GraphError(
-                    f"edge {edge.tail} -> {edge.head}: {node.title} has no output {index!r}",
-                    hint=f"outputs: outer-{node.get('outer')}, inner-{node.get('inner')}",
-                )
-            self.wires[edge.number] = names[index]
-
     # Values -----------------------------------------------------------------------------------
 
     def _array(self, node: SamNode) -> None:
-        tensor = self.tensor(node)
-        (val,) = self.add(node, "array", (self.source(node),), params={"tensor": tensor.name})
+        if table_of_fractions(self, node):
+            return
+        tensor, source = self.tensor(node), self.source(node)
+        self.check_source(node, tensor, tensor.rank, source)
+        (val,) = self.add(node, "array", (source,), params={"tensor": tensor.name})
         self.give(node, {VAL: val})
 
-    def _compute(self, node: SamNode) -> None:
-        edges = node.of_kind(VAL)
-        fn = node.type
-        if len(edges) < 2 or len(edges) < len(node.inputs):
-            raise GraphError(f"{node.title} takes two or more value streams, it has {len(edges)}")
-        if fn == "add" and node.flag("sub"):
-            fn, edges = "sub", self._subtraction(node, edges)
-        total = self.wire(edges[0])
-        for edge in edges[1:]:
-            (total,) = self.add(node, "binary", (total, self.wire(edge)), params={"fn": fn})
-        self.give(node, {VAL: total})
-
-    def _subtraction(self, node: SamNode, edges: list[SamEdge]) -> list[SamEdge]:
-        """The minuend first: the operand with the smaller node id.
-
-        Ids follow the expression only in graphs the compiler numbered.  The graph's comment
-        lists tensors in the order of the expression, so where the operands differ in their
-        first tensor, that decides.
-        """
-        names = list(self.file.operands)
-
-        def place(edge: SamEdge) -> int:
-            return min(map(names.index, tensors_behind(self.wire(edge))), default=len(names))
-
-        def by_id(edge: SamEdge) -> float:
-            home = self.file.nodes[edge.tail].name
-            return int(home) if home.isdecimal() else float("inf")
-
-        ordered = sorted(edges, key=lambda e: (place(e), by_id(e), e.number))
-        text = f"node {ordered[0].tail} is the minuend of subtraction {node.name}"
-        if ordered[0] is not min(edges, key=by_id):
-            text += ", as its tensor comes first in the graph's comment"
-        self.repair(Rule.R5, node, text)
-        return ordered
-
     def _reduce(self, node: SamNode) -> None:
+        if node.flag("fp"):
+            self.in_bfloat16.append(node)
         self.give(node, {VAL: self.reduce(node, self.wire(self.one(node, VAL)))})
 
-    def _accumulator(self, node: SamNode) -> None:
-        accumulate(self, node)
-
-    # Writers ----------------------------------------------------------------------------------
-
     def _write(self, node: SamNode) -> None:
-        result = self.file.result
-        if node.get("tensor") != result.name:
-            raise GraphError(
-                f"{node.title} writes {node.get('tensor')}, the graph's result is {result.name}",
-                hint="the graph's comment lists the result first",
-            )
-        if node.get("mode") == "vals":
-            self.values = self.wire(self.one(node, VAL)), node
-            return
-        mode = node.number("mode")
-        if mode >= result.rank:
-            raise GraphError(f"{node.title} writes dimension {mode} of {result.name}")
-        level = result.format.mode_order.index(mode)
-        if level in self.levels:
-            raise GraphError(f"{node.title} writes a level that another writer writes too")
-        self.levels[level] = self.wire(self.one(node, CRD)), node
-
-    def _finish_output(self) -> Tensor:
-        """The writers, with droppers where a level's fibers may be empty and the file has none."""
-        result = self.file.result
-        missing = [k for k in range(result.rank) if k not in self.levels]
-        if missing or self.values is None:
-            what = f"level {missing[0]}" if missing else "the values"
-            raise GraphError(f"no node writes {what} of the result {result.name}",
-                             hint="a fiberwrite per level and one with mode=vals")  # fmt: skip
-        crds = [self.levels[k][0] for k in range(result.rank)]
-        for k in range(result.rank - 2, -1, -1):
-            drop = peel(crds[k])
-            dropped = (
-                drop.part.op == "crddrop"
-                and drop.port == 1
-                and peel(drop.part.inputs[0]) == peel(crds[k + 1])
-            )
-            if dropped or not maybe_empty(crds[k + 1]):
-                continue
-            node = self.levels[k][1]
-            index = node.get("index")
-            crds[k + 1], crds[k] = self.wiring.add(
-                "crddrop", (crds[k + 1], crds[k]), label=f"drop empty {index}"
-            )
-            self.repair(Rule.R6, node, f"drop coordinates of {index} whose fiber is empty")
-        shape = [0] * result.rank
-        for k, crd in enumerate(crds):
-            node, mode = self.levels[k][1], result.format.mode_order[k]
-            shape[mode] = self._dim(node)
-            self.add(node, "crdwrite", (crd,), params={"tensor": result.name, "level": k})
-        wire, node = self.values
-        self.add(node, "valwrite", (wire,), params={"tensor": result.name})
-        order = result.format.mode_order
-        return Tensor(result.name, tuple(shape), Format.compressed(result.rank, order))
-
-    def _dim(self, node: SamNode) -> int:
-        index = node.get("index")
-        if index not in self.dims:
-            raise GraphError(f"{node.title} writes index {index}, which no operand has")
-        return self.dims[index]
+        collect(self, node, self.written)

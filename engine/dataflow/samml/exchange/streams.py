@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.dataflow.samml.exchange.levels import accumulator_order
-from engine.dataflow.samml.exchange.wiring import Wire, Wiring
+from engine.dataflow.samml.exchange.wiring import Part, Wire, Wiring
 from engine.dataflow.samml.graph import Graph
 
 _VALUE_INPUTS = {
@@ -13,6 +13,8 @@ _VALUE_INPUTS = {
     "zerodrop": (0,),
     "repeat": (0,),
     "broadcast": (0,),
+    "fiber_align": (2,),
+    "valdrop": (0,),
 }
 """Inputs through which a value comes, by op."""
 
@@ -89,6 +91,56 @@ def _level_above(scan: Wire) -> Wire:
     return wire
 
 
+def coordinate_path(wire: Wire) -> list[Part]:
+    """The parts that coordinates pass on their way, the last one first."""
+    found: list[Part] = []
+    while wire.part.op in ("broadcast", "crddrop", "crdhold", "zerodrop", "valdrop"):
+        found.append(wire.part)
+        wire = wire.part.inputs[0 if wire.part.op == "broadcast" else wire.port]
+    return found
+
+
+def outer_beside(inner: Wire, outer: Wire) -> Wire:
+    """Outer coordinates, one for each fiber of an inner stream.
+
+    A dropper leaves all fibers in its inner stream.  So of coordinates that were dropped those
+    before are taken, unless the inner level was looked up by what was kept.
+    """
+    behind = ancestors(inner)
+    passed = set(map(id, coordinate_path(inner)))
+    while (part := peel(outer).part).op == "crddrop" and peel(outer).port == 1:
+        if id(part) in behind and id(part) not in passed:
+            break
+        outer = part.inputs[1]
+    return outer
+
+
+def reference_origin(wire: Wire) -> Part | None:
+    """The scanner whose references a wire carries, or the root; None if it is neither."""
+    wire = peel(wire)
+    while wire.part.op in ("repeat", "intersect", "union"):
+        source = 2 * wire.port - 1 if wire.part.op != "repeat" else 0
+        if source < 0:
+            return None
+        wire = peel(wire.part.inputs[source])
+    return wire.part if wire.part.op in ("scan", "dense_scan", "root") else None
+
+
+def value_path(wire: Wire) -> list[Part]:
+    """The parts that values pass on their way, the first one first."""
+    found: dict[int, Part] = {}
+    stack = [wire]
+    while stack:
+        part = stack.pop().part
+        if id(part) in found:
+            continue
+        found[id(part)] = part
+        if accumulator_order(part.op):
+            continue
+        stack += [part.inputs[k] for k in _VALUE_INPUTS.get(part.op, ())]
+    return list(found.values())[::-1]
+
+
 def tensors_behind(wire: Wire) -> set[str]:
     """Names of the tensors whose values a value stream is computed from."""
     found: set[str] = set()
@@ -102,6 +154,7 @@ def tensors_behind(wire: Wire) -> set[str]:
             found.add(str(part.params["tensor"]))
         if accumulator_order(part.op):
             stack.append(part.inputs[-1])
+            continue
         stack += [part.inputs[k] for k in _VALUE_INPUTS.get(part.op, ())]
     return found
 

@@ -100,7 +100,10 @@ class Wiring:
         depths = tuple(base + port_depth(port, params) for port in outs)
         if any(depth < 0 for depth in depths):
             raise GraphError(f"node {name} has no level left to work on", hint=entry.doc)
-        kinds = tuple(_kind(port, k, inputs, entry.same_kind) for k, port in enumerate(outs))
+        carried = next((k for k, port in enumerate(ins) if len(port.kinds) > 1), 0)
+        kinds = tuple(
+            _kind(port, k, inputs, entry.same_kind, carried) for k, port in enumerate(outs)
+        )
         part = Part(op, tuple(inputs), kinds, depths, params, label)
         self.parts.append(part)
         return part.outs
@@ -171,10 +174,12 @@ def port_depth(port: Port, params: Mapping[str, Scalar]) -> int:
     return port.depth_of(params)
 
 
-def _kind(port: Port, number: int, inputs: Sequence[Wire], same_kind: bool) -> StreamKind:
+def _kind(
+    port: Port, number: int, inputs: Sequence[Wire], same_kind: bool, carried: int
+) -> StreamKind:
     """The kind of an output: the port's only one, or that of the input it passes on."""
     if len(port.kinds) == 1:
         return port.kinds[0]
     if same_kind:
-        return inputs[0].kind
+        return inputs[carried].kind
     return inputs[2 * number - 1].kind  # a joiner: after crd, the payloads in order

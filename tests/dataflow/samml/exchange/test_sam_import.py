@@ -11,7 +11,16 @@ import pytest
 from engine.dataflow.samml.exchange.sam_accumulate import MAX_ORDER
 from engine.errors import FuseloomError
 from tests.dataflow.samml.exchange.sam_graphs import dot, product_graph
-from tests.dataflow.samml.exchange.sam_texts import PRODUCTS, SEED, run_text, sparse, vector
+from tests.dataflow.samml.exchange.sam_texts import (
+    PRODUCTS,
+    SEED,
+    agrees,
+    is_refused,
+    on_vector,
+    run_text,
+    sparse,
+    vector,
+)
 
 CASES = [
     pytest.param(kernel, "".join(order), flawed, id=f"{kernel}-{''.join(order)}-{flawed}")
@@ -250,8 +259,9 @@ GOOD = (
         ("x=s0,b=u0", *GOOD, "level of format 'u' (compressed with repeated coordinates)"),
         ("x=s0,b=q0", *GOOD, "store it dense (d) or compressed (s)"),
         ("x=s0,b=ss0", *GOOD, "tensor b has format 'ss0'"),
-        ("x=s0", *GOOD, "does not name a result and its operands"),
-        ("x=s0,c=s0", *GOOD, "fiberlookup 3 reads 'b', which the graph's comment does not list"),
+        ("", *GOOD, "does not name a result and its operands"),
+        ("x=s0,c=s0", GOOD[0].replace(" format=compressed", ""), GOOD[1],
+         "fiberlookup 3 reads 'b', which the graph's comment does not list"),
         ("x=s0,b=s0", GOOD[0] + "\n7 parallelize", GOOD[1], "node 7 has type 'parallelize'"),
         ("x=s0,b=s0", GOOD[0], GOOD[1] + "\n3>2 bv", "edge 3 -> 2 has type 'bv'"),
         ("x=s0,b=s0", GOOD[0], "3>1 crd\n3>2 crd\n2>0 val", "arrayvals 2 takes ref, got crd"),
@@ -304,9 +314,24 @@ def test_damaged_files_give_errors_and_nothing_else() -> None:
     assert 200 < refused < 400
 
 
-def is_refused(text: str, arrays: dict[str, np.ndarray]) -> bool:
-    try:
-        run_text(text, arrays)
-    except FuseloomError as problem:
-        return "\n" not in problem.message
-    return False
+@pytest.mark.parametrize("kind", ["pass", "passthrough", "pass_through", "broadcast"])
+def test_nodes_that_pass_a_stream_on(kind: str) -> None:
+    agrees(on_vector(f"4 {kind}", "2>4 val", "4"), {"b": (9,)}, lambda a: a["b"])
+
+
+@pytest.mark.parametrize(
+    ("node", "hint"),
+    [
+        ("locator lvl=0 dim_size=6", "a fiberlookup of the dense level and an intersect"),
+        ("intersectlocate", "a fiberlookup of the dense level and an intersect"),
+        ("parallelize", "a graph without lanes computes the same"),
+        ("serialise", "a graph without lanes computes the same"),
+        ("shl", "nodes that can be read: fiberlookup"),
+    ],
+)
+def test_nodes_the_machine_lacks(node: str, hint: str) -> None:
+    """A locator finds what a lookup and an intersection do: the products with dense M above."""
+    with pytest.raises(FuseloomError) as caught:
+        run_text(on_vector(f"4 {node}", "2>4 val", "4"), {"b": np.ones(9)})
+    assert f"node 4 has type {node.split()[0]!r}" in caught.value.message
+    assert hint in str(caught.value.hint)
