@@ -31,6 +31,7 @@ HOLDS = {
     "engine.results": "checks, work, records of runs",
     "engine.frontends": "PyTorch, MLIR, files",
     "engine.models": "programs with data",
+    "engine.contraction": "sparse tensor networks,\nloops and kernels for a CPU",
     "engine.dataflow.fusion": "regions, partial order graph",
     "engine.dataflow.table": "fusion tables",
     "engine.dataflow.samml": "catalogue, lowering, passes,\nother tools' graphs",
