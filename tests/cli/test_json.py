@@ -126,6 +126,8 @@ CASES: dict[str, tuple[Kind, int, tuple[str, ...]]] = {
     "figures, ours": (
         Kind.FIGURES, 0, ("figures", "18", "--size", "smoke", "--mode", "ours", "--jobs", "0")
     ),
+    "contract": (Kind.CONTRACTION, 0, ("contract", "ij,jk->ik", "--extents", "i=4,j=5,k=6")),
+    "contract, not run": (Kind.CONTRACTION, 0, ("contract", "MTTKRP", "--measure", "0")),
     "conform": (Kind.CONFORMANCE, 0, ("conform", str(PRIMITIVES), *INTERPRETER)),
     "conform, failing": (Kind.CONFORMANCE, 1, ("conform", "{vectors}", *INTERPRETER)),
     "error, hint": (Kind.ERROR, 2, ("compile", "--model", "gnc")),
@@ -278,6 +280,7 @@ RICHEST = {
     Kind.MODELS: "models, one",
     Kind.MACHINE: "machine hbm2",
     Kind.CONFORMANCE: "conform, failing",
+    Kind.CONTRACTION: "contract, not run",
     Kind.ERROR: "error, place",
 }
 
@@ -294,7 +297,7 @@ def objects(part: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 
 FREE = {
     "counts", "params", "shares", "statistics", "outputs", "not_implemented", "options", "defaults",
-    "stored", "settings",
+    "stored", "settings", "bounds", "extents", "intermediates", "loops", "modes",
 }  # fmt: skip
 """Objects whose names are data."""
 

@@ -1,0 +1,95 @@
+"""``fuseloom contract``: networks, what is asked of them, what is refused."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from engine.cli import main
+
+EXAMPLE = ("ipq,jpr,kqr,jkr->ijk", "--extents", "i=7,j=6,k=5,p=6,q=5,r=4", "--density", "0.3")
+
+
+def document(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
+    assert main(["contract", *arguments, "--json"]) == 0
+    made: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return made
+
+
+def test_the_running_example(capsys: pytest.CaptureFixture[str]) -> None:
+    made = document(capsys, *EXAMPLE, "--seed", "4", "--measure", "4", "--most", "40")
+    assert made["bound"] == 1
+    assert [a["verdict"] for a in made["answers"]] == ["unsat", "sat"]
+    assert (made["answers"][1]["variables"], made["answers"][1]["constraints"]) == (29, 117)
+    times = [s["measured"] for s in made["solutions"] if s["measured"] is not None]
+    assert len(times) in (4, 5)
+    assert times == sorted(times)
+    assert [s["measured"] is not None for s in made["solutions"][: len(times)]] == [True] * len(
+        times
+    )
+    errors = [s["max_rel_error"] for s in made["solutions"] if s["measured"] is not None]
+    assert max(errors) < 1e-9
+    assert {s["way"] for s in made["solutions"]} == {"fused", "unfused", "n-ary"}
+    fused = [s for s in made["solutions"] if s["way"] == "fused"]
+    assert min(max(i["order"] for i in s["intermediates"].values()) for s in fused) == 1
+    assert sum(s["first"] for s in made["solutions"]) == 1
+
+
+def test_what_is_asked_holds_of_every_fused_nest(capsys: pytest.CaptureFixture[str]) -> None:
+    made = document(
+        capsys, *EXAMPLE, "--bound", "2", "--pin", "outermost r", "--bytes", "300", "--measure", "0"
+    )
+    fused = [s for s in made["solutions"] if s["way"] == "fused"]
+    assert fused
+    for solution in fused:
+        assert {loops[0] for loops in solution["loops"].values()} == {"r"}
+        assert all(8 * i["elements"] <= 300 for i in solution["intermediates"].values())
+
+
+@pytest.mark.parametrize("by", ["opt_einsum", "cotengra"])
+def test_trees_of_optimisers(by: str, capsys: pytest.CaptureFixture[str]) -> None:
+    made = document(
+        capsys, "ij,jk,kl->il", "--extents", "i=9,j=2,k=9,l=2", "--optimiser", by, "--measure", "0"
+    )
+    assert made["contractions"][0] == "X1[j,l] = B[j,k] * C[k,l]"
+
+
+def test_people_read_a_table(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["contract", "MTTKRP", "--measure", "1", "--nest", "--encoding", "released"]) == 0
+    said = capsys.readouterr().out
+    assert "X1[i,j,r] = A[i,j,k] * B[k,r]" in said
+    assert "variables" in said
+    assert "(the solver's first)" in said
+    assert "for " in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("nothing",), "no einsum string, and no network that is shipped"),
+        (("ij,jk->ik", "--extents", "i=2"), "no size is given for j, k"),
+        (("MTTKRP", "--extents", "i=2"), "has its own sizes and tree"),
+        (("ij,jk,kl->il", "--extents", "i=2,j=2,k=2,l=2", "--tree", "(A B)"), "does not cover C"),
+        (
+            ("ij,jk->ik", "--extents", "i=2,j=2,k=2", "--tree", "(A B)", "--optimiser", "cotengra"),
+            "both choose the tree",
+        ),
+        (("MTTKRP", "--density", "0"), "a density is above 0"),
+        (("MTTKRP", "--density", "nan"), "a density is above 0"),
+        (("running example", "--bound", "0"), "no fused structure has what is asked"),
+        (("MTTKRP", "--pin", "outermost z"), "no loop is called z"),
+        (
+            ("ij,jk->ik", "--extents", "i=900000000,j=900000000,k=900000000"),
+            "elements|takes .* bytes",
+        ),
+    ],
+)
+def test_refusals(
+    arguments: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["contract", *arguments, "--measure", "0"]) == 2
+    import re
+
+    assert re.search(message, capsys.readouterr().err)
