@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -11,7 +11,7 @@ from engine.errors import FuseloomError, ProgramError
 from engine.frontends.mlir.expressions import refuse_meaning
 from engine.frontends.mlir.imported import ImportedMlir
 from engine.frontends.mlir.values import Data, Size, View
-from engine.program.formats import Format, suggestion
+from engine.program.formats import Format, LevelFormat, suggestion
 from engine.program.limits import MAX_NAME_CHARS, MAX_STATEMENTS
 from engine.program.parser import parse_relation
 from engine.program.relations import Relation
@@ -29,6 +29,8 @@ class _Input:
     argument: tuple[str, int] | None = None
     data: Data | None = None
     where: str | None = None
+    made: Relation | None = None
+    notes: tuple[str, ...] = ()
 
     def relation(self) -> Relation | None:
         """What a made tensor holds.
@@ -39,7 +41,7 @@ class _Input:
             If the text does not say it.
         """
         if self.where is None:
-            return None
+            return self.made
         try:
             return parse_relation(self.where, len(self.sizes))
         except FuseloomError as problem:
@@ -64,15 +66,35 @@ class _Made:
 
 
 class Builder:
-    """Inputs and statements in the order in which they are met."""
+    """Inputs and statements in the order in which they are met.
 
-    def __init__(self) -> None:
+    Attributes
+    ----------
+    checks : list of (str, callable)
+        What to check once all sizes are known, if an input is needed.
+    notes : list of str
+        What a user should know of the program.
+    left : list of FuseloomError
+        Why operations and arguments are left out.
+    """
+
+    def __init__(self, shapes: Mapping[str, Sequence[int]] | None = None) -> None:
+        self.shapes = shapes or {}
+        self.checks: list[tuple[str, Callable[[], None]]] = []
+        self.notes: list[str] = []
+        self.left: list[FuseloomError] = []
+        self._relations: dict[tuple[Relation, tuple[int, ...]], tuple[str, tuple[Size, ...]]] = {}
         self.inputs: dict[str, _Input] = {}
         self.made: list[_Made] = []
         self.region = 0
         self._taken: set[str] = set()
         self._counts: dict[str, int] = {}
         self._views: dict[int, tuple[Data, View]] = {}
+
+    def leave(self, problem: FuseloomError) -> None:
+        """Leave an operation out, and say so."""
+        self.left.append(problem)
+        self.notes.append(f"line {problem.line}: {problem.message}; it is left out")
 
     def name(self, wanted: str) -> str:
         """A name of the text language for a value, used by nothing else."""
@@ -94,14 +116,31 @@ class Builder:
         sizes: tuple[Size, ...],
         fmt: Format | None,
         place: Place,
-        origin: tuple[str, int],
+        origin: tuple[str, int] | None,
         where: str | None = None,
+        notes: tuple[str, ...] = (),
     ) -> View:
         """The input that an argument of a function is; ``where`` says what it holds."""
         made = self.name(name)
         fmt = fmt or Format.dense(len(sizes))
-        self.inputs[made] = _Input(sizes, fmt, place, argument=origin, where=where)
+        found = _Input(sizes, fmt, place, argument=origin, where=where, notes=notes)
+        self.inputs[made] = found
+        if made in self.shapes:
+            self._given({made: self.shapes[made]}, {made: found})
         return View(made, tuple(range(len(sizes))), sizes)
+
+    def made_tensor(
+        self, name: str, relation: Relation, sizes: tuple[Size, ...], place: Place
+    ) -> str:
+        """The input that holds ones where a relation holds."""
+        key = relation, tuple(size.identity for size in sizes)
+        if key not in self._relations:
+            made = self.name(name)
+            levels = (*(LevelFormat.DENSE,) * relation.target, LevelFormat.COMPRESSED)
+            fmt = Format(levels, tuple(range(len(sizes))))
+            self.inputs[made] = _Input(sizes, fmt, place, made=relation)
+            self._relations[key] = made, sizes  # which keeps the sizes, and so their identity
+        return self._relations[key][0]
 
     def constant(self, data: Data) -> View:
         """The input that a constant tensor is."""
@@ -160,6 +199,9 @@ class Builder:
         # Arguments first: constants may be printed anywhere.
         names = sorted(inputs, key=lambda n: inputs[n].argument is None)
         self._given(shapes, inputs)
+        for made, check in self.checks:
+            if made in inputs:
+                check()
         places: dict[tuple[str | int, ...], Place] = {}
         tensors = [
             Tensor(
@@ -190,6 +232,7 @@ class Builder:
             MappingProxyType(self._data(program, inputs)),
             MappingProxyType({n: i.argument for n in names if (i := inputs[n]).argument}),
             MappingProxyType(_resources(names, inputs)),
+            tuple(dict.fromkeys([*self.notes, *_notes(names, inputs)])),
         )
 
     def _live(self, outputs: tuple[str, ...]) -> list[_Made]:
@@ -273,6 +316,10 @@ def _resources(names: Sequence[str], inputs: Mapping[str, _Input]) -> dict[str, 
         if data is not None and data.resource is not None:
             found[name] = data.resource
     return found
+
+
+def _notes(names: Sequence[str], inputs: Mapping[str, _Input]) -> list[str]:
+    return [f"{name}: {note}" for name in names for note in inputs[name].notes]
 
 
 def _schedule(live: Sequence[_Made], program: Program) -> str:

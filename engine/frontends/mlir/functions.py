@@ -3,45 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Protocol
 
+from engine.frontends.mlir.arithmetic import apply
 from engine.frontends.mlir.builder import Builder, unknown
-from engine.frontends.mlir.expressions import refuse_meaning
+from engine.frontends.mlir.expressions import Node, Num, Unsupported, refuse_meaning
+from engine.frontends.mlir.moves import extract_slice, insert_slice, pad
 from engine.frontends.mlir.named import Computation, inputs_of, named
 from engine.frontends.mlir.regions import region_trees
 from engine.frontends.mlir.reshapes import concat, reshape
 from engine.frontends.mlir.structured import Structured
 from engine.frontends.mlir.syntax import (
-    Call,
-    Cast,
-    Concat,
-    Dim,
-    Empty,
-    Function,
-    Linalg,
-    Number,
-    Operation,
-    Reshape,
-    Return,
-    Type,
-    Typed,
-    Use,
-)
+    Arithmetic, Call, Cast, Concat, Dim, Element, Empty, Foreign, Function, Linalg, New, Number,
+    Operation, Pad, Reshape, Return, Scalar, Slice, Type, Typed, Use,
+)  # fmt: skip
 from engine.frontends.mlir.syntax import Constant as ConstantSyntax
 from engine.frontends.mlir.values import (
-    Blank,
-    Constant,
-    Data,
-    Extent,
-    Ignored,
-    Size,
-    Value,
-    View,
-    number,
-    stated,
-)
+    Blank, Constant, Data, Extent, Ignored, Size, Value, View, number, stated,
+)  # fmt: skip
+from engine.frontends.mlir.windows import WINDOWS, window
 from engine.program.syntax import Place
+
+
+FOREIGN = "give the file as it is on tensors of floats and integers, before other passes"
 
 
 class Caller(Protocol):
@@ -52,7 +37,17 @@ class Caller(Protocol):
 
     def call(
         self, function: Function, arguments: Sequence[Value], stack: tuple[str, ...]
-    ) -> list[tuple[Value, Place]]: ...
+    ) -> list[Returned]: ...
+
+
+@dataclass(frozen=True)
+class Returned:
+    """A value that a function returns, where and as what."""
+
+    value: Value
+    place: Place
+    type: Type
+    name: str
 
 
 class Body:
@@ -65,13 +60,16 @@ class Body:
         self.stack = stack
         self.values: dict[tuple[str, int], Value] = {}
 
-    def run(self) -> list[tuple[Value, Place]]:
+    def run(self) -> list[Returned]:
         operations = self.function.operations or ()
         for operation in operations:
             if isinstance(operation.body, Return):
                 if operation is not operations[-1]:
                     raise refuse_meaning("operations after return", "remove them", operation.place)
-                return [(self.typed(t), t.use.place) for t in operation.body.operands]
+                return [
+                    Returned(self.typed(t), t.use.place, t.type, t.use.name)
+                    for t in operation.body.operands
+                ]
             self._operation(operation)
         return []
 
@@ -91,6 +89,8 @@ class Body:
     def typed(self, typed: Typed) -> Value:
         """A value that the text gives a type, which must have its sizes."""
         value = self.value(typed.use)
+        if typed.type.foreign and not isinstance(value, Ignored):
+            value = Ignored(typed.type.foreign)
         self._agree(value, typed.type, str(typed.use))
         return value
 
@@ -121,6 +121,8 @@ class Body:
         ]
         wanted = [name if k == 0 else f"{name}_{k}" for name, k, _ in names]
         made = self._made(operation, wanted or ["t"])
+        if isinstance(operation.body, Foreign):
+            made = made[: len(names)]
         if len(made) != len(names):
             raise refuse_meaning(
                 f"the operation has {len(made)} results, {len(names)} names are given",
@@ -147,6 +149,19 @@ class Body:
                 return [reshape(self.builder, body, view, names[0], place)]
             case Cast() as body:
                 return [self._cast(body)]
+            case Slice() as body:
+                return [self._slice(body, names[0], place)]
+            case Pad() as body:
+                return [self._pad(body, names[0], place)]
+            case New() as body:
+                return [self._new(body, names[0], place)]
+            case Element() as body:
+                return [self._element(body, place)]
+            case Arithmetic(scalar=scalar):
+                return [self._arithmetic(scalar, place)]
+            case Foreign(problem=problem):
+                self.builder.leave(problem)
+                return [Ignored(problem.message, problem)] * len(names)
             case Dim() as body:
                 return [self._dim(body, place)]
             case Call() as body:
@@ -158,11 +173,16 @@ class Body:
         if isinstance(value, Data):
             return self.builder.constant(value)
         if isinstance(value, Blank) and value.fill is not None:
-            return self.builder.constant(_filled(value, typed.use.name, typed.use.place))
-        if not isinstance(value, View):
-            reason = value.reason if isinstance(value, Ignored) else "it has no elements"
+            return self.builder.constant(filled(value, typed.use.name, typed.use.place))
+        if isinstance(value, Ignored):
+            if value.problem is not None:
+                raise value.problem
             raise refuse_meaning(
-                f"{typed.use} cannot be read: {reason}", "leave it out", typed.use.place
+                f"{typed.use} cannot be read: {value.reason}", value.hint, typed.use.place
+            )
+        if not isinstance(value, View):
+            raise refuse_meaning(
+                f"{typed.use} cannot be read: it has no elements", "leave it out", typed.use.place
             )
         return value
 
@@ -174,9 +194,13 @@ class Body:
                     "e.g. dense<0.0> : tensor<4xf32>",
                     place,
                 )
-            return Constant(number(body.literal, body.type.element))
+            if body.type.foreign:
+                return Ignored(body.type.foreign)
+            return Constant(number(body.literal, body.type.element), body.type.element)
         if isinstance(body.literal, Number):
             raise refuse_meaning("a tensor is more than a number", "write dense<...>", place)
+        if body.type.foreign:
+            return Ignored(body.type.foreign)
         sizes = stated(body.type)
         if any(size.value is None for size in sizes):
             raise refuse_meaning("a constant with a size '?'", "write the size", body.type.place)
@@ -186,7 +210,9 @@ class Body:
             data.array()  # refuse what does not fit, even where nothing reads it
         return data
 
-    def _empty(self, body: Empty, place: Place) -> Blank:
+    def _empty(self, body: Empty, place: Place) -> Value:
+        if body.type.foreign:
+            return Ignored(body.type.foreign)
         sizes = stated(body.type)
         open_ = [size for size in sizes if size.value is None]
         if body.type.shape is None:
@@ -197,15 +223,29 @@ class Body:
                     size.equate(other)
                 case Constant(value=n):
                     size.equate(Size(int(n) if 0 <= n < 2**40 else 2**40))
+                case Ignored():
+                    pass  # another use may say it
                 case _:
                     raise refuse_meaning(
                         f"{use} is no size", "use tensor.dim or a constant", use.place
                     )
-        return Blank(sizes, body.type.format)
+        if body.copy is not None:
+            return self.value(body.copy)
+        if body.splat is None:
+            return Blank(sizes, body.type.format)
+        value = self.value(body.splat)
+        if isinstance(value, Constant):
+            return Blank(sizes, body.type.format, value.value)
+        if isinstance(value, View) and value.rank == 0:
+            return View(value.tensor, (None,) * len(sizes), sizes)
+        reason = value.reason if isinstance(value, Ignored) else "it is no number"
+        return Ignored(f"{body.splat} cannot be read: {reason}")
 
     def _cast(self, body: Cast) -> Value:
         value = self.typed(body.operand)
-        if isinstance(value, Ignored | Extent | Constant):
+        if isinstance(value, Ignored):
+            return value
+        if isinstance(value, Extent | Constant):
             raise refuse_meaning(f"{body.operand.use} is no tensor", "leave it out",
                            body.operand.use.place)  # fmt: skip
         self._agree(value, body.type, str(body.operand.use))
@@ -213,15 +253,111 @@ class Body:
             return replace(value, format=body.type.format)
         return value
 
+    def _number(self, given: int | Use) -> int:
+        """A place that the text says as a number, or as a value that is one."""
+        if isinstance(given, int):
+            return given
+        value = self.value(given)
+        if isinstance(value, Constant) and value.value == int(value.value):
+            return int(value.value)
+        if isinstance(value, Extent) and value.size.value is not None:
+            return value.size.value
+        raise refuse_meaning(
+            f"{given} is not known here", "write the number; programs read at known places",
+            given.place,
+        )  # fmt: skip
+
+    def _slice(self, body: Slice, name: str, place: Place) -> View:
+        view = self._view(body.operand)
+        if body.into is None:
+            return extract_slice(self.builder, body, view, self._number, name, place)
+        into = self.typed(body.into)
+        if not isinstance(into, Blank):
+            into = self._view(body.into)
+        return insert_slice(self.builder, body, view, into, self._number, name, place)
+
+    def _pad(self, body: Pad, name: str, place: Place) -> View:
+        value: Value | None = None
+        for line in body.lines:
+            if body.value.name in line.results and isinstance(line.scalar.literal, Number):
+                element = "f64" if line.scalar.type is None else line.scalar.type.element
+                value = Constant(number(line.scalar.literal, element))
+        if value is None and not any(body.value.name in line.results for line in body.lines):
+            value = self.value(body.value)
+        if not isinstance(value, Constant):
+            raise refuse_meaning(
+                "a pad with something else than a number", "yield a constant", body.value.place
+            )
+        view = self._view(body.operand)
+        return pad(self.builder, body, view, value.value, self._number, name, place)
+
+    def _new(self, body: New, name: str, place: Place) -> Value:
+        """A tensor that somebody else makes: an input."""
+        if body.type.foreign:
+            return Ignored(body.type.foreign)
+        note = "it is given as an input, as a file or buffers are outside the subset"
+        notes = (note,) if body.type.note is None else (note, body.type.note)
+        return self.builder.argument(
+            name, stated(body.type), body.type.format, place, None, notes=notes
+        )
+
+    def _element(self, body: Element, place: Place) -> Value:
+        if body.places:
+            problem = refuse_meaning(
+                "one element of a tensor is taken out",
+                "tensor.extract_slice takes a part at known places; where it depends on data, "
+                "multiply by a matrix that selects",
+                place,
+            )
+            return Ignored(problem.message, problem)
+        value = self.value(body.operand)
+        if isinstance(value, Blank) and value.fill is not None:
+            return Constant(value.fill)
+        if isinstance(value, Data) and value.splat is not None:
+            return Constant(value.splat, value.element)
+        return value
+
+    def _arithmetic(self, scalar: Scalar, place: Place) -> Value:
+        """Arithmetic of numbers outside of regions; of tensors it is refused where needed."""
+        known: list[Node] = []
+        for use in scalar.operands:
+            value = self.value(use)
+            if isinstance(value, Extent) and value.size.value is not None:
+                value = Constant(float(value.size.value), "index")
+            if isinstance(value, Constant):
+                known.append(Num(value.value))
+        try:
+            if len(known) == len(scalar.operands):
+                made = apply(scalar.op, tuple(known), scalar.predicate, scalar.type, scalar.source)
+                if isinstance(made, Num):
+                    element = "f64" if scalar.type is None else scalar.type.element
+                    return Constant(made.value, element)
+        except Unsupported as problem:
+            return Ignored(problem.message, refuse_meaning(problem.message, problem.hint, place))
+        problem_ = refuse_meaning(
+            f"{scalar.op} outside of a linalg operation",
+            "compute it in the region of a linalg.generic",
+            place,
+        )
+        return Ignored(problem_.message, problem_)
+
     def _dim(self, body: Dim, place: Place) -> Extent:
         value, axis = self.value(body.operand), self.value(body.number)
         sizes = value.sizes if isinstance(value, View | Data | Blank) else ()
         if isinstance(axis, Constant) and axis.value in range(len(sizes)):
             return Extent(sizes[int(axis.value)])
+        if isinstance(value, Ignored):
+            return Extent(Size())
         raise refuse_meaning("this dimension is not known", "tensor.dim %tensor, %constant", place)
 
     def _call(self, body: Call, place: Place) -> Sequence[Value]:
         function = self.caller.functions.get(body.callee)
+        if function is not None and function.problem is not None:
+            raise function.problem
+        if function is not None and function.operations is None:
+            reason = f"@{body.callee} is only declared"
+            problem = refuse_meaning(reason, "define it in the file", place)
+            return [Ignored(reason, problem)] * len(body.types)
         if function is None or function.operations is None:
             known = [f"@{f.name}" for f in self.caller.functions.values() if f.operations]
             raise unknown(f"function @{body.callee}", f"@{body.callee}", known, place)
@@ -238,7 +374,7 @@ class Body:
             )
         for use, value, argument in zip(body.operands, values, function.arguments, strict=True):
             self._agree(value, argument.type, str(use))
-        returned = [value for value, _ in self.caller.call(function, values, self.stack)]
+        returned = [found.value for found in self.caller.call(function, values, self.stack)]
         for value, type_ in zip(returned, body.types, strict=False):
             self._agree(value, type_, f"the result of @{body.callee}")
         return returned
@@ -248,6 +384,14 @@ class Body:
     def _linalg(self, body: Linalg, names: list[str], place: Place) -> Sequence[Value]:
         ins = [self.typed(t) for t in body.ins]
         outs = [self.typed(t) for t in body.outs]
+        for value, typed in zip((*ins, *outs), (*body.ins, *body.outs), strict=True):
+            if isinstance(value, Ignored) and typed.type.foreign:
+                problem = refuse_meaning(
+                    f"{typed.use} is outside the subset: {typed.type.foreign}", FOREIGN,
+                    typed.type.place,
+                )  # fmt: skip
+                self.builder.leave(problem)
+                return [Ignored(problem.message, problem)] * (len(outs) if body.types else 0)
         types = [t.type for t in body.outs]
         if body.types:
             if len(body.types) != len(outs):
@@ -288,9 +432,10 @@ class Body:
     def _named(
         self, body: Linalg, ins: list[Value], outs: list[Value], place: Place
     ) -> Computation:
-        if len(ins) != inputs_of(body.op) or len(outs) != 1:
+        count = 2 if body.op in WINDOWS else inputs_of(body.op)
+        if len(ins) != count or len(outs) != 1:
             raise refuse_meaning(
-                f"{body.op} takes {inputs_of(body.op)} inputs and one output, "
+                f"{body.op} takes {count} inputs and one output, "
                 f"not {len(ins)} and {len(outs)}",
                 "see docs/mlir.md",
                 place,
@@ -298,7 +443,17 @@ class Body:
         if body.trait.maps is not None and len(body.trait.maps) != len(ins) + 1:
             raise refuse_meaning("one map per input and output", "three maps for a product", place)
         rank = body.outs[0].type.rank
-        found = named(body.op, rank, body.trait.maps, body.permutation, place)
+        if body.op in WINDOWS:
+            found = window(body.op, body.list("strides"), body.list("dilations"), place)
+            if found is None:
+                raise refuse_meaning(
+                    "strides and dilations are positive, one per dimension of the window",
+                    "e.g. strides = dense<[2, 1]> : vector<2xi64>",
+                    place,
+                )
+            return found
+        moved = body.list("permutation") or body.list("dimensions")
+        found = named(body.op, rank, body.trait.maps, moved, place)
         if found is None:
             raise refuse_meaning(
                 f"{body.op} needs dimensions of its output, each at most once",
@@ -327,11 +482,11 @@ class Body:
         reduced = frozenset(x for x, kind in zip(dims, iterators, strict=True)
                             if kind == "reduction")  # fmt: skip
         assert body.region is not None
-        trees, captured = region_trees(body.region, ins, outs, bool(reduced), self.value, place)
+        trees, captured = region_trees(body.region, ins, outs, bool(reduced), self.value, maps, place)
         return Computation(dims, maps, reduced, trees, place), captured
 
 
-def _filled(blank: Blank, name: str, place: Place) -> Data:
+def filled(blank: Blank, name: str, place: Place) -> Data:
     """A filled tensor as the constant it is."""
     literal = Number(repr(blank.fill), place)
     axes = tuple(range(blank.rank))
@@ -340,7 +495,7 @@ def _filled(blank: Blank, name: str, place: Place) -> Data:
 
 def _filled_inputs(ins: Sequence[Value], typed: Sequence[Typed]) -> list[Value]:
     return [
-        _filled(value, t.use.name, t.use.place)
+        filled(value, t.use.name, t.use.place)
         if isinstance(value, Blank) and value.fill is not None
         else value
         for value, t in zip(ins, typed, strict=True)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from engine.frontends.mlir.expressions import Arg, Node, apply
+from engine.frontends.mlir.arithmetic import apply
+from engine.frontends.mlir.expressions import Arg, Node
+from engine.frontends.mlir.values import Ignored
 from engine.frontends.mlir.syntax import AffineMap
 from engine.program.syntax import Place
 
@@ -22,13 +24,13 @@ class Computation:
         Of the inputs, then of the outputs.
     reduced : frozenset of str
     trees : tuple
-        Per result what is yielded; None for a result that has no meaning here.
+        Per result what is yielded, or why it has no meaning here.
     """
 
     dims: tuple[str, ...]
     maps: tuple[AffineMap, ...]
     reduced: frozenset[str]
-    trees: tuple[Node | None, ...]
+    trees: tuple[Node | Ignored, ...]
     place: Place
 
 
