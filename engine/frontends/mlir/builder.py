@@ -91,10 +91,14 @@ class Builder:
         self._counts: dict[str, int] = {}
         self._views: dict[int, tuple[Data, View]] = {}
 
+    def format_of(self, value: object) -> Format | None:
+        """How an input is stored; None for other values."""
+        found = self.inputs.get(value.tensor) if isinstance(value, View) else None
+        return None if found is None else found.format
+
     def leave(self, problem: FuseloomError) -> None:
         """Leave an operation out, and say so."""
         self.left.append(problem)
-        self.notes.append(f"line {problem.line}: {problem.message}; it is left out")
 
     def name(self, wanted: str) -> str:
         """A name of the text language for a value, used by nothing else."""
@@ -232,7 +236,7 @@ class Builder:
             MappingProxyType(self._data(program, inputs)),
             MappingProxyType({n: i.argument for n in names if (i := inputs[n]).argument}),
             MappingProxyType(_resources(names, inputs)),
-            tuple(dict.fromkeys([*self.notes, *_notes(names, inputs)])),
+            tuple(dict.fromkeys([*self.notes, *_notes(names, inputs), *_left(self.left)])),
         )
 
     def _live(self, outputs: tuple[str, ...]) -> list[_Made]:
@@ -320,6 +324,15 @@ def _resources(names: Sequence[str], inputs: Mapping[str, _Input]) -> dict[str, 
 
 def _notes(names: Sequence[str], inputs: Mapping[str, _Input]) -> list[str]:
     return [f"{name}: {note}" for name in names for note in inputs[name].notes]
+
+
+def _left(problems: Sequence[FuseloomError]) -> list[str]:
+    """One note on all that is left out."""
+    if not problems:
+        return []
+    shown = [f"{problem.message} (line {problem.line})" for problem in problems[:3]]
+    more = f", and {len(problems) - 3} more" if len(problems) > 3 else ""
+    return [f"left out, as no result needs it: {'; '.join(shown)}{more}"]
 
 
 def _schedule(live: Sequence[_Made], program: Program) -> str:

@@ -186,6 +186,8 @@ def sub(a: Node, b: Node) -> Node:
     match a, b:
         case Num(x), Num(y):
             return Num(x - y)
+        case node, Num(0.0):
+            return node
         case node, Num(y):
             return shifted(node, -y)
         case Num(0.0), node:

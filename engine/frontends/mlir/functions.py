@@ -6,17 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+from engine.errors import ProgramError
 from engine.frontends.mlir.arithmetic import apply
 from engine.frontends.mlir.builder import Builder, unknown
 from engine.frontends.mlir.expressions import Node, Num, Unsupported, refuse_meaning
-from engine.frontends.mlir.moves import extract_slice, insert_slice, pad
-from engine.frontends.mlir.named import Computation, inputs_of, named
+from engine.frontends.mlir.moves import element_at, extract_slice, insert_slice, pad
+from engine.frontends.mlir.named import QUANTIZED, Computation, inputs_of, named, with_numbers
 from engine.frontends.mlir.regions import region_trees
 from engine.frontends.mlir.reshapes import concat, reshape
 from engine.frontends.mlir.structured import Structured
 from engine.frontends.mlir.syntax import (
-    Arithmetic, Call, Cast, Concat, Dim, Element, Empty, Foreign, Function, Linalg, New, Number,
-    Operation, Pad, Reshape, Return, Scalar, Slice, Type, Typed, Use,
+    AffineMap, Arithmetic, Call, Cast, Concat, Dim, Element, Empty, Foreign, Function, Linalg, New, Number,
+    Operation, Pad, Reshape, Return, Scalar, Slice, Trait, Type, Typed, Use,
 )  # fmt: skip
 from engine.frontends.mlir.syntax import Constant as ConstantSyntax
 from engine.frontends.mlir.values import (
@@ -302,6 +303,14 @@ class Body:
         )
 
     def _element(self, body: Element, place: Place) -> Value:
+        if body.places and isinstance(self.value(body.operand), View | Data):
+            try:
+                at = [self._number(use) for use in body.places]
+            except ProgramError:
+                at = []
+            if len(at) == body.type.rank and at:
+                view = self._view(Typed(body.operand, body.type))
+                return element_at(self.builder, view, at, place)
         if body.places:
             problem = refuse_meaning(
                 "one element of a tensor is taken out",
@@ -407,6 +416,8 @@ class Body:
             return [self._fill(ins, outs, types, place)]
         names = names[: len(outs)]
         captured: list[View] = []
+        if body.op in ("linalg.map", "linalg.reduce"):
+            body = replace(body, trait=_trait(body, place))
         if body.region is None:
             computation = self._named(body, ins, outs, place)
         else:
@@ -454,6 +465,8 @@ class Body:
             return found
         moved = body.list("permutation") or body.list("dimensions")
         found = named(body.op, rank, body.trait.maps, moved, place)
+        if found is not None and body.op == QUANTIZED:
+            found = self._quantized(found, ins, place)
         if found is None:
             raise refuse_meaning(
                 f"{body.op} needs dimensions of its output, each at most once",
@@ -461,6 +474,21 @@ class Body:
                 place,
             )
         return found
+
+    def _quantized(self, product: Computation, ins: list[Value], place: Place) -> Computation:
+        """A product of differences; of zero points that are numbers, those that are not 0 count."""
+        numbers = {k: x.value for k, x in enumerate(ins) if isinstance(x, Constant)}
+        for k in (0, 1):
+            x = ins[k]
+            fmt = x.format if isinstance(x, Data) else self.builder.format_of(x)
+            if numbers.get(k + 2) != 0.0 and fmt is not None and not fmt.all_dense:
+                raise refuse_meaning(
+                    "a zero point of an operand that is not dense",
+                    "the elements that are not stored are the zero point then, and the product is "
+                    "not sparse; convert the operand to a dense tensor",
+                    place,
+                )
+        return with_numbers(product, numbers)
 
     def _generic(
         self, body: Linalg, ins: list[Value], outs: list[Value], place: Place
@@ -484,6 +512,20 @@ class Body:
         assert body.region is not None
         trees, captured = region_trees(body.region, ins, outs, bool(reduced), self.value, maps, place)
         return Computation(dims, maps, reduced, trees, place), captured
+
+
+def _trait(body: Linalg, place: Place) -> Trait:
+    """The maps and iterators of a map or a reduction."""
+    gone = body.list("dimensions") or ()
+    rank = max(t.type.rank for t in (*body.ins, *body.outs))
+    dims = tuple(f"d{n}" for n in range(rank))
+    if not all(0 <= d < rank for d in gone):
+        raise refuse_meaning(f"a reduction over {list(gone)} of {rank} dimensions",
+                             "dimensions count from 0", place)  # fmt: skip
+    whole = AffineMap(dims, dims)
+    less = AffineMap(dims, tuple(x for n, x in enumerate(dims) if n not in gone))
+    kinds = tuple("reduction" if n in gone else "parallel" for n in range(rank))
+    return Trait((*(whole for _ in body.ins), *(less for _ in body.outs)), kinds, place)
 
 
 def filled(blank: Blank, name: str, place: Place) -> Data:

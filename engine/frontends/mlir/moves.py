@@ -58,6 +58,15 @@ def extract_slice(
     return View(access.tensor, axes, sizes, view.holes)
 
 
+def element_at(builder: Builder, view: View, at: Sequence[int], place: Place) -> View:
+    """One element of a tensor, at a known place."""
+    held = _order(view)
+    positions = [Sum((), at[p]) for p in held]
+    lengths = [view.sizes[p] for p in held]
+    access = read_at(builder, view.tensor, positions, lengths, {}, place)
+    return View(access.tensor, (), ())
+
+
 def insert_slice(
     builder: Builder,
     body: Slice,

@@ -230,10 +230,15 @@ class Operands:
             )
         return names[number]
 
-    def known(self, node: Node, target: str, mask: bool) -> Access:
-        """The constant that a tree of indices and numbers is; a mask has its zeros absent."""
-        numbers = sorted(places(node), key=lambda n: list(self.index.values()).index(self.index_of(n)))
-        indices = tuple(self.index_of(n) for n in numbers)
+    def known(self, node: Node, target: str, mask: bool, over: tuple[str, ...] = ()) -> Access:
+        """The constant that a tree of indices and numbers is; a mask has its zeros absent.
+
+        It has the indices ``over``, too.
+        """
+        wanted = {*over, *(self.index_of(n) for n in places(node))}
+        names = list(self.index.values())
+        numbers = [n for n, x in enumerate(names) if x in wanted]
+        indices = tuple(names[n] for n in numbers)
         by_index = {name: self.sizes[x] for x, name in self.index.items()}
         sizes = tuple(by_index[x] for x in indices)
 

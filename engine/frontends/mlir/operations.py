@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from engine.frontends.mlir.cursor import generic_form, integer, refuse
 from engine.frontends.mlir.named import NAMED
 from engine.frontends.mlir.scalars import ScalarReader
 from engine.frontends.mlir.syntax import (
-    Arithmetic, Body, Call, Cast, Concat, Constant, Dim, Element, Empty, Foreign, Linalg, New,
-    Operation, Pad, Reshape, Return, Slice, Trait, Typed, Use,
+    Argument, Arithmetic, Body, Call, Cast, Concat, Constant, Dim, Element, Empty, Foreign, Linalg, Line,
+    New, Operation, Pad, Region, Reshape, Return, Scalar, Slice, Trait, Type, Typed, Use,
 )  # fmt: skip
+from engine.frontends.mlir.tokens import Token
 from engine.frontends.mlir.windows import WINDOWS
 from engine.program.formats import suggestion
 from engine.program.syntax import Place
@@ -22,10 +25,11 @@ _NEW = ("sparse_tensor.new", "sparse_tensor.assemble", "sparse_tensor.pack")
 _EMPTY = ("tensor.empty", "bufferization.alloc_tensor")
 _SLICES = ("tensor.extract_slice", "tensor.insert_slice")
 _ELEMENTS = ("tensor.extract", "tensor.from_elements", "tensor.splat")
+_SHORT = ("linalg.map", "linalg.reduce")
 OPERATIONS = (
     "arith.constant", *_EMPTY, "tensor.concat", "sparse_tensor.concatenate",
     "tensor.reshape", "tensor.dim", "tensor.pad", *_SLICES, *_ELEMENTS, *_NEW,
-    "linalg.generic", *NAMED, *WINDOWS, *_RESHAPES, *_CASTS, "call", "func.call", "return", "func.return",
+    "linalg.generic", *_SHORT, *NAMED, *WINDOWS, *_RESHAPES, *_CASTS, "call", "func.call", "return", "func.return",
 )  # fmt: skip
 
 
@@ -46,7 +50,7 @@ class OperationReader(ScalarReader):
                 if token.kind == "string"
                 else refuse(
                     f"the operation {token.text} is outside the subset",
-                    suggestion(token.text, OPERATIONS),
+                    _way_out(token.text),
                     token.place,
                 )
             )
@@ -55,7 +59,7 @@ class OperationReader(ScalarReader):
 
     def _body(self, op: str, place: Place) -> Body | None:
         """What follows the name of an operation; None where the subset does not have it."""
-        if op == "linalg.generic" or op in NAMED or op in WINDOWS:
+        if op == "linalg.generic" or op in (*_SHORT, *NAMED, *WINDOWS):
             return self._linalg(op, place)
         if op in _RESHAPES:
             return self._grouped_reshape()
@@ -202,6 +206,7 @@ class OperationReader(ScalarReader):
         """Everything after the operation's name; attributes may stand before and after."""
         trait = Trait(None, None, place)
         self.lists = {}
+        short: Token | None = None
         ins: tuple[Typed, ...] = ()
         outs: tuple[Typed, ...] = ()
         while True:
@@ -212,6 +217,8 @@ class OperationReader(ScalarReader):
                     raise refuse(f"{name.text} is no trait", "a dictionary with indexing_maps",
                            name.place)  # fmt: skip
                 trait = _merged(trait, alias)
+            elif self.sees("{") and op in _SHORT and not ins:
+                short = self._short()
             elif self.sees("{") and not (op == "linalg.generic" and outs):
                 trait = _merged(trait, self.trait())
             elif self.take("ins"):
@@ -235,9 +242,48 @@ class OperationReader(ScalarReader):
         if not outs:
             raise self.unexpected("ins(...) or outs(...)")
         numbers = tuple(self.lists.items())
-        region = self.region() if op == "linalg.generic" else None
+        region: Region | None = None
+        if op == "linalg.generic":
+            region = self.region()
+        elif op in _SHORT:
+            region = self._applied(op, short, ins, outs)
         types = self._result_types() if self.take("->") else ()
         return Linalg(op, trait, ins, outs, region, types, numbers)
+
+    def _short(self) -> Token:
+        """``{ arith.addf }``: the operation that a map or a reduction applies."""
+        self.need("{")
+        name = self.kind("word", "an operation on numbers")
+        self.skip_dictionary()
+        self.need("}")
+        return name
+
+    def _applied(
+        self, op: str, short: Token | None, ins: tuple[Typed, ...], outs: tuple[Typed, ...]
+    ) -> Region:
+        """The region of a map or a reduction, with an argument for each input and output."""
+        place = self.place
+        count = len(ins) if op == "linalg.map" else len(ins) + len(outs)
+        if short is None:
+            self.need("(")
+            arguments = [self._argument() for _ in self.listed(")")]
+            found = self.region(arguments=tuple(arguments))
+        else:
+            types = [t.type for t in (*ins, *outs)][:count]
+            arguments = [
+                Argument(f"in{n}", Type(t.element, place=place), place)
+                for n, t in enumerate(types)
+            ]
+            uses = tuple(Use(a.name, 0, place) for a in arguments)
+            scalar = Scalar(short.text, uses, type=arguments[-1].type if arguments else None)
+            line = Line(("applied",), scalar, short.place)
+            found = Region(tuple(arguments), (line,), (Use("applied", 0, place),), place)
+        missing = [t.type for t in (*ins, *outs)][len(found.arguments) :]
+        more = [
+            Argument(f"out{n}.", Type(t.element, place=place), place)
+            for n, t in enumerate(missing)
+        ]
+        return replace(found, arguments=(*found.arguments, *more))
 
     def _numbers(self) -> tuple[int, ...]:
         self.need("[")
@@ -309,6 +355,20 @@ class OperationReader(ScalarReader):
             raise self.unexpected("the types of the operands")
         self.need("->")
         return Reshape(Typed(use, types[0]), None, self.type())
+
+
+def _way_out(op: str) -> str:
+    """What to do about an operation that the subset lacks."""
+    dialect = op.partition(".")[0]
+    return _WAYS.get(dialect) or suggestion(op, OPERATIONS)
+
+
+_BEFORE = "give the file as it is before it is lowered: linalg operations on tensors"
+_WAYS = {
+    **dict.fromkeys(("memref", "vector", "gpu", "affine", "llvm", "cf", "bufferization"), _BEFORE),
+    "scf": "programs have no loops: write a linalg operation on whole tensors, or one per step",
+    "complex": "programs compute real numbers: keep the parts in two tensors",
+}
 
 
 def _merged(first: Trait, second: Trait) -> Trait:

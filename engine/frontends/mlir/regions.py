@@ -28,6 +28,7 @@ from engine.frontends.mlir.values import (
     Blank,
     Constant,
     Data,
+    Extent,
     Ignored,
     Value,
     View,
@@ -179,6 +180,13 @@ class _RegionReader:
         if isinstance(value, View) and value.rank == 0:
             self.captured.append(value)
             return Arg(-len(self.captured))
+        if isinstance(value, Extent) and value.size.value is not None:
+            return _number(float(value.size.value), "index", use.place)
+        if isinstance(value, Extent):
+            return _Bad(
+                f"{use} is a size that is not known here", "write the size, or give shapes",
+                use.place,
+            )  # fmt: skip
         if isinstance(value, Ignored):
             return _Bad(f"{use} cannot be read: {value.reason}", value.hint, use.place)
         return _Bad(

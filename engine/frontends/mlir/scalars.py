@@ -87,12 +87,16 @@ class ScalarReader(Reader):
 
     # Regions.
 
-    def region(self, ending: str = "linalg.yield", depth: int = 0) -> Region:
+    def region(
+        self,
+        ending: str = "linalg.yield",
+        depth: int = 0,
+        arguments: tuple[Argument, ...] = (),
+    ) -> Region:
         """``{ ^bb0(...): ... }`` up to the operation that yields."""
         if depth > MAX_NESTING // 4:
             raise refuse("regions are nested too deep", "split the operation", self.place)
         start = self.need("{", "the region '{ ^bb0(...): ... }'")
-        arguments: tuple[Argument, ...] = ()
         if self.token.kind == "block":
             self.advance()
             if self.take("("):

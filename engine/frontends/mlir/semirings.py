@@ -124,7 +124,9 @@ def binary(
         if (united and all(same)) or (both == sub(a, b) and same[0] and _negates(right, b)):
             return both  # the operation of programs does the same
     parts: list[Node] = []
-    if both is not None:
+    if both is not None and overlap is not None:
+        if not covers(both, a) or not covers(both, b):
+            both = overlap(_at(a, b), _at(b, a))
         parts.append(_at(both, a, b))
     for mine, other, branch in ((a, b, left), (b, a, right)):
         if branch is None or everywhere(other):

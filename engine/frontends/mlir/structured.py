@@ -47,7 +47,7 @@ class Structured(Operands):
     ) -> None:
         super().__init__(builder, computation, operands, captured, names, types)
         self.done: dict[Node, Read] = {}
-        self.constants: dict[tuple[Node, bool], Read] = {}
+        self.constants: dict[tuple[Node, bool, tuple[str, ...]], Read] = {}
 
     def results(self) -> tuple[Value, ...]:
         trees = zip(self.computation.trees, range(len(self.names)), strict=True)
@@ -74,17 +74,21 @@ class Structured(Operands):
 
     # Trees.
 
-    def _emit(self, node: Node, target: str, mask: bool = False) -> Read:
+    def _emit(
+        self, node: Node, target: str, mask: bool = False, over: tuple[str, ...] = ()
+    ) -> Read:
         """A use of what a tree computes, over all its indices.
 
-        ``mask`` says that it is the factor of a product, where zeros may be absent.
+        ``mask`` says that it is the factor of a product, where zeros may be absent; a constant
+        that is no mask has all the indices ``over``, as it has elements everywhere.
         """
         if isinstance(node, Arg):
             return self.read(node.number)
         if is_known(node):
-            key = node, mask and is_mask(node)
+            mask = mask and is_mask(node)
+            key = node, mask, over
             if key not in self.constants:
-                self.constants[key] = Read(self.known(node, target, key[1]))
+                self.constants[key] = Read(self.known(node, target, mask, over))
             return self.constants[key]
         if node not in self.done:
             free = self.free(node)
@@ -103,8 +107,9 @@ class Structured(Operands):
             case Apply():
                 op, constant = node.op, node.constant
                 names = [f"{target}_{n + 1}" for n in range(len(node.operands))]
+                over = self.free(node) if op.unites else ()
                 operands = [
-                    self._emit(x, name, op is Op.MUL and len(names) > 1).access
+                    self._emit(x, name, op is Op.MUL and len(names) > 1, over).access
                     for x, name in zip(node.operands, names, strict=True)
                 ]
             case Index():
