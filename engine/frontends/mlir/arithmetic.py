@@ -105,7 +105,7 @@ def apply(
     elif op in _SAME:
         found = _same(op, operands[0], type_, source)
     elif op in _BITS:
-        found = _bits(op, *operands, type_)
+        found = _bits(op, operands[0], operands[1], type_)
     elif op in _WHOLE:
         found = _division(op, *operands)
     else:

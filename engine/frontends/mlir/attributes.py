@@ -216,7 +216,7 @@ class Reader(EncodingReader):
             return Type(token.text, place=token.place, foreign=why)
         raise refuse(
             f"{token} is no type of the subset",
-            f"numbers of this type are outside of it; elements are {', '.join((*FLOATS, *INTEGERS))}",
+            f"elements are {', '.join((*FLOATS, *INTEGERS))}",
             token.place,
         )
 

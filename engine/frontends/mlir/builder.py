@@ -203,8 +203,8 @@ class Builder:
         # Arguments first: constants may be printed anywhere.
         names = sorted(inputs, key=lambda n: inputs[n].argument is None)
         self._given(shapes, inputs)
-        for made, check in self.checks:
-            if made in inputs:
+        for wanted, check in self.checks:
+            if wanted in inputs:
                 check()
         places: dict[tuple[str | int, ...], Place] = {}
         tensors = [

@@ -231,9 +231,7 @@ class EncodingReader(MapReader):
     ) -> Format:
         at = order or [_Level((n,), True, LevelFormat.DENSE) for n in range(len(levels))]
         if len(at) != len(levels):
-            raise refuse(
-                f"{len(levels)} level formats for {len(at)} levels", "one for each", place
-            )
+            raise refuse(f"{len(levels)} level formats for {len(at)} levels", "one for each", place)
         if not all(level.whole for level in at):
             self._note("blocks")
         made = [_Level(a.dims, a.whole, lv) for a, lv in zip(at, levels, strict=True)]

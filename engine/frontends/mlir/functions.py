@@ -1,4 +1,4 @@
-"""One function: its values and operations."""
+"""One function: its operations, one after another."""
 
 from __future__ import annotations
 
@@ -10,24 +10,45 @@ from engine.errors import ProgramError
 from engine.frontends.mlir.arithmetic import apply
 from engine.frontends.mlir.builder import Builder, unknown
 from engine.frontends.mlir.expressions import Node, Num, Unsupported, refuse_meaning
+from engine.frontends.mlir.linalg import LinalgScope
 from engine.frontends.mlir.moves import element_at, extract_slice, insert_slice, pad
-from engine.frontends.mlir.named import QUANTIZED, Computation, inputs_of, named, with_numbers
-from engine.frontends.mlir.regions import region_trees
 from engine.frontends.mlir.reshapes import concat, reshape
-from engine.frontends.mlir.structured import Structured
 from engine.frontends.mlir.syntax import (
-    AffineMap, Arithmetic, Call, Cast, Concat, Dim, Element, Empty, Foreign, Function, Linalg, New, Number,
-    Operation, Pad, Reshape, Return, Scalar, Slice, Trait, Type, Typed, Use,
+    Arithmetic,
+    Call,
+    Cast,
+    Concat,
+    Dim,
+    Element,
+    Empty,
+    Foreign,
+    Function,
+    Linalg,
+    New,
+    Number,
+    Operation,
+    Pad,
+    Reshape,
+    Return,
+    Scalar,
+    Slice,
+    Type,
+    Typed,
 )  # fmt: skip
 from engine.frontends.mlir.syntax import Constant as ConstantSyntax
 from engine.frontends.mlir.values import (
-    Blank, Constant, Data, Extent, Ignored, Size, Value, View, number, stated,
+    Blank,
+    Constant,
+    Data,
+    Extent,
+    Ignored,
+    Size,
+    Value,
+    View,
+    number,
+    stated,
 )  # fmt: skip
-from engine.frontends.mlir.windows import WINDOWS, window
 from engine.program.syntax import Place
-
-
-FOREIGN = "give the file as it is on tensors of floats and integers, before other passes"
 
 
 class Caller(Protocol):
@@ -51,15 +72,14 @@ class Returned:
     name: str
 
 
-class Body:
+class Body(LinalgScope):
     """One function under one set of arguments."""
 
     def __init__(self, caller: Caller, function: Function, stack: tuple[str, ...]) -> None:
+        super().__init__(caller.builder)
         self.caller = caller
-        self.builder = caller.builder
         self.function = function
         self.stack = stack
-        self.values: dict[tuple[str, int], Value] = {}
 
     def run(self) -> list[Returned]:
         operations = self.function.operations or ()
@@ -73,44 +93,6 @@ class Body:
                 ]
             self._operation(operation)
         return []
-
-    # Values.
-
-    def define(self, name: str, number: int, value: Value, place: Place) -> None:
-        if (name, number) in self.values:
-            raise refuse_meaning(f"%{name} is defined twice", "give each value its own name", place)
-        self.values[name, number] = value
-
-    def value(self, use: Use) -> Value:
-        found = self.values.get((use.name, use.number))
-        if found is None:
-            raise unknown(str(use), use.name, [name for name, _ in self.values], use.place)
-        return found
-
-    def typed(self, typed: Typed) -> Value:
-        """A value that the text gives a type, which must have its sizes."""
-        value = self.value(typed.use)
-        if typed.type.foreign and not isinstance(value, Ignored):
-            value = Ignored(typed.type.foreign)
-        self._agree(value, typed.type, str(typed.use))
-        return value
-
-    def _agree(self, value: Value, type_: Type, what: str) -> None:
-        if not isinstance(value, View | Data | Blank):
-            return
-        if len(value.sizes) != type_.rank:
-            raise refuse_meaning(
-                f"{what} has {len(value.sizes)} dimensions, its type {type_.rank}",
-                "a use repeats the type of the value",
-                type_.place,
-            )
-        for axis, (size, other) in enumerate(zip(value.sizes, stated(type_), strict=True)):
-            if not size.equate(other):
-                raise refuse_meaning(
-                    f"dimension {axis} of {what} is {size.value}, its type says {other.value}",
-                    "a use repeats the type of the value",
-                    type_.place,
-                )
 
     # Operations.
 
@@ -141,12 +123,12 @@ class Body:
             case Empty() as body:
                 return [self._empty(body, place)]
             case Linalg() as body:
-                return self._linalg(body, names, place)
+                return self.linalg(body, names, place)
             case Concat() as body:
-                values = [self._view(t) for t in body.operands]
+                values = [self.view(t) for t in body.operands]
                 return [concat(self.builder, body, values, names[0], place)]
             case Reshape() as body:
-                view = self._view(body.operand)
+                view = self.view(body.operand)
                 return [reshape(self.builder, body, view, names[0], place)]
             case Cast() as body:
                 return [self._cast(body)]
@@ -168,24 +150,6 @@ class Body:
             case Call() as body:
                 return self._call(body, place)
         raise AssertionError(operation.body)
-
-    def _view(self, typed: Typed) -> View:
-        value = self.typed(typed)
-        if isinstance(value, Data):
-            return self.builder.constant(value)
-        if isinstance(value, Blank) and value.fill is not None:
-            return self.builder.constant(filled(value, typed.use.name, typed.use.place))
-        if isinstance(value, Ignored):
-            if value.problem is not None:
-                raise value.problem
-            raise refuse_meaning(
-                f"{typed.use} cannot be read: {value.reason}", value.hint, typed.use.place
-            )
-        if not isinstance(value, View):
-            raise refuse_meaning(
-                f"{typed.use} cannot be read: it has no elements", "leave it out", typed.use.place
-            )
-        return value
 
     def _constant(self, body: ConstantSyntax, name: str, place: Place) -> Value:
         if body.type.shape is None:
@@ -249,33 +213,19 @@ class Body:
         if isinstance(value, Extent | Constant):
             raise refuse_meaning(f"{body.operand.use} is no tensor", "leave it out",
                            body.operand.use.place)  # fmt: skip
-        self._agree(value, body.type, str(body.operand.use))
+        self.agree(value, body.type, str(body.operand.use))
         if isinstance(value, Data | Blank):
             return replace(value, format=body.type.format)
         return value
 
-    def _number(self, given: int | Use) -> int:
-        """A place that the text says as a number, or as a value that is one."""
-        if isinstance(given, int):
-            return given
-        value = self.value(given)
-        if isinstance(value, Constant) and value.value == int(value.value):
-            return int(value.value)
-        if isinstance(value, Extent) and value.size.value is not None:
-            return value.size.value
-        raise refuse_meaning(
-            f"{given} is not known here", "write the number; programs read at known places",
-            given.place,
-        )  # fmt: skip
-
     def _slice(self, body: Slice, name: str, place: Place) -> View:
-        view = self._view(body.operand)
+        view = self.view(body.operand)
         if body.into is None:
-            return extract_slice(self.builder, body, view, self._number, name, place)
+            return extract_slice(self.builder, body, view, self.number, name, place)
         into = self.typed(body.into)
         if not isinstance(into, Blank):
-            into = self._view(body.into)
-        return insert_slice(self.builder, body, view, into, self._number, name, place)
+            into = self.view(body.into)
+        return insert_slice(self.builder, body, view, into, self.number, name, place)
 
     def _pad(self, body: Pad, name: str, place: Place) -> View:
         value: Value | None = None
@@ -289,8 +239,8 @@ class Body:
             raise refuse_meaning(
                 "a pad with something else than a number", "yield a constant", body.value.place
             )
-        view = self._view(body.operand)
-        return pad(self.builder, body, view, value.value, self._number, name, place)
+        view = self.view(body.operand)
+        return pad(self.builder, body, view, value.value, self.number, name, place)
 
     def _new(self, body: New, name: str, place: Place) -> Value:
         """A tensor that somebody else makes: an input."""
@@ -305,11 +255,11 @@ class Body:
     def _element(self, body: Element, place: Place) -> Value:
         if body.places and isinstance(self.value(body.operand), View | Data):
             try:
-                at = [self._number(use) for use in body.places]
+                at = [self.number(use) for use in body.places]
             except ProgramError:
                 at = []
             if len(at) == body.type.rank and at:
-                view = self._view(Typed(body.operand, body.type))
+                view = self.view(Typed(body.operand, body.type))
                 return element_at(self.builder, view, at, place)
         if body.places:
             problem = refuse_meaning(
@@ -382,163 +332,8 @@ class Body:
                 place,
             )
         for use, value, argument in zip(body.operands, values, function.arguments, strict=True):
-            self._agree(value, argument.type, str(use))
+            self.agree(value, argument.type, str(use))
         returned = [found.value for found in self.caller.call(function, values, self.stack)]
         for value, type_ in zip(returned, body.types, strict=False):
-            self._agree(value, type_, f"the result of @{body.callee}")
+            self.agree(value, type_, f"the result of @{body.callee}")
         return returned
-
-    # Structured operations.
-
-    def _linalg(self, body: Linalg, names: list[str], place: Place) -> Sequence[Value]:
-        ins = [self.typed(t) for t in body.ins]
-        outs = [self.typed(t) for t in body.outs]
-        for value, typed in zip((*ins, *outs), (*body.ins, *body.outs), strict=True):
-            if isinstance(value, Ignored) and typed.type.foreign:
-                problem = refuse_meaning(
-                    f"{typed.use} is outside the subset: {typed.type.foreign}", FOREIGN,
-                    typed.type.place,
-                )  # fmt: skip
-                self.builder.leave(problem)
-                return [Ignored(problem.message, problem)] * (len(outs) if body.types else 0)
-        types = [t.type for t in body.outs]
-        if body.types:
-            if len(body.types) != len(outs):
-                raise refuse_meaning(
-                    f"{len(outs)} outputs but {len(body.types)} result types",
-                    "one type per output",
-                    place,
-                )
-            types = list(body.types)
-            for value, type_, out in zip(outs, types, body.outs, strict=True):
-                self._agree(value, type_, str(out.use))
-        if body.op == "linalg.fill":
-            return [self._fill(ins, outs, types, place)]
-        names = names[: len(outs)]
-        captured: list[View] = []
-        if body.op in ("linalg.map", "linalg.reduce"):
-            body = replace(body, trait=_trait(body, place))
-        if body.region is None:
-            computation = self._named(body, ins, outs, place)
-        else:
-            computation, captured = self._generic(body, ins, outs, place)
-        if len(names) < len(outs):
-            names = [f"{names[0]}_{k}" if k else names[0] for k in range(len(outs))]
-        operands: list[Value] = [*_filled_inputs(ins, body.ins), *outs]
-        return Structured(self.builder, computation, operands, captured, names, types).results()
-
-    def _fill(self, ins: list[Value], outs: list[Value], types: list[Type], place: Place) -> Blank:
-        fill = ins[0] if len(ins) == 1 else None
-        if isinstance(fill, Data) and fill.rank == 0 and fill.splat is not None:
-            fill = Constant(fill.splat)
-        if not isinstance(fill, Constant) or len(outs) != 1:
-            raise refuse_meaning(
-                "linalg.fill takes one constant and one output",
-                "linalg.fill ins(%cst : f32) outs(%0 : tensor<...>)",
-                place,
-            )
-        sizes = outs[0].sizes if isinstance(outs[0], View | Data | Blank) else ()
-        return Blank(sizes, types[0].format, fill.value)
-
-    def _named(
-        self, body: Linalg, ins: list[Value], outs: list[Value], place: Place
-    ) -> Computation:
-        count = 2 if body.op in WINDOWS else inputs_of(body.op)
-        if len(ins) != count or len(outs) != 1:
-            raise refuse_meaning(
-                f"{body.op} takes {count} inputs and one output, "
-                f"not {len(ins)} and {len(outs)}",
-                "see docs/mlir.md",
-                place,
-            )
-        if body.trait.maps is not None and len(body.trait.maps) != len(ins) + 1:
-            raise refuse_meaning("one map per input and output", "three maps for a product", place)
-        rank = body.outs[0].type.rank
-        if body.op in WINDOWS:
-            found = window(body.op, body.list("strides"), body.list("dilations"), place)
-            if found is None:
-                raise refuse_meaning(
-                    "strides and dilations are positive, one per dimension of the window",
-                    "e.g. strides = dense<[2, 1]> : vector<2xi64>",
-                    place,
-                )
-            return found
-        moved = body.list("permutation") or body.list("dimensions")
-        found = named(body.op, rank, body.trait.maps, moved, place)
-        if found is not None and body.op == QUANTIZED:
-            found = self._quantized(found, ins, place)
-        if found is None:
-            raise refuse_meaning(
-                f"{body.op} needs dimensions of its output, each at most once",
-                "permutation = [1, 0] or dimensions = [1]",
-                place,
-            )
-        return found
-
-    def _quantized(self, product: Computation, ins: list[Value], place: Place) -> Computation:
-        """A product of differences; of zero points that are numbers, those that are not 0 count."""
-        numbers = {k: x.value for k, x in enumerate(ins) if isinstance(x, Constant)}
-        for k in (0, 1):
-            x = ins[k]
-            fmt = x.format if isinstance(x, Data) else self.builder.format_of(x)
-            if numbers.get(k + 2) != 0.0 and fmt is not None and not fmt.all_dense:
-                raise refuse_meaning(
-                    "a zero point of an operand that is not dense",
-                    "the elements that are not stored are the zero point then, and the product is "
-                    "not sparse; convert the operand to a dense tensor",
-                    place,
-                )
-        return with_numbers(product, numbers)
-
-    def _generic(
-        self, body: Linalg, ins: list[Value], outs: list[Value], place: Place
-    ) -> tuple[Computation, list[View]]:
-        maps, iterators = body.trait.maps, body.trait.iterators
-        if not maps or iterators is None:
-            raise refuse_meaning(
-                "linalg.generic needs indexing_maps and iterator_types",
-                "{indexing_maps = [...], iterator_types = [...]}",
-                place,
-            )
-        dims = maps[0].dims
-        if len(iterators) != len(dims):
-            raise refuse_meaning(
-                f"{len(iterators)} iterator types for maps of {len(dims)} dimensions",
-                "one iterator type per dimension",
-                place,
-            )
-        reduced = frozenset(x for x, kind in zip(dims, iterators, strict=True)
-                            if kind == "reduction")  # fmt: skip
-        assert body.region is not None
-        trees, captured = region_trees(body.region, ins, outs, bool(reduced), self.value, maps, place)
-        return Computation(dims, maps, reduced, trees, place), captured
-
-
-def _trait(body: Linalg, place: Place) -> Trait:
-    """The maps and iterators of a map or a reduction."""
-    gone = body.list("dimensions") or ()
-    rank = max(t.type.rank for t in (*body.ins, *body.outs))
-    dims = tuple(f"d{n}" for n in range(rank))
-    if not all(0 <= d < rank for d in gone):
-        raise refuse_meaning(f"a reduction over {list(gone)} of {rank} dimensions",
-                             "dimensions count from 0", place)  # fmt: skip
-    whole = AffineMap(dims, dims)
-    less = AffineMap(dims, tuple(x for n, x in enumerate(dims) if n not in gone))
-    kinds = tuple("reduction" if n in gone else "parallel" for n in range(rank))
-    return Trait((*(whole for _ in body.ins), *(less for _ in body.outs)), kinds, place)
-
-
-def filled(blank: Blank, name: str, place: Place) -> Data:
-    """A filled tensor as the constant it is."""
-    literal = Number(repr(blank.fill), place)
-    axes = tuple(range(blank.rank))
-    return Data(name, literal, "f64", blank.sizes, axes, blank.format, place)
-
-
-def _filled_inputs(ins: Sequence[Value], typed: Sequence[Typed]) -> list[Value]:
-    return [
-        filled(value, t.use.name, t.use.place)
-        if isinstance(value, Blank) and value.fill is not None
-        else value
-        for value, t in zip(ins, typed, strict=True)
-    ]

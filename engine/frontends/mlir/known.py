@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.frontends.mlir.choices import BOOLEAN, DIFFERS, GREATER, NOT, SELECT, kind
-from engine.frontends.mlir.expressions import Apply, Arg, Index, Node, Num, Raw, Unsupported
+from engine.frontends.mlir.expressions import Apply, Index, Node, Num, Raw, Unsupported
 from engine.frontends.mlir.semirings import FULL
 from engine.program.types import Op
 
@@ -17,6 +17,11 @@ Array = npt.NDArray[np.float64]
 
 def _quotient(a: Array, b: Array) -> Array:
     found: Array = np.trunc(a / b)
+    return found
+
+
+def _chosen(condition: Array, yes: Array, no: Array) -> Array:
+    found: Array = np.where(condition != 0, yes, no)
     return found
 
 
@@ -34,7 +39,7 @@ _RAW: Mapping[str, Callable[..., Array]] = {
     "max": np.maximum, "min": np.minimum,
     GREATER: lambda a, b: np.where(a > b, 1.0, 0.0),
     DIFFERS: lambda a, b: np.where(a != b, 1.0, 0.0),
-    NOT: lambda c: 1.0 - c, SELECT: lambda c, a, b: np.where(c != 0, a, b),
+    NOT: lambda c: 1.0 - c, SELECT: _chosen,
     "and": np.multiply, "or": np.maximum, "xor": lambda a, b: np.abs(a - b),
     "divide": _quotient, "floordiv": lambda a, b: np.floor(a / b),
     "ceildiv": lambda a, b: np.ceil(a / b), "remainder": lambda a, b: a - b * _quotient(a, b),
@@ -77,8 +82,7 @@ def evaluate(node: Node, indices: Mapping[int, Array]) -> Array:
             raise Unsupported(f"{op.value} of an index", "compute it of a tensor")
         case Raw(operands=operands) if kind(node) in _RAW:
             return _RAW[kind(node)](*(evaluate(x, indices) for x in operands))
-    assert not isinstance(node, Arg)
-    name = node.name if isinstance(node, Raw) else "this"
+    name = node.name if isinstance(node, Raw) else "an operand"
     raise Unsupported(f"{name} of an index", "compute it of a tensor")
 
 

@@ -52,9 +52,7 @@ def extract_slice(
     lengths = [view.sizes[p] for p in held]
     by_index = {index[p]: sizes[q] for q, p in enumerate(kept)}
     access = read_at(builder, view.tensor, positions, lengths, by_index, place)
-    axes = tuple(
-        access.indices.index(index[p]) if view.axes[p] is not None else None for p in kept
-    )
+    axes = tuple(access.indices.index(index[p]) if view.axes[p] is not None else None for p in kept)
     return View(access.tensor, axes, sizes, view.holes)
 
 
@@ -150,9 +148,7 @@ def pad(
                 place,
             )
         parts.append((low[p], 1, size))
-    targets = [
-        None if low[p] == high[p] == 0 else (low[p], 1, sizes[p]) for p in range(rank)
-    ]
+    targets = [None if low[p] == high[p] == 0 else (low[p], 1, sizes[p]) for p in range(rank)]
     held = _order(view)
     inner = name if value == 0.0 else f"{name}_inner"
     moved, _ = moved_to(
@@ -189,9 +185,7 @@ def _outside(
 
     def compute(shape: tuple[int, ...]) -> Array:
         found = np.full(shape, value)
-        inside = [
-            np.arange(offset, offset + step * count, step) for offset, step, count in parts
-        ]
+        inside = [np.arange(offset, offset + step * count, step) for offset, step, count in parts]
         found[np.ix_(*inside)] = 0.0
         return found
 
@@ -216,10 +210,7 @@ def _real(view: View, place: Place) -> None:
 
 def _axes(dropped: Sequence[int], rank: int) -> list[int | None]:
     """Per dimension the one of the tensor that lacks some."""
-    found: list[int | None] = []
-    for p in range(rank):
-        found.append(None if p in dropped else p - sum(d < p for d in dropped))
-    return found
+    return [None if p in dropped else p - sum(d < p for d in dropped) for p in range(rank)]
 
 
 def _parts(
@@ -267,4 +258,3 @@ def _dropped(counts: Sequence[int], type_: Type, place: Place) -> list[int]:
             place,
         )  # fmt: skip
     return found
-

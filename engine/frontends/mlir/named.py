@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from engine.frontends.mlir.arithmetic import apply
 from engine.frontends.mlir.expressions import Apply, Arg, Node, Num, add, mul, sub
-from engine.frontends.mlir.values import Ignored
 from engine.frontends.mlir.syntax import AffineMap
+from engine.frontends.mlir.values import Ignored
 from engine.program.syntax import Place
 from engine.program.types import Op
 
@@ -136,7 +136,10 @@ def _contraction(op: str, maps: tuple[AffineMap, ...] | None, place: Place) -> C
         given = (given[0], given[1], point, point, given[2])
         product = apply(
             "arith.mulf",
-            (apply("arith.subf", (Arg(0), Arg(2)), None), apply("arith.subf", (Arg(1), Arg(3)), None)),
+            (
+                apply("arith.subf", (Arg(0), Arg(2)), None),
+                apply("arith.subf", (Arg(1), Arg(3)), None),
+            ),
             None,
         )
         tree = apply("arith.addf", (Arg(4), product), None)

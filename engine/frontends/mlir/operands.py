@@ -190,9 +190,7 @@ class Operands:
                 return self.builder.constant(data)
             case Ignored():
                 raise self.refuse(f"operand {number} cannot be read: {value.reason}", value.hint)
-        raise self.refuse(
-            f"operand {number} is no tensor", "use the number itself in the region"
-        )
+        raise self.refuse(f"operand {number} is no tensor", "use the number itself in the region")
 
     def _squeezed(self, view: View, zeros: Sequence[int]) -> View:
         """The tensor without dimensions of size 1 that a map reads at the constant 0."""

@@ -8,8 +8,31 @@ from engine.frontends.mlir.cursor import generic_form, integer, refuse
 from engine.frontends.mlir.named import NAMED
 from engine.frontends.mlir.scalars import ScalarReader
 from engine.frontends.mlir.syntax import (
-    Argument, Arithmetic, Body, Call, Cast, Concat, Constant, Dim, Element, Empty, Foreign, Linalg, Line,
-    New, Operation, Pad, Region, Reshape, Return, Scalar, Slice, Trait, Type, Typed, Use,
+    Argument,
+    Arithmetic,
+    Body,
+    Call,
+    Cast,
+    Concat,
+    Constant,
+    Dim,
+    Element,
+    Empty,
+    Foreign,
+    Linalg,
+    Line,
+    New,
+    Operation,
+    Pad,
+    Region,
+    Reshape,
+    Return,
+    Scalar,
+    Slice,
+    Trait,
+    Type,
+    Typed,
+    Use,
 )  # fmt: skip
 from engine.frontends.mlir.tokens import Token
 from engine.frontends.mlir.windows import WINDOWS
@@ -29,7 +52,8 @@ _SHORT = ("linalg.map", "linalg.reduce")
 OPERATIONS = (
     "arith.constant", *_EMPTY, "tensor.concat", "sparse_tensor.concatenate",
     "tensor.reshape", "tensor.dim", "tensor.pad", *_SLICES, *_ELEMENTS, *_NEW,
-    "linalg.generic", *_SHORT, *NAMED, *WINDOWS, *_RESHAPES, *_CASTS, "call", "func.call", "return", "func.return",
+    "linalg.generic", *_SHORT, *NAMED, *WINDOWS, *_RESHAPES, *_CASTS,
+    "call", "func.call", "return", "func.return",
 )  # fmt: skip
 
 
@@ -271,8 +295,7 @@ class OperationReader(ScalarReader):
         else:
             types = [t.type for t in (*ins, *outs)][:count]
             arguments = [
-                Argument(f"in{n}", Type(t.element, place=place), place)
-                for n, t in enumerate(types)
+                Argument(f"in{n}", Type(t.element, place=place), place) for n, t in enumerate(types)
             ]
             uses = tuple(Use(a.name, 0, place) for a in arguments)
             scalar = Scalar(short.text, uses, type=arguments[-1].type if arguments else None)
@@ -280,8 +303,7 @@ class OperationReader(ScalarReader):
             found = Region(tuple(arguments), (line,), (Use("applied", 0, place),), place)
         missing = [t.type for t in (*ins, *outs)][len(found.arguments) :]
         more = [
-            Argument(f"out{n}.", Type(t.element, place=place), place)
-            for n, t in enumerate(missing)
+            Argument(f"out{n}.", Type(t.element, place=place), place) for n, t in enumerate(missing)
         ]
         return replace(found, arguments=(*found.arguments, *more))
 

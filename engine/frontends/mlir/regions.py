@@ -35,8 +35,8 @@ from engine.frontends.mlir.values import (
     inexact,
     number,
 )
-from engine.program.types import Op
 from engine.program.syntax import Place
+from engine.program.types import Op
 
 
 @dataclass(frozen=True)
@@ -211,9 +211,7 @@ class _RegionReader:
         if scalar.op == "arith.constant":
             return self._constant(line)
         if scalar.type is not None and scalar.type.foreign:
-            return _Bad(
-                scalar.type.foreign, "elements are floats and integers", scalar.type.place
-            )
+            return _Bad(scalar.type.foreign, "elements are floats and integers", scalar.type.place)
         operands = [self.node(use) for use in scalar.operands]
         if scalar.op == "sparse_tensor.reduce":  # may start at any number
             operands = [
@@ -329,9 +327,9 @@ class _RegionReader:
             return found
         if isinstance(found, Raw) and found.name in ("max", "or") and is_least(value, element):
             return found
-        if isinstance(found, Raw) and found.name in ("min", "and"):
-            if is_least(None if value is None else -value, element):
-                return found
+        least = is_least(None if value is None else -value, element)
+        if isinstance(found, Raw) and found.name in ("min", "and") and least:
+            return found
         raise Unsupported(
             "this reduction is no sum from 0, and no maximum or minimum from an infinity",
             "yield arith.addf, maximumf or minimumf of both, or an arith.select that chooses the "

@@ -9,6 +9,7 @@ from dataclasses import replace
 from engine.errors import ProgramError
 from engine.frontends.mlir.builder import Builder
 from engine.frontends.mlir.choices import lowered
+from engine.frontends.mlir.exactness import absent_is_zero
 from engine.frontends.mlir.expressions import (
     CAST,
     Apply,
@@ -51,9 +52,21 @@ class Structured(Operands):
 
     def results(self) -> tuple[Value, ...]:
         trees = zip(self.computation.trees, range(len(self.names)), strict=True)
+        self._note_stored()
         return tuple(
             tree if isinstance(tree, Ignored) else self._lazily(tree, n) for tree, n in trees
         )
+
+    def _note_stored(self) -> None:
+        """Say where an operation means something else than over dense tensors."""
+        formats = [self.builder.format_of(x) for x in self.operands[: self.inputs]]
+        sparse = any(fmt is not None and not fmt.all_dense for fmt in formats)
+        for tree in self.computation.trees:
+            if sparse and not isinstance(tree, Ignored) and not absent_is_zero(tree):
+                self.builder.notes.append(
+                    f"line {self.place[0]}: the operation acts on the elements that are stored; "
+                    "over dense tensors it would give other elements than 0 elsewhere"
+                )
 
     def _lazily(self, tree: Node, n: int) -> Value:
         """A result; what is wrong with one of whole numbers counts where it is needed."""
@@ -64,12 +77,8 @@ class Structured(Operands):
                 raise
             return Ignored(problem.message, problem)
         if isinstance(found, View) and self.types[n].format is None and not self.whole:
-            holes = any(
-                isinstance(self.operands[k], View) and self.operands[k].holes
-                for k in arguments(tree)
-                if k >= 0
-            )
-            return replace(found, holes=holes)
+            read = [self.operands[k] for k in arguments(tree) if k >= 0]
+            return replace(found, holes=any(isinstance(x, View) and x.holes for x in read))
         return found
 
     # Trees.
@@ -292,7 +301,9 @@ class Structured(Operands):
         if also is not None:
             both = tuple(self.index[x] for x in out if x is not None)
             if least:
-                also = self._statement(Op.SCALE, [also], f"{target}_start", also.indices, None, -1.0)
+                also = self._statement(
+                    Op.SCALE, [also], f"{target}_start", also.indices, None, -1.0
+                )
             kept = tuple(x for x in both if x in (*made.indices, *also.indices))
             typed = self._typed(type_, out, kept)
             joined = Op.ADD if op is Op.SUM else Op.MAXIMUM

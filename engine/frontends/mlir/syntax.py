@@ -12,7 +12,7 @@ from engine.program.syntax import Place
 
 FLOATS = ("f32", "f64", "f16", "bf16")
 INTEGERS = ("i64", "index", "i32", "i16", "i8", "i1")
-"""Integers by the names that messages list; ``si8``, ``ui32``, ``i4`` and the like are read, too."""
+"""Integers that messages list; ``si8``, ``ui32``, ``i4`` and the like are read, too."""
 _INTEGER = re.compile(r"index|[su]?i[1-9]\d?")
 _NOWHERE: Place = (1, 1)
 WHERE = "fuseloom.where"

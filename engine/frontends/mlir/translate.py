@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from engine.errors import FuseloomError
 from engine.frontends.mlir.builder import Builder, unknown
 from engine.frontends.mlir.expressions import refuse_meaning
-from engine.frontends.mlir.functions import FOREIGN, Body, Returned, filled
+from engine.frontends.mlir.functions import Body, Returned
 from engine.frontends.mlir.imported import ImportedMlir
 from engine.frontends.mlir.parser import parse_file
+from engine.frontends.mlir.scopes import FOREIGN, filled
 from engine.frontends.mlir.syntax import (
     Call,
     File,
@@ -63,7 +64,8 @@ def from_mlir(
     ParseError
         The text does not follow the grammar of the subset.
     ProgramError
-        The text has no meaning as a program, or no such function.  Both errors carry line, column and hint.
+        The text has no meaning as a program, or no such function.
+        Both errors carry line, column and hint.
 
     Examples
     --------
@@ -248,7 +250,9 @@ class _Translator:
             )
             return made.tensor
         sizes = tuple(view.sizes[p] for p in gone)
-        ones = Data("ones", Number("1.0", place), "f64", sizes, tuple(range(len(gone))), None, place)
+        ones = Data(
+            "ones", Number("1.0", place), "f64", sizes, tuple(range(len(gone))), None, place
+        )
         other = Access(builder.constant(ones).tensor, tuple(out[p] for p in gone))
         made = builder.assign(
             f"{returned.name}_out", Op.MUL, [read, other], out, view.sizes, place, format=fmt
