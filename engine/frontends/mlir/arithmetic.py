@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 
+import numpy as np
+
 from engine.frontends.mlir.choices import combined, compared, is_condition, selected
 from engine.frontends.mlir.expressions import (
     Node,
@@ -22,6 +24,7 @@ from engine.frontends.mlir.expressions import (
     smallest,
     sub,
 )
+from engine.frontends.mlir.known import evaluate
 from engine.frontends.mlir.syntax import Type
 from engine.program.limits import MAX_NESTING
 from engine.program.types import Op
@@ -110,6 +113,9 @@ def apply(
         found = _division(op, *operands)
     else:
         found = _other(op, operands, predicate)
+    if all(isinstance(x, Num) for x in operands) and not isinstance(found, Num):
+        with np.errstate(all="ignore"):
+            found = Num(float(evaluate(found, {})))
     return checked(found, operands)
 
 

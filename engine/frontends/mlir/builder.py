@@ -355,7 +355,7 @@ def _schedule(live: Sequence[_Made], program: Program) -> str:
         tensor = program.tensor(name)
         stored = [indices[mode] for mode in tensor.format.mode_order]
         written = name in program.outputs or readers - {m.region}
-        free = not written or tensor.format.all_dense
+        free = not written or tensor.format == Format.dense(tensor.rank)
         # A wish cannot change the order in which memory holds a result.
         if m.wish and (free or [x for x in m.wish if x in indices] == stored):
             lines.append(f"order {name}: {','.join(m.wish)}")

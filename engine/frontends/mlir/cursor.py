@@ -102,6 +102,8 @@ class Cursor:
 
     def skip_group(self) -> None:
         """Skip from an opening bracket to the one that closes it."""
+        if self.token.kind != "tensor" and not self.sees(*_OPEN):
+            raise self.unexpected("an opening bracket")
         opened = [self.advance()]
         while opened:
             token = self.token

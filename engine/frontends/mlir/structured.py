@@ -59,14 +59,26 @@ class Structured(Operands):
 
     def _note_stored(self) -> None:
         """Say where an operation means something else than over dense tensors."""
-        formats = [self.builder.format_of(x) for x in self.operands[: self.inputs]]
-        sparse = any(fmt is not None and not fmt.all_dense for fmt in formats)
         for tree in self.computation.trees:
-            if sparse and not isinstance(tree, Ignored) and not absent_is_zero(tree):
+            if self._sparse() and not isinstance(tree, Ignored) and not absent_is_zero(tree):
                 self.builder.notes.append(
                     f"line {self.place[0]}: the operation acts on the elements that are stored; "
                     "over dense tensors it would give other elements than 0 elsewhere"
                 )
+
+    def _note_broadcast(self, node: Apply, over: tuple[str, ...]) -> None:
+        """Say where a sum repeats an operand in the rows of another one only."""
+        known = [x for x in node.operands if not is_known(x)]
+        if self._sparse() and any(len(self.free(x)) < len(over) for x in known):
+            self.builder.notes.append(
+                f"line {self.place[0]}: a broadcast sum acts where the other operand has rows; "
+                'module attributes {fuseloom.broadcast_add = "dense"} make it act everywhere'
+            )
+
+    def _sparse(self) -> bool:
+        """Whether an input of the operation is one of the program that may lack elements."""
+        formats = [self.builder.format_of(x) for x in self.operands[: self.inputs]]
+        return any(fmt is not None and not fmt.all_dense for fmt in formats)
 
     def _lazily(self, tree: Node, n: int) -> Value:
         """A result; what is wrong with one of whole numbers counts where it is needed."""
@@ -117,6 +129,7 @@ class Structured(Operands):
                 op, constant = node.op, node.constant
                 names = [f"{target}_{n + 1}" for n in range(len(node.operands))]
                 over = self.free(node) if op.unites else ()
+                self._note_broadcast(node, over)
                 operands = [
                     self._emit(x, name, op is Op.MUL and len(names) > 1, over).access
                     for x, name in zip(node.operands, names, strict=True)

@@ -143,8 +143,8 @@ class Data:
             return None
         shape = tuple(size.value or 0 for size in self.literal_sizes)
         made = literal_array(self.literal, self.element, shape)
-        wrong = made[~exact(made)] if is_integer(self.element) else made[:0]
-        if wrong.size:
+        wrong = made.ravel()[~exact(made.ravel())]
+        if wrong.size and is_integer(self.element):
             raise refuse_meaning(
                 f"the constant has the element {wrong[0]:.0f}, which is not a number of float32",
                 "whole numbers are exact up to 2^24; scale the data",
