@@ -153,14 +153,14 @@ class EncodingReader(MapReader):
             self.advance()
         start, found, whole = self.token, [], True
         before = self.at
-        while not self.sees(":", ",", ")") and self.token.kind != "end":
+        depth = 0
+        while self.token.kind != "end" and (depth or not self.sees(":", ",", ")")):
             token = self.advance()
+            depth += {"(": 1, ")": -1}.get(token.text, 0)
             if token.kind == "word" and token.text in dims:
                 found.append(dims.index(token.text))
             elif token.text in DIVISIONS:
                 whole = False
-            elif token.text == "(":
-                continue
             elif token.kind == "word" and not re.fullmatch(r"s\d+", token.text):
                 raise refuse(
                     f"the map has no dimension {token.text}", f"it has: {', '.join(dims)}",

@@ -9,11 +9,15 @@ from typing import Protocol
 from engine.errors import ProgramError
 from engine.frontends.mlir.arithmetic import apply
 from engine.frontends.mlir.builder import Builder, unknown
-from engine.frontends.mlir.expressions import Node, Num, Unsupported, refuse_meaning
+from engine.frontends.mlir.choices import is_condition
+from engine.frontends.mlir.expressions import Arg, Node, Num, Unsupported, refuse_meaning
 from engine.frontends.mlir.linalg import LinalgScope
 from engine.frontends.mlir.moves import element_at, extract_slice, insert_slice, pad
+from engine.frontends.mlir.named import Computation
 from engine.frontends.mlir.reshapes import concat, reshape
+from engine.frontends.mlir.structured import Structured
 from engine.frontends.mlir.syntax import (
+    AffineMap,
     Arithmetic,
     Call,
     Cast,
@@ -141,7 +145,7 @@ class Body(LinalgScope):
             case Element() as body:
                 return [self._element(body, place)]
             case Arithmetic(scalar=scalar):
-                return [self._arithmetic(scalar, place)]
+                return [self._arithmetic(scalar, names[0], place)]
             case Foreign(problem=problem):
                 self.builder.leave(problem)
                 return [Ignored(problem.message, problem)] * len(names)
@@ -276,8 +280,8 @@ class Body(LinalgScope):
             return Constant(value.splat, value.element)
         return value
 
-    def _arithmetic(self, scalar: Scalar, place: Place) -> Value:
-        """Arithmetic of numbers outside of regions; of tensors it is refused where needed."""
+    def _arithmetic(self, scalar: Scalar, name: str, place: Place) -> Value:
+        """Arithmetic of numbers outside of regions."""
         known: list[Node] = []
         for use in scalar.operands:
             value = self.value(use)
@@ -293,12 +297,38 @@ class Body(LinalgScope):
                     return Constant(made.value, element)
         except Unsupported as problem:
             return Ignored(problem.message, refuse_meaning(problem.message, problem.hint, place))
-        problem_ = refuse_meaning(
-            f"{scalar.op} outside of a linalg operation",
-            "compute it in the region of a linalg.generic",
-            place,
-        )
-        return Ignored(problem_.message, problem_)
+        return self._of_elements(scalar, name, place)
+
+    def _of_elements(self, scalar: Scalar, name: str, place: Place) -> Value:
+        """Arithmetic of tensors without dimensions, e.g. of arguments that are numbers."""
+        nodes: list[Node] = []
+        read: list[Value] = []
+        for use in scalar.operands:
+            value = self.value(use)
+            if isinstance(value, Constant):
+                nodes.append(Num(value.value))
+            elif isinstance(value, View) and value.rank == 0:
+                nodes.append(Arg(len(read)))
+                read.append(value)
+            else:
+                problem = refuse_meaning(
+                    f"{scalar.op} outside of a linalg operation",
+                    "compute it in the region of a linalg.generic",
+                    place,
+                )
+                return Ignored(problem.message, problem)
+        try:
+            tree = apply(scalar.op, tuple(nodes), scalar.predicate, scalar.type, scalar.source)
+        except Unsupported as caught:
+            return Ignored(caught.message, refuse_meaning(caught.message, caught.hint, place))
+        if is_condition(tree):
+            return Ignored("it is a condition")
+        maps = (AffineMap((), ()),) * (len(read) + 1)
+        computation = Computation((), maps, frozenset(), (tree,), place)
+        type_ = scalar.type or Type("f32")
+        operands = [*read, Blank((), None)]
+        (found,) = Structured(self.builder, computation, operands, (), [name], [type_]).results()
+        return found
 
     def _dim(self, body: Dim, place: Place) -> Extent:
         value, axis = self.value(body.operand), self.value(body.number)

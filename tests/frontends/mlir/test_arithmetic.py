@@ -48,14 +48,16 @@ BODIES: dict[str, Any] = {
 def test_whole_numbers_and_indices(body: str) -> None:
     text = generic([(I32, MAP)], (I32, MAP), "pp", body, before="%k = arith.constant 3 : i32")
     given = from_mlir(text)
-    data = {name: A for name in given.arguments}
+    data = dict.fromkeys(given.arguments, A)
     np.testing.assert_array_equal(result(given, data), BODIES[body])
 
 
 def test_what_is_not_checked_is_told() -> None:
     given = from_mlir(generic([(I32, MAP)], (I32, MAP), "pp", "%y = arith.addi %a, %a : i32"))
     assert any("exact up to 2^24" in note for note in given.notes)
-    assert not from_mlir(generic([(F32, MAP)], (F32, MAP), "pp", "%y = arith.addf %a, %a : f32")).notes
+    assert not from_mlir(
+        generic([(F32, MAP)], (F32, MAP), "pp", "%y = arith.addf %a, %a : f32")
+    ).notes
 
 
 def test_a_triangle_is_a_product_with_a_mask() -> None:
@@ -82,7 +84,9 @@ def test_a_triangle_is_a_product_with_a_mask() -> None:
 )
 def test_refusals(body: str, message: str, hint: str) -> None:
     with pytest.raises(FuseloomError, match=message) as caught:
-        from_mlir(generic([(I32, MAP)], (I32, MAP), "pp", body, before="%k = arith.constant 3 : i32"))
+        from_mlir(
+            generic([(I32, MAP)], (I32, MAP), "pp", body, before="%k = arith.constant 3 : i32")
+        )
     assert caught.value.line
     assert hint.replace("\\", "") in (caught.value.hint or "")
 

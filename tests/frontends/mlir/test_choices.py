@@ -86,7 +86,9 @@ def test_choices(body: str) -> None:
 def test_strict_comparisons_of_sparse_tensors_are_those_of_dense_ones(word: str) -> None:
     sparse = f"tensor<3x4xf32, {CSR}>"
     body = f"%c = arith.cmpf {word}, %a, %b : f32\n%y = arith.select %c, %a, %b : f32"
-    text = generic([(sparse, MAP), (FLAT.format("f32"), MAP)], (FLAT.format("f32"), MAP), "pp", body)
+    text = generic(
+        [(sparse, MAP), (FLAT.format("f32"), MAP)], (FLAT.format("f32"), MAP), "pp", body
+    )
     holds = {"olt": A < B, "ogt": A > B, "one": A != B}[word]
     given = from_mlir(text)
     if word == "one":
@@ -117,7 +119,8 @@ def test_a_mask_of_bits_chooses_between_sparse_tensors() -> None:
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        ("%c = arith.cmpf ord, %a, %b : f32\n%y = arith.select %c, %a, %b : f32", "comparison 'ord'"),
+        ("%c = arith.cmpf ord, %a, %b : f32\n%y = arith.select %c, %a, %b : f32",
+         "comparison 'ord'"),
         ("%i = arith.constant 0x7F800000 : f32\n%c = arith.cmpf ogt, %a, %b : f32\n"
          "%y = arith.select %c, %i, %b : f32", "not finite"),
     ],

@@ -46,10 +46,9 @@ def test_extract_slice(
     source, target = _shown(6, 8, encoding=encoding), _shown(*shape)
     text = _function(f"%A: {source}", target,
                      f"%r = tensor.extract_slice %A[{offsets[0]}, {offsets[1]}] "
-                     f"[{sizes[0]}, {sizes[1]}] [{strides[0]}, {strides[1]}] : {source} to {target}")  # fmt: skip
-    at = tuple(
-        slice(o, o + s * n, s) for o, n, s in zip(offsets, sizes, strides, strict=True)
-    )
+                     f"[{sizes[0]}, {sizes[1]}] [{strides[0]}, {strides[1]}] "
+                     f": {source} to {target}")  # fmt: skip
+    at = tuple(slice(o, o + s * n, s) for o, n, s in zip(offsets, sizes, strides, strict=True))
     found = result(from_mlir(text), {"A": A})
     np.testing.assert_array_equal(found, A[at].reshape(shape))
 

@@ -37,7 +37,9 @@ def _text(body: str, count: int = 2) -> str:
 
 
 UNARY: dict[str, tuple[str, str, Any]] = {
-    "added where stored": (_region("x", "%z = arith.addf %x, %k : f32"), "{}", np.where(P, A + 2.5, 0)),
+    "added where stored": (
+        _region("x", "%z = arith.addf %x, %k : f32"), "{}", np.where(P, A + 2.5, 0),
+    ),
     "handed on": (_region("x", "%z = arith.addf %x, %x : f32"), "{}", A + A),
     "what is missing": ("{}", "{ sparse_tensor.yield %k : f32 }", np.where(P, 0, 2.5)),
     "both": (_region("x", "%z = arith.negf %x : f32"), "{ sparse_tensor.yield %k : f32 }",
