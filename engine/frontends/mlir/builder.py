@@ -100,14 +100,13 @@ class Builder:
         """Leave an operation out, and say so."""
         self.left.append(problem)
 
+    def is_taken(self, wanted: str) -> bool:
+        """Whether the name of a value is that of another one."""
+        return _plain(wanted) in self._taken
+
     def name(self, wanted: str) -> str:
         """A name of the text language for a value, used by nothing else."""
-        base = re.sub(r"[^A-Za-z0-9_]", "_", wanted)[: MAX_NAME_CHARS - 10] or "t"
-        if base[0].isdigit():
-            base = f"t{base}"
-        if base in RESERVED:
-            base += "_"
-        found = base
+        found = base = _plain(wanted)
         while found in self._taken:
             self._counts[base] = self._counts.get(base, 1) + 1
             found = f"{base}_{self._counts[base]}"
@@ -307,6 +306,14 @@ class Builder:
             if values is not None:
                 found[name] = StoredTensor.from_dense(program.tensor(name), values)
         return found
+
+
+def _plain(wanted: str) -> str:
+    """The name of a value as the text language may have it."""
+    base = re.sub(r"[^A-Za-z0-9_]", "_", wanted)[: MAX_NAME_CHARS - 10] or "t"
+    if base[0].isdigit():
+        base = f"t{base}"
+    return f"{base}_" if base in RESERVED else base
 
 
 def _tensor_places(n: int, place: Place) -> dict[tuple[str | int, ...], Place]:

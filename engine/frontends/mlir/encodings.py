@@ -21,6 +21,7 @@ from engine.program.syntax import Place
 _LEVELS = {level.value: level for level in LevelFormat}
 _OTHER_LEVELS = {
     "loose_compressed": "segments with gaps",
+    "compressed_with_hi": "segments with gaps",
     "structured": "n of m elements",
     "block2_4": "2 of 4 elements",
     "batch": "a batch level",
@@ -97,10 +98,11 @@ class EncodingReader(MapReader):
         notes, self._notes = list(dict.fromkeys(self._notes)), []
         if new is None or not notes:
             return Encoding(new, start.place)
-        return Encoding(new, start.place, f"{', '.join(notes)}; it is stored {format_text(new)}")
+        note = f"the file has {', '.join(notes)}; it is stored {format_text(new)}"
+        return Encoding(new, start.place, note)
 
     def _note(self, what: str) -> None:
-        self._notes.append(f"the file has {what}" if not self._notes else what)
+        self._notes.append(what)
 
     def _implicit(self) -> None:
         token = self.token

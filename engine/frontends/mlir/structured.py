@@ -273,7 +273,9 @@ class Structured(Operands):
         ):
             permutation = tuple(value.permutation[source.index(x)] for x in out)
             fmt = self.types[n].format
-            return replace(value, name=self.names[n], permutation=permutation, format=fmt)
+            same = permutation == value.permutation and fmt == value.format
+            name = value.name if same else self.names[n]
+            return replace(value, name=name, permutation=permutation, format=fmt)
         access = self.read(tree.number).access
         names = tuple(None if x is None else self.index[x] for x in out)
         broadcast = any(x not in access.indices for x in names)

@@ -239,24 +239,23 @@ class _Translator:
         at = {axis: p for p, axis in enumerate(view.axes) if axis is not None}
         read = Access(view.tensor, tuple(out[at[axis]] for axis in range(len(at))))
         gone = [p for p, axis in enumerate(view.axes) if axis is None]
+        name = returned.name
+        if builder.is_taken(name):
+            name += "_out"
         wide = [p for p in gone if view.sizes[p].value != 1]
         fmt = returned.type.format
         if not wide:
             kept = tuple(x for n, x in enumerate(out) if n not in gone)
             sizes = tuple(s for n, s in enumerate(view.sizes) if n not in gone)
             fmt = None if gone else fmt
-            made = builder.assign(
-                f"{returned.name}_out", Op.SUM, [read], kept, sizes, place, format=fmt
-            )
+            made = builder.assign(name, Op.SUM, [read], kept, sizes, place, format=fmt)
             return made.tensor
         sizes = tuple(view.sizes[p] for p in gone)
         ones = Data(
             "ones", Number("1.0", place), "f64", sizes, tuple(range(len(gone))), None, place
         )
         other = Access(builder.constant(ones).tensor, tuple(out[p] for p in gone))
-        made = builder.assign(
-            f"{returned.name}_out", Op.MUL, [read, other], out, view.sizes, place, format=fmt
-        )
+        made = builder.assign(name, Op.MUL, [read, other], out, view.sizes, place, format=fmt)
         return made.tensor
 
     def call(

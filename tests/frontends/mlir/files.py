@@ -43,6 +43,9 @@ def result(given: ImportedMlir, data: Mapping[str, Any]) -> npt.NDArray[np.float
     (output,) = given.program.outputs
     both = {**{n: x for n, x in data.items() if n in given.program.inputs}, **given.data}
     wanted = evaluate(given.program, both)[output].dense()
+    again = from_mlir(printed(given, data=True))
+    assert again.program.by_name == given.program.by_name
+    assert again.program.statements == given.program.statements
     for schedule in ("", given.schedule):
         run = simulate(compile_program(given.program, schedule), both)
         check = run.check()
