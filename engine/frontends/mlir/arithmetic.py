@@ -26,6 +26,7 @@ from engine.frontends.mlir.expressions import (
 )
 from engine.frontends.mlir.known import evaluate
 from engine.frontends.mlir.syntax import Type
+from engine.program.formats import suggestion
 from engine.program.limits import MAX_NESTING
 from engine.program.types import Op
 
@@ -98,7 +99,7 @@ def apply(
         wanted = 3
     elif op not in (*_BINARY, *_BITS, *_WHOLE, *_OTHERS):
         raise Unsupported(f"the operation {op} is outside the subset"[:120],
-                          f"known: {', '.join(ARITHMETIC)}")  # fmt: skip
+                          _way_out(op))  # fmt: skip
     if len(operands) != wanted:
         raise Unsupported(f"{op} takes {wanted} operands, not {len(operands)}", "see docs/mlir.md")
     if op in _UNARY:
@@ -117,6 +118,22 @@ def apply(
         with np.errstate(all="ignore"):
             found = Num(float(evaluate(found, {})))
     return checked(found, operands)
+
+
+def _way_out(op: str) -> str:
+    """What to do about an operation that programs lack."""
+    name = op.rpartition(".")[2]
+    if name in _ROUNDING:
+        return "programs do not round: pass the rounded numbers as an argument"
+    if op.startswith("math."):
+        return f"compute it beforehand, and pass the result as an argument; {_KNOWN}"
+    if name in ("shrsi", "shrui"):
+        return "programs do not round: multiply by a power of two as floating-point numbers"
+    return suggestion(op, ARITHMETIC)
+
+
+_ROUNDING = ("ceil", "floor", "round", "roundeven", "trunc", "fptosi", "fptoui")
+_KNOWN = f"known: {', '.join(x for x in _UNARY if x.startswith('math.'))}"
 
 
 def checked(found: Node, operands: tuple[Node, ...] = ()) -> Node:

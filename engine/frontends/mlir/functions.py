@@ -220,6 +220,9 @@ class Body(LinalgScope):
         self.agree(value, body.type, str(body.operand.use))
         if isinstance(value, Data | Blank):
             return replace(value, format=body.type.format)
+        fmt = body.type.format
+        if fmt is not None and not fmt.all_dense:
+            return replace(value, holes=False)  # of a sparse tensor what is stored counts
         return value
 
     def _slice(self, body: Slice, name: str, place: Place) -> View:

@@ -105,7 +105,8 @@ def insert_slice(
     outside = _outside(builder, f"{name}_outside", parts, sizes, 1.0, place)
     if isinstance(into, Blank):
         around = _outside(builder, f"{name}_around", parts, sizes, into.fill or 0.0, place)
-        return _sum(builder, name, moved, around, sizes, body.type, place)
+        found = _sum(builder, name, moved, around, sizes, body.type, place)
+        return replace(found, holes=view.holes)
     _real(into, place)
     other = Access(into.tensor, tuple(moved.indices[p] for p in _order(into)))
     rest = builder.assign(f"{name}_rest", Op.MUL, [other, outside], moved.indices, sizes, place)
@@ -158,7 +159,8 @@ def pad(
         holes = view.holes or (body.type.format is None and any(targets))
         return View(moved.tensor, tuple(range(rank)), sizes, holes)
     around = _outside(builder, f"{name}_around", parts, sizes, value, place)
-    return _sum(builder, name, moved, around, sizes, body.type, place)
+    found = _sum(builder, name, moved, around, sizes, body.type, place)
+    return replace(found, holes=view.holes)
 
 
 def _sum(

@@ -210,7 +210,7 @@ class Operands:
         axes = tuple(
             left.index(axis) if axis is not None and axis in left else None for axis in view.axes
         )
-        return View(made.tensor, axes, view.sizes)
+        return View(made.tensor, axes, view.sizes, view.holes)
 
     def free(self, node: Node) -> tuple[str, ...]:
         """Indices of a tree, in dataflow order."""

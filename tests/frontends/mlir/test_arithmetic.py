@@ -76,7 +76,7 @@ def test_a_triangle_is_a_product_with_a_mask() -> None:
     [
         ("%y = arith.divsi %a, %k : i32", "depend on data", "sitofp"),
         ("%y = arith.andi %a, %k : i32", "bits of whole numbers", "i1"),
-        ("%y = arith.shrsi %a, %k : i32", "outside the subset", "known"),
+        ("%y = arith.shrsi %a, %k : i32", "outside the subset", "power of two"),
         ("%w = arith.constant 16777217 : i32\n%y = arith.addi %a, %w : i32", "16777217", "2\\^24"),
         ("%w = arith.constant 30 : i32\n%y = arith.shli %a, %w : i32", "by this number", "0 to 23"),
         ("%w = arith.constant 0 : i32\n%y = arith.divsi %a, %w : i32", "division by zero", ""),

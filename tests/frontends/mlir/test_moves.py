@@ -147,6 +147,36 @@ def test_a_maximum_over_a_pad_sees_its_zeros() -> None:
     np.testing.assert_array_equal(found, [padded[i : i + 3].max() for i in range(4)])
 
 
+@pytest.mark.parametrize("value", ["0.0", "2.0"])
+def test_zeros_that_are_left_out_are_known_to_be_missing(value: str) -> None:
+    """Through an insertion, another pad, a concatenation and a slice."""
+    text = _function(
+        "%A: tensor<3x2xf32>", "tensor<8x2xf32>",
+        f"""%z = arith.constant 0.0 : f32
+        %c = arith.constant {value} : f32
+        %p = tensor.pad %A low[1, 0] high[0, 0] {{
+        ^bb0(%i: index, %j: index):
+          tensor.yield %z : f32
+        }} : tensor<3x2xf32> to tensor<4x2xf32>
+        %q = tensor.pad %p low[0, 0] high[1, 0] {{
+        ^bb0(%i: index, %j: index):
+          tensor.yield %c : f32
+        }} : tensor<4x2xf32> to tensor<5x2xf32>
+        %e = tensor.empty() : tensor<6x2xf32>
+        %f = linalg.fill ins(%c : f32) outs(%e : tensor<6x2xf32>) -> tensor<6x2xf32>
+        %n = tensor.insert_slice %q into %f[1, 0] [5, 2] [1, 1]
+          : tensor<5x2xf32> into tensor<6x2xf32>
+        %t = tensor.concat dim(0) %n, %A : (tensor<6x2xf32>, tensor<3x2xf32>) -> tensor<9x2xf32>
+        %s = tensor.extract_slice %t[1, 0] [8, 2] [1, 1] : tensor<9x2xf32> to tensor<8x2xf32>
+        %o = tensor.empty() : tensor<8x2xf32>
+        %r = linalg.exp ins(%s : tensor<8x2xf32>) outs(%o : tensor<8x2xf32>) -> tensor<8x2xf32>""",
+    )  # fmt: skip
+    a = A[:3, :2]
+    number = float(value)
+    wanted = np.concatenate([[[0.0] * 2], a, [[number] * 2], a])
+    np.testing.assert_allclose(result(from_mlir(text), {"A": a}), np.exp(wanted), rtol=1e-5)
+
+
 def test_one_element() -> None:
     text = _function("%A: tensor<6x8xf32>", "f32",
                      "%n = arith.constant 5 : index\n%m = arith.constant 2 : index\n"
