@@ -270,10 +270,14 @@ class Builder:
     def _shape(self, name: str, sizes: tuple[Size, ...], place: Place) -> tuple[int, ...]:
         for axis, size in enumerate(sizes):
             if size.value is None:
+                named = [n for n, i in self.inputs.items() if None in [s.value for s in i.sizes]]
+                given = name if name in self.inputs or not named else named[0]
                 raise refuse_meaning(
                     f"dimension {axis} of {name} is '?', and nothing says its size",
-                    f"give shapes={{{name!r}: (...)}}, on the command line --tensors, or write "
-                    "the size",
+                    f"give shapes={{{given!r}: (...)}}, on the command line --tensors, or write "
+                    "the size"
+                    if given in self.inputs
+                    else "give an operand that dimension, or write the size in its type",
                     place,
                 )
         return tuple(size.value or 0 for size in sizes)

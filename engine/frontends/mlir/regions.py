@@ -287,7 +287,14 @@ class _RegionReader:
                 f"{len(region.yields)} values",
                 f"here it has {count} and yields one",
             )
-        return lambda *given: self._inside(region, given)
+        known: dict[tuple[Node, ...], Node] = {}
+
+        def branch(*given: Node) -> Node:
+            if given not in known:
+                known[given] = self._inside(region, given)
+            return known[given]
+
+        return branch
 
     def _inside(self, region: Region, given: Sequence[Node]) -> Node:
         """What a region in the region yields."""

@@ -17,8 +17,9 @@ from engine.frontends.mlir.syntax import (
     Use,
 )
 from engine.frontends.mlir.tokens import Token
-from engine.program.limits import MAX_NESTING
 
+MAX_REGIONS = 6
+"""Regions inside each other; a value may be computed twice for each."""
 SPARSE = {
     "sparse_tensor.unary": ("present", "absent"),
     "sparse_tensor.binary": ("overlap", "left", "right"),
@@ -94,8 +95,12 @@ class ScalarReader(Reader):
         arguments: tuple[Argument, ...] = (),
     ) -> Region:
         """``{ ^bb0(...): ... }`` up to the operation that yields."""
-        if depth > MAX_NESTING // 4:
-            raise refuse("regions are nested too deep", "split the operation", self.place)
+        if depth > MAX_REGIONS:
+            raise refuse(
+                f"regions are nested more than {MAX_REGIONS} deep",
+                "split the operation",
+                self.place,
+            )
         start = self.need("{", "the region '{ ^bb0(...): ... }'")
         if self.token.kind == "block":
             self.advance()

@@ -226,6 +226,21 @@ def test_the_smallest_sum_of_paths() -> None:
     np.testing.assert_allclose(result(from_mlir(text), {"A": A, "B": B.T}), wanted, rtol=1e-6)
 
 
+@pytest.mark.parametrize(("depth", "read"), [(5, True), (12, False)])
+def test_regions_in_regions(depth: int, read: bool) -> None:
+    line = "%z = arith.addf %x, %k : f32"
+    for _ in range(depth):
+        line = (
+            f"%z = sparse_tensor.unary %x : f32 to f32 present = {_region('x', line)} absent = {{}}"
+        )
+    text = _text(line.replace("%z", "%y", 1).replace("%x", "%a", 1), 1)
+    if read:
+        np.testing.assert_allclose(result(from_mlir(text), {"A": A}), np.where(P, A + 2.5, 0))
+    else:
+        with pytest.raises(FuseloomError, match="regions are nested more than"):
+            from_mlir(text)
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [
