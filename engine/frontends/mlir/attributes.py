@@ -25,6 +25,9 @@ LISTS = ("strides", "dilations", "dimensions", "permutation")
 _NO_NUMBERS = ("complex", "vector", "none", "tuple")
 
 
+_NEW = object()
+
+
 class Reader(EncodingReader):
     """Reads attributes and types.
 
@@ -42,8 +45,7 @@ class Reader(EncodingReader):
         name = self.advance()
         self.need("=")
         known = self.types if name.kind == "type" else self.aliases
-        if name.text in known:
-            raise refuse(f"{name.text} is defined twice", "remove one of them", name.place)
+        before = known.pop(name.text, None) if name.text in known else _NEW
         start = self.at
         try:
             if name.kind == "type":
@@ -57,6 +59,8 @@ class Reader(EncodingReader):
                 self.aliases[name.text] = problem
             self.at = start
             self.skip_item()
+        if before is not _NEW and known[name.text] != before:
+            raise refuse(f"{name.text} is defined twice", "remove one of them", name.place)
 
     def _value(self) -> Alias:
         if self.sees("affine_map"):

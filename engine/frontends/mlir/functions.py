@@ -12,7 +12,7 @@ from engine.frontends.mlir.builder import Builder, unknown
 from engine.frontends.mlir.choices import is_condition
 from engine.frontends.mlir.expressions import Arg, Node, Num, Unsupported, refuse_meaning
 from engine.frontends.mlir.linalg import LinalgScope
-from engine.frontends.mlir.moves import element_at, extract_slice, insert_slice, pad
+from engine.frontends.mlir.moves import element_at, extract_slice, insert_number, insert_slice, pad
 from engine.frontends.mlir.named import Computation
 from engine.frontends.mlir.reshapes import concat, reshape
 from engine.frontends.mlir.structured import Structured
@@ -226,6 +226,10 @@ class Body(LinalgScope):
         return value
 
     def _slice(self, body: Slice, name: str, place: Place) -> View:
+        number = self.value(body.operand.use)
+        if isinstance(number, Constant) and body.into is not None:  # of tensor.insert
+            whole = self.view(body.into)
+            return insert_number(self.builder, body, number.value, whole, self.number, name, place)
         view = self.view(body.operand)
         if body.into is None:
             return extract_slice(self.builder, body, view, self.number, name, place)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -84,6 +85,41 @@ def evaluate(node: Node, indices: Mapping[int, Array]) -> Array:
             return _RAW[kind(node)](*(evaluate(x, indices) for x in operands))
     name = node.name if isinstance(node, Raw) else "an operand"
     raise Unsupported(f"{name} of an index", "compute it of a tensor")
+
+
+Places: TypeAlias = tuple[tuple[tuple[int, int], ...], int]
+"""Coefficients and numbers of dimensions, and what is added to their sum."""
+
+
+def as_places(node: Node) -> Places | None:
+    """A tree as a sum of indices with whole coefficients; None if it is none.
+
+    >>> as_places(Apply(Op.SHIFT, (Apply(Op.SCALE, (Index(1),), 2.0),), -1.0))
+    (((2, 1),), -1)
+    """
+    match node:
+        case Num(value=value) if value == int(value):
+            return (), int(value)
+        case Index(number=number):
+            return ((1, number),), 0
+        case Apply(op=Op.SCALE | Op.SHIFT as op, operands=(inner,), constant=float() as constant):
+            found = as_places(inner)
+            if found is None or constant != int(constant):
+                return None
+            if op is Op.SHIFT:
+                return found[0], found[1] + int(constant)
+            factor = int(constant)
+            return tuple((c * factor, d) for c, d in found[0] if factor), found[1] * factor
+        case Apply(op=Op.ADD | Op.SUB as op, operands=(a, b)):
+            first, second = as_places(a), as_places(b)
+            if first is None or second is None:
+                return None
+            sign = 1 if op is Op.ADD else -1
+            terms = {d: c for c, d in first[0]}
+            for c, d in second[0]:
+                terms[d] = terms.get(d, 0) + sign * c
+            return tuple((c, d) for d, c in terms.items() if c), first[1] + sign * second[1]
+    return None
 
 
 def is_mask(node: Node) -> bool:

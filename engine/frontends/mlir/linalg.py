@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from engine.frontends.mlir.expressions import refuse_meaning
 from engine.frontends.mlir.named import QUANTIZED, Computation, inputs_of, named, with_numbers
-from engine.frontends.mlir.regions import region_trees
+from engine.frontends.mlir.regions import Captured, region_trees
 from engine.frontends.mlir.scopes import FOREIGN, Scope, filled
 from engine.frontends.mlir.structured import Structured
 from engine.frontends.mlir.syntax import AffineMap, Linalg, Trait, Type, Typed
@@ -45,7 +45,7 @@ class LinalgScope(Scope):
         if body.op == "linalg.fill":
             return [self._fill(ins, outs, types, place)]
         names = names[: len(outs)]
-        captured: list[View] = []
+        captured: list[Captured] = []
         if body.op in ("linalg.map", "linalg.reduce"):
             body = replace(body, trait=_trait(body, place))
         if body.region is None:
@@ -121,7 +121,7 @@ class LinalgScope(Scope):
 
     def _generic(
         self, body: Linalg, ins: list[Value], outs: list[Value], place: Place
-    ) -> tuple[Computation, list[View]]:
+    ) -> tuple[Computation, list[Captured]]:
         maps, iterators = body.trait.maps, body.trait.iterators
         if not maps or iterators is None:
             raise refuse_meaning(

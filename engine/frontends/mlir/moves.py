@@ -115,6 +115,30 @@ def insert_slice(
     return replace(found, holes=view.holes or into.holes)
 
 
+def insert_number(
+    builder: Builder,
+    body: Slice,
+    value: float,
+    into: View,
+    numbers: Numbers,
+    name: str,
+    place: Place,
+) -> View:
+    """A tensor with one of its elements replaced by a number."""
+    offsets, counts, steps = _parts(body, into.rank, numbers, place)
+    _real(into, place)
+    parts = list(zip(offsets, steps, counts, strict=True))
+    outside = _outside(builder, f"{name}_outside", parts, into.sizes, 1.0, place)
+    there = _outside(builder, f"{name}_there", parts, into.sizes, value, place, inside=True)
+    other = Access(into.tensor, tuple(there.indices[p] for p in _order(into)))
+    rest = builder.assign(
+        f"{name}_rest", Op.MUL, [other, outside], there.indices, into.sizes, place
+    )
+    around = Access(rest.tensor, there.indices)
+    found = _sum(builder, name, around, there, into.sizes, body.type, place)
+    return replace(found, holes=into.holes)
+
+
 def pad(
     builder: Builder,
     body: Pad,
@@ -182,13 +206,14 @@ def _outside(
     sizes: tuple[Size, ...],
     value: float,
     place: Place,
+    inside: bool = False,
 ) -> Access:
-    """A number at all places that are not in a part."""
+    """A number at all places that are not in a part, or at those that are."""
 
     def compute(shape: tuple[int, ...]) -> Array:
-        found = np.full(shape, value)
-        inside = [np.arange(offset, offset + step * count, step) for offset, step, count in parts]
-        found[np.ix_(*inside)] = 0.0
+        found = np.full(shape, 0.0 if inside else value)
+        places = [np.arange(offset, offset + step * count, step) for offset, step, count in parts]
+        found[np.ix_(*places)] = value if inside else 0.0
         return found
 
     rank = len(parts)

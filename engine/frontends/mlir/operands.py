@@ -20,6 +20,7 @@ from engine.frontends.mlir.expressions import (
 from engine.frontends.mlir.known import Array, evaluate
 from engine.frontends.mlir.named import Computation
 from engine.frontends.mlir.places import read_at
+from engine.frontends.mlir.regions import Captured
 from engine.frontends.mlir.syntax import Number, Result, Sum, Type
 from engine.frontends.mlir.values import (
     Blank,
@@ -55,8 +56,8 @@ class Operands:
     ----------
     operands : sequence of Value
         Inputs, then outputs, one per map of the computation.
-    captured : sequence of View
-        Scalars from outside the region.
+    captured : sequence of Captured
+        What the region reads of the function around it.
     names, types
         Per result.
     """
@@ -66,7 +67,7 @@ class Operands:
         builder: Builder,
         computation: Computation,
         operands: Sequence[Value],
-        captured: Sequence[View],
+        captured: Sequence[Captured],
         names: Sequence[str],
         types: Sequence[Type],
     ) -> None:
@@ -149,7 +150,7 @@ class Operands:
 
     def _read_new(self, number: int) -> Read:
         if number < 0:
-            return Read(Access(self.captured[-1 - number].tensor, ()))
+            return self._read_captured(self.captured[-1 - number])
         value = self.operands[number]
         view = self._view(value, number)
         if view.holes and self.whole:
@@ -168,6 +169,28 @@ class Operands:
             else:
                 x = self.index[x]
             positions.append(x)
+        sizes = {name: self.sizes[x] for x, name in self.index.items()}
+        lengths = [view.sizes[at[axis]] for axis in range(len(at))]
+        return Read(read_at(self.builder, view.tensor, positions, lengths, sizes, self.place))
+
+    def _read_captured(self, captured: Captured) -> Read:
+        """A tensor of the function, at sums of the operation's indices."""
+        view = captured.value
+        if isinstance(view, Data):
+            view = self.builder.constant(view)
+        if view.holes and self.whole:
+            view = filled_up(self.builder, view, self.place)
+        at = {axis: p for p, axis in enumerate(view.axes) if axis is not None}
+        positions: list[str | Sum] = []
+        for axis in range(len(at)):
+            terms, offset = captured.places[at[axis]]
+            named = tuple((c, self.index_of(d)) for c, d in terms)
+            plain = len(named) == 1 and named[0][0] == 1 and offset == 0
+            size = view.sizes[at[axis]]
+            if plain and self.sizes[self.computation.dims[terms[0][1]]].value == size.value:
+                positions.append(named[0][1])
+            else:
+                positions.append(Sum(named, offset))
         sizes = {name: self.sizes[x] for x, name in self.index.items()}
         lengths = [view.sizes[at[axis]] for axis in range(len(at))]
         return Read(read_at(self.builder, view.tensor, positions, lengths, sizes, self.place))

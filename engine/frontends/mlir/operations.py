@@ -47,7 +47,7 @@ _RESHAPES = ("tensor.expand_shape", "tensor.collapse_shape")
 _NEW = ("sparse_tensor.new", "sparse_tensor.assemble", "sparse_tensor.pack")
 _EMPTY = ("tensor.empty", "bufferization.alloc_tensor")
 _SLICES = ("tensor.extract_slice", "tensor.insert_slice")
-_ELEMENTS = ("tensor.extract", "tensor.from_elements", "tensor.splat")
+_ELEMENTS = ("tensor.extract", "tensor.insert", "tensor.from_elements", "tensor.splat")
 _SHORT = ("linalg.map", "linalg.reduce")
 OPERATIONS = (
     "arith.constant", *_EMPTY, "tensor.concat", "sparse_tensor.concatenate",
@@ -130,6 +130,16 @@ class OperationReader(ScalarReader):
                 places = self._uses("[", "]")
                 self.need(":", "':' and a type")
                 return Element(use, places, self.type())
+            case "tensor.insert":
+                use = self.use()
+                self.need("into")
+                whole = self.use()
+                at = self._places()
+                self.need(":", "':' and a type")
+                type_ = self.type()
+                ones = (1,) * len(at)
+                element = Typed(use, Type(type_.element, None, place=type_.place))
+                return Slice(element, Typed(whole, type_), at, ones, ones, type_)
             case "tensor.from_elements":
                 uses = self._operands()
                 self.need(":", "':' and a type")
@@ -382,7 +392,9 @@ class OperationReader(ScalarReader):
 def _way_out(op: str) -> str:
     """What to do about an operation that the subset lacks."""
     dialect = op.partition(".")[0]
-    return _WAYS.get(dialect) or suggestion(op, OPERATIONS)
+    if dialect not in ("arith", "math", "linalg", "tensor", "sparse_tensor", "func"):
+        return _WAYS.get(dialect, _BEFORE)
+    return suggestion(op, OPERATIONS)
 
 
 _BEFORE = "give the file as it is before it is lowered: linalg operations on tensors"

@@ -21,6 +21,7 @@ from engine.frontends.mlir.expressions import (
     places,
     refuse_meaning,
 )
+from engine.frontends.mlir.known import Places, as_places
 from engine.frontends.mlir.semirings import Branch, binary, kept, unary
 from engine.frontends.mlir.syntax import AffineMap, Line, Number, Region, Sum, Use
 from engine.frontends.mlir.values import (
@@ -49,6 +50,14 @@ class _Bad:
     value: float | None = None
 
 
+@dataclass(frozen=True)
+class Captured:
+    """A tensor of the function around a region, and where the region reads it."""
+
+    value: View | Data
+    places: tuple[Places, ...]
+
+
 def region_trees(
     region: Region,
     ins: Sequence[Value],
@@ -57,10 +66,10 @@ def region_trees(
     outside: Callable[[Use], Value],
     maps: Sequence[AffineMap],
     place: Place,
-) -> tuple[tuple[Node | Ignored, ...], list[View]]:
+) -> tuple[tuple[Node | Ignored, ...], list[Captured]]:
     """Per output the tree it yields, or why it has none, which counts where it is needed.
 
-    Returns also the scalars of the function that the region reads, as ``Arg(-1)``, ``Arg(-2)``...
+    Returns also what the region reads of the function around it, as ``Arg(-1)``, ``Arg(-2)``...
 
     Raises
     ------
@@ -153,7 +162,7 @@ class _RegionReader:
         self.dimensions = dimensions
         self.inputs = inputs
         self.nodes: dict[str, Node | _Bad] = {}
-        self.captured: list[View] = []
+        self.captured: list[Captured] = []
         self._seen: dict[str, Node | _Bad] = {}
 
     def define(self, name: str, node: Node | _Bad, place: Place) -> None:
@@ -178,7 +187,7 @@ class _RegionReader:
         if isinstance(value, Constant):
             return _number(value.value, value.element, use.place)
         if isinstance(value, View) and value.rank == 0:
-            self.captured.append(value)
+            self.captured.append(Captured(value, ()))
             return Arg(-len(self.captured))
         if isinstance(value, Extent) and value.size.value is not None:
             return _number(float(value.size.value), "index", use.place)
@@ -212,6 +221,8 @@ class _RegionReader:
             return self._constant(line)
         if scalar.type is not None and scalar.type.foreign:
             return _Bad(scalar.type.foreign, "elements are floats and integers", scalar.type.place)
+        if scalar.op == "tensor.extract":
+            return self._extracted(line)
         operands = [self.node(use) for use in scalar.operands]
         if scalar.op == "sparse_tensor.reduce":  # may start at any number
             operands = [
@@ -237,6 +248,33 @@ class _RegionReader:
         if not isinstance(literal, Number) or type_ is None or type_.shape is not None:
             return _Bad("a constant of a region is a number", "define it outside", line.place)
         return _number(number(literal, type_.element), type_.element, line.place)
+
+    def _extracted(self, line: Line) -> Node | _Bad:
+        """An element of a tensor of the function, at sums of indices."""
+        scalar = line.scalar
+        (use,) = scalar.operands or (None,)
+        value = None if use is None else self.outside(use)
+        found: list[Places] = []
+        for place in scalar.places:
+            node = self.node(place)
+            if isinstance(node, _Bad):
+                return node
+            at = as_places(node)
+            if at is None:
+                return _Bad(
+                    "an element is read at a place that depends on data, or is no sum of indices",
+                    "multiply by a matrix that selects, with a 1 for each place that is read",
+                    line.place,
+                )
+            found.append(at)
+        if isinstance(value, Ignored):
+            return _Bad(f"{use} cannot be read: {value.reason}", value.hint, line.place)
+        if not isinstance(value, View | Data) or value.rank != len(found):
+            return _Bad(
+                f"{use} is no tensor of {len(found)} dimensions", "one place for each", line.place
+            )
+        self.captured.append(Captured(value, tuple(found)))
+        return Arg(-len(self.captured))
 
     # The sparse dialect.
 

@@ -150,11 +150,12 @@ class ScalarReader(Reader):
         operands = self._operands()
         while self.take("fastmath", "overflow"):
             self.skip_group()
-        if self.sees("["):
-            self.skip_group()  # where tensor.extract reads
+        places: tuple[Use, ...] = ()
+        if token.text == "tensor.extract":
+            places = self._uses("[", "]")
         self.skip_dictionary()
         source, type_ = self._scalar_types()
-        return Scalar(token.text, operands, predicate, None, type_, source)
+        return Scalar(token.text, operands, predicate, None, type_, source, places=places)
 
     def _operands(self) -> tuple[Use, ...]:
         operands: list[Use] = []
@@ -173,7 +174,7 @@ class ScalarReader(Reader):
             regions: tuple[tuple[str, Region | str | None], ...] = (
                 ("region", self.region("sparse_tensor.yield", depth + 1)),
             )
-            return Scalar(token.text, operands, None, None, type_, source, 0, regions)
+            return Scalar(token.text, operands, None, None, type_, source, regions=regions)
         found: list[tuple[str, Region | str | None]] = []
         while self.sees(*names):
             name = self.advance().text
@@ -186,7 +187,7 @@ class ScalarReader(Reader):
             else:
                 body = self.region("sparse_tensor.yield", depth + 1)
             found.append((name, body))
-        return Scalar(token.text, operands, None, None, type_, source, 0, tuple(found))
+        return Scalar(token.text, operands, None, None, type_, source, regions=tuple(found))
 
     def _scalar_types(self) -> tuple[Type, Type]:
         """The first and the last of the types of an operation."""

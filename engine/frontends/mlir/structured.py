@@ -27,7 +27,7 @@ from engine.frontends.mlir.expressions import (
 from engine.frontends.mlir.known import is_mask
 from engine.frontends.mlir.named import Computation
 from engine.frontends.mlir.operands import Operands, Read, sizes_of
-from engine.frontends.mlir.regions import is_least
+from engine.frontends.mlir.regions import Captured, is_least
 from engine.frontends.mlir.syntax import Sum, Type
 from engine.frontends.mlir.values import Blank, Constant, Data, Ignored, Size, Value, View
 from engine.program.relations import affine_text
@@ -42,7 +42,7 @@ class Structured(Operands):
         builder: Builder,
         computation: Computation,
         operands: Sequence[Value],
-        captured: Sequence[View],
+        captured: Sequence[Captured],
         names: Sequence[str],
         types: Sequence[Type],
     ) -> None:

@@ -202,6 +202,8 @@ class Empty:
 class Scalar:
     """An operation on scalars inside a region; ``type`` is that of its result.
 
+    ``places`` say where ``tensor.extract`` reads.
+
     ``regions`` are those of an operation of the sparse dialect by name: None where the region is
     empty, "identity" where it hands its argument on.
     """
@@ -213,6 +215,7 @@ class Scalar:
     type: Type | None = None
     source: Type | None = None
     number: int = 0
+    places: tuple[Use, ...] = ()
     regions: tuple[tuple[str, Region | str | None], ...] = ()
 
 

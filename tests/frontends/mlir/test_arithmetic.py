@@ -106,6 +106,41 @@ def test_constants_that_float32_does_not_have_are_refused() -> None:
     np.testing.assert_array_equal(result(given, {"A": np.array([1, 0])}), [2, 16777216])
 
 
+GATHER = """
+func.func @f(%A: tensor<5x4xf32>, %p: tensor<3xi64>) -> tensor<3x4xf32> {{
+  %one = arith.constant 1 : index
+  %e = tensor.empty() : tensor<3x4xf32>
+  %r = linalg.generic {{indexing_maps = [affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i, j)>],
+    iterator_types = ["parallel", "parallel"]}}
+    ins(%p : tensor<3xi64>) outs(%e : tensor<3x4xf32>) {{
+  ^bb0(%q: i64, %o: f32):
+    %i = linalg.index 0 : index
+    %j = linalg.index 1 : index
+    {row}
+    %x = tensor.extract %A[%k, %j] : tensor<5x4xf32>
+    %y = arith.addf %x, %x : f32
+    linalg.yield %y : f32
+  }} -> tensor<3x4xf32>
+  return %r : tensor<3x4xf32>
+}}"""
+
+
+def test_a_region_reads_a_tensor_at_known_places() -> None:
+    row = "%t = arith.addi %i, %i : index\n%k = arith.subi %t, %one : index"
+    a = np.arange(20.0).reshape(5, 4)
+    with pytest.raises(FuseloomError, match="from -1 to 3, outside"):
+        from_mlir(GATHER.format(row=row))
+    found = result(from_mlir(GATHER.format(row="%k = arith.addi %i, %one : index")), {"A": a})
+    np.testing.assert_array_equal(found, 2 * a[1:4])
+
+
+def test_places_that_depend_on_data_are_refused() -> None:
+    with pytest.raises(FuseloomError, match="depends on data") as caught:
+        from_mlir(GATHER.format(row="%k = arith.index_cast %q : i64 to index"))
+    assert "a matrix that selects" in (caught.value.hint or "")
+    assert caught.value.line == 12  # where the element is read
+
+
 def test_functions_of_small_numbers() -> None:
     body = "%v = math.expm1 %a : f32\n%y = math.log1p %v : f32"
     text = generic([(F32, MAP)], (F32, MAP), "pp", body)

@@ -184,6 +184,17 @@ def test_one_element() -> None:
     assert result(from_mlir(text), {"A": A}) == A[5, 2]
 
 
+def test_one_element_is_put_in() -> None:
+    text = _function("%A: tensor<6x8xf32>, %x: f32", "tensor<6x8xf32>",
+                     "%n = arith.constant 5 : index\n%c = arith.constant 9.0 : f32\n"
+                     "%s = tensor.insert %c into %A[%n, %n] : tensor<6x8xf32>\n"
+                     "%r = tensor.insert %x into %s[%n, %n] : tensor<6x8xf32>\n")  # fmt: skip
+    wanted = np.array(A)
+    wanted[5, 5] = 3.0
+    found = result(from_mlir(text), {"A": A, "x": np.array(3.0)})
+    np.testing.assert_allclose(found, wanted, rtol=1e-6)
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [
