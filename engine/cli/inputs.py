@@ -102,6 +102,9 @@ class Inputs(Given):
 def program_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that :func:`inputs` reads."""
     parser.add_argument("file", nargs="?", type=Path, help="program file")
+    parser.add_argument(
+        "--function", metavar="NAME", help="of an MLIR file, by default those that no other calls"
+    )
     parser.add_argument("--model", help=f"ready-made model: {', '.join(MODELS)}")
     with_option(parser)
     parser.add_argument(
@@ -267,6 +270,10 @@ def model_of(options: Any) -> Model:
         raise DataError("--with goes with a model", hint="write a program's sizes in its file")
     if options.model is None:
         text = _read(options.file, "program")
+        if options.file.suffix.lower() != ".mlir" and getattr(options, "function", None):
+            raise ProgramError(
+                f"{options.file} has no functions", hint="--function goes with an MLIR file"
+            )
         if options.file.suffix.lower() == ".mlir":
             return _mlir(options, text)
         return Model(parse(text, source=str(options.file)), ())
@@ -275,7 +282,10 @@ def model_of(options: Any) -> Model:
 
 def _mlir(options: Any, text: str) -> MlirModel:
     shapes = _shapes(options.tensors or []) if "?" in text else {}
-    imported = from_mlir(text, source=str(options.file), shapes=shapes)
+    wanted = getattr(options, "function", None)
+    imported = from_mlir(text, source=str(options.file), shapes=shapes, function=wanted)
+    for note in imported.notes:
+        print(f"note: {note}", file=sys.stderr)
     presets = {"unfused": "", "functions": imported.schedule}
     return MlirModel(
         imported.program, (), presets, schedule=imported.schedule, constants=imported.data

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -11,7 +11,7 @@ from engine.errors import FuseloomError, ProgramError
 from engine.frontends.mlir.expressions import refuse_meaning
 from engine.frontends.mlir.imported import ImportedMlir
 from engine.frontends.mlir.values import Data, Size, View
-from engine.program.formats import Format, suggestion
+from engine.program.formats import Format, LevelFormat, suggestion
 from engine.program.limits import MAX_NAME_CHARS, MAX_STATEMENTS
 from engine.program.parser import parse_relation
 from engine.program.relations import Relation
@@ -29,6 +29,8 @@ class _Input:
     argument: tuple[str, int] | None = None
     data: Data | None = None
     where: str | None = None
+    made: Relation | None = None
+    notes: tuple[str, ...] = ()
 
     def relation(self) -> Relation | None:
         """What a made tensor holds.
@@ -39,7 +41,7 @@ class _Input:
             If the text does not say it.
         """
         if self.where is None:
-            return None
+            return self.made
         try:
             return parse_relation(self.where, len(self.sizes))
         except FuseloomError as problem:
@@ -64,9 +66,24 @@ class _Made:
 
 
 class Builder:
-    """Inputs and statements in the order in which they are met."""
+    """Inputs and statements in the order in which they are met.
 
-    def __init__(self) -> None:
+    Attributes
+    ----------
+    checks : list of (str, callable)
+        What to check once all sizes are known, if an input is needed.
+    notes : list of str
+        What a user should know of the program.
+    left : list of FuseloomError
+        Why operations and arguments are left out.
+    """
+
+    def __init__(self, shapes: Mapping[str, Sequence[int]] | None = None) -> None:
+        self.shapes = shapes or {}
+        self.checks: list[tuple[str, Callable[[], None]]] = []
+        self.notes: list[str] = []
+        self.left: list[FuseloomError] = []
+        self._relations: dict[tuple[Relation, tuple[int, ...]], tuple[str, tuple[Size, ...]]] = {}
         self.inputs: dict[str, _Input] = {}
         self.made: list[_Made] = []
         self.region = 0
@@ -74,14 +91,22 @@ class Builder:
         self._counts: dict[str, int] = {}
         self._views: dict[int, tuple[Data, View]] = {}
 
+    def format_of(self, value: object) -> Format | None:
+        """How an input is stored; None for other values."""
+        found = self.inputs.get(value.tensor) if isinstance(value, View) else None
+        return None if found is None else found.format
+
+    def leave(self, problem: FuseloomError) -> None:
+        """Leave an operation out, and say so."""
+        self.left.append(problem)
+
+    def is_taken(self, wanted: str) -> bool:
+        """Whether the name of a value is that of another one."""
+        return _plain(wanted) in self._taken
+
     def name(self, wanted: str) -> str:
         """A name of the text language for a value, used by nothing else."""
-        base = re.sub(r"[^A-Za-z0-9_]", "_", wanted)[: MAX_NAME_CHARS - 10] or "t"
-        if base[0].isdigit():
-            base = f"t{base}"
-        if base in RESERVED:
-            base += "_"
-        found = base
+        found = base = _plain(wanted)
         while found in self._taken:
             self._counts[base] = self._counts.get(base, 1) + 1
             found = f"{base}_{self._counts[base]}"
@@ -94,14 +119,31 @@ class Builder:
         sizes: tuple[Size, ...],
         fmt: Format | None,
         place: Place,
-        origin: tuple[str, int],
+        origin: tuple[str, int] | None,
         where: str | None = None,
+        notes: tuple[str, ...] = (),
     ) -> View:
         """The input that an argument of a function is; ``where`` says what it holds."""
         made = self.name(name)
         fmt = fmt or Format.dense(len(sizes))
-        self.inputs[made] = _Input(sizes, fmt, place, argument=origin, where=where)
+        found = _Input(sizes, fmt, place, argument=origin, where=where, notes=notes)
+        self.inputs[made] = found
+        if made in self.shapes:
+            self._given({made: self.shapes[made]}, {made: found})
         return View(made, tuple(range(len(sizes))), sizes)
+
+    def made_tensor(
+        self, name: str, relation: Relation, sizes: tuple[Size, ...], place: Place
+    ) -> str:
+        """The input that holds ones where a relation holds."""
+        key = relation, tuple(size.identity for size in sizes)
+        if key not in self._relations:
+            made = self.name(name)
+            levels = (*(LevelFormat.DENSE,) * relation.target, LevelFormat.COMPRESSED)
+            fmt = Format(levels, tuple(range(len(sizes))))
+            self.inputs[made] = _Input(sizes, fmt, place, made=relation)
+            self._relations[key] = made, sizes  # which keeps the sizes, and so their identity
+        return self._relations[key][0]
 
     def constant(self, data: Data) -> View:
         """The input that a constant tensor is."""
@@ -160,6 +202,9 @@ class Builder:
         # Arguments first: constants may be printed anywhere.
         names = sorted(inputs, key=lambda n: inputs[n].argument is None)
         self._given(shapes, inputs)
+        for wanted, check in self.checks:
+            if wanted in inputs:
+                check()
         places: dict[tuple[str | int, ...], Place] = {}
         tensors = [
             Tensor(
@@ -190,6 +235,7 @@ class Builder:
             MappingProxyType(self._data(program, inputs)),
             MappingProxyType({n: i.argument for n in names if (i := inputs[n]).argument}),
             MappingProxyType(_resources(names, inputs)),
+            tuple(dict.fromkeys([*self.notes, *_notes(names, inputs), *_left(self.left)])),
         )
 
     def _live(self, outputs: tuple[str, ...]) -> list[_Made]:
@@ -224,10 +270,14 @@ class Builder:
     def _shape(self, name: str, sizes: tuple[Size, ...], place: Place) -> tuple[int, ...]:
         for axis, size in enumerate(sizes):
             if size.value is None:
+                named = [n for n, i in self.inputs.items() if None in [s.value for s in i.sizes]]
+                given = name if name in self.inputs or not named else named[0]
                 raise refuse_meaning(
                     f"dimension {axis} of {name} is '?', and nothing says its size",
-                    f"give shapes={{{name!r}: (...)}}, on the command line --tensors, or write "
-                    "the size",
+                    f"give shapes={{{given!r}: (...)}}, on the command line --tensors, or write "
+                    "the size"
+                    if given in self.inputs
+                    else "give an operand that dimension, or write the size in its type",
                     place,
                 )
         return tuple(size.value or 0 for size in sizes)
@@ -262,6 +312,14 @@ class Builder:
         return found
 
 
+def _plain(wanted: str) -> str:
+    """The name of a value as the text language may have it."""
+    base = re.sub(r"[^A-Za-z0-9_]", "_", wanted)[: MAX_NAME_CHARS - 10] or "t"
+    if base[0].isdigit():
+        base = f"t{base}"
+    return f"{base}_" if base in RESERVED else base
+
+
 def _tensor_places(n: int, place: Place) -> dict[tuple[str | int, ...], Place]:
     return {("tensor", n, part): place for part in ("name", "shape", "format", "order")}
 
@@ -273,6 +331,19 @@ def _resources(names: Sequence[str], inputs: Mapping[str, _Input]) -> dict[str, 
         if data is not None and data.resource is not None:
             found[name] = data.resource
     return found
+
+
+def _notes(names: Sequence[str], inputs: Mapping[str, _Input]) -> list[str]:
+    return [f"{name}: {note}" for name in names for note in inputs[name].notes]
+
+
+def _left(problems: Sequence[FuseloomError]) -> list[str]:
+    """One note on all that is left out."""
+    if not problems:
+        return []
+    shown = [f"{problem.message} (line {problem.line})" for problem in problems[:3]]
+    more = f", and {len(problems) - 3} more" if len(problems) > 3 else ""
+    return [f"left out, as no result needs it: {'; '.join(shown)}{more}"]
 
 
 def _schedule(live: Sequence[_Made], program: Program) -> str:
@@ -295,7 +366,7 @@ def _schedule(live: Sequence[_Made], program: Program) -> str:
         tensor = program.tensor(name)
         stored = [indices[mode] for mode in tensor.format.mode_order]
         written = name in program.outputs or readers - {m.region}
-        free = not written or tensor.format.all_dense
+        free = not written or tensor.format == Format.dense(tensor.rank)
         # A wish cannot change the order in which memory holds a result.
         if m.wish and (free or [x for x in m.wish if x in indices] == stored):
             lines.append(f"order {name}: {','.join(m.wish)}")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from engine.errors import ParseError
 from engine.frontends.mlir.tokens import Token, tokenize
 from engine.program.limits import MAX_DIMENSION
@@ -60,6 +62,13 @@ class Cursor:
         return self.advance() if self.sees(*texts) else None
 
     def unexpected(self, wanted: str) -> ParseError:
+        if self.token.kind == "odd":
+            text = self.token.text
+            return refuse(
+                f"the character {text!r} has no meaning here",
+                "a string ends on its line" if text == '"' else f"here can stand {wanted}",
+                self.place,
+            )
         return refuse(f"{self.token} is not expected here", f"here can stand {wanted}", self.place)
 
     def need(self, text: str, wanted: str | None = None) -> Token:
@@ -73,17 +82,28 @@ class Cursor:
             raise self.unexpected(wanted)
         return self.advance()
 
+    def listed(self, close: str) -> Iterator[None]:
+        """Once for each of the things separated by commas, up to a closing sign.
+
+        A comma may stand before the closing sign.
+        """
+        first = True
+        while not self.take(close):
+            if not first:
+                self.need(",", f"',' or '{close}'")
+                if self.take(close):
+                    return
+            first = False
+            yield
+
     def words(self, close: str, wanted: str) -> tuple[Token, ...]:
         """Names separated by commas, up to a closing sign."""
-        found: list[Token] = []
-        while not self.take(close):
-            if found:
-                self.need(",", f"',' or '{close}'")
-            found.append(self.kind("word", wanted))
-        return tuple(found)
+        return tuple(self.kind("word", wanted) for _ in self.listed(close))
 
     def skip_group(self) -> None:
         """Skip from an opening bracket to the one that closes it."""
+        if self.token.kind != "tensor" and not self.sees(*_OPEN):
+            raise self.unexpected("an opening bracket")
         opened = [self.advance()]
         while opened:
             token = self.token
@@ -110,6 +130,55 @@ class Cursor:
                 self.skip_group()
             else:
                 self.advance()
+
+    def skip_item(self) -> None:
+        """Skip to the next function, module or alias, or to what closes the module."""
+        depth = 0
+        while self.token.kind != "end":
+            if depth == 0 and self.starts_item():
+                return
+            if self.sees("{"):
+                depth += 1
+            elif self.sees("}"):
+                if depth == 0:
+                    return
+                depth -= 1
+            self.advance()
+
+    def starts_item(self) -> bool:
+        """Whether a function, a module or an alias begins here."""
+        if self.token.kind in ("hash", "type"):
+            return self.tokens[self.at + 1].text == "="
+        return self.sees("func.func", "func", "module", "builtin.module", "ml_program.global")
+
+    def skip_operation(self) -> None:
+        """Skip to where the next operation begins on a line of its own, or the block ends."""
+        line = self.tokens[self.at - 1].place[0]
+        while self.token.kind != "end" and not self.sees("}"):
+            if self.place[0] > line and self._starts_operation():
+                return
+            if self.token.kind == "tensor" or self.sees(*_OPEN):
+                self.skip_group()
+            else:
+                self.advance()
+            line = self.tokens[self.at - 1].place[0]
+
+    def _starts_operation(self) -> bool:
+        token, at = self.token, self.at
+        if token.kind == "block":
+            return True
+        if token.kind == "word":
+            return "." in token.text or token.text in ("call", "return")
+        while self.tokens[at].kind == "ssa":
+            at += 1
+            if self.tokens[at].text == ":" and self.tokens[at + 1].kind == "int":
+                at += 2
+            if self.tokens[at].text == "=":
+                return True
+            if self.tokens[at].text != ",":
+                return False
+            at += 1
+        return False
 
     def skip_location(self) -> None:
         if self.sees("loc") and self.tokens[self.at + 1].text == "(":

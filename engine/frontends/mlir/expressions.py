@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from engine.errors import ProgramError
-from engine.program.limits import MAX_NESTING
 from engine.program.syntax import Place
 from engine.program.types import Op
 
-MAX_NODES = 1_000
 CAST = "cast"
 """Raw tree of a region that does nothing but change the type of an element."""
 ROOT_HALF = 1.0 / math.sqrt(2.0)
@@ -31,6 +29,15 @@ class Arg:
 @dataclass(frozen=True)
 class Num:
     value: float
+    size: int = 1
+    depth: int = 1
+
+
+@dataclass(frozen=True)
+class Index:
+    """Where the operation is along one of its dimensions."""
+
+    number: int
     size: int = 1
     depth: int = 1
 
@@ -56,34 +63,51 @@ class Raw:
     depth: int = field(default=1, compare=False)
 
 
-Node: TypeAlias = Arg | Num | Apply | Raw
+Node: TypeAlias = Arg | Num | Index | Apply | Raw
+
+
+def leaves(node: Node) -> Iterator[Arg | Num | Index]:
+    """What a tree is made of, in order of appearance; what it has twice, once."""
+    seen: set[int] = set()
+    todo = [node]
+    while todo:
+        found = todo.pop()
+        if isinstance(found, Apply | Raw):
+            if id(found) not in seen:
+                seen.add(id(found))
+                todo += reversed(found.operands)
+        else:
+            yield found
 
 
 def arguments(node: Node) -> tuple[int, ...]:
     """Numbers of the operands that a tree reads, in order of first appearance."""
-    found: dict[int, None] = {}
-    todo = [node]
-    while todo:
-        match todo.pop():
-            case Arg(number=number):
-                found[number] = None
-            case Apply(operands=operands) | Raw(operands=operands):
-                todo += reversed(operands)
-            case _:
-                pass
-    return tuple(found)
+    return tuple(dict.fromkeys(x.number for x in leaves(node) if isinstance(x, Arg)))
 
 
-def _made(op: Op, *operands: Node, constant: float | None = None) -> Node:
+def places(node: Node) -> tuple[int, ...]:
+    """Numbers of the dimensions whose index a tree reads."""
+    return tuple(dict.fromkeys(x.number for x in leaves(node) if isinstance(x, Index)))
+
+
+def is_known(node: Node) -> bool:
+    """Whether a tree says at each place what it is, whatever the data."""
+    found = list(leaves(node))
+    return not any(isinstance(x, Arg) for x in found) and any(isinstance(x, Index) for x in found)
+
+
+def made(op: Op, *operands: Node, constant: float | None = None) -> Node:
+    """An operation on trees."""
     return Apply(op, operands, constant, *_measures(operands))
 
 
 def cast_of(node: Node) -> Node:
     """A region that yields an element in another type."""
-    return _raw(CAST, node)
+    return raw(CAST, node)
 
 
-def _raw(name: str, *operands: Node) -> Node:
+def raw(name: str, *operands: Node) -> Node:
+    """A tree that has a meaning only inside a larger one."""
     return Raw(name, operands, *_measures(operands))
 
 
@@ -92,12 +116,14 @@ def _measures(operands: tuple[Node, ...]) -> tuple[int, int]:
     return 1 + sum(n.size for n in operands), 1 + max(n.depth for n in operands)
 
 
-def _scaled(node: Node, factor: float) -> Node:
-    return _made(Op.SCALE, node, constant=factor)
+def scaled(node: Node, factor: float) -> Node:
+    """A tree times a number."""
+    return made(Op.SCALE, node, constant=factor)
 
 
-def _shifted(node: Node, term: float) -> Node:
-    return _made(Op.SHIFT, node, constant=term)
+def shifted(node: Node, term: float) -> Node:
+    """A tree plus a number, where the tree has elements."""
+    return made(Op.SHIFT, node, constant=term)
 
 
 class Unsupported(Exception):  # noqa: N818 - not an error of its own; gets its place above
@@ -112,85 +138,89 @@ class Unsupported(Exception):  # noqa: N818 - not an error of its own; gets its 
 # Arithmetic -----------------------------------------------------------------------------------
 
 
-def _mul(a: Node, b: Node) -> Node:
+def mul(a: Node, b: Node) -> Node:
+    """A product; those of several factors are one."""
     match a, b:
         case Num(x), Num(y):
             return Num(x * y)
         case (Num(x), node) | (node, Num(x)):
-            return _gelu(_scaled(node, x))
-    return _gelu(_made(Op.MUL, *_factors(a), *_factors(b)))
+            return _gelu(scaled(node, x))
+    return _gelu(made(Op.MUL, *_factors(a), *_factors(b)))
 
 
 def _factors(node: Node) -> tuple[Node, ...]:
     return node.operands if isinstance(node, Apply) and node.op is Op.MUL else (node,)
 
 
-def _div(a: Node, b: Node) -> Node:
+def div(a: Node, b: Node) -> Node:
+    """A quotient."""
     match a, b:
         case _, Num(0.0):
             raise Unsupported("division by zero", "divide by a non-zero constant")
         case Num(x), Num(y):
             return Num(x / y)
         case node, Num(y):
-            return _scaled(node, 1.0 / y)
+            return scaled(node, 1.0 / y)
         case Num(1.0), Apply(Op.SQRT, (x,)):
-            return _made(Op.RSQRT, x)
+            return made(Op.RSQRT, x)
         case Num(1.0), Apply(Op.SHIFT, (Apply(Op.EXP, (negative,)),), 1.0):
             if isinstance(negative, Apply) and (negative.op, negative.constant) == (Op.SCALE, -1.0):
-                return _made(Op.SIGMOID, negative.operands[0])
+                return made(Op.SIGMOID, negative.operands[0])
     if isinstance(a, Num):
-        raise Unsupported(
-            "a number cannot be divided by a tensor",
-            "pass the number as an argument of type tensor<f32> and divide that",
-        )
-    return _made(Op.DIV, a, b)
+        a = shifted(scaled(b, 0.0), a.value)  # the number where the divisor has elements
+    return made(Op.DIV, a, b)
 
 
-def _add(a: Node, b: Node) -> Node:
+def add(a: Node, b: Node) -> Node:
+    """A sum."""
     match a, b:
         case Num(x), Num(y):
             return Num(x + y)
         case (Num(x), node) | (node, Num(x)):
-            return _shifted(node, x)
-    return _made(Op.ADD, a, b)
+            return shifted(node, x)
+    return made(Op.ADD, a, b)
 
 
-def _sub(a: Node, b: Node) -> Node:
+def sub(a: Node, b: Node) -> Node:
+    """A difference."""
     match a, b:
         case Num(x), Num(y):
             return Num(x - y)
+        case node, Num(0.0):
+            return node
         case node, Num(y):
-            return _shifted(node, -y)
+            return shifted(node, -y)
         case Num(0.0), node:
-            return _scaled(node, -1.0)
+            return scaled(node, -1.0)
         case Num(x), node:
-            return _shifted(_scaled(node, -1.0), x)
-    return _made(Op.SUB, a, b)
+            return shifted(scaled(node, -1.0), x)
+    return made(Op.SUB, a, b)
 
 
-def _max(a: Node, b: Node) -> Node:
+def largest(a: Node, b: Node) -> Node:
+    """The larger of two."""
     match a, b:
         case Num(x), Num(y):
             return Num(max(x, y))
         case (Num(0.0), node) | (node, Num(0.0)):
-            return _made(Op.RELU, node)
+            return made(Op.RELU, node)
         case (Num(x), node) | (node, Num(x)) if math.isfinite(x):
-            return _made(Op.AT_LEAST, node, constant=x)
-    return _raw("max", a, b)
+            return made(Op.AT_LEAST, node, constant=x)
+    return raw("max", a, b)
 
 
-def _min(a: Node, b: Node) -> Node:
+def smallest(a: Node, b: Node) -> Node:
     """The maximum of what is negated, which is exact."""
     match a, b:
         case Num(x), Num(y):
             return Num(min(x, y))
         case (Num(x), node) | (node, Num(x)):
-            return _negated(_max(_negated(node), Num(-x)))
-    return _raw("min", a, b)
+            return _negated(largest(_negated(node), Num(-x)))
+    return raw("min", a, b)
 
 
 def _negated(node: Node) -> Node:
-    return Num(-node.value) if isinstance(node, Num) else _scaled(node, -1.0)
+    return Num(-node.value) if isinstance(node, Num) else scaled(node, -1.0)
 
 
 def as_maximum(node: Raw) -> Node:
@@ -201,37 +231,13 @@ def as_maximum(node: Raw) -> Node:
     """
     a, b = node.operands
     if node.name == "max":
-        return _made(Op.MAXIMUM, a, b)
-    return _negated(_made(Op.MAXIMUM, _negated(a), _negated(b)))
+        return made(Op.MAXIMUM, a, b)
+    return _negated(made(Op.MAXIMUM, _negated(a), _negated(b)))
 
 
 def negated(node: Node) -> Node:
     """A tree times -1."""
     return _negated(node)
-
-
-def _select(condition: Node, yes: Node, no: Node) -> Node:
-    """A maximum written as a comparison and a choice; a bare comparison has no other use."""
-    if isinstance(condition, Raw) and condition.name in ("greater", "less"):
-        a, b = condition.operands
-        greater, smaller = (a, b) if condition.name == "greater" else (b, a)
-        if (yes, no) == (greater, smaller):
-            return _max(a, b)
-        if (yes, no) == (smaller, greater):
-            return _min(a, b)
-    raise Unsupported(
-        "this arith.select is no maximum and no minimum",
-        "of selections, these are in the subset: select(x > y, x, y) and select(x < y, x, y)",
-    )
-
-
-def _compared(predicate: str | None, a: Node, b: Node) -> Node:
-    word = predicate or ""
-    if word in ("ogt", "ugt", "oge", "uge"):
-        return _raw("greater", a, b)
-    if word in ("olt", "ult", "ole", "ule"):
-        return _raw("less", a, b)
-    raise Unsupported(f"the comparison {word!r}", "a relu compares with ogt, ugt, olt or ult")
 
 
 def _gelu(node: Node) -> Node:
@@ -255,74 +261,8 @@ def _gelu(node: Node) -> Node:
         match bell:
             case Apply(Op.SHIFT, (Raw("erf", (Apply(Op.SCALE, (same,), float() as root),)),), 1.0):
                 if same == x and abs(root - ROOT_HALF) < _CLOSE:
-                    return _made(Op.GELU, x)
+                    return made(Op.GELU, x)
     return node
-
-
-_BINARY: Mapping[str, Callable[[Node, Node], Node]] = {
-    "arith.mulf": _mul,
-    "arith.addf": _add,
-    "arith.subf": _sub,
-    "arith.divf": _div,
-    "arith.maximumf": _max,
-    "arith.maxnumf": _max,
-    "arith.maxf": _max,
-    "arith.minimumf": _min,
-    "arith.minnumf": _min,
-    "arith.minf": _min,
-}
-_UNARY: Mapping[str, Callable[[Node], Node]] = {
-    "math.exp": lambda x: _made(Op.EXP, x),
-    "math.log": lambda x: _made(Op.LOG, x),
-    "math.rsqrt": lambda x: _made(Op.RSQRT, x),
-    "math.sqrt": lambda x: _made(Op.SQRT, x),
-    "math.tanh": lambda x: _made(Op.TANH, x),
-    "math.absf": lambda x: _made(Op.ABS, x),
-    "math.erf": lambda x: _raw("erf", x),
-    "arith.negf": lambda x: _scaled(x, -1.0),
-    "arith.extf": lambda x: x,
-    "arith.truncf": lambda x: x,
-}
-ARITHMETIC = (*_BINARY, *_UNARY, "arith.cmpf", "arith.select", "arith.constant")
-
-
-def apply(op: str, operands: tuple[Node, ...], predicate: str | None) -> Node:
-    """The tree of one operation of a region.
-
-    Raises
-    ------
-    Unsupported
-        An operation outside the subset, with too few operands, or on too large a tree.
-    """
-    wanted = 2
-    if op in _UNARY:
-        wanted = 1
-    elif op == "arith.select":
-        wanted = 3
-    elif op not in _BINARY and op != "arith.cmpf":
-        raise Unsupported(f"the operation {op} is outside the subset",
-                          f"known: {', '.join(ARITHMETIC)}")  # fmt: skip
-    if len(operands) != wanted:
-        raise Unsupported(f"{op} takes {wanted} operands, not {len(operands)}", "see docs/mlir.md")
-    if op in _UNARY:
-        made = _UNARY[op](operands[0])
-    elif op in _BINARY:
-        made = _BINARY[op](*operands)
-    elif op == "arith.cmpf":
-        made = _compared(predicate, *operands)
-    else:
-        made = _select(*operands)
-    if made.size > MAX_NODES:
-        raise Unsupported(f"the region computes more than {MAX_NODES:,} operations", "split it")
-    if made.depth > MAX_NESTING:
-        raise Unsupported(f"the region nests more than {MAX_NESTING} operations", "split it")
-    if isinstance(made, Num) and not math.isfinite(made.value) and not _all_infinite(operands):
-        raise Unsupported("a constant is too large for a number", "constants are finite")
-    return made
-
-
-def _all_infinite(operands: tuple[Node, ...]) -> bool:
-    return any(isinstance(n, Num) and math.isinf(n.value) for n in operands)
 
 
 def refuse_meaning(message: str, hint: str, place: Place) -> ProgramError:

@@ -27,6 +27,9 @@ class ImportedMlir:
         Input to the function and the number of the argument it is.
     resources : mapping
         Input to the ``dense_resource`` whose data are elsewhere.
+    notes : tuple of str
+        What differs from what the file says: storage that formats have no counterpart of, numbers
+        that are not checked, operations that act on stored elements only, and what was left out.
     """
 
     program: Program
@@ -34,6 +37,7 @@ class ImportedMlir:
     data: Mapping[str, StoredTensor]
     arguments: Mapping[str, tuple[str, int]]
     resources: Mapping[str, str]
+    notes: tuple[str, ...] = ()
 
     @property
     def wanted(self) -> tuple[str, ...]:

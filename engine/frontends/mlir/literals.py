@@ -62,9 +62,7 @@ class LiteralReader(Cursor):
             raise refuse(f"lists are nested more than {depth} deep", "one list per dimension",
                    token.place)  # fmt: skip
         count, inner = 0, None
-        while not self.take("]"):
-            if count:
-                self.need(",", "',' or ']'")
+        for _ in self.listed("]"):
             place = self.place
             found = self._nested(numbers, depth + 1)
             if inner is not None and found != inner:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 
-from engine.frontends.mlir.expressions import Arg, Node, apply
+from engine.frontends.mlir.arithmetic import apply
+from engine.frontends.mlir.expressions import Apply, Arg, Node, Num, add, mul, sub
 from engine.frontends.mlir.syntax import AffineMap
+from engine.frontends.mlir.values import Ignored
 from engine.program.syntax import Place
+from engine.program.types import Op
 
 
 @dataclass(frozen=True)
@@ -22,13 +25,13 @@ class Computation:
         Of the inputs, then of the outputs.
     reduced : frozenset of str
     trees : tuple
-        Per result what is yielded; None for a result that has no meaning here.
+        Per result what is yielded, or why it has no meaning here.
     """
 
     dims: tuple[str, ...]
     maps: tuple[AffineMap, ...]
     reduced: frozenset[str]
-    trees: tuple[Node | None, ...]
+    trees: tuple[Node | Ignored, ...]
     place: Place
 
 
@@ -41,6 +44,14 @@ _CONTRACTIONS: Mapping[str, tuple[str, str, str, str]] = {
     "linalg.matvec": ("ij", "ij", "j", "i"),
     "linalg.vecmat": ("ij", "i", "ij", "j"),
     "linalg.dot": ("i", "i", "i", ""),
+    "linalg.batch_matmul_transpose_a": ("bikj", "bki", "bkj", "bij"),
+    "linalg.batch_matmul_transpose_b": ("bijk", "bik", "bjk", "bij"),
+    "linalg.batch_matvec": ("bij", "bij", "bj", "bi"),
+    "linalg.batch_vecmat": ("bij", "bi", "bij", "bj"),
+    "linalg.batch_reduce_matmul": ("bikj", "bik", "bkj", "ij"),
+    "linalg.mmt4d": ("mnkxyz", "mkxz", "nkyz", "mnxy"),
+    "linalg.batch_mmt4d": ("bmnkxyz", "bmkxz", "bnkyz", "bmnxy"),
+    "linalg.quantized_matmul": ("ikj", "ik", "kj", "ij"),
 }
 _ELEMENTWISE: Mapping[str, tuple[str, int]] = {
     "linalg.add": ("arith.addf", 2),
@@ -57,12 +68,16 @@ _ELEMENTWISE: Mapping[str, tuple[str, int]] = {
     "linalg.max": ("arith.maximumf", 2),
     "linalg.min": ("arith.minimumf", 2),
 }
+QUANTIZED = "linalg.quantized_matmul"
+"""A product of differences: two more inputs say what zero is."""
 _MOVES = ("linalg.copy", "linalg.transpose", "linalg.broadcast")
 NAMED = (*_CONTRACTIONS, *_ELEMENTWISE, *_MOVES, "linalg.fill")
 
 
 def inputs_of(op: str) -> int:
     """How many inputs a named operation takes."""
+    if op == QUANTIZED:
+        return 4
     if op in _CONTRACTIONS:
         return 2
     return _ELEMENTWISE[op][1] if op in _ELEMENTWISE else 1
@@ -116,4 +131,37 @@ def _contraction(op: str, maps: tuple[AffineMap, ...] | None, place: Place) -> C
     product = apply("arith.mulf", (Arg(0), Arg(1)), None)
     tree = apply("arith.addf", (Arg(2), product), None)
     reduced = frozenset(x for x in dims if x not in kept)
+    if op == QUANTIZED:
+        point = AffineMap(dims, ())
+        given = (given[0], given[1], point, point, given[2])
+        product = apply(
+            "arith.mulf",
+            (
+                apply("arith.subf", (Arg(0), Arg(2)), None),
+                apply("arith.subf", (Arg(1), Arg(3)), None),
+            ),
+            None,
+        )
+        tree = apply("arith.addf", (Arg(4), product), None)
     return Computation(dims, given, reduced, (tree,), place)
+
+
+def with_numbers(computation: Computation, numbers: Mapping[int, float]) -> Computation:
+    """The same computation where some inputs are numbers."""
+    trees = tuple(
+        tree if isinstance(tree, Ignored) else _replaced(tree, numbers)
+        for tree in computation.trees
+    )
+    return replace(computation, trees=trees)
+
+
+def _replaced(node: Node, numbers: Mapping[int, float]) -> Node:
+    match node:
+        case Arg(number=number) if number in numbers:
+            return Num(numbers[number])
+        case Apply(op=op, operands=operands) if op in _AGAIN:
+            return _AGAIN[op](*(_replaced(x, numbers) for x in operands))
+    return node
+
+
+_AGAIN: Mapping[Op, Callable[..., Node]] = {Op.MUL: mul, Op.ADD: add, Op.SUB: sub}

@@ -1,102 +1,123 @@
-"""Reading operations and the regions of ``linalg.generic``."""
+"""Reading operations."""
 
 from __future__ import annotations
 
-from engine.frontends.mlir.attributes import Reader
+from dataclasses import replace
+
 from engine.frontends.mlir.cursor import generic_form, integer, refuse
 from engine.frontends.mlir.named import NAMED
+from engine.frontends.mlir.scalars import ScalarReader
 from engine.frontends.mlir.syntax import (
     Argument,
+    Arithmetic,
     Body,
     Call,
     Cast,
     Concat,
     Constant,
     Dim,
+    Element,
     Empty,
+    Foreign,
     Linalg,
     Line,
-    Literal,
+    New,
     Operation,
+    Pad,
     Region,
     Reshape,
-    Results,
     Return,
     Scalar,
+    Slice,
     Trait,
     Type,
     Typed,
     Use,
-)
+)  # fmt: skip
+from engine.frontends.mlir.tokens import Token
+from engine.frontends.mlir.windows import WINDOWS
 from engine.program.formats import suggestion
 from engine.program.syntax import Place
 
-_CASTS = ("tensor.cast", "sparse_tensor.convert", "sparse_tensor.reinterpret_map")
+_CASTS = (
+    "tensor.cast", "sparse_tensor.convert", "sparse_tensor.reinterpret_map", "sparse_tensor.load",
+    "sparse_tensor.reorder_coo",
+)  # fmt: skip
 _RESHAPES = ("tensor.expand_shape", "tensor.collapse_shape")
+_NEW = ("sparse_tensor.new", "sparse_tensor.assemble", "sparse_tensor.pack")
+_EMPTY = ("tensor.empty", "bufferization.alloc_tensor")
+_SLICES = ("tensor.extract_slice", "tensor.insert_slice")
+_ELEMENTS = ("tensor.extract", "tensor.insert", "tensor.from_elements", "tensor.splat")
+_SHORT = ("linalg.map", "linalg.reduce")
 OPERATIONS = (
-    "arith.constant", "tensor.empty", "bufferization.alloc_tensor", "tensor.concat",
-    "tensor.reshape", "tensor.dim",
-    "linalg.generic", *NAMED, *_RESHAPES, *_CASTS, "call", "func.call", "return", "func.return",
+    "arith.constant", *_EMPTY, "tensor.concat", "sparse_tensor.concatenate",
+    "tensor.reshape", "tensor.dim", "tensor.pad", *_SLICES, *_ELEMENTS, *_NEW,
+    "linalg.generic", *_SHORT, *NAMED, *WINDOWS, *_RESHAPES, *_CASTS,
+    "call", "func.call", "return", "func.return",
 )  # fmt: skip
 
 
-class OperationReader(Reader):
-    """Reads operations, inside and outside of regions."""
+class OperationReader(ScalarReader):
+    """Reads operations."""
 
     def _operation(self) -> Operation:
         results = self._results()
         token = self.token
-        if token.kind == "string":
-            raise generic_form(self.place)
-        if token.kind != "word":
+        if token.kind not in ("word", "string"):
             raise self.unexpected("the name of an operation")
         self.advance()
-        body = self._body(token.text, token.place)
+        body = self._body(token.text, token.place) if token.kind == "word" else None
+        if body is None:  # an error only where its results are needed
+            self.skip_operation()
+            body = Foreign(
+                generic_form(token.place)
+                if token.kind == "string"
+                else refuse(
+                    f"the operation {token.text} is outside the subset",
+                    _way_out(token.text),
+                    token.place,
+                )
+            )
         self.skip_location()
         return Operation(results, body, token.place)
 
-    def _results(self) -> tuple[Results, ...]:
-        found: list[Results] = []
-        while self.token.kind == "ssa":
-            name = self.advance()
-            count = 1
-            if self.take(":"):
-                count = integer(self.kind("int", "the number of results").text)
-                if not 1 <= count <= 100:
-                    raise refuse(f"{count} results of one operation", "1 to 100", name.place)
-            found.append(Results(name.text[1:], count, name.place))
-            if not self.take(","):
-                self.need("=", "'=' and an operation")
-                return tuple(found)
-        if found:
-            raise self.unexpected("a value's name, e.g. %0")
-        return ()
-
-    def _body(self, op: str, place: Place) -> Body:
-        if op == "linalg.generic" or op in NAMED:
+    def _body(self, op: str, place: Place) -> Body | None:
+        """What follows the name of an operation; None where the subset does not have it."""
+        if op == "linalg.generic" or op in (*_SHORT, *NAMED, *WINDOWS):
             return self._linalg(op, place)
         if op in _RESHAPES:
             return self._grouped_reshape()
         if op in _CASTS:
+            return self._cast()
+        if op in _EMPTY:
+            return self._empty()
+        if op in _SLICES:
+            return self._slice(op)
+        if op in _NEW:
+            while not self.take("to"):
+                if self.token.kind == "end" or self.sees("}"):
+                    raise self.unexpected("'to' and a type")
+                self.advance()
+            return New(self.type())
+        if op == "arith.constant":
             self.skip_dictionary()
-            use = self.use()
-            self.need(":", "':' and a type")
-            source = self.type()
-            self.need("to")
-            return Cast(Typed(use, source), self.type())
+            literal, type_ = self._typed_literal()
+            return Constant(literal, type_)
+        if op.startswith(("arith.", "math.")):
+            return Arithmetic(self.scalar(self.tokens[self.at - 1]))
+        return self._moved(op) or self._control(op)
+
+    def _moved(self, op: str) -> Body | None:
+        """Operations that move elements, and that tell sizes."""
         match op:
-            case "arith.constant":
-                self.skip_dictionary()
-                literal, type_ = self._typed_literal()
-                return Constant(literal, type_)
-            case "tensor.empty" | "bufferization.alloc_tensor":
-                sizes = self._uses("(", ")")
-                self.need(":", "':' and a type")
-                return Empty(sizes, self.type())
             case "tensor.concat":
                 return self._concat()
+            case "sparse_tensor.concatenate":
+                return self._concatenate()
             case "tensor.reshape":
                 return self._reshape()
+            case "tensor.pad":
+                return self._pad()
             case "tensor.dim":
                 operand = self.use()
                 self.need(",")
@@ -104,6 +125,35 @@ class OperationReader(Reader):
                 self.need(":", "':' and a type")
                 self.type()
                 return Dim(operand, number)
+            case "tensor.extract":
+                use = self.use()
+                places = self._uses("[", "]")
+                self.need(":", "':' and a type")
+                return Element(use, places, self.type())
+            case "tensor.insert":
+                use = self.use()
+                self.need("into")
+                whole = self.use()
+                at = self._places()
+                self.need(":", "':' and a type")
+                type_ = self.type()
+                ones = (1,) * len(at)
+                element = Typed(use, Type(type_.element, None, place=type_.place))
+                return Slice(element, Typed(whole, type_), at, ones, ones, type_)
+            case "tensor.from_elements":
+                uses = self._operands()
+                self.need(":", "':' and a type")
+                type_ = self.type()
+                return Empty((), type_, splat=uses[0]) if len(uses) == 1 else None
+            case "tensor.splat":
+                use = self.use()
+                sizes = self._uses("[", "]") if self.sees("[") else ()
+                self.need(":", "':' and a type")
+                return Empty(sizes, self.type(), splat=use)
+        return None
+
+    def _control(self, op: str) -> Body | None:
+        match op:
             case "call" | "func.call":
                 callee = self.kind("symbol", "the function's name").text[1:].strip('"')
                 operands = self._uses("(", ")")
@@ -115,58 +165,82 @@ class OperationReader(Reader):
                 return Call(callee, operands, self._result_types())
             case "return" | "func.return":
                 return Return(self._typed_list(None) if self.token.kind == "ssa" else ())
-        raise refuse(
-            f"the operation {op} is outside the subset",
-            suggestion(op, OPERATIONS),
-            place,
-        )
+        return None
 
-    def _typed_literal(self) -> tuple[Literal, Type]:
-        boolean = self.sees("true", "false")
-        literal = self.literal()
-        if boolean and not self.sees(":"):
-            return literal, Type("i1", place=literal.place)
-        self.need(":", "':' and the constant's type")
-        return literal, self.type()
+    def _cast(self) -> Cast:
+        if self.token.kind == "word":
+            self.advance()  # how reorder_coo sorts
+        self.skip_dictionary()
+        use = self.use()
+        self.take("hasInserts")
+        self.need(":", "':' and a type")
+        source = self.type()
+        return Cast(Typed(use, source), self.type() if self.take("to") else source)
 
-    def use(self) -> Use:
-        name = self.kind("ssa", "a value, e.g. %0")
-        number = 0
-        if self.token.kind == "hash" and self.token.text[1:].isdigit():
-            number = integer(self.advance().text[1:])
-        return Use(name.text[1:], number, name.place)
+    def _empty(self) -> Empty:
+        sizes = self._uses("(", ")")
+        copied: Use | None = None
+        while not self.sees(":"):
+            if self.take("copy"):
+                self.need("(")
+                copied = self.use()
+                self.need(")")
+            elif self.take("size_hint"):
+                self.need("=")
+                self.use()
+            elif self.sees("{"):
+                self.skip_group()
+            else:
+                break
+        self.need(":", "':' and a type")
+        return Empty(sizes, self.type(), copy=copied)
 
-    def _uses(self, opening: str, closing: str) -> tuple[Use, ...]:
-        self.need(opening)
-        found: list[Use] = []
-        while not self.take(closing):
-            if found:
-                self.need(",", f"',' or '{closing}'")
-            found.append(self.use())
+    def _slice(self, op: str) -> Slice:
+        use = self.use()
+        inserts = op == "tensor.insert_slice"
+        if inserts:
+            self.need("into")
+        whole = self.use() if inserts else use
+        offsets, sizes, strides = self._places(), self._places(), self._places()
+        self.need(":", "':' and a type")
+        source = self.type()
+        self.need("into" if inserts else "to")
+        type_ = self.type()
+        into = Typed(whole, type_) if inserts else None
+        return Slice(Typed(use, source), into, offsets, sizes, strides, type_)
+
+    def _places(self) -> tuple[int | Use, ...]:
+        """``[0, %x, 4]``."""
+        self.need("[")
+        found: list[int | Use] = []
+        for _ in self.listed("]"):
+            if self.token.kind == "ssa":
+                found.append(self.use())
+            else:
+                found.append(integer(self.kind("int", "a number or a value").text))
         return tuple(found)
 
-    def _typed_list(self, closing: str | None) -> tuple[Typed, ...]:
-        """``%a, %b : type, type``, up to a closing sign if there is one."""
-        if closing and self.take(closing):
-            return ()
-        place = self.place
-        uses = [self.use()]
-        while self.take(","):
-            uses.append(self.use())
-        self.need(":", "',' or ':' and the types")
-        types = [self.type()]
-        while self.take(","):
-            types.append(self.type())
-        if closing:
-            self.need(closing, f"',' or '{closing}'")
-        if len(uses) != len(types):
-            raise refuse(f"{len(uses)} values but {len(types)} types", "one type per value", place)
-        return tuple(Typed(u, t) for u, t in zip(uses, types, strict=True))
+    def _pad(self) -> Pad:
+        use = self.use()
+        self.take("nofold")
+        self.need("low")
+        low = self._places()
+        self.need("high")
+        high = self._places()
+        region = self.region("tensor.yield")
+        if len(region.yields) != 1:
+            raise refuse("a pad yields one number", "tensor.yield %zero : f32", region.place)
+        self.need(":", "':' and a type")
+        source = self.type()
+        self.need("to")
+        operand = Typed(use, source)
+        return Pad(operand, low, high, region.lines, region.yields[0], self.type())
 
     def _linalg(self, op: str, place: Place) -> Linalg:
         """Everything after the operation's name; attributes may stand before and after."""
         trait = Trait(None, None, place)
-        permutation: tuple[int, ...] | None = None
+        self.lists = {}
+        short: Token | None = None
         ins: tuple[Typed, ...] = ()
         outs: tuple[Typed, ...] = ()
         while True:
@@ -177,6 +251,8 @@ class OperationReader(Reader):
                     raise refuse(f"{name.text} is no trait", "a dictionary with indexing_maps",
                            name.place)  # fmt: skip
                 trait = _merged(trait, alias)
+            elif self.sees("{") and op in _SHORT and not ins:
+                short = self._short()
             elif self.sees("{") and not (op == "linalg.generic" and outs):
                 trait = _merged(trait, self.trait())
             elif self.take("ins"):
@@ -191,25 +267,84 @@ class OperationReader(Reader):
             elif self.take("indexing_maps"):
                 self.need("=")
                 trait = _merged(trait, Trait(self.maps(), None, trait.place))
-            elif self.take("permutation", "dimensions"):
+            elif self.sees("permutation", "dimensions"):
+                name = self.advance()
                 self.need("=")
-                permutation = self._numbers()
+                self.lists[name.text] = self._numbers()
             else:
                 break
         if not outs:
             raise self.unexpected("ins(...) or outs(...)")
-        region = self._region() if op == "linalg.generic" else None
+        numbers = tuple(self.lists.items())
+        region: Region | None = None
+        if op == "linalg.generic":
+            region = self.region()
+        elif op in _SHORT:
+            region = self._applied(op, short, ins, outs)
         types = self._result_types() if self.take("->") else ()
-        return Linalg(op, trait, ins, outs, region, types, permutation)
+        return Linalg(op, trait, ins, outs, region, types, numbers)
+
+    def _short(self) -> Token:
+        """``{ arith.addf }``: the operation that a map or a reduction applies."""
+        self.need("{")
+        name = self.kind("word", "an operation on numbers")
+        self.skip_dictionary()
+        self.need("}")
+        return name
+
+    def _applied(
+        self, op: str, short: Token | None, ins: tuple[Typed, ...], outs: tuple[Typed, ...]
+    ) -> Region:
+        """The region of a map or a reduction, with an argument for each input and output."""
+        place = self.place
+        count = len(ins) if op == "linalg.map" else len(ins) + len(outs)
+        if short is None:
+            self.need("(")
+            arguments = [self._argument() for _ in self.listed(")")]
+            found = self.region(arguments=tuple(arguments))
+        else:
+            types = [t.type for t in (*ins, *outs)][:count]
+            arguments = [
+                Argument(f"in{n}", Type(t.element, place=place), place) for n, t in enumerate(types)
+            ]
+            uses = tuple(Use(a.name, 0, place) for a in arguments)
+            scalar = Scalar(short.text, uses, type=arguments[-1].type if arguments else None)
+            line = Line(("applied",), scalar, short.place)
+            found = Region(tuple(arguments), (line,), (Use("applied", 0, place),), place)
+        missing = [t.type for t in (*ins, *outs)][len(found.arguments) :]
+        more = [
+            Argument(f"out{n}.", Type(t.element, place=place), place) for n, t in enumerate(missing)
+        ]
+        return replace(found, arguments=(*found.arguments, *more))
 
     def _numbers(self) -> tuple[int, ...]:
         self.need("[")
-        found: list[int] = []
-        while not self.take("]"):
-            if found:
-                self.need(",", "',' or ']'")
-            found.append(integer(self.kind("int", "a dimension's number").text))
-        return tuple(found)
+        return tuple(
+            integer(self.kind("int", "a dimension's number").text) for _ in self.listed("]")
+        )
+
+    def _concatenate(self) -> Concat:
+        """``sparse_tensor.concatenate %a, %b {dimension = 0 : index} : T, T to T``."""
+        uses = self._operands()
+        place = self.need("{", "{dimension = ...}").place
+        axis: int | None = None
+        for _ in self.listed("}"):
+            key = self.advance()
+            self.need("=")
+            if key.text == "dimension":
+                axis = integer(self.kind("int", "a dimension's number").text)
+            self.skip_value()
+        if axis is None:
+            raise refuse("no dimension to concatenate along", "{dimension = 0 : index}", place)
+        self.need(":", "':' and the types")
+        types = [self.type()]
+        while self.take(","):
+            types.append(self.type())
+        if len(uses) != len(types):
+            raise refuse(f"{len(uses)} values but {len(types)} types", "one type per value", place)
+        self.need("to")
+        operands = tuple(Typed(u, t) for u, t in zip(uses, types, strict=True))
+        return Concat(axis, operands, self.type())
 
     def _concat(self) -> Concat:
         self.need("dim")
@@ -232,11 +367,7 @@ class OperationReader(Reader):
     def _grouped_reshape(self) -> Reshape:
         use = self.use()
         self.need("[")
-        groups: list[tuple[int, ...]] = []
-        while not self.take("]"):
-            if groups:
-                self.need(",", "',' or ']'")
-            groups.append(self._numbers())
+        groups = [self._numbers() for _ in self.listed("]")]
         if self.take("output_shape"):
             if not self.sees("["):
                 raise self.unexpected("'['")
@@ -257,76 +388,21 @@ class OperationReader(Reader):
         self.need("->")
         return Reshape(Typed(use, types[0]), None, self.type())
 
-    # Regions.
 
-    def _region(self) -> Region:
-        start = self.need("{", "the region '{ ^bb0(...): ... }'")
-        arguments: list[Argument] = []
-        if self.token.kind == "block":
-            self.advance()
-            self.need("(")
-            while not self.take(")"):
-                if arguments:
-                    self.need(",", "',' or ')'")
-                arguments.append(self._argument())
-            self.need(":")
-        lines: list[Line] = []
-        while not self.take("linalg.yield"):
-            if self.token.kind == "end" or self.sees("}"):
-                raise self.unexpected("an operation or linalg.yield")
-            lines.append(self._line())
-        yields = self._typed_list(None) if self.token.kind == "ssa" else ()
-        self.skip_location()
-        self.need("}", "'}' after linalg.yield")
-        return Region(tuple(arguments), tuple(lines), tuple(y.use for y in yields), start.place)
+def _way_out(op: str) -> str:
+    """What to do about an operation that the subset lacks."""
+    dialect = op.partition(".")[0]
+    if dialect not in ("arith", "math", "linalg", "tensor", "sparse_tensor", "func"):
+        return _WAYS.get(dialect, _BEFORE)
+    return suggestion(op, OPERATIONS)
 
-    def _line(self) -> Line:
-        results = self._results()
-        token = self.kind("word", "an operation on numbers, or linalg.yield")
-        literal: Literal | None = None
-        type_: Type | None = None
-        predicate: str | None = None
-        operands: list[Use] = []
-        if token.text == "arith.constant":
-            self.skip_dictionary()
-            literal, type_ = self._typed_literal()
-        elif token.text == "linalg.index":
-            self.kind("int", "the number of an index")
-            self._scalar_types()
-        else:
-            if self.token.kind == "word" and not self.sees("fastmath", "loc"):
-                predicate = self.advance().text
-                self.need(",")
-            while self.token.kind == "ssa":
-                operands.append(self.use())
-                if not self.take(","):
-                    break
-            if self.take("fastmath"):
-                self.skip_group()
-            self.skip_dictionary()
-            self._scalar_types()
-        self.skip_location()
-        scalar = Scalar(token.text, tuple(operands), predicate, literal, type_)
-        names = tuple(r.name for r in results)
-        return Line(names, scalar, token.place)
 
-    def _scalar_types(self) -> None:
-        self.need(":", "':' and a type")
-        self.type()
-        while self.take(",", "to"):
-            self.type()
-
-    def _argument(self) -> Argument:
-        name = self.kind("ssa", "a value's name, e.g. %0")
-        self.need(":", "':' and a type")
-        type_ = self.type()
-        self.skip_location()
-        return Argument(name.text[1:], type_, name.place)
-
-    def _result_types(self) -> tuple[Type, ...]:
-        if not self.take("("):
-            return (self.type(),)
-        return self.type_list()
+_BEFORE = "give the file as it is before it is lowered: linalg operations on tensors"
+_WAYS = {
+    **dict.fromkeys(("memref", "vector", "gpu", "affine", "llvm", "cf", "bufferization"), _BEFORE),
+    "scf": "programs have no loops: write a linalg operation on whole tensors, or one per step",
+    "complex": "programs compute real numbers: keep the parts in two tensors",
+}
 
 
 def _merged(first: Trait, second: Trait) -> Trait:

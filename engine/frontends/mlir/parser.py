@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from engine.errors import FuseloomError, ParseError
 from engine.frontends.mlir.cursor import generic_form, refuse
 from engine.frontends.mlir.operations import OperationReader
 from engine.frontends.mlir.syntax import (
@@ -20,10 +21,12 @@ from engine.program.syntax import Place
 def parse_file(text: str) -> File:
     """Read MLIR text.
 
+    Functions that cannot be read say so, and so do aliases.
+
     Raises
     ------
     ParseError
-        The text does not follow the grammar of the subset.
+        The text around functions does not follow the grammar of the subset.
     """
     return _Parser(text).file()
 
@@ -40,7 +43,9 @@ class _Parser(OperationReader):
 
     def file(self) -> File:
         self._items(0)
-        return File(self.name, tuple(self.settings), tuple(self.functions))
+        values = [*self.aliases.values(), *self.types.values()]
+        problem = next((x for x in values if isinstance(x, FuseloomError)), None)
+        return File(self.name, tuple(self.settings), tuple(self.functions), problem)
 
     def _items(self, depth: int) -> None:
         """Aliases, modules and functions, up to the end of the text or of a module."""
@@ -82,11 +87,7 @@ class _Parser(OperationReader):
         """Attributes of a dictionary that have a string for a value, with their places."""
         found: list[tuple[str, str, Place]] = []
         self.need("{")
-        first = True
-        while not self.take("}"):
-            if not first:
-                self.need(",", "',' or '}'")
-            first = False
+        for _ in self.listed("}"):
             if self.token.kind not in ("word", "string"):
                 raise self.unexpected("the name of an attribute")
             key = self.advance().text.strip('"')
@@ -107,12 +108,20 @@ class _Parser(OperationReader):
         if name in self._defined:
             raise refuse(f"function @{name} is defined twice", "remove one of them", symbol.place)
         self._defined.add(name)
+        start = self.at
+        try:
+            made = self._defined_function(name, symbol.place)
+        except ParseError as problem:  # an error only where the function is needed
+            self.at = start
+            self.skip_item()
+            made = Function(name, (), None, symbol.place, problem)
+        self.functions.append(made)
+
+    def _defined_function(self, name: str, place: Place) -> Function:
         self.need("(")
         arguments: list[Argument] = []
         unnamed: list[Place] = []
-        while not self.take(")"):
-            if arguments or unnamed:
-                self.need(",", "',' or ')'")
+        for _ in self.listed(")"):
             if self.token.kind == "ssa":
                 argument = self._argument()
                 told = {key: text for key, text, _ in self._strings()} if self.sees("{") else {}
@@ -132,7 +141,7 @@ class _Parser(OperationReader):
                 raise refuse("an argument has no name", "write %name: type", unnamed[0])
             operations = self._operations()
         self.skip_location()
-        self.functions.append(Function(name, tuple(arguments), operations, symbol.place))
+        return Function(name, tuple(arguments), operations, place)
 
     def _operations(self) -> tuple[Operation, ...]:
         self.need("{")
@@ -144,5 +153,9 @@ class _Parser(OperationReader):
         while not self.take("}"):
             if self.token.kind == "end":
                 raise self.unexpected("an operation, or '}' at the end of the function")
+            if self.token.kind == "block":
+                raise refuse(
+                    "a function of several blocks", "control flow is outside the subset", self.place
+                )
             found.append(self._operation())
         return tuple(found)

@@ -6,19 +6,38 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from engine.errors import ProgramError
+from engine.frontends.mlir.arithmetic import apply, checked
 from engine.frontends.mlir.builder import unknown
 from engine.frontends.mlir.expressions import (
+    Apply,
     Arg,
+    Index,
     Node,
     Num,
+    Raw,
     Unsupported,
-    apply,
+    arguments,
     cast_of,
+    places,
     refuse_meaning,
 )
-from engine.frontends.mlir.syntax import Line, Number, Region, Use
-from engine.frontends.mlir.values import Blank, Constant, Data, Value, View, number
+from engine.frontends.mlir.known import Places, as_places
+from engine.frontends.mlir.semirings import Branch, binary, kept, unary
+from engine.frontends.mlir.syntax import AffineMap, Line, Number, Region, Sum, Use
+from engine.frontends.mlir.values import (
+    LOWEST,
+    Blank,
+    Constant,
+    Data,
+    Extent,
+    Ignored,
+    Value,
+    View,
+    inexact,
+    number,
+)
 from engine.program.syntax import Place
+from engine.program.types import Op
 
 
 @dataclass(frozen=True)
@@ -28,6 +47,15 @@ class _Bad:
     message: str
     hint: str
     place: Place
+    value: float | None = None
+
+
+@dataclass(frozen=True)
+class Captured:
+    """A tensor of the function around a region, and where the region reads it."""
+
+    value: View | Data
+    places: tuple[Places, ...]
 
 
 def region_trees(
@@ -36,18 +64,19 @@ def region_trees(
     outs: Sequence[Value],
     reduces: bool,
     outside: Callable[[Use], Value],
+    maps: Sequence[AffineMap],
     place: Place,
-) -> tuple[tuple[Node | None, ...], list[View]]:
-    """Per output the tree it yields, or None where it is no floating-point number.
+) -> tuple[tuple[Node | Ignored, ...], list[Captured]]:
+    """Per output the tree it yields, or why it has none, which counts where it is needed.
 
-    Returns also the scalars of the function that the region reads, as ``Arg(-1)``, ``Arg(-2)``...
+    Returns also what the region reads of the function around it, as ``Arg(-1)``, ``Arg(-2)``...
 
     Raises
     ------
     ProgramError
-        What is yielded is outside the subset.
+        What is yielded as a floating-point number is outside the subset.
     """
-    reader = _RegionReader(outside)
+    reader = _RegionReader(outside, [_dimensions(m) for m in maps], len(ins))
     operands = [*ins, *outs]
     if len(region.arguments) != len(operands):
         raise refuse_meaning(
@@ -66,18 +95,34 @@ def region_trees(
             "one per output",
             region.yields[0].place if region.yields else region.place,
         )
-    trees: list[Node | None] = []
+    trees: list[Node | Ignored] = []
     for use, argument in zip(region.yields, region.arguments[len(ins) :], strict=True):
         found = reader.node(use)
-        if not argument.type.is_float:
-            trees.append(None)
-        elif isinstance(found, _Bad):
-            raise refuse_meaning(found.message, found.hint, found.place)
+        if isinstance(found, _Bad):
+            problem = refuse_meaning(found.message, found.hint, found.place)
+            if argument.type.is_float:
+                raise problem
+            trees.append(Ignored(problem.message, problem))
+        elif argument.type.foreign:
+            raise refuse_meaning(
+                argument.type.foreign, "elements are floats and integers", argument.type.place
+            )
         elif isinstance(found, Arg) and use.name not in {a.name for a in region.arguments}:
             trees.append(cast_of(found))
         else:
             trees.append(found)
     return tuple(trees), reader.captured
+
+
+def _dimensions(map_: AffineMap) -> tuple[int, ...]:
+    """Numbers of the dimensions that a map reads."""
+    names: list[str] = []
+    for result in map_.results:
+        if isinstance(result, Sum):
+            names += [x for _, x in result.terms]
+        elif result is not None:
+            names.append(result)
+    return tuple(dict.fromkeys(map_.dims.index(x) for x in names))
 
 
 def _leaf(k: int, value: Value, is_output: bool, reduces: bool) -> Node:
@@ -95,10 +140,29 @@ def _leaf(k: int, value: Value, is_output: bool, reduces: bool) -> Node:
 
 
 class _RegionReader:
-    def __init__(self, outside: Callable[[Use], Value]) -> None:
+    """Reads lines, one after another.
+
+    Parameters
+    ----------
+    outside
+        What names mean in the function around the region.
+    dimensions
+        Per operand the numbers of the dimensions that it has.
+    inputs : int
+        How many of the operands are inputs.
+    """
+
+    def __init__(
+        self,
+        outside: Callable[[Use], Value],
+        dimensions: Sequence[tuple[int, ...]],
+        inputs: int,
+    ) -> None:
         self.outside = outside
+        self.dimensions = dimensions
+        self.inputs = inputs
         self.nodes: dict[str, Node | _Bad] = {}
-        self.captured: list[View] = []
+        self.captured: list[Captured] = []
         self._seen: dict[str, Node | _Bad] = {}
 
     def define(self, name: str, node: Node | _Bad, place: Place) -> None:
@@ -121,10 +185,19 @@ class _RegionReader:
         except ProgramError:
             raise unknown(str(use), use.name, list(self.nodes), use.place) from None
         if isinstance(value, Constant):
-            return Num(value.value)
+            return _number(value.value, value.element, use.place)
         if isinstance(value, View) and value.rank == 0:
-            self.captured.append(value)
+            self.captured.append(Captured(value, ()))
             return Arg(-len(self.captured))
+        if isinstance(value, Extent) and value.size.value is not None:
+            return _number(float(value.size.value), "index", use.place)
+        if isinstance(value, Extent):
+            return _Bad(
+                f"{use} is a size that is not known here", "write the size, or give shapes",
+                use.place,
+            )  # fmt: skip
+        if isinstance(value, Ignored):
+            return _Bad(f"{use} cannot be read: {value.reason}", value.hint, use.place)
         return _Bad(
             f"{use} is neither an argument of the region nor a number",
             "pass a tensor by ins(...)",
@@ -132,30 +205,212 @@ class _RegionReader:
         )
 
     def line(self, line: Line) -> None:
-        scalar = line.scalar
-        operands = [self.node(use) for use in scalar.operands]
-        made: Node | _Bad
-        bad = next((x for x in operands if isinstance(x, _Bad)), None)
-        if scalar.op == "arith.constant":
-            made = self._constant(line)
-        elif bad is not None:
-            made = bad
-        else:
-            good = tuple(x for x in operands if not isinstance(x, _Bad))
-            try:
-                made = apply(scalar.op, good, scalar.predicate)
-            except Unsupported as problem:
-                made = _Bad(problem.message, problem.hint, line.place)
-        if len(line.results) != 1:
+        found = self._value(line)
+        if len(line.results) != 1 and not isinstance(found, _Bad):
             raise refuse_meaning(
-                f"{scalar.op} gives one value, {len(line.results)} are named",
+                f"{line.scalar.op} gives one value, {len(line.results)} are named",
                 "%0 = ...",
                 line.place,
             )
-        self.define(line.results[0], made, line.place)
+        for name in line.results:
+            self.define(name, found, line.place)
+
+    def _value(self, line: Line) -> Node | _Bad:
+        scalar = line.scalar
+        if scalar.op == "arith.constant":
+            return self._constant(line)
+        if scalar.type is not None and scalar.type.foreign:
+            return _Bad(scalar.type.foreign, "elements are floats and integers", scalar.type.place)
+        if scalar.op == "tensor.extract":
+            return self._extracted(line)
+        operands = [self.node(use) for use in scalar.operands]
+        if scalar.op == "sparse_tensor.reduce":  # may start at any number
+            operands = [
+                Num(x.value) if isinstance(x, _Bad) and x.value is not None else x for x in operands
+            ]
+        for x in operands:
+            if isinstance(x, _Bad):
+                return x
+        good = tuple(x for x in operands if not isinstance(x, _Bad))
+        try:
+            if scalar.op == "linalg.index":
+                return Index(scalar.number)
+            if scalar.op.startswith("sparse_tensor."):
+                return checked(self._sparse(line, good), good)
+            return apply(scalar.op, good, scalar.predicate, scalar.type, scalar.source)
+        except Unsupported as problem:
+            return _Bad(problem.message, problem.hint, line.place)
+        except _BadValueError as problem:
+            return problem.bad
 
     def _constant(self, line: Line) -> Node | _Bad:
         literal, type_ = line.scalar.literal, line.scalar.type
         if not isinstance(literal, Number) or type_ is None or type_.shape is not None:
             return _Bad("a constant of a region is a number", "define it outside", line.place)
-        return Num(number(literal, type_.element))
+        return _number(number(literal, type_.element), type_.element, line.place)
+
+    def _extracted(self, line: Line) -> Node | _Bad:
+        """An element of a tensor of the function, at sums of indices."""
+        scalar = line.scalar
+        (use,) = scalar.operands or (None,)
+        value = None if use is None else self.outside(use)
+        found: list[Places] = []
+        for place in scalar.places:
+            node = self.node(place)
+            if isinstance(node, _Bad):
+                return node
+            at = as_places(node)
+            if at is None:
+                return _Bad(
+                    "an element is read at a place that depends on data, or is no sum of indices",
+                    "multiply by a matrix that selects, with a 1 for each place that is read",
+                    line.place,
+                )
+            found.append(at)
+        if isinstance(value, Ignored):
+            return _Bad(f"{use} cannot be read: {value.reason}", value.hint, line.place)
+        if not isinstance(value, View | Data) or value.rank != len(found):
+            return _Bad(
+                f"{use} is no tensor of {len(found)} dimensions", "one place for each", line.place
+            )
+        self.captured.append(Captured(value, tuple(found)))
+        return Arg(-len(self.captured))
+
+    # The sparse dialect.
+
+    def _sparse(self, line: Line, operands: tuple[Node, ...]) -> Node:
+        scalar = line.scalar
+        wanted = _OPERANDS.get(scalar.op)
+        if wanted is None or len(operands) != wanted:
+            raise Unsupported(
+                f"{scalar.op} in a region"
+                if wanted is None
+                else f"{scalar.op} takes {wanted} operands, not {len(operands)}",
+                "of the sparse dialect: " + ", ".join(_OPERANDS),
+            )
+        regions = dict(scalar.regions)
+        match scalar.op:
+            case "sparse_tensor.unary":
+                dims = self._dims(operands[0])
+                return unary(
+                    operands[0],
+                    self._branch(regions.get("present"), 1),
+                    self._branch(regions.get("absent"), 0),
+                    dims,
+                )
+            case "sparse_tensor.binary":
+                left, right = regions.get("left"), regions.get("right")
+                return binary(
+                    operands[0],
+                    operands[1],
+                    self._branch(regions.get("overlap"), 2),
+                    self._branch(left, 1),
+                    self._branch(right, 1),
+                    (self._hands_on(left, operands[0]), self._hands_on(right, operands[1])),
+                )
+            case "sparse_tensor.select":
+                branch = self._branch(regions["region"], 1)
+                assert branch is not None
+                return kept(operands[0], branch(operands[0]))
+        return self._reduce(line, operands)
+
+    def _branch(self, region: Region | str | None, count: int) -> Branch:
+        if region is None:
+            return None
+        if isinstance(region, str):
+            return lambda *given: given[0]
+        if len(region.arguments) != count or len(region.yields) != 1:
+            raise Unsupported(
+                f"a region with {len(region.arguments)} arguments that yields "
+                f"{len(region.yields)} values",
+                f"here it has {count} and yields one",
+            )
+        known: dict[tuple[Node, ...], Node] = {}
+
+        def branch(*given: Node) -> Node:
+            if given not in known:
+                known[given] = self._inside(region, given)
+            return known[given]
+
+        return branch
+
+    def _inside(self, region: Region, given: Sequence[Node]) -> Node:
+        """What a region in the region yields."""
+        inner = _RegionReader(self.outside, self.dimensions, self.inputs)
+        inner.nodes, inner.captured, inner._seen = dict(self.nodes), self.captured, self._seen
+        for argument, node in zip(region.arguments, given, strict=True):
+            inner.nodes[argument.name] = node
+        for line in region.lines:
+            for name in line.results:
+                inner.nodes.pop(name, None)
+            inner.line(line)
+        found = inner.node(region.yields[0])
+        if isinstance(found, _Bad):
+            raise _BadValueError(found)
+        return found
+
+    def _hands_on(self, region: Region | str | None, node: Node) -> bool:
+        branch = self._branch(region, 1)
+        return branch is not None and branch(node) == node
+
+    def _dims(self, node: Node) -> tuple[int, ...]:
+        """Numbers of the dimensions that a tree has."""
+        found = set(places(node))
+        for k in arguments(node):
+            found.update(self.dimensions[k] if 0 <= k < len(self.dimensions) else ())
+        return tuple(sorted(found))
+
+    def _reduce(self, line: Line, operands: tuple[Node, ...]) -> Node:
+        """``sparse_tensor.reduce %x, %out, %identity``: %out + x, or a maximum or minimum."""
+        x, out, identity = operands
+        branch = self._branch(dict(line.scalar.regions)["region"], 2)
+        assert branch is not None
+        found = branch(x, out)
+        value = identity.value if isinstance(identity, Num) else None
+        element = "" if line.scalar.type is None else line.scalar.type.element
+        if isinstance(found, Apply) and found.op is Op.ADD and value == 0.0:
+            return found
+        if isinstance(found, Raw) and found.name in ("max", "or") and is_least(value, element):
+            return found
+        least = is_least(None if value is None else -value, element)
+        if isinstance(found, Raw) and found.name in ("min", "and") and least:
+            return found
+        raise Unsupported(
+            "this reduction is no sum from 0, and no maximum or minimum from an infinity",
+            "yield arith.addf, maximumf or minimumf of both, or an arith.select that chooses the "
+            "larger or smaller; a product of all elements has no counterpart",
+        )
+
+
+_OPERANDS = {
+    "sparse_tensor.unary": 1, "sparse_tensor.binary": 2, "sparse_tensor.select": 1,
+    "sparse_tensor.reduce": 3,
+}  # fmt: skip
+
+
+def is_least(value: float | None, element: str) -> bool:
+    """Whether a maximum of elements of a type may start at a number."""
+    if value is None:
+        return False
+    bits = element.lstrip("siu")
+    lowest = -(2.0 ** (int(bits) - 1)) + 1 if bits.isdigit() else LOWEST
+    return value <= max(lowest, LOWEST)
+
+
+class _BadValueError(Exception):
+    """A region in a region yields a value outside the subset."""
+
+    def __init__(self, bad: _Bad) -> None:
+        self.bad = bad
+        super().__init__(bad.message)
+
+
+def _number(value: float, element: str, place: Place) -> Node | _Bad:
+    if inexact(value, element):
+        return _Bad(
+            f"the number {value:.0f} is not a number of float32",
+            "whole numbers are exact up to 2^24; scale the data, or use a smaller number",
+            place,
+            value,
+        )
+    return Num(value)

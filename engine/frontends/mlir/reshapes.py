@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import prod
 
 from engine.frontends.mlir.builder import Builder
@@ -39,7 +40,7 @@ def concat(builder: Builder, body: Concat, values: Sequence[View], name: str, pl
         parts.append(view.sizes[axis].value)
     _check_sum(sizes[axis], parts, axis, place)
     if len(values) == 1:
-        return View(values[0].tensor, values[0].axes, sizes)
+        return View(values[0].tensor, values[0].axes, sizes, values[0].holes)
     indices = tuple(f"d{d}" for d in range(rank))
     result = values[0]
     for k, view in enumerate(values[1:], 1):
@@ -56,7 +57,7 @@ def concat(builder: Builder, body: Concat, values: Sequence[View], name: str, pl
             axis=indices[axis],
             format=body.type.format if last else None,
         )
-    return result
+    return replace(result, holes=any(view.holes for view in values))
 
 
 def _int(value: int | None) -> int:
@@ -96,7 +97,7 @@ def reshape(builder: Builder, body: Reshape, view: View, name: str, place: Place
         if all(same):
             for p, q in zip(held, real, strict=True):
                 axes[q] = view.axes[p]
-            return View(view.tensor, tuple(axes), sizes)
+            return View(view.tensor, tuple(axes), sizes, view.holes)
     order = [view.axes[p] for p in held]
     if order != list(range(len(held))) or any(
         view.axes[p] is None and view.sizes[p].value != 1 for p in range(view.rank)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import prod
 from typing import Any, TypeAlias
@@ -19,6 +20,7 @@ from engine.frontends.mlir.syntax import (
     Resource,
     Sparse,
     Type,
+    is_integer,
 )
 from engine.program.formats import Format
 from engine.program.limits import MAX_DIMENSION, MAX_REFERENCE_ELEMENTS
@@ -26,6 +28,8 @@ from engine.program.syntax import Place
 
 Array: TypeAlias = npt.NDArray[np.float64]
 
+LOWEST = -65504.0
+"""A maximum may start here or below; the smallest number of half precision."""
 _BYTES = {"f32": "<f4", "f64": "<f8", "f16": "<f2", "i64": "<i8", "index": "<i8", "i32": "<i4",
           "i16": "<i2", "i8": "<i1", "i1": "<i1"}  # fmt: skip
 
@@ -50,6 +54,11 @@ class Size:
     def value(self) -> int | None:
         return self._root()._value
 
+    @property
+    def identity(self) -> int:
+        """A number that sizes set equal share."""
+        return id(self._root())
+
     def equate(self, other: Size) -> bool:
         """Make two sizes one; False if they differ."""
         a, b = self._root(), other._root()
@@ -71,11 +80,14 @@ class View:
     ----------
     axes : tuple
         Per dimension of the text the tensor's; None where all coordinates have the same element.
+    holes : bool
+        Whether zeros that the text has as elements may be absent, e.g. those of a pad.
     """
 
     tensor: str
     axes: tuple[int | None, ...]
     sizes: tuple[Size, ...]
+    holes: bool = False
 
     @property
     def rank(self) -> int:
@@ -83,11 +95,19 @@ class View:
 
 
 @dataclass(frozen=True, eq=False)
+class Known:
+    """A constant that is computed once its shape is known."""
+
+    compute: Callable[[tuple[int, ...]], Array]
+    place: Place
+
+
+@dataclass(frozen=True, eq=False)
 class Data:
     """A constant tensor, not yet an input; ``permutation[d]`` is the literal's dimension ``d``."""
 
     name: str
-    literal: Literal
+    literal: Literal | Known
     element: str
     literal_sizes: tuple[Size, ...]
     permutation: tuple[int, ...]
@@ -123,6 +143,13 @@ class Data:
             return None
         shape = tuple(size.value or 0 for size in self.literal_sizes)
         made = literal_array(self.literal, self.element, shape)
+        wrong = made.ravel()[~exact(made.ravel())]
+        if wrong.size and is_integer(self.element):
+            raise refuse_meaning(
+                f"the constant has the element {wrong[0]:.0f}, which is not a number of float32",
+                "whole numbers are exact up to 2^24; scale the data",
+                self.place,
+            )
         return np.transpose(made, self.permutation)
 
 
@@ -131,6 +158,7 @@ class Constant:
     """A number."""
 
     value: float
+    element: str = "f64"
 
 
 @dataclass(frozen=True)
@@ -158,9 +186,26 @@ class Ignored:
     """A value with no meaning in a program, such as an argmax; an error if anything needs it."""
 
     reason: str
+    problem: FuseloomError | None = None
+
+    @property
+    def hint(self) -> str:
+        return (self.problem.hint if self.problem is not None else None) or "leave it out"
 
 
 Value: TypeAlias = View | Data | Constant | Blank | Extent | Ignored
+
+
+def exact(values: Array) -> npt.NDArray[np.bool_]:
+    """Which values are numbers of float32."""
+    with np.errstate(over="ignore"):
+        found: npt.NDArray[np.bool_] = values.astype(np.float32).astype(np.float64) == values
+    return found
+
+
+def inexact(value: float, element: str) -> bool:
+    """Whether a whole number is not a number of float32."""
+    return is_integer(element) and not bool(exact(np.asarray(value)))
 
 
 # Literals -------------------------------------------------------------------------------------
@@ -191,7 +236,7 @@ def number(literal: Number, element: str) -> float:
     return float(value)
 
 
-def literal_array(literal: Literal, element: str, shape: tuple[int, ...]) -> Array:
+def literal_array(literal: Literal | Known, element: str, shape: tuple[int, ...]) -> Array:
     """Values of a constant.
 
     Raises
@@ -206,6 +251,8 @@ def literal_array(literal: Literal, element: str, shape: tuple[int, ...]) -> Arr
             literal.place,
         )
     match literal:
+        case Known():
+            return literal.compute(shape)
         case Number():
             return np.full(shape, number(literal, element))
         case Dense(blob=str() as blob):

@@ -6,6 +6,7 @@ import pytest
 
 from engine.errors import ParseError
 from engine.frontends.mlir import tokens
+from engine.frontends.mlir.parser import parse_file
 from engine.frontends.mlir.tokens import tokenize
 
 
@@ -54,11 +55,12 @@ def test_long_tokens_are_shown_short() -> None:
 
 @pytest.mark.parametrize(
     ("text", "place", "hint"),
-    [("a\n b ;", (2, 4), "docs/mlir.md"), ('x "open\n"', (1, 3), "a string ends on its line")],
+    [(";", (1, 1), "here can stand module"), ('\n "open\n"', (2, 2), "a string ends on its line")],
 )
 def test_characters_without_meaning(text: str, place: tuple[int, int], hint: str) -> None:
+    assert "odd" in [kind for kind, _ in kinds(text)]
     with pytest.raises(ParseError, match="has no meaning here") as caught:
-        tokenize(text)
+        parse_file(text)
     assert (caught.value.line, caught.value.column) == place
     assert hint in (caught.value.hint or "")
 

@@ -1,2 +1,2 @@
-// 1:28 a result of a map is a dimension or the constant 0
-#m = affine_map<(i, j) -> (i + j)>
+// 1:30 a result of a map with floordiv
+#m = affine_map<(i, j) -> (i floordiv 2)>

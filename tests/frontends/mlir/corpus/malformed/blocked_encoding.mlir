@@ -1,2 +1,2 @@
-// 1:51 a level holds one dimension
-#v = #sparse_tensor.encoding<{ map = (i, j) -> (i floordiv 2 : dense, j : dense) }>
+// 1:49 the map has no dimension k
+#v = #sparse_tensor.encoding<{ map = (i, j) -> (k floordiv 2 : dense, j : dense) }>

@@ -1,2 +1,2 @@
-// 1:18 'memref' is no type of the subset
+// 1:18 it is a memref
 func.func @f(%A: memref<4xf32>) { return }

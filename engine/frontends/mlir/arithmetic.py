@@ -1,0 +1,228 @@
+"""Operations of the arith and math dialects, as trees."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from engine.frontends.mlir.choices import combined, compared, is_condition, selected
+from engine.frontends.mlir.expressions import (
+    Node,
+    Num,
+    Unsupported,
+    add,
+    div,
+    is_known,
+    largest,
+    made,
+    mul,
+    raw,
+    scaled,
+    shifted,
+    smallest,
+    sub,
+)
+from engine.frontends.mlir.known import evaluate
+from engine.frontends.mlir.syntax import Type
+from engine.program.formats import suggestion
+from engine.program.limits import MAX_NESTING
+from engine.program.types import Op
+
+MAX_NODES = 1_000
+EXACT = 2**24
+"""Whole numbers up to this are numbers of float32."""
+
+_BINARY: Mapping[str, Callable[[Node, Node], Node]] = {
+    "arith.mulf": mul, "arith.addf": add, "arith.subf": sub, "arith.divf": div,
+    "arith.maximumf": largest, "arith.maxnumf": largest, "arith.maxf": largest,
+    "arith.minimumf": smallest, "arith.minnumf": smallest, "arith.minf": smallest,
+    "arith.muli": mul, "arith.addi": add, "arith.subi": sub,
+    "arith.maxsi": largest, "arith.maxui": largest,
+    "arith.minsi": smallest, "arith.minui": smallest,
+}  # fmt: skip
+_UNARY: Mapping[str, Callable[[Node], Node]] = {
+    "math.exp": lambda x: made(Op.EXP, x),
+    "math.log": lambda x: made(Op.LOG, x),
+    "math.expm1": lambda x: shifted(made(Op.EXP, x), -1.0),
+    "math.log1p": lambda x: made(Op.LOG, shifted(x, 1.0)),
+    "math.rsqrt": lambda x: made(Op.RSQRT, x),
+    "math.sqrt": lambda x: made(Op.SQRT, x),
+    "math.tanh": lambda x: made(Op.TANH, x),
+    "math.absf": lambda x: made(Op.ABS, x),
+    "math.absi": lambda x: made(Op.ABS, x),
+    "math.erf": lambda x: raw("erf", x),
+    "arith.negf": lambda x: scaled(x, -1.0),
+}
+_SAME = (
+    "arith.extf", "arith.truncf", "arith.extui", "arith.extsi", "arith.trunci", "arith.sitofp",
+    "arith.uitofp", "arith.index_cast", "arith.index_castui",
+)  # fmt: skip
+"""Changes of type that keep the number."""
+_BITS = {"arith.andi": "and", "arith.ori": "or", "arith.xori": "xor"}
+_WHOLE = {
+    "arith.divsi": "divide", "arith.divui": "divide", "arith.floordivsi": "floordiv",
+    "arith.ceildivsi": "ceildiv", "arith.ceildivui": "ceildiv",
+    "arith.remsi": "remainder", "arith.remui": "remainder",
+}  # fmt: skip
+"""Divisions of whole numbers: of indices and numbers only, which are known."""
+ARITHMETIC = (
+    *_BINARY, *_UNARY, *_SAME, *_BITS, "arith.cmpf", "arith.cmpi", "arith.select", "arith.shli",
+    "arith.constant", "math.fma", "math.powf",
+)  # fmt: skip
+
+
+def apply(
+    op: str,
+    operands: tuple[Node, ...],
+    predicate: str | None,
+    type_: Type | None = None,
+    source: Type | None = None,
+) -> Node:
+    """The tree of one operation of a region.
+
+    Parameters
+    ----------
+    type_, source : Type, optional
+        Of the result and of the first operand.
+
+    Raises
+    ------
+    Unsupported
+        An operation outside the subset, with too few operands, or on too large a tree.
+    """
+    wanted = 2
+    if op in _UNARY or op in _SAME:
+        wanted = 1
+    elif op in ("arith.select", "math.fma"):
+        wanted = 3
+    elif op not in (*_BINARY, *_BITS, *_WHOLE, *_OTHERS):
+        raise Unsupported(f"the operation {op} is outside the subset"[:120],
+                          _way_out(op))  # fmt: skip
+    if len(operands) != wanted:
+        raise Unsupported(f"{op} takes {wanted} operands, not {len(operands)}", "see docs/mlir.md")
+    if op in _UNARY:
+        found = _UNARY[op](operands[0])
+    elif op in _BINARY:
+        found = _BINARY[op](*operands)
+    elif op in _SAME:
+        found = _same(op, operands[0], type_, source)
+    elif op in _BITS:
+        found = _bits(op, operands[0], operands[1], type_)
+    elif op in _WHOLE:
+        found = _division(op, *operands)
+    else:
+        found = _other(op, operands, predicate)
+    if all(isinstance(x, Num) for x in operands) and not isinstance(found, Num):
+        with np.errstate(all="ignore"):
+            found = Num(float(evaluate(found, {})))
+    return checked(found, operands)
+
+
+def _way_out(op: str) -> str:
+    """What to do about an operation that programs lack."""
+    name = op.rpartition(".")[2]
+    if name in _ROUNDING:
+        return "programs do not round: pass the rounded numbers as an argument"
+    if op.startswith("math."):
+        return f"compute it beforehand, and pass the result as an argument; {_KNOWN}"
+    if name in ("shrsi", "shrui"):
+        return "programs do not round: multiply by a power of two as floating-point numbers"
+    return suggestion(op, ARITHMETIC)
+
+
+_ROUNDING = ("ceil", "floor", "round", "roundeven", "trunc", "fptosi", "fptoui")
+_KNOWN = f"known: {', '.join(x for x in _UNARY if x.startswith('math.'))}"
+
+
+def checked(found: Node, operands: tuple[Node, ...] = ()) -> Node:
+    """A tree that is not too large.
+
+    Raises
+    ------
+    Unsupported
+        If it is.
+    """
+    if found.size > MAX_NODES:
+        raise Unsupported(f"the region computes more than {MAX_NODES:,} operations", "split it")
+    if found.depth > MAX_NESTING:
+        raise Unsupported(f"the region nests more than {MAX_NESTING} operations", "split it")
+    if isinstance(found, Num) and not math.isfinite(found.value) and not _infinite(operands):
+        raise Unsupported("a constant is too large for a number", "constants are finite")
+    return found
+
+
+_OTHERS = ("arith.cmpf", "arith.cmpi", "arith.select", "arith.shli", "math.fma", "math.powf",
+           "math.fpowi", "math.ipowi")  # fmt: skip
+
+
+def _other(op: str, operands: tuple[Node, ...], predicate: str | None) -> Node:
+    match op:
+        case "arith.cmpf" | "arith.cmpi":
+            return compared(predicate, operands[0], operands[1], op == "arith.cmpi")
+        case "arith.select":
+            return selected(*operands)
+        case "math.fma":
+            return add(mul(operands[0], operands[1]), operands[2])
+    node, number = operands
+    if isinstance(number, Num) and number.value == int(number.value):
+        n = int(number.value)
+        if op == "arith.shli" and 0 <= n < 24:
+            return mul(node, Num(2.0**n))
+        if op != "arith.shli" and 1 <= n <= 4:
+            found = node
+            for _ in range(n - 1):
+                found = mul(found, node)
+            return found
+    raise Unsupported(
+        f"{op} by this number",
+        "shift by 0 to 23" if op == "arith.shli" else "the exponents 1 to 4 are products",
+    )
+
+
+def _same(op: str, node: Node, type_: Type | None, source: Type | None) -> Node:
+    bit = source is not None and source.element == "i1"
+    if op in ("arith.extsi", "arith.sitofp") and bit:
+        return mul(node, Num(-1.0))  # all bits are set
+    if type_ is not None and type_.element == "i1" and not bit and not is_condition(node):
+        raise Unsupported(
+            f"{op} to i1 keeps the last bit of a number", "compare it: arith.cmpi ne, %x, %zero"
+        )
+    return node
+
+
+def _bits(op: str, a: Node, b: Node, type_: Type | None) -> Node:
+    if (type_ is not None and type_.element == "i1") or (is_condition(a) and is_condition(b)):
+        return combined(_BITS[op], a, b)
+    raise Unsupported(
+        f"{op} of the bits of whole numbers",
+        "programs compute numbers; of i1 it is a condition, and extui makes a number of it",
+    )
+
+
+def _division(op: str, a: Node, b: Node) -> Node:
+    if b == Num(0.0):
+        raise Unsupported("division by zero", "divide by another number")
+    if isinstance(a, Num) and isinstance(b, Num):
+        x, y = int(a.value), int(b.value)
+        quotient = abs(x) // abs(y) * (1 if (x < 0) == (y < 0) else -1)
+        match _WHOLE[op]:
+            case "divide":
+                return Num(float(quotient))
+            case "floordiv":
+                return Num(float(x // y))
+            case "ceildiv":
+                return Num(float(-(-x // y)))
+        return Num(float(x - y * quotient))
+    found = raw(_WHOLE[op], a, b)
+    if not is_known(found):
+        raise Unsupported(
+            f"{op} of whole numbers that depend on data",
+            "programs do not round; divide as floating-point numbers (arith.sitofp, arith.divf)",
+        )
+    return found
+
+
+def _infinite(operands: tuple[Node, ...]) -> bool:
+    return any(isinstance(n, Num) and math.isinf(n.value) for n in operands)

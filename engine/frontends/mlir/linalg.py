@@ -1,0 +1,168 @@
+"""Linalg operations of a function."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from engine.frontends.mlir.expressions import refuse_meaning
+from engine.frontends.mlir.named import QUANTIZED, Computation, inputs_of, named, with_numbers
+from engine.frontends.mlir.regions import Captured, region_trees
+from engine.frontends.mlir.scopes import FOREIGN, Scope, filled
+from engine.frontends.mlir.structured import Structured
+from engine.frontends.mlir.syntax import AffineMap, Linalg, Trait, Type, Typed
+from engine.frontends.mlir.values import Blank, Constant, Data, Ignored, Value, View
+from engine.frontends.mlir.windows import WINDOWS, window
+from engine.program.syntax import Place
+
+
+class LinalgScope(Scope):
+    """Values by name, and the operations of linalg on them."""
+
+    def linalg(self, body: Linalg, names: list[str], place: Place) -> Sequence[Value]:
+        """The results of an operation."""
+        ins = [self.typed(t) for t in body.ins]
+        outs = [self.typed(t) for t in body.outs]
+        for value, typed in zip((*ins, *outs), (*body.ins, *body.outs), strict=True):
+            if isinstance(value, Ignored) and typed.type.foreign:
+                problem = refuse_meaning(
+                    f"{typed.use} is outside the subset: {typed.type.foreign}", FOREIGN,
+                    typed.type.place,
+                )  # fmt: skip
+                self.builder.leave(problem)
+                return [Ignored(problem.message, problem)] * (len(outs) if body.types else 0)
+        types = [t.type for t in body.outs]
+        if body.types:
+            if len(body.types) != len(outs):
+                raise refuse_meaning(
+                    f"{len(outs)} outputs but {len(body.types)} result types",
+                    "one type per output",
+                    place,
+                )
+            types = list(body.types)
+            for value, type_, out in zip(outs, types, body.outs, strict=True):
+                self.agree(value, type_, str(out.use))
+        if body.op == "linalg.fill":
+            return [self._fill(ins, outs, types, place)]
+        names = names[: len(outs)]
+        captured: list[Captured] = []
+        if body.op in ("linalg.map", "linalg.reduce"):
+            body = replace(body, trait=_trait(body, place))
+        if body.region is None:
+            computation = self._named(body, ins, outs, place)
+        else:
+            computation, captured = self._generic(body, ins, outs, place)
+        if len(names) < len(outs):
+            names = [f"{names[0]}_{k}" if k else names[0] for k in range(len(outs))]
+        operands: list[Value] = [*_filled_inputs(ins, body.ins), *outs]
+        return Structured(self.builder, computation, operands, captured, names, types).results()
+
+    def _fill(self, ins: list[Value], outs: list[Value], types: list[Type], place: Place) -> Blank:
+        fill = ins[0] if len(ins) == 1 else None
+        if isinstance(fill, Data) and fill.rank == 0 and fill.splat is not None:
+            fill = Constant(fill.splat)
+        if not isinstance(fill, Constant) or len(outs) != 1:
+            raise refuse_meaning(
+                "linalg.fill takes one constant and one output",
+                "linalg.fill ins(%cst : f32) outs(%0 : tensor<...>)",
+                place,
+            )
+        sizes = outs[0].sizes if isinstance(outs[0], View | Data | Blank) else ()
+        return Blank(sizes, types[0].format, fill.value)
+
+    def _named(
+        self, body: Linalg, ins: list[Value], outs: list[Value], place: Place
+    ) -> Computation:
+        count = 2 if body.op in WINDOWS else inputs_of(body.op)
+        if len(ins) != count or len(outs) != 1:
+            raise refuse_meaning(
+                f"{body.op} takes {count} inputs and one output, not {len(ins)} and {len(outs)}",
+                "see docs/mlir.md",
+                place,
+            )
+        if body.trait.maps is not None and len(body.trait.maps) != len(ins) + 1:
+            raise refuse_meaning("one map per input and output", "three maps for a product", place)
+        rank = body.outs[0].type.rank
+        if body.op in WINDOWS:
+            found = window(body.op, body.list("strides"), body.list("dilations"), place)
+            if found is None:
+                raise refuse_meaning(
+                    "strides and dilations are positive, one per dimension of the window",
+                    "e.g. strides = dense<[2, 1]> : vector<2xi64>",
+                    place,
+                )
+            return found
+        moved = body.list("permutation") or body.list("dimensions")
+        found = named(body.op, rank, body.trait.maps, moved, place)
+        if found is not None and body.op == QUANTIZED:
+            found = self._quantized(found, ins, place)
+        if found is None:
+            raise refuse_meaning(
+                f"{body.op} needs dimensions of its output, each at most once",
+                "permutation = [1, 0] or dimensions = [1]",
+                place,
+            )
+        return found
+
+    def _quantized(self, product: Computation, ins: list[Value], place: Place) -> Computation:
+        """A product of differences; of zero points that are numbers, those that are not 0 count."""
+        numbers = {k: x.value for k, x in enumerate(ins) if isinstance(x, Constant)}
+        for k in (0, 1):
+            x = ins[k]
+            fmt = x.format if isinstance(x, Data) else self.builder.format_of(x)
+            if numbers.get(k + 2) != 0.0 and fmt is not None and not fmt.all_dense:
+                raise refuse_meaning(
+                    "a zero point of an operand that is not dense",
+                    "the elements that are not stored are the zero point then, and the product is "
+                    "not sparse; convert the operand to a dense tensor",
+                    place,
+                )
+        return with_numbers(product, numbers)
+
+    def _generic(
+        self, body: Linalg, ins: list[Value], outs: list[Value], place: Place
+    ) -> tuple[Computation, list[Captured]]:
+        maps, iterators = body.trait.maps, body.trait.iterators
+        if not maps or iterators is None:
+            raise refuse_meaning(
+                "linalg.generic needs indexing_maps and iterator_types",
+                "{indexing_maps = [...], iterator_types = [...]}",
+                place,
+            )
+        dims = maps[0].dims
+        if len(iterators) != len(dims):
+            raise refuse_meaning(
+                f"{len(iterators)} iterator types for maps of {len(dims)} dimensions",
+                "one iterator type per dimension",
+                place,
+            )
+        reduced = frozenset(x for x, kind in zip(dims, iterators, strict=True)
+                            if kind == "reduction")  # fmt: skip
+        assert body.region is not None
+        trees, captured = region_trees(
+            body.region, ins, outs, bool(reduced), self.value, maps, place
+        )
+        return Computation(dims, maps, reduced, trees, place), captured
+
+
+def _trait(body: Linalg, place: Place) -> Trait:
+    """The maps and iterators of a map or a reduction."""
+    gone = body.list("dimensions") or ()
+    rank = max(t.type.rank for t in (*body.ins, *body.outs))
+    dims = tuple(f"d{n}" for n in range(rank))
+    if not all(0 <= d < rank for d in gone):
+        raise refuse_meaning(f"a reduction over {list(gone)} of {rank} dimensions",
+                             "dimensions count from 0", place)  # fmt: skip
+    whole = AffineMap(dims, dims)
+    less = AffineMap(dims, tuple(x for n, x in enumerate(dims) if n not in gone))
+    kinds = tuple("reduction" if n in gone else "parallel" for n in range(rank))
+    return Trait((*(whole for _ in body.ins), *(less for _ in body.outs)), kinds, place)
+
+
+def _filled_inputs(ins: Sequence[Value], typed: Sequence[Typed]) -> list[Value]:
+    return [
+        filled(value, t.use.name, t.use.place)
+        if isinstance(value, Blank) and value.fill is not None
+        else value
+        for value, t in zip(ins, typed, strict=True)
+    ]

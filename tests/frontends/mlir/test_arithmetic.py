@@ -1,0 +1,147 @@
+"""Whole numbers, indices and changes of type."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from engine.errors import FuseloomError
+from engine.frontends.mlir import from_mlir
+from engine.program import evaluate
+
+from .files import generic, result
+
+MAP = "(i, j) -> (i, j)"
+I32, F32 = "tensor<3x4xi32>", "tensor<3x4xf32>"
+A = np.arange(-5, 7).reshape(3, 4).astype(np.float32)
+ROW, COLUMN = np.indices((3, 4))
+PLACES = "%i = linalg.index 0 : index\n%j = linalg.index 1 : index\n"
+BODIES: dict[str, Any] = {
+    "%y = arith.addi %a, %k : i32": A + 3,
+    "%y = arith.subi %k, %a : i32": 3 - A,
+    "%y = arith.muli %a, %a : i32": A * A,
+    "%y = arith.maxsi %a, %k : i32": np.maximum(A, 3),
+    "%y = arith.minsi %a, %k : i32": np.minimum(A, 3),
+    "%y = arith.shli %a, %k : i32": A * 8,
+    "%y = math.absi %a : i32": np.abs(A),
+    "%y = math.ipowi %a, %k : i32": A**3,
+    "%w = arith.extsi %a : i32 to i64\n%y = arith.trunci %w : i64 to i32": A,
+    "%c = arith.cmpi sgt, %a, %k : i32\n%y = arith.extui %c : i1 to i32": A > 3,
+    "%c = arith.cmpi sgt, %a, %k : i32\n%y = arith.extsi %c : i1 to i32": np.where(A > 3, -1, 0),
+    PLACES + "%s = arith.addi %i, %j : index\n%y = arith.index_cast %s : index to i32": (
+        ROW + COLUMN
+    ),
+    PLACES + "%v = arith.index_cast %j : index to i32\n%y = arith.addi %v, %a : i32": COLUMN + A,
+    PLACES + "%w = arith.constant 2 : index\n%d = arith.divui %j, %w : index\n"
+    "%r = arith.remui %i, %w : index\n%s = arith.addi %d, %r : index\n"
+    "%v = arith.index_cast %s : index to i32\n%y = arith.muli %v, %a : i32": (
+        (COLUMN // 2 + ROW % 2) * A
+    ),
+    PLACES + "%c = arith.cmpi eq, %i, %j : index\n%z = arith.constant 0 : i32\n"
+    "%y = arith.select %c, %a, %z : i32": np.where(ROW == COLUMN, A, 0),
+}
+
+
+@pytest.mark.parametrize("body", BODIES)
+def test_whole_numbers_and_indices(body: str) -> None:
+    text = generic([(I32, MAP)], (I32, MAP), "pp", body, before="%k = arith.constant 3 : i32")
+    given = from_mlir(text)
+    data = dict.fromkeys(given.arguments, A)
+    np.testing.assert_array_equal(result(given, data), BODIES[body])
+
+
+def test_what_is_not_checked_is_told() -> None:
+    given = from_mlir(generic([(I32, MAP)], (I32, MAP), "pp", "%y = arith.addi %a, %a : i32"))
+    assert any("exact up to 2^24" in note for note in given.notes)
+    assert not from_mlir(
+        generic([(F32, MAP)], (F32, MAP), "pp", "%y = arith.addf %a, %a : f32")
+    ).notes
+
+
+def test_a_triangle_is_a_product_with_a_mask() -> None:
+    csr = "tensor<3x4xf32, #sparse_tensor.encoding<{map = (i, j) -> (i : dense, j : compressed)}>>"
+    body = (
+        PLACES + "%c = arith.cmpi uge, %i, %j : index\n%z = arith.constant 0.0 : f32\n"
+        "%y = arith.select %c, %a, %z : f32"
+    )
+    given = from_mlir(generic([(csr, MAP)], (csr, MAP), "pp", body))
+    found = evaluate(given.program, {"A": A, **given.data})[given.program.outputs[0]]
+    np.testing.assert_array_equal(found.present, np.tril(A) != 0)
+
+
+@pytest.mark.parametrize(
+    ("body", "message", "hint"),
+    [
+        ("%y = arith.divsi %a, %k : i32", "depend on data", "sitofp"),
+        ("%y = arith.andi %a, %k : i32", "bits of whole numbers", "i1"),
+        ("%y = arith.shrsi %a, %k : i32", "outside the subset", "power of two"),
+        ("%w = arith.constant 16777217 : i32\n%y = arith.addi %a, %w : i32", "16777217", "2\\^24"),
+        ("%w = arith.constant 30 : i32\n%y = arith.shli %a, %w : i32", "by this number", "0 to 23"),
+        ("%w = arith.constant 0 : i32\n%y = arith.divsi %a, %w : i32", "division by zero", ""),
+    ],
+)
+def test_refusals(body: str, message: str, hint: str) -> None:
+    with pytest.raises(FuseloomError, match=message) as caught:
+        from_mlir(
+            generic([(I32, MAP)], (I32, MAP), "pp", body, before="%k = arith.constant 3 : i32")
+        )
+    assert caught.value.line
+    assert hint.replace("\\", "") in (caught.value.hint or "")
+
+
+def test_constants_that_float32_does_not_have_are_refused() -> None:
+    text = """
+    func.func @f(%A: tensor<2xi64>) -> tensor<2xi64> {
+      %c = arith.constant dense<[1, 16777217]> : tensor<2xi64>
+      %e = tensor.empty() : tensor<2xi64>
+      %r = linalg.add ins(%A, %c : tensor<2xi64>, tensor<2xi64>) outs(%e : tensor<2xi64>)
+      return %r : tensor<2xi64>
+    }"""
+    with pytest.raises(FuseloomError, match="the element 16777217") as caught:
+        from_mlir(text)
+    assert caught.value.line == 3
+    given = from_mlir(text.replace("16777217", "16777216"))
+    np.testing.assert_array_equal(result(given, {"A": np.array([1, 0])}), [2, 16777216])
+
+
+GATHER = """
+func.func @f(%A: tensor<5x4xf32>, %p: tensor<3xi64>) -> tensor<3x4xf32> {{
+  %one = arith.constant 1 : index
+  %e = tensor.empty() : tensor<3x4xf32>
+  %r = linalg.generic {{indexing_maps = [affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i, j)>],
+    iterator_types = ["parallel", "parallel"]}}
+    ins(%p : tensor<3xi64>) outs(%e : tensor<3x4xf32>) {{
+  ^bb0(%q: i64, %o: f32):
+    %i = linalg.index 0 : index
+    %j = linalg.index 1 : index
+    {row}
+    %x = tensor.extract %A[%k, %j] : tensor<5x4xf32>
+    %y = arith.addf %x, %x : f32
+    linalg.yield %y : f32
+  }} -> tensor<3x4xf32>
+  return %r : tensor<3x4xf32>
+}}"""
+
+
+def test_a_region_reads_a_tensor_at_known_places() -> None:
+    row = "%t = arith.addi %i, %i : index\n%k = arith.subi %t, %one : index"
+    a = np.arange(20.0).reshape(5, 4)
+    with pytest.raises(FuseloomError, match="from -1 to 3, outside"):
+        from_mlir(GATHER.format(row=row))
+    found = result(from_mlir(GATHER.format(row="%k = arith.addi %i, %one : index")), {"A": a})
+    np.testing.assert_array_equal(found, 2 * a[1:4])
+
+
+def test_places_that_depend_on_data_are_refused() -> None:
+    with pytest.raises(FuseloomError, match="depends on data") as caught:
+        from_mlir(GATHER.format(row="%k = arith.index_cast %q : i64 to index"))
+    assert "a matrix that selects" in (caught.value.hint or "")
+    assert caught.value.line == 12  # where the element is read
+
+
+def test_functions_of_small_numbers() -> None:
+    body = "%v = math.expm1 %a : f32\n%y = math.log1p %v : f32"
+    text = generic([(F32, MAP)], (F32, MAP), "pp", body)
+    np.testing.assert_allclose(result(from_mlir(text), {"A": A}), A, rtol=1e-4, atol=1e-5)
