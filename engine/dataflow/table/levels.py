@@ -5,7 +5,7 @@ Source: ``fusion.md`` §3.2, the table of operand combinations in §3.3.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from engine.dataflow.table.cells import (
     AccIn,
@@ -184,15 +184,14 @@ class LevelMaker:
         # the other such levels can be looked up at its coordinates.
         dense = [c for c in children if self._complete(c)]
         looked_up = {id(c): dense[0] for c in dense[1:] if self._locatable(c)}
+        kept = [c for c in children if id(c) not in looked_up]
         parts: list[LevelTree] = []
-        kept: list[Tree] = []
-        for c in children:
-            if id(c) in looked_up:
-                continue
+        for c in kept:
             riders = [d for d in dense if looked_up.get(id(d)) is c]
             parts.append(self._located(self.resolve(c, prefix), riders))
-            kept.append(c)
-        return self._joined(True, kept, parts, 0)
+        part_of = {id(c): k for k, c in enumerate(kept)}
+        hosts = [part_of[id(looked_up.get(id(c), c))] for c in children]
+        return self._joined(True, children, parts, 0, hosts)
 
     def _gated(self, tree: Combine, prefix: Prefix) -> LevelTree:
         gates, rest = tree.children[: tree.gate], tree.children[tree.gate :]
@@ -206,21 +205,31 @@ class LevelMaker:
         return self._joined(union, children, parts, gate)
 
     def _joined(
-        self, union: bool, children: list[Tree], parts: list[LevelTree], gate: int
+        self,
+        union: bool,
+        children: list[Tree],
+        parts: list[LevelTree],
+        gate: int,
+        hosts: Sequence[int] | None = None,
     ) -> LevelTree:
-        """Join parts; a payload that several carry is taken from the one that has it most."""
+        """Join parts; a payload that several carry is taken from the one that has it most.
+
+        ``hosts`` are the parts that the children ride on, where some are looked up beside others.
+        """
         if len(parts) == 1:
             return parts[0]
+        hosts = hosts or range(len(children))
         whole = Combine(union, tuple(children), gate)
         carriers = []
         for atom in atoms(whole):
-            if isinstance(atom, DenseAtom) or sum(atom in atoms(c) for c in children) < 2:
+            carrying = {k for k, c in zip(hosts, children, strict=True) if atom in atoms(c)}
+            if isinstance(atom, DenseAtom) or len(carrying) < 2:
                 continue
             if isinstance(atom, ScanAtom):
                 key = self.column_of(atom)
             else:
                 key = self.accumulator_of(atom).name
-            carriers.append((key, carrier(whole, atom, self.joins.always)))
+            carriers.append((key, hosts[carrier(whole, atom, self.joins.always)]))
         return JoinOf(union, tuple(parts), gate, tuple(carriers))
 
     def _located(self, child: LevelTree, looked_up: list[Tree]) -> LevelTree:

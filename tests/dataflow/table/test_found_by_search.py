@@ -33,6 +33,11 @@ CASES = {
         "T[i] = product(A[i,j], b[], b[])\nU[] = T[l]\nV[j] = product(U[], A[i,j], T[i])",
         "i,j,j'",
     ),
+    "a dense operand looked up in a union whose other part has it, too": (
+        "b: 1x3 dense\nA: 1x3 dcsr\nT[i,j] = abs(b[i,j])\nU[i,j] = max(b[i,j], T[i,j])\n"
+        "V[i,j] = U[i,j] - T[i,j]\nW[i,j] = V[i,j] * A[i,j]\nY[i,j] = V[i,j] - W[i,j]",
+        "i,j",
+    ),
 }
 
 
