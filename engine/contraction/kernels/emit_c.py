@@ -29,6 +29,7 @@ static inline int64_t seek(const int64_t *crd, int64_t first, int64_t end, int64
 class _C:
     indent = "    "
     end = ";"
+    nothing = ";"
 
     def operator(self, op: str, left: str, right: str) -> str:
         if op == "max":

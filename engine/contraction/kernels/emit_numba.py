@@ -32,6 +32,7 @@ def seek(crd, first, end, least):
 class _Python:
     indent = "    "
     end = ""
+    nothing = "pass"
 
     def operator(self, op: str, left: str, right: str) -> str:
         return f"max({left}, {right})" if op == "max" else f"({left} {op} {right})"
@@ -85,7 +86,7 @@ def emit_numba(routines: Sequence[Routine]) -> str:
             f"def k{number}({given}):",
             *(f"    {name} = sizes[{k}]" for k, name in enumerate(routine.sizes)),
             *(f"    {name} = 0.0" for name in routine.scalars),
-            *(commands(routine.body, _Python(), 1) or ["    pass"]),
+            *(commands(routine.body, _Python(), 1) or [f"    {_Python.nothing}"]),
             "",
         ]
     return "\n".join(lines)

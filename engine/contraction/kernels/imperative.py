@@ -95,6 +95,14 @@ class Add:
 
 
 @dataclass(frozen=True)
+class Empty:
+    """Zero in an element of an array."""
+
+    array: str
+    index: Expr
+
+
+@dataclass(frozen=True)
 class For:
     """A loop from ``first`` to before ``end``."""
 
@@ -125,7 +133,7 @@ class Clear:
     count: Expr
 
 
-Command: TypeAlias = Declare | Set | Increase | Add | For | While | If | Clear
+Command: TypeAlias = Declare | Set | Increase | Add | Empty | For | While | If | Clear
 Block: TypeAlias = tuple[Command, ...]
 
 
@@ -170,6 +178,7 @@ class Dialect(Protocol):
 
     indent: str
     end: str
+    nothing: str  # what stands where no command does
 
     def operator(self, op: str, left: str, right: str) -> str: ...
 
@@ -211,7 +220,8 @@ def commands(block: Block, dialect: Dialect, depth: int) -> list[str]:
 
     def inner(head: str, body: Block) -> None:
         lines.append(pad + head)
-        lines.extend(commands(body, dialect, depth + 1))
+        inside = commands(body, dialect, depth + 1)
+        lines.extend(inside or [pad + dialect.indent + dialect.nothing])
 
     def close() -> None:
         closing = dialect.close()
@@ -229,6 +239,8 @@ def commands(block: Block, dialect: Dialect, depth: int) -> list[str]:
             case Add(array, index, value):
                 place, more = expression(index, dialect), expression(value, dialect)
                 lines.append(f"{pad}{array}[{place}] += {more}{dialect.end}")
+            case Empty(array, index):
+                lines.append(f"{pad}{array}[{expression(index, dialect)}] = 0.0{dialect.end}")
             case For(name, first, end, body):
                 first_text, end_text = expression(first, dialect), expression(end, dialect)
                 inner(dialect.loop(name, first_text, end_text), body)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from math import prod
 
 from engine.contraction.kernels.imperative import (
     Add,
@@ -21,6 +22,7 @@ from engine.contraction.kernels.imperative import (
     Clear,
     Command,
     Declare,
+    Empty,
     Expr,
     For,
     If,
@@ -41,6 +43,9 @@ from engine.errors import ProgramError
 from engine.program import Access, LevelFormat
 
 MOST_COMMANDS = 20_000
+CLEARED_WHOLE = 4_096
+"""Elements of a workspace within loops that is emptied whole each time; of a larger one, what was
+touched."""
 
 
 @dataclass(frozen=True)
@@ -128,6 +133,8 @@ class _Lowering:
         self.scalars: dict[str, str] = {}
         self.variables = 0
         self.commands = 0
+        self.emptying = False
+        self.empty_at_first: list[Command] = []
         for layout in bound.stored:
             for level, kind in enumerate(layout.format.levels):
                 if kind is LevelFormat.COMPRESSED:
@@ -143,6 +150,7 @@ class _Lowering:
 
     def lowered(self) -> Lowered:
         body = self._nest(self.bound.nest, {}, {})
+        body = (*self.empty_at_first, *body)
         arrays = tuple(
             Parameter(name, slot.part not in ("seg", "crd") or slot.layout is None, not slot.layout)
             for slot, name in self.slots.items()
@@ -180,6 +188,9 @@ class _Lowering:
     # -- assignments and workspaces
 
     def _assign(self, assign: Assign, loops: Mapping[str, Expr], at: Mapping[Key, Expr]) -> Command:
+        out = assign.out
+        if self.emptying:
+            return Empty(self._array(Slot(None, out.tensor)), self._located(out, loops))
         factors: list[Expr] = []
         for place, access in enumerate(assign.operands):
             key = assign.out.tensor, place
@@ -190,7 +201,6 @@ class _Lowering:
                 position = at.get(key) or self._located(access, loops)
                 factors.append(At(self._array(Slot(layout, "values")), position))
         value = every("*", factors)
-        out = assign.out
         if out.tensor in self.scalars:
             return Increase(self.scalars[out.tensor], value)
         return Add(self._array(Slot(None, out.tensor)), self._located(out, loops), value)
@@ -214,13 +224,23 @@ class _Lowering:
 
     def _where(self, nest: Where, loops: Mapping[str, Expr], at: Mapping[Key, Expr]) -> Block:
         block: list[Command] = []
+        after: list[Command] = []
         own = sorted(workspaces(nest))
         for name in own:
             if name in self.scalars:
                 block.append(Set(self.scalars[name], Real(0.0)))
+                continue
+            extents = [self._size(x) for x in self.bound.assigns[name].out.indices]
+            clear = Clear(self.slots[Slot(None, name)], every("*", extents))
+            touching = _pruned(nest.producer, {name})
+            assert touching is not None
+            if loops and self._touches_few(name, touching):
+                self.empty_at_first.append(clear)
+                self.emptying = True
+                after += self._nest(touching, loops, at)
+                self.emptying = False
             else:
-                extents = [self._size(x) for x in self.bound.assigns[name].out.indices]
-                block.append(Clear(self.slots[Slot(None, name)], every("*", extents)))
+                block.append(clear)
         block += self._nest(nest.producer, loops, at)
         consumer = self._nest(nest.consumer, loops, at)
         if isinstance(nest.consumer, Forall) and len(_made_by(nest.consumer)) == 1:
@@ -229,7 +249,20 @@ class _Lowering:
                 if name in self.scalars:
                     test = Binary("!=", Var(self.scalars[name]), Real(0.0))
                     consumer = (If(test, consumer),)
-        return (*block, *consumer)
+        return (*block, *consumer, *after)
+
+    def _touches_few(self, name: str, touching: Nest) -> bool:
+        """Whether it is better to empty what was touched of a workspace, by the loops that did."""
+        own = self.bound.assigns[name].out.indices
+        extents = self.bound.tree.extents
+        if prod(extents[x] for x in own) <= CLEARED_WHOLE:
+            return False
+        sparse = {
+            part.index: any(needed for needed, _ in self._split(part.index, part.body))
+            for part in walk(touching)
+            if isinstance(part, Forall)
+        }
+        return any(sparse[x] for x in own) and all(sparse[x] or x in own for x in sparse)
 
     # -- loops
 

@@ -106,7 +106,8 @@ def elements_of(tensor: Tensor, given: Any) -> Elements:
         _check_shape(tensor, tuple(given.shape))
         return _from_coo(tensor, np.asarray(given.coords).T, given.data)
     array = _as_array(tensor, "the data", given)
-    _check_shape(tensor, array.shape)
+    if array.dtype.kind in "biuf":
+        _check_shape(tensor, array.shape)
     reals = _reals(tensor, array)
     stored = np.argwhere(reals != 0).astype(np.int64)
     return Elements(tensor, stored, reals[tuple(stored.T)].reshape(len(stored)))

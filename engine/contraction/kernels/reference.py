@@ -96,6 +96,8 @@ def _pairwise(
         ]
         held[c.name] = _contracted(c.out, operands, tree.extents)
     made = held[tree.result.tensor]
+    if not tree.result.indices:
+        return np.array(made.values.sum())
     result = np.zeros([tree.extents[x] for x in tree.result.indices])
     result[tuple(made.columns(tree.result.indices).T)] = made.values
     return result

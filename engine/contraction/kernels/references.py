@@ -141,18 +141,20 @@ def bind(
     layouts: dict[Key, Layout] = {}
     for assign, loops in assignments(nest):
         name = assign.out.tensor
-        read = {a.tensor for a in assign.operands}
-        left = list(_given(tree, name, read & made))
+        left = list(_needed(tree, name, made))
         for place, access in enumerate(assign.operands):
-            if access.tensor in made:
-                continue
-            origin = next((a for a in left if _same(a, access)), None)
+            own = access.tensor in made
+            origin = next(
+                (a for a in left if (a.tensor == access.tensor if own else _same(a, access))), None
+            )
             if origin is None:
                 raise ProgramError(
                     f"{assign} reads {access}, which the network has no such use of",
                     hint=f"the network: {'; '.join(map(str, tree.contractions))}",
                 )
             left.remove(origin)
+            if own:
+                continue
             layout = _layout(access, origin, chosen[access.tensor])
             if not layout.format.all_dense:
                 _check_order(access, loops)
@@ -169,13 +171,13 @@ def bind(
     return Bound(nest, tree, layouts)
 
 
-def _given(tree: ContractionTree, name: str, read: set[str]) -> Iterator[Access]:
-    """The given tensors below a contraction, without those below what is read instead."""
+def _needed(tree: ContractionTree, name: str, made: set[str]) -> Iterator[Access]:
+    """What a contraction is a product of: given tensors, and those below it that are made."""
     for access in tree.by_name[name].operands:
-        if access.tensor not in tree.by_name:
+        if access.tensor not in tree.by_name or access.tensor in made:
             yield access
-        elif access.tensor not in read:
-            yield from _given(tree, access.tensor, read)
+        else:
+            yield from _needed(tree, access.tensor, made)
 
 
 def _same(first: Access, second: Access) -> bool:

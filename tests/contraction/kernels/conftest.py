@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from engine.contraction.kernels.compile import ENVIRONMENT
@@ -15,6 +13,5 @@ def code_folder(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.fixture(autouse=True)
-def _apart(code_folder: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _apart(code_folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(ENVIRONMENT, code_folder)
-    yield

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.contraction.kernels import lower as lowering
-from engine.contraction.kernels.imperative import Block, For, If, Seek, While
+from engine.contraction.kernels.imperative import Block, Clear, For, If, Seek, While
 from engine.contraction.kernels.lower import lower
 from engine.contraction.kernels.references import bind
 from engine.contraction.loopnest.parser import parse_nest
@@ -14,7 +14,7 @@ from engine.errors import ProgramError
 from tests.contraction.drawn import small
 from tests.contraction.kernels.nests import C, D, Levels
 
-SIZES = {x: 4 for x in "ijkl"}
+SIZES = dict.fromkeys("ijkl", 4)
 
 
 def loops(block: Block) -> list[object]:
@@ -22,7 +22,7 @@ def loops(block: Block) -> list[object]:
     found: list[object] = []
     for command in block:
         match command:
-            case For(name, first, _, body):
+            case For(first=first, body=body):
                 kind = "levels" if "Var" in repr(first) else "dense"
                 found.append((kind, loops(body)))
             case While(_, body):
@@ -82,6 +82,25 @@ def test_a_loop_that_makes_two_things_is_split_by_their_levels() -> None:
     found = loops(lower(bind(parse_nest(text), tree, both_dense)).routine.body)
     inner = ("levels", [("levels", [])])
     assert found == [("dense", [inner, inner]), dense]
+
+
+@pytest.mark.parametrize(
+    ("whole", "levels", "touched"),
+    [(4, {}, False), (3, {}, True), (3, {"B": (D, D)}, False), (0, {"A": (D, D)}, True)],
+)
+def test_of_a_large_workspace_what_was_touched_is_emptied(
+    whole: int, levels: Levels, touched: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where sparse loops filled it; a dense array of four elements is emptied as a whole."""
+    monkeypatch.setattr(lowering, "CLEARED_WHOLE", whole)
+    text = (
+        "forall(i, where(forall(k, R(i,k) += X1(k) * C(i,k)), "
+        "forall(j, forall(k, X1(k) += A(i,j) * B(j,k)))))"
+    )
+    tree = binary(from_einsum("ij,jk,ik->ik", SIZES))
+    routine = lower(bind(parse_nest(text), tree, levels)).routine
+    assert ("Empty" in repr(routine.body)) == touched
+    assert isinstance(routine.body[0], Clear) == touched
 
 
 def test_what_becomes_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

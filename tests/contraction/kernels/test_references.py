@@ -16,7 +16,7 @@ SIZES = {"i": 3, "j": 3, "k": 3}
 
 
 def test_a_transposed_use_of_a_tensor_is_a_layout_of_its_own() -> None:
-    tree = binary(from_einsum("ij,ji->ij", SIZES, ["A", "A"]))
+    tree = ContractionTree.of(parse("A: 3x3 csf\nR[i,j] = A[i,j] * A[j,i]"))
     nest = parse_nest("forall(i, forall(j, R(i,j) += A(i,j) * A(i,j)))")
     orders = [layout.format.mode_order for layout in bind(nest, tree).stored]
     assert sorted(orders) == [(0, 1), (1, 0)]
@@ -61,6 +61,15 @@ def _unverified(text: str):  # what the parser itself refuses
 
     out, left, right = Access("R", ("i", "k")), Access("A", ("i", "j")), Access("B", ("j", "k"))
     return Forall("i", Assign(out, (left, right)))
+
+
+def test_what_is_made_is_read_once_and_by_its_consumer() -> None:
+    tree = binary(from_einsum("ij,jk,ik->ik", SIZES))
+    made = "forall(i, forall(k, forall(j, X1(i,k) += A(i,j) * B(k,j))))"
+    for text in ("R(i,k) += X1(i,k) * X1(i,k) * C(i,k)", "R(i,k) += X1(i,k)"):
+        nest = parse_nest(f"where(forall(i, forall(k, {text})), {made})")
+        with pytest.raises(ProgramError, match=r"no such use of|leaves out C"):
+            bind(nest, tree)
 
 
 def test_a_dense_tensor_is_read_in_any_order() -> None:
