@@ -1,0 +1,173 @@
+"""Machine code: kept, used again, and made without a C compiler."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from engine.contraction.kernels import compile as compiling
+from engine.contraction.kernels.compile import (
+    CHOSEN,
+    ENVIRONMENT,
+    Backend,
+    Built,
+    build,
+    cache_folder,
+    find_compiler,
+)
+from engine.contraction.kernels.imperative import Add, For, Int, Parameter, Real, Routine, Var
+from engine.errors import LoweringError, ProgramError
+
+
+def adds(value: float) -> Routine:
+    body = (For("v0", Int(0), Var("n0"), (Add("r0", Var("v0"), Real(value)),)),)
+    return Routine(("n0",), (Parameter("r0", True, True),), (), body)
+
+
+def result(built: Built) -> list[float]:
+    found = np.zeros(3)
+    built.calls[0](np.array([2]), [found])
+    return found.tolist()
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty cache, as a new process finds it."""
+    monkeypatch.setenv(ENVIRONMENT, str(tmp_path))
+    monkeypatch.setattr(compiling, "_LOADED", {})
+    return tmp_path / "networks"
+
+
+@pytest.fixture
+def anew(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    return lambda: monkeypatch.setattr(compiling, "_LOADED", {})
+
+
+@pytest.mark.parametrize("backend", list(Backend))
+def test_what_was_compiled_is_used_again(
+    backend: Backend, folder: Path, anew: Callable[[], None]
+) -> None:
+    first = build([adds(2.5)], backend)
+    assert not first.reused
+    assert build([adds(2.5)], backend).reused
+    anew()
+    again = build([adds(2.5)], backend)
+    assert again.reused
+    assert result(first) == result(again) == [2.5, 2.5, 0.0]
+    other = build([adds(1.5)], backend)
+    assert not other.reused
+    assert result(other) == [1.5, 1.5, 0.0]
+
+
+def test_other_flags_are_other_code(folder: Path) -> None:
+    build([adds(1.0)], Backend.C, ("-O0",))
+    assert not build([adds(1.0)], Backend.C, ("-O1",)).reused
+    assert len(list(folder.glob("*.so"))) == 2
+    assert not [path for path in folder.iterdir() if path.suffix != ".so"]
+
+
+def test_a_damaged_file_is_made_anew(folder: Path, anew: Callable[[], None]) -> None:
+    build([adds(1.0)], Backend.C)
+    (path,) = folder.glob("*.so")
+    whole = path.read_bytes()
+    for damage in (whole[:-1], whole[:4000] + b"x" + whole[4001:], b"", b"\x7fELF"):
+        path.unlink()
+        path.write_bytes(damage)
+        path.chmod(0o700)
+        anew()
+        built = build([adds(1.0)], Backend.C)
+        assert not built.reused
+        assert result(built) == [1.0, 1.0, 0.0]
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="folders have no owner here")
+def test_a_folder_that_others_write_to_is_not_used(folder: Path, anew: Callable[[], None]) -> None:
+    build([adds(1.0)], Backend.C)
+    folder.chmod(0o777)
+    anew()
+    built = build([adds(1.0)], Backend.C)
+    assert not built.reused
+    assert "may be written to by other users" in built.said
+    assert result(built) == [1.0, 1.0, 0.0]
+    assert cache_folder()[0] != folder
+
+
+def test_a_cache_that_cannot_be_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("no folder")
+    monkeypatch.setenv(ENVIRONMENT, str(tmp_path / "file"))
+    assert "is not kept" in build([adds(1.0)], Backend.C).said
+
+
+def test_only_so_many_are_kept(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiling, "KEPT", 2)
+    for value in (1.0, 2.0, 3.0):
+        build([adds(value)], Backend.C, ("-O0",))
+    assert len(list(folder.glob("*.so"))) == 2
+
+
+def test_processes_share_a_cache(folder: Path) -> None:
+    text = (
+        "from tests.contraction.kernels.test_compile import adds, build, result, Backend\n"
+        "print(result(build([adds(7.0)], Backend.C)))"
+    )
+    root = Path(__file__).parents[3]
+    begun = [
+        subprocess.Popen([sys.executable, "-c", text], cwd=root, stdout=subprocess.PIPE, text=True)
+        for _ in range(3)
+    ]
+    assert {process.communicate()[0].strip() for process in begun} == {"[7.0, 7.0, 0.0]"}
+    assert len(list(folder.iterdir())) == 1
+
+
+def test_without_a_compiler_numba_makes_the_code(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compiling.shutil, "which", lambda name: None)
+    assert find_compiler() is None
+    built = build([adds(1.0)])
+    assert built.backend is Backend.NUMBA
+    assert built.said == "no C compiler is found (gcc, clang, cc): numba makes the code"
+    assert result(built) == [1.0, 1.0, 0.0]
+    with pytest.raises(ProgramError, match="no C compiler is found"):
+        build([adds(1.0)], Backend.C)
+
+
+def script(path: Path, text: str) -> str:
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+    return str(path)
+
+
+def test_a_compiler_that_fails(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fails = 'case "$1" in --version) echo broken 1;; *) echo "error: no disk" >&2; exit 1;; esac'
+    monkeypatch.setenv(CHOSEN, script(tmp_path / "broken", fails))
+    with pytest.raises(LoweringError, match="broken does not compile this: error: no disk"):
+        build([adds(1.0)], Backend.C)
+    built = build([adds(1.0)])
+    assert built.backend is Backend.NUMBA
+    assert "no disk: numba makes the code" in built.said
+    assert not list(folder.glob("*.so"))
+    makes = 'case "$1" in --version) echo strange 1;; *) while [ "$1" != -o ]; do shift; done;'
+    monkeypatch.setenv(CHOSEN, script(tmp_path / "strange", f'{makes} echo no > "$2";; esac'))
+    with pytest.raises(LoweringError, match="what strange made cannot be loaded"):
+        build([adds(1.0)], Backend.C)
+
+
+def test_the_compiler_that_is_chosen(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    found = find_compiler()
+    assert found is not None
+    assert found.version
+    monkeypatch.setenv(CHOSEN, found.path)
+    assert find_compiler() == found
+    for wrong in (str(tmp_path / "none"), script(tmp_path / "false", "exit 1")):
+        monkeypatch.setenv(CHOSEN, wrong)
+        with pytest.raises(ProgramError, match="which is no compiler"):
+            find_compiler()

@@ -1,0 +1,88 @@
+"""Data of given tensors, as kernels read them."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+from engine.contraction.kernels.operands import elements_of, operand
+from engine.contraction.kernels.references import Layout
+from engine.errors import DataError
+from engine.program import CompressedLevel, DenseLevel, Format, StoredTensor, Tensor
+from tests.contraction.kernels.nests import C, D
+
+CUBE = Tensor("A", (3, 4, 2), Format.compressed(3))
+MATRIX = Tensor("A", (3, 4), Format.compressed(2))
+
+
+@pytest.mark.parametrize("modes", [(0, 1, 2), (2, 0, 1), (1, 2, 0)])
+@pytest.mark.parametrize("kinds", [(C, C, C), (D, C, C)])
+def test_levels_are_those_of_every_other_part(modes: tuple, kinds: tuple) -> None:
+    rng = np.random.default_rng(1)
+    array = (rng.integers(1, 9, CUBE.shape) * (rng.random(CUBE.shape) < 0.3)).astype(float)
+    fmt = Format(kinds, modes)
+    found = operand(elements_of(CUBE, array), Layout("A", fmt))
+    stored = StoredTensor.from_dense(Tensor("A", CUBE.shape, fmt), array)
+    np.testing.assert_array_equal(found.values, stored.values)
+    for ours, theirs in zip(found.levels, stored.levels, strict=True):
+        assert type(ours) is type(theirs)
+        if isinstance(ours, CompressedLevel):
+            np.testing.assert_array_equal(ours.seg, theirs.seg)
+            np.testing.assert_array_equal(ours.crd, theirs.crd)
+
+
+def test_values_keep_all_their_digits() -> None:
+    value = 0.1 + 2**-50
+    assert elements_of(MATRIX, ([[0, 1]], [value])).values[0] == value
+    dense = operand(elements_of(MATRIX, np.full((3, 4), value)), Layout("A", Format.dense(2)))
+    assert (dense.values == value).all()
+    assert dense.levels == (DenseLevel(3), DenseLevel(4))
+
+
+def test_entries_of_scipy_given_twice_are_added_as_there() -> None:
+    matrix = scipy.sparse.coo_array(([1.0, 2, 4], ([1, 0, 1], [2, 3, 2])), shape=(3, 4))
+    np.testing.assert_array_equal(elements_of(MATRIX, matrix).to_dense(), matrix.toarray())
+
+
+def test_what_has_coordinates_data_and_shape_is_sparse() -> None:
+    given = SimpleNamespace(
+        coords=np.array([[0, 2], [3, 1]]), data=np.array([5.0, 6.0]), shape=(3, 4)
+    )
+    assert elements_of(MATRIX, given).coords.tolist() == [[0, 3], [2, 1]]
+    with pytest.raises(DataError, match="has shape 3x4, its data 4x3"):
+        elements_of(MATRIX, SimpleNamespace(**{**vars(given), "shape": (4, 3)}))
+
+
+@pytest.mark.parametrize("given", [([], []), (np.zeros((0, 2), int), []), np.zeros((3, 4))])
+def test_nothing_stored(given: object) -> None:
+    found = elements_of(MATRIX, given)
+    assert len(found.values) == 0
+    levels = operand(found, Layout("A", Format.compressed(2, (1, 0)))).levels
+    assert [level.seg.tolist() for level in levels] == [[0, 0], [0]]
+
+
+def test_a_broken_matrix_of_scipy() -> None:
+    matrix = scipy.sparse.csr_array(np.eye(3, 4))
+    matrix.indices[0] = 77
+    with pytest.raises(DataError, match="is broken"):
+        elements_of(MATRIX, matrix)
+
+
+def test_a_scalar_and_sizes_beyond_one_number() -> None:
+    huge = Tensor("A", (2**31 - 1,) * 4, Format.compressed(4))
+    far = 2**31 - 2
+    found = elements_of(huge, ([[far] * 4, [0, far, 0, 0], [0] * 4], [3.0, 2.0, 1.0]))
+    assert found.values.tolist() == [1.0, 2.0, 3.0]
+    with pytest.raises(DataError, match="given twice"):
+        elements_of(huge, ([[far] * 4, [far] * 4], [3.0, 2.0]))
+
+
+def test_a_layout_too_large_is_refused() -> None:
+    huge = Tensor("A", (2**31 - 1, 2**31 - 1), Format.compressed(2))
+    found = elements_of(huge, ([[0, 0]], [1.0]))
+    for kinds in ((D, D), (D, C)):
+        with pytest.raises(DataError, match="the limit is"):
+            operand(found, Layout("A", Format(kinds, (0, 1))))
