@@ -73,16 +73,7 @@ def lower(bound: Bound, listed: bool = False) -> Lowered:
         Examples
         --------
         >>> from engine.contraction.kernels.emit_c import emit_c
-        >>> from engine.contraction.kernels.parts import (
-        LISTS,
-        Lowered,
-        Slot,
-        is_whole,
-        made_by,
-        outer,
-        pruned,
-    )
-    from engine.contraction.kernels.references import bind
+        >>> from engine.contraction.kernels.references import bind
         >>> from engine.contraction.loopnest.parser import parse_nest
         >>> from engine.contraction.networks import binary, from_einsum
         >>> tree = binary(from_einsum("ij,j->i", {"i": 2, "j": 3}))
