@@ -69,7 +69,7 @@ def _declare(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(options: Any) -> int:
-    from engine.contraction.kernels.run import Data
+    from engine.contraction.kernels.data import Data
     from engine.contraction.occupancy import Occupancy
     from engine.contraction.random_data import scattered
     from engine.contraction.ranking import ranked

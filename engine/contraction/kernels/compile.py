@@ -12,7 +12,6 @@ import importlib.util
 import os
 import platform
 import shutil
-import stat
 import subprocess
 import tempfile
 import time
@@ -25,14 +24,20 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import platformdirs
 
+from engine.contraction.kernels.code_folder import (
+    ENVIRONMENT,
+    cache_folder,
+    is_whole,
+    keep_used,
+    mark,
+    put,
+)
 from engine.contraction.kernels.emit_c import emit_c
 from engine.contraction.kernels.emit_numba import emit_numba
 from engine.contraction.kernels.imperative import Routine
 from engine.errors import LoweringError, ProgramError
 
-ENVIRONMENT = "FUSELOOM_CACHE_DIR"
 CHOSEN = "FUSELOOM_CC"
 COMPILERS = ("gcc", "clang", "cc")
 FLAGS = ("-O3", "-march=native")
@@ -41,9 +46,6 @@ FASTER = (*FLAGS, "-ffast-math")
 ALWAYS = ("-std=c99", "-shared", "-fPIC", "-w")
 SECONDS = 120
 """How long a compiler may take."""
-KEPT = 1_000
-"""Shared objects and modules that a cache keeps, those that were used last."""
-_END = b"fuseloom shared object 1\n"
 
 Ints = npt.NDArray[np.int64]
 Call = Callable[[Ints, Sequence[npt.NDArray[Any]]], None]
@@ -156,45 +158,6 @@ def processor() -> str:
         return f"{platform.machine()} {platform.processor()} {platform.node()}"
 
 
-def cache_folder() -> tuple[Path, str]:
-    """Where machine code is kept, and why it is kept for this process only, if it is.
-
-    It is the folder that ``FUSELOOM_CACHE_DIR`` names, or the user's cache.
-    """
-    chosen = os.environ.get(ENVIRONMENT)
-    root = Path(chosen or platformdirs.user_cache_dir("fuseloom", appauthor=False))
-    folder = root / "networks"
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        problem = next(filter(None, (_others_write(p.stat()) for p in (root, folder))), "")
-        if not problem and not os.access(folder, os.W_OK | os.X_OK):
-            problem = "cannot be written to"
-    except OSError as error:
-        problem = str(error.strerror or error)
-    if problem:
-        return _own_folder(), f"machine code is not kept: {folder} {problem}"
-    return folder, ""
-
-
-@lru_cache(maxsize=1)
-def _temporary() -> tempfile.TemporaryDirectory[str]:
-    return tempfile.TemporaryDirectory(prefix="fuseloom-networks-")
-
-
-def _own_folder() -> Path:
-    return Path(_temporary().name)
-
-
-def _others_write(found: os.stat_result) -> str:
-    if not hasattr(os, "geteuid"):
-        return ""
-    if found.st_uid not in (os.geteuid(), 0):
-        return "belongs to another user"
-    if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-        return "may be written to by other users"
-    return ""
-
-
 def build(
     routines: Sequence[Routine],
     backend: Backend | None = None,
@@ -259,10 +222,10 @@ def _by_c(routines: Sequence[Routine], compiler: Compiler, flags: tuple[str, ...
     library = _LOADED.get((str(folder), key))
     reused = library is not None
     if library is None:
-        reused = _is_whole(path)
+        reused = is_whole(path)
         if not reused:
             _compile(source, path, compiler, flags)
-        _used(path)
+        keep_used(path)
         try:
             library = ctypes.CDLL(str(path))
         except OSError as error:
@@ -295,7 +258,7 @@ def _compile(source: str, path: Path, compiler: Compiler, flags: tuple[str, ...]
                 )
             # What follows a shared object's sections is not loaded.
             body = made.read_bytes()
-            made.write_bytes(body + _mark(body))
+            made.write_bytes(body + mark(body))
             os.replace(made, path)
     except subprocess.TimeoutExpired:
         raise LoweringError(
@@ -306,37 +269,6 @@ def _compile(source: str, path: Path, compiler: Compiler, flags: tuple[str, ...]
             f"{compiler.name} cannot be run in {path.parent}: {error.strerror or error}",
             hint=f"{ENVIRONMENT} names another folder",
         ) from None
-
-
-def _used(path: Path) -> None:
-    """Say that a file is in use, and remove those that were not for the longest time."""
-    try:
-        os.utime(path)
-        kept = [p for p in path.parent.iterdir() if p.suffix in (".so", ".py")]
-        kept.sort(key=lambda p: p.stat().st_mtime)
-        for old in kept[:-KEPT]:
-            old.unlink(missing_ok=True)
-            for code in (path.parent / "__pycache__").glob(f"{old.stem}.*"):
-                code.unlink(missing_ok=True)
-    except OSError:  # another process removes, too
-        pass
-
-
-def _mark(body: bytes) -> bytes:
-    return hashlib.sha256(body).digest() + _END
-
-
-def _is_whole(path: Path) -> bool:
-    """Whether a file is what was put there."""
-    try:
-        found = path.lstat()
-        if not stat.S_ISREG(found.st_mode) or _others_write(found):
-            return False
-        data = path.read_bytes()
-    except OSError:
-        return False
-    body = data[: -len(_mark(b""))]
-    return data[len(body) :] == _mark(body)
 
 
 def _c_call(function: Any) -> Call:
@@ -367,8 +299,8 @@ def _by_numba(routines: Sequence[Routine], said: str) -> Built:
             # Machine code lies beside the text, and counts only if that did not change since.
             reused = path.is_file() and not path.is_symlink() and path.read_bytes() == body
             if not reused:
-                _replace(path, body)
-            _used(path)
+                put(path, body)
+            keep_used(path)
         except OSError as error:
             raise LoweringError(
                 f"{path.parent} cannot be written to: {error.strerror or error}",
@@ -384,17 +316,6 @@ def _by_numba(routines: Sequence[Routine], said: str) -> Built:
     by = f"numba {numba.__version__}"
     notes = "; ".join(filter(None, (said, unkept)))
     return Built(calls, source, Backend.NUMBA, by, time.perf_counter() - began, reused, notes)
-
-
-def _replace(path: Path, body: bytes) -> None:
-    number, name = tempfile.mkstemp(prefix=path.stem, suffix=".part", dir=path.parent)
-    try:
-        with os.fdopen(number, "wb") as file:
-            file.write(body)
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
 
 
 def _numba_call(function: Any) -> Call:

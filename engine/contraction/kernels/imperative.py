@@ -95,11 +95,12 @@ class Add:
 
 
 @dataclass(frozen=True)
-class Empty:
-    """Zero in an element of an array."""
+class Put:
+    """Another value for an element of an array."""
 
     array: str
     index: Expr
+    value: Expr
 
 
 @dataclass(frozen=True)
@@ -133,7 +134,7 @@ class Clear:
     count: Expr
 
 
-Command: TypeAlias = Declare | Set | Increase | Add | Empty | For | While | If | Clear
+Command: TypeAlias = Declare | Set | Increase | Add | Put | For | While | If | Clear
 Block: TypeAlias = tuple[Command, ...]
 
 
@@ -239,8 +240,9 @@ def commands(block: Block, dialect: Dialect, depth: int) -> list[str]:
             case Add(array, index, value):
                 place, more = expression(index, dialect), expression(value, dialect)
                 lines.append(f"{pad}{array}[{place}] += {more}{dialect.end}")
-            case Empty(array, index):
-                lines.append(f"{pad}{array}[{expression(index, dialect)}] = 0.0{dialect.end}")
+            case Put(array, index, value):
+                place, new = expression(index, dialect), expression(value, dialect)
+                lines.append(f"{pad}{array}[{place}] = {new}{dialect.end}")
             case For(name, first, end, body):
                 first_text, end_text = expression(first, dialect), expression(end, dialect)
                 inner(dialect.loop(name, first_text, end_text), body)

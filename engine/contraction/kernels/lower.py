@@ -11,7 +11,6 @@ are present.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from math import prod
 
 from engine.contraction.kernels.imperative import (
@@ -22,13 +21,13 @@ from engine.contraction.kernels.imperative import (
     Clear,
     Command,
     Declare,
-    Empty,
     Expr,
     For,
     If,
     Increase,
     Int,
     Parameter,
+    Put,
     Real,
     Routine,
     Seek,
@@ -37,7 +36,16 @@ from engine.contraction.kernels.imperative import (
     While,
     every,
 )
-from engine.contraction.kernels.references import Bound, Key, Layout, assignments
+from engine.contraction.kernels.parts import (
+    LISTS,
+    Lowered,
+    Slot,
+    is_whole,
+    made_by,
+    outer,
+    pruned,
+)
+from engine.contraction.kernels.references import Bound, Key, assignments
 from engine.contraction.loopnest.ir import Assign, Forall, Nest, Where, walk, workspaces
 from engine.errors import ProgramError
 from engine.program import Access, LevelFormat
@@ -48,86 +56,55 @@ CLEARED_WHOLE = 4_096
 touched."""
 
 
-@dataclass(frozen=True)
-class Slot:
-    """What an array of a routine is.
-
-    Attributes
-    ----------
-    layout : Layout or None
-        Of a given tensor; None for the result and workspaces.
-    part : str
-        ``seg``, ``crd`` or ``values`` of a given tensor; else the name of what is made.
-    level : int
-        Of ``seg`` and ``crd``.
-    """
-
-    layout: Layout | None
-    part: str
-    level: int = 0
-
-
-@dataclass(frozen=True)
-class Lowered:
-    """A routine, and what it must be given.
-
-    Attributes
-    ----------
-    bound : Bound
-    routine : Routine
-    sizes : tuple of str
-        The indices whose extents it is given.
-    slots : tuple of Slot
-        One per array.
-    """
-
-    bound: Bound
-    routine: Routine
-    sizes: tuple[str, ...]
-    slots: tuple[Slot, ...]
-
-
-def lower(bound: Bound) -> Lowered:
+def lower(bound: Bound, listed: bool = False) -> Lowered:
     """The loops over positions of a nest.
 
-    Raises
-    ------
-    ProgramError
-        If there are far too many.
+        Parameters
+        ----------
+        listed : bool
+            The result is a list of elements: at the end of the outermost loops, as far as their
+            indices are the result's, all that it has there is read out of a dense array.
 
-    Examples
-    --------
-    >>> from engine.contraction.kernels.emit_c import emit_c
-    >>> from engine.contraction.kernels.references import bind
-    >>> from engine.contraction.loopnest.parser import parse_nest
-    >>> from engine.contraction.networks import binary, from_einsum
-    >>> tree = binary(from_einsum("ij,j->i", {"i": 2, "j": 3}))
-    >>> nest = parse_nest("forall(i, forall(j, R(i) += A(i,j) * B(j)))")
-    >>> levels = {"B": (LevelFormat.DENSE,)}
-    >>> text = emit_c([lower(bind(nest, tree, levels)).routine])
-    >>> print(text[text.index("{", text.index("void t0")):text.index("void k0")].strip())
-    {
-        int64_t v0 = a0[0];
-        int64_t v1 = a0[(0 + 1)];
-        for (int64_t v2 = v0; v2 < v1; v2++) {
-            int64_t v3 = a1[v2];
-            int64_t v4 = a2[v2];
-            int64_t v5 = a2[(v2 + 1)];
-            for (int64_t v6 = v4; v6 < v5; v6++) {
-                int64_t v7 = a3[v6];
-                r0[v3] += (a4[v6] * a5[v7]);
+        Raises
+        ------
+        ProgramError
+            If there are far too many.
+
+        Examples
+        --------
+        >>> from engine.contraction.kernels.emit_c import emit_c
+        >>> from engine.contraction.kernels.references import bind
+        >>> from engine.contraction.loopnest.parser import parse_nest
+        >>> from engine.contraction.networks import binary, from_einsum
+        >>> tree = binary(from_einsum("ij,j->i", {"i": 2, "j": 3}))
+        >>> nest = parse_nest("forall(i, forall(j, R(i) += A(i,j) * B(j)))")
+        >>> levels = {"B": (LevelFormat.DENSE,)}
+        >>> text = emit_c([lower(bind(nest, tree, levels)).routine])
+        >>> print(text[text.index("{", text.index("void t0")):text.index("void k0")].strip())
+        {
+            int64_t v0 = a0[0];
+            int64_t v1 = a0[(0 + 1)];
+            for (int64_t v2 = v0; v2 < v1; v2++) {
+                int64_t v3 = a1[v2];
+                int64_t v4 = a2[v2];
+                int64_t v5 = a2[(v2 + 1)];
+                for (int64_t v6 = v4; v6 < v5; v6++) {
+                    int64_t v7 = a3[v6];
+                    r0[v3] += (a4[v6] * a5[v7]);
+                }
             }
         }
-    }
     """
-    return _Lowering(bound).lowered()
+    return _Lowering(bound, listed).lowered()
 
 
 class _Lowering:
     """The names that were given out so far."""
 
-    def __init__(self, bound: Bound) -> None:
+    def __init__(self, bound: Bound, listed: bool) -> None:
         self.bound = bound
+        self.listed = outer(bound) if listed else None
+        self.to_list = listed
         self.slots: dict[Slot, str] = {}
         self.sizes: dict[str, str] = {}
         self.scalars: dict[str, str] = {}
@@ -147,17 +124,20 @@ class _Lowering:
             else:
                 self.scalars[access.tensor] = f"s{number}"
         self.slots[Slot(None, bound.result.tensor)] = "r0"
+        if listed:
+            for number, part in enumerate(LISTS):
+                self.slots[Slot(None, part)] = f"r{number + 1}"
 
     def lowered(self) -> Lowered:
         body = self._nest(self.bound.nest, {}, {})
         body = (*self.empty_at_first, *body)
         arrays = tuple(
-            Parameter(name, slot.part not in ("seg", "crd") or slot.layout is None, not slot.layout)
+            Parameter(name, not is_whole(slot), slot.layout is None)
             for slot, name in self.slots.items()
         )
         names = tuple(self.sizes.values())
         routine = Routine(names, arrays, tuple(self.scalars.values()), body)
-        return Lowered(self.bound, routine, tuple(self.sizes), tuple(self.slots))
+        return Lowered(self.bound, routine, tuple(self.sizes), tuple(self.slots), self.listed)
 
     def _array(self, slot: Slot) -> str:
         return self.slots.setdefault(slot, f"a{len(self.slots)}")
@@ -176,6 +156,9 @@ class _Lowering:
                 f"the nest becomes more than {MOST_COMMANDS:,} loops and assignments",
                 hint="use a network of fewer contractions",
             )
+        if self.to_list and tuple(loops) == self.listed:
+            self.to_list = False
+            return (*self._nest(nest, loops, at), *self._read_out(loops))
         match nest:
             case Forall(index=index, body=body):
                 split = self._split(index, body)
@@ -190,7 +173,7 @@ class _Lowering:
     def _assign(self, assign: Assign, loops: Mapping[str, Expr], at: Mapping[Key, Expr]) -> Command:
         out = assign.out
         if self.emptying:
-            return Empty(self._array(Slot(None, out.tensor)), self._located(out, loops))
+            return Put(self._array(Slot(None, out.tensor)), self._located(out, loops), Real(0.0))
         factors: list[Expr] = []
         for place, access in enumerate(assign.operands):
             key = assign.out.tensor, place
@@ -214,13 +197,39 @@ class _Lowering:
     def _located(self, access: Access, loops: Mapping[str, Expr]) -> Expr:
         """The position in a dense array."""
         position: Expr = Int(0)
-        for depth, index in enumerate(access.indices):
+        for depth, index in enumerate(self._held(access)):
             if depth:
                 position = Binary("*", position, self._size(index))
                 position = Binary("+", position, loops[index])
             else:
                 position = loops[index]
         return position
+
+    def _held(self, access: Access) -> tuple[str, ...]:
+        """The indices of a dense array."""
+        if self.listed and access is self.bound.result:
+            return tuple(x for x in access.indices if x not in self.listed)
+        return access.indices
+
+    def _read_out(self, loops: Mapping[str, Expr]) -> Block:
+        """Append what the result's array holds to the list, as far as there is room, and empty it.
+
+        Positions count through all of the result, in the order of the nest's reference.
+        """
+        count, positions, values = (self.slots[Slot(None, part)] for part in LISTS)
+        place, used = Var(self._new()), At(count, Int(0))
+        element = At("r0", place)
+        sizes: list[Expr] = [self._size(x) for x in self._held(self.bound.result)]
+        end = every("*", sizes or [Int(1)])
+        position: Expr = place
+        if self.listed:
+            above = self._located(Access("", self.listed), loops)
+            position = Binary("+", Binary("*", above, end), place)
+        room = Binary("<", used, At(count, Int(1)))
+        put = (Put(positions, used, position), Put(values, used, element))
+        more = (If(room, put), Add(count, Int(0), Int(1)), Put("r0", place, Real(0.0)))
+        test = If(Binary("!=", element, Real(0.0)), more)
+        return (For(place.name, Int(0), end, (test,)),)
 
     def _where(self, nest: Where, loops: Mapping[str, Expr], at: Mapping[Key, Expr]) -> Block:
         block: list[Command] = []
@@ -232,7 +241,7 @@ class _Lowering:
                 continue
             extents = [self._size(x) for x in self.bound.assigns[name].out.indices]
             clear = Clear(self.slots[Slot(None, name)], every("*", extents))
-            touching = _pruned(nest.producer, {name})
+            touching = pruned(nest.producer, {name})
             assert touching is not None
             if loops and self._touches_few(name, touching):
                 self.empty_at_first.append(clear)
@@ -243,7 +252,7 @@ class _Lowering:
                 block.append(clear)
         block += self._nest(nest.producer, loops, at)
         consumer = self._nest(nest.consumer, loops, at)
-        if isinstance(nest.consumer, Forall) and len(_made_by(nest.consumer)) == 1:
+        if isinstance(nest.consumer, Forall) and len(made_by(nest.consumer)) == 1:
             # All that the consumer makes is a multiple of a scalar: nothing if that is 0.
             for name in own:
                 if name in self.scalars:
@@ -269,7 +278,7 @@ class _Lowering:
     def _split(self, index: str, body: Nest) -> Iterator[tuple[tuple[Key, ...], Nest]]:
         """The compressed levels that a loop runs through, and what it does; several if it must."""
         groups: dict[tuple[Key, ...], set[str]] = {}
-        for part in _made_by(body).values():
+        for part in made_by(body).values():
             needed = tuple(
                 (assign.out.tensor, place)
                 for assign, _ in assignments(body)
@@ -279,7 +288,7 @@ class _Lowering:
             )
             groups.setdefault(needed, set()).update(part)
         for needed, alive in groups.items():
-            kept = _pruned(body, alive) if len(groups) > 1 else body
+            kept = pruned(body, alive) if len(groups) > 1 else body
             assert kept is not None
             yield needed, kept
 
@@ -367,30 +376,3 @@ class _Lowering:
                 ):
                     found[assign.out.tensor, place] = here
         return found
-
-
-def _made_by(body: Nest) -> dict[str, set[str]]:
-    """What a loop adds to that is there before and after; per each, all that is made for it."""
-    local = {name for part in walk(body) if isinstance(part, Where) for name in workspaces(part)}
-    found = {assign.out.tensor: assign for assign, _ in assignments(body)}
-
-    def needed(name: str) -> set[str]:
-        inner = [a.tensor for a in found[name].operands if a.tensor in local]
-        return {name}.union(*map(needed, inner))
-
-    return {name: needed(name) for name in found if name not in local}
-
-
-def _pruned(nest: Nest, alive: set[str]) -> Nest | None:
-    """A nest with some of its assignments."""
-    match nest:
-        case Assign(out=out):
-            return nest if out.tensor in alive else None
-        case Forall(index=index, body=body):
-            kept = _pruned(body, alive)
-            return None if kept is None else Forall(index, kept)
-        case Where(consumer=consumer, producer=producer):
-            after, before = _pruned(consumer, alive), _pruned(producer, alive)
-            if after is None or before is None:
-                return before if after is None else after
-            return Where(after, before)

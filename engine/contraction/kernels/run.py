@@ -12,32 +12,23 @@ from typing import Any
 
 import numpy as np
 
-from engine.contraction.kernels.compile import FLAGS, Backend, Built, build
-from engine.contraction.kernels.lower import Lowered, lower
-from engine.contraction.kernels.operands import (
-    Elements,
-    Floats,
-    Ints,
-    Operand,
-    elements_of,
-    operand,
-)
-from engine.contraction.kernels.reference import evaluate
-from engine.contraction.kernels.references import Layout, bind
+from engine.contraction.kernels.arrays import Prepared, held_elements
+from engine.contraction.kernels.compile import FLAGS, Backend, Built, Call, build
+from engine.contraction.kernels.data import MOST_BYTES, WORD, Data, check_dense
+from engine.contraction.kernels.lower import lower
+from engine.contraction.kernels.operands import Floats, Ints
+from engine.contraction.kernels.parts import Lowered
+from engine.contraction.kernels.references import bind
 from engine.contraction.loopnest.ir import Nest
 from engine.contraction.tree import ContractionTree
-from engine.errors import DataError, LimitError, ProgramError
-from engine.program import Access, CompressedLevel, LevelFormat
-from engine.program.formats import suggestion
+from engine.errors import LimitError, ProgramError
+from engine.program import LevelFormat
 
-MOST_BYTES = 2**31
-"""Of workspaces and result together."""
 EXACT = 1e-9
 """Relative error up to which a result counts as right."""
 RUNS = 7
 SECONDS = 60.0
 """After so long no further round of runs begins."""
-_WORD = 8
 
 
 @dataclass(frozen=True)
@@ -70,65 +61,6 @@ class Measured:
     def right(self) -> bool:
         """Whether the result is that of the reference."""
         return self.max_rel_error <= EXACT
-
-
-class Data:
-    """Data of a network's given tensors, in the layouts that kernels ask for.
-
-    Parameters
-    ----------
-    tree : ContractionTree
-    given : mapping
-        Per given tensor what :func:`~engine.contraction.kernels.operands.elements_of` takes.
-
-    Raises
-    ------
-    DataError
-        If data are missing, unknown, or contradict their declaration.
-    """
-
-    def __init__(self, tree: ContractionTree, given: Mapping[str, Any]) -> None:
-        names = list(dict.fromkeys(a.tensor for a in tree.inputs))
-        for name in given:
-            if name not in names:
-                raise DataError(
-                    f"the network has no tensor {str(name)!r} to be given",
-                    hint=suggestion(str(name), names),
-                )
-        missing = [name for name in names if name not in given]
-        if missing:
-            raise DataError(f"data of {missing[0]} are missing", hint=f"give {', '.join(names)}")
-        self.tree = tree
-        self.elements: dict[str, Elements] = {
-            name: elements_of(tree.program.tensor(name), given[name]) for name in names
-        }
-        self._operands: dict[Layout, Operand] = {}
-
-    def operand(self, layout: Layout) -> Operand:
-        """A tensor in a layout, built once."""
-        if layout not in self._operands:
-            self._operands[layout] = operand(self.elements[layout.tensor], layout)
-        return self._operands[layout]
-
-    @cached_property
-    def wanted(self) -> Floats:
-        """What the network computes, by the reference."""
-        return evaluate(self.tree, self.elements)
-
-    @cached_property
-    def sizes(self) -> Floats:
-        """Per element of the result the sum of its absolute products."""
-        if all((e.values >= 0).all() for e in self.elements.values()):
-            return self.wanted
-        return evaluate(self.tree, self.elements, sizes=True)
-
-    def error(self, result: Floats) -> float:
-        """The largest relative error of a result; infinite where there is to be nothing."""
-        with np.errstate(all="ignore"):
-            off = np.abs(result - self.wanted)
-            relative = np.where(off == 0, 0.0, off / self.sizes)
-        worst = float(np.max(relative, initial=0.0))
-        return worst if np.isfinite(worst) else float("inf")
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,6 +96,11 @@ class Kernel:
         return self.lowered.bound.tree
 
     @property
+    def call(self) -> Call:
+        """The machine code."""
+        return self.built.calls[self.number]
+
+    @property
     def nest(self) -> Nest:
         return self.lowered.bound.nest
 
@@ -175,7 +112,7 @@ class Kernel:
     @cached_property
     def workspace_bytes(self) -> int:
         """Of all its workspaces."""
-        return sum(_WORD * n for n in _elements(self.lowered)[:-1])
+        return sum(WORD * n for n in held_elements(self.lowered)[:-1])
 
     def __call__(self, data: Mapping[str, Any] | Data) -> Floats:
         """The result, as :meth:`run` gives it."""
@@ -190,61 +127,38 @@ class Kernel:
             Of data that contradict their declaration.
         """
         taken = data if isinstance(data, Data) else Data(self.tree, data)
-        prepared = _Prepared(self, taken, np.empty(self._room))
+        if self.lowered.listed is not None:
+            check_dense(self.tree)
+        prepared = Prepared(self.lowered, self.call, taken, np.empty(self._room))
         prepared.execute()
         return prepared.result()
 
+    def run_listed(self, data: Mapping[str, Any] | Data) -> tuple[Ints, Floats]:
+        """Coordinates, shape (nnz, rank), and values of the result's elements that are not 0.
+
+        In the order of the nest's loops; coordinates are in the tree's mode order.
+
+        Raises
+        ------
+        DataError
+            Of data that contradict their declaration.
+        ProgramError
+            If the kernel was not made with ``listed``.
+        LimitError
+            If there are too many elements.
+        """
+        if self.lowered.listed is None:
+            raise ProgramError(
+                "this kernel makes a dense result", hint="make it by kernels(..., listed=True)"
+            )
+        taken = data if isinstance(data, Data) else Data(self.tree, data)
+        prepared = Prepared(self.lowered, self.call, taken, np.empty(self._room))
+        prepared.execute()
+        return prepared.elements()
+
     @cached_property
     def _room(self) -> int:
-        return sum(_elements(self.lowered))
-
-
-class _Prepared:
-    """A kernel with its arrays, in a part of memory that others may use as well between runs."""
-
-    def __init__(self, kernel: Kernel, data: Data, memory: Floats) -> None:
-        lowered = kernel.lowered
-        tree = kernel.tree
-        self.call = kernel.built.calls[kernel.number]
-        self.sizes: Ints = np.array([tree.extents[x] for x in lowered.sizes], dtype=np.int64)
-        self.arrays: list[Any] = []
-        made = {a.out.tensor: a.out for a in lowered.bound.assigns.values()}
-        used = 0
-        for slot in lowered.slots:
-            if slot.layout is not None:
-                self.arrays.append(_part(data.operand(slot.layout), slot.part, slot.level))
-                continue
-            count = prod(tree.extents[x] for x in made[slot.part].indices)
-            self.arrays.append(memory[used : used + count])
-            used += count
-        self.out = self.arrays[-1]
-        access = lowered.bound.result
-        self.shape = tuple(tree.extents[x] for x in access.indices)
-        self.order = tuple(access.indices.index(x) for x in tree.result.indices)
-
-    def execute(self) -> None:
-        self.out.fill(0.0)
-        self.call(self.sizes, self.arrays)
-
-    def result(self) -> Floats:
-        """A copy."""
-        return np.array(self.out.reshape(self.shape).transpose(self.order), order="C")
-
-
-def _part(found: Operand, part: str, level: int) -> Any:
-    array: Any = found.values
-    if part != "values":
-        held = found.levels[level]
-        assert isinstance(held, CompressedLevel)
-        array = held.seg if part == "seg" else held.crd
-    return np.require(array, requirements=["C", "A", "W"])
-
-
-def _elements(lowered: Lowered) -> list[int]:
-    """Per workspace, and at last the result, its number of elements."""
-    extents = lowered.bound.tree.extents
-    made: list[Access] = [a for a in lowered.bound.workspaces if a.indices]
-    return [prod(extents[x] for x in a.indices) for a in (*made, lowered.bound.result)]
+        return sum(held_elements(self.lowered))
 
 
 def kernels(
@@ -255,6 +169,7 @@ def kernels(
     backend: Backend | None = None,
     flags: Sequence[str] = FLAGS,
     most_bytes: int = MOST_BYTES,
+    listed: bool = False,
 ) -> tuple[Kernel, ...]:
     """Nests of a network as machine code, compiled in one file.
 
@@ -268,6 +183,9 @@ def kernels(
         Of the C compiler.
     most_bytes : int
         Of the workspaces and the result of each.
+    listed : bool
+        Whether the result is a list of its elements, :meth:`Kernel.run_listed`: of it only the
+        dimensions of the inner loops are a dense array then.
 
     Raises
     ------
@@ -278,7 +196,12 @@ def kernels(
     """
     if not nests:
         raise ProgramError("there is no nest to compile")
-    lowered = [lower(bind(nest, tree, levels)) for nest in nests]
+    if listed and prod(tree.extents[x] for x in tree.result.indices) >= 2**63:
+        raise LimitError(
+            f"{tree.result} has more positions than an int64 counts",
+            hint="use smaller extents",
+        )
+    lowered = [lower(bind(nest, tree, levels), listed) for nest in nests]
     for one in lowered:
         _check_bytes(one, most_bytes)
     built = build([one.routine for one in lowered], backend, flags)
@@ -286,15 +209,16 @@ def kernels(
 
 
 def _check_bytes(lowered: Lowered, most: int) -> None:
-    counts = _elements(lowered)
-    if _WORD * sum(counts) <= most:
+    counts = held_elements(lowered)
+    if WORD * sum(counts) <= most:
         return
     made = [*(a for a in lowered.bound.workspaces if a.indices), lowered.bound.result]
     largest = max(range(len(counts)), key=counts.__getitem__)
     raise LimitError(
-        f"{made[largest]} takes {_WORD * counts[largest]:,} bytes as a dense array, and all that "
+        f"{made[largest]} takes {WORD * counts[largest]:,} bytes as a dense array, and all that "
         f"the nest makes may take {most:,}",
-        hint="choose a nest that fuses more of its loops, or give most_bytes",
+        hint="choose a nest that fuses more of its loops, or give most_bytes; of a large result, "
+        "listed=True holds the elements alone",
     )
 
 
@@ -344,12 +268,13 @@ def measure(
     tree = next(iter(named.values())).tree
     if any(kernel.tree != tree for kernel in named.values()):
         raise ProgramError("kernels of different networks are no rivals", hint="measure them apart")
+    check_dense(tree)
     taken = data if isinstance(data, Data) else Data(tree, data)
     memory = np.empty(max(kernel._room for kernel in named.values()))
     errors: dict[str, float] = {}
-    ready: dict[str, _Prepared] = {}
+    ready: dict[str, Prepared] = {}
     for name, kernel in named.items():
-        prepared = _Prepared(kernel, taken, memory)
+        prepared = Prepared(kernel.lowered, kernel.call, taken, memory)
         prepared.execute()
         errors[name] = taken.error(prepared.result())
         if errors[name] <= EXACT:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
+
 import pytest
 
-from engine.contraction.kernels.compile import ENVIRONMENT
+from engine.contraction.kernels import compile as compiling
+from engine.contraction.kernels.code_folder import ENVIRONMENT
 
 
 @pytest.fixture(scope="session")
@@ -15,3 +19,16 @@ def code_folder(tmp_path_factory: pytest.TempPathFactory) -> str:
 @pytest.fixture(autouse=True)
 def _apart(code_folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(ENVIRONMENT, code_folder)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty cache, as a new process finds it."""
+    monkeypatch.setenv(ENVIRONMENT, str(tmp_path))
+    monkeypatch.setattr(compiling, "_LOADED", {})
+    return tmp_path / "networks"
+
+
+@pytest.fixture
+def anew(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    return lambda: monkeypatch.setattr(compiling, "_LOADED", {})

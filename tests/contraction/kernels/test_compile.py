@@ -2,51 +2,22 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from engine.contraction.kernels import compile as compiling
 from engine.contraction.kernels.compile import (
     CHOSEN,
-    ENVIRONMENT,
     Backend,
-    Built,
     build,
-    cache_folder,
     find_compiler,
 )
-from engine.contraction.kernels.imperative import Add, For, Int, Parameter, Real, Routine, Var
 from engine.errors import LoweringError, ProgramError
-
-
-def adds(value: float) -> Routine:
-    body = (For("v0", Int(0), Var("n0"), (Add("r0", Var("v0"), Real(value)),)),)
-    return Routine(("n0",), (Parameter("r0", True, True),), (), body)
-
-
-def result(built: Built) -> list[float]:
-    found = np.zeros(3)
-    built.calls[0](np.array([2]), [found])
-    return found.tolist()
-
-
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty cache, as a new process finds it."""
-    monkeypatch.setenv(ENVIRONMENT, str(tmp_path))
-    monkeypatch.setattr(compiling, "_LOADED", {})
-    return tmp_path / "networks"
-
-
-@pytest.fixture
-def anew(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
-    return lambda: monkeypatch.setattr(compiling, "_LOADED", {})
+from tests.contraction.kernels.adding import adds, result
 
 
 @pytest.mark.parametrize("backend", list(Backend))
@@ -72,48 +43,10 @@ def test_other_flags_are_other_code(folder: Path) -> None:
     assert not [path for path in folder.iterdir() if path.suffix != ".so"]
 
 
-def test_a_damaged_file_is_made_anew(folder: Path, anew: Callable[[], None]) -> None:
-    build([adds(1.0)], Backend.C)
-    (path,) = folder.glob("*.so")
-    whole = path.read_bytes()
-    for damage in (whole[:-1], whole[:4000] + b"x" + whole[4001:], b"", b"\x7fELF"):
-        path.unlink()
-        path.write_bytes(damage)
-        path.chmod(0o700)
-        anew()
-        built = build([adds(1.0)], Backend.C)
-        assert not built.reused
-        assert result(built) == [1.0, 1.0, 0.0]
-
-
-@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="folders have no owner here")
-def test_a_folder_that_others_write_to_is_not_used(folder: Path, anew: Callable[[], None]) -> None:
-    build([adds(1.0)], Backend.C)
-    folder.chmod(0o777)
-    anew()
-    built = build([adds(1.0)], Backend.C)
-    assert not built.reused
-    assert "may be written to by other users" in built.said
-    assert result(built) == [1.0, 1.0, 0.0]
-    assert cache_folder()[0] != folder
-
-
-def test_a_cache_that_cannot_be_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "file").write_text("no folder")
-    monkeypatch.setenv(ENVIRONMENT, str(tmp_path / "file"))
-    assert "is not kept" in build([adds(1.0)], Backend.C).said
-
-
-def test_only_so_many_are_kept(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compiling, "KEPT", 2)
-    for value in (1.0, 2.0, 3.0):
-        build([adds(value)], Backend.C, ("-O0",))
-    assert len(list(folder.glob("*.so"))) == 2
-
-
 def test_processes_share_a_cache(folder: Path) -> None:
     text = (
-        "from tests.contraction.kernels.test_compile import adds, build, result, Backend\n"
+        "from tests.contraction.kernels.adding import adds, result\n"
+        "from engine.contraction.kernels.compile import Backend, build\n"
         "print(result(build([adds(7.0)], Backend.C)))"
     )
     root = Path(__file__).parents[3]

@@ -99,7 +99,7 @@ def test_of_a_large_workspace_what_was_touched_is_emptied(
     )
     tree = binary(from_einsum("ij,jk,ik->ik", SIZES))
     routine = lower(bind(parse_nest(text), tree, levels)).routine
-    assert ("Empty" in repr(routine.body)) == touched
+    assert ("Put" in repr(routine.body)) == touched
     assert isinstance(routine.body[0], Clear) == touched
 
 

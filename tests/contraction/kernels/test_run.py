@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-import scipy.sparse
 
-from engine.contraction.kernels import lower, run
-from engine.contraction.kernels.run import Data, Kernel, kernels, measure
+from engine.contraction.kernels import data as data_of_networks
+from engine.contraction.kernels import lower
+from engine.contraction.kernels.run import Kernel, kernels, measure
 from engine.contraction.loopnest.generate import nest_of, unfused
 from engine.contraction.loopnest.interpreter import interpret
 from engine.contraction.loopnest.parser import parse_nest
@@ -18,8 +18,8 @@ from engine.contraction.networks import binary, from_einsum
 from engine.contraction.shipped import SHIPPED
 from engine.contraction.solution import Solution
 from engine.contraction.tree import ContractionTree
-from engine.errors import DataError, FuseloomError, LimitError, ProgramError
-from engine.program import StoredTensor, parse
+from engine.errors import FuseloomError, LimitError, ProgramError
+from engine.program import parse
 from tests.contraction.drawn import data_of, drawn, small, wanted
 from tests.contraction.kernels.nests import (
     C,
@@ -101,63 +101,6 @@ def test_three_operands_are_intersected() -> None:
     assert kernel(data) == 10101.0
 
 
-FORMS: dict[str, Any] = {
-    "dense": lambda a: a,
-    "lists": lambda a: a.tolist(),
-    "integers": lambda a: a.astype(int),
-    "csr": scipy.sparse.csr_array,
-    "csc": scipy.sparse.csc_matrix,
-    "coo": lambda a: (np.argwhere(a)[::-1], a[a != 0][::-1]),
-    "explicit zeros": lambda a: (np.argwhere(a > -1), a.reshape(-1)),
-    "columns backwards": lambda a: np.asfortranarray(a[::-1])[::-1],
-}
-
-
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("levels", [(C, C), (D, C), (D, D)], ids=["csf", "csr", "dense"])
-def test_data_as_people_have_them(form: str, levels: tuple) -> None:
-    text = "forall(j, forall(i, R(i) += A(j,i) * B(j)))"
-    kernel = one(text, "ij,j->i", EXTENTS, {"A": levels})
-    a = np.array([[0, 1, 0, 2, 0], [0] * 5, [0, 3, 4, 0, 5], [6, 0, 0, 0, 0.0]])
-    b = np.array([1.0, 0, 2, 3, 4])
-    np.testing.assert_array_equal(kernel({"A": FORMS[form](a), "B": b}), a @ b)
-
-
-def test_a_stored_tensor_is_taken_in_any_format() -> None:
-    kernel = one("forall(i, forall(j, R(i) += A(i,j) * B(j)))", "ij,j->i", EXTENTS)
-    a = np.arange(20.0).reshape(4, 5) % 3
-    stored = StoredTensor.from_dense(kernel.tree.program.tensor("A"), a).with_mode_order((1, 0))
-    np.testing.assert_array_equal(kernel({"A": stored, "B": np.ones(5)}), a.sum(axis=1))
-
-
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ({"A": np.ones((4, 4)), "B": np.ones(5)}, "has shape 4x5, its data 4x4"),
-        ({"A": np.ones((4, 5))}, "data of B are missing"),
-        ({"A": np.ones((4, 5)), "B": np.ones(5), "X": 1}, "no tensor 'X' to be given"),
-        ({"A": np.full((4, 5), np.nan), "B": np.ones(5)}, "value nan at .0,0. is not finite"),
-        ({"A": np.full((4, 5), 1j), "B": np.ones(5)}, "complex128, which is not a real"),
-        ({"A": ([[0, 1], [0, 1]], [1, 2]), "B": np.ones(5)}, "element .0,1. is given twice"),
-        ({"A": ([[0, 5]], [1]), "B": np.ones(5)}, "coordinate 5 of element 0 is outside 0..4"),
-        ({"A": ([[-1, 0]], [1]), "B": np.ones(5)}, "coordinate -1 of element 0"),
-        ({"A": ([[0.0, 1.0]], [1]), "B": np.ones(5)}, "dtype float64, not integer"),
-        ({"A": ([[0, 1, 2]], [1]), "B": np.ones(5)}, "coordinates of shape 1x2, found 1x3"),
-        (
-            {"A": (np.array([[0, 2**63]], dtype=np.uint64), [1]), "B": np.ones(5)},
-            "which no int64 holds",
-        ),
-        ({"A": ([[0, 2**70]], [1]), "B": np.ones(5)}, "dtype object, not integer"),
-        ({"A": [[1, 2], [3]], "B": np.ones(5)}, "the data of A are no array"),
-        ({"A": "text", "B": np.ones(5)}, "which is not a real number"),
-    ],
-)
-def test_data_that_contradict_their_declaration(given: dict[str, Any], message: str) -> None:
-    kernel = one("forall(i, forall(j, R(i) += A(i,j) * B(j)))", "ij,j->i", EXTENTS)
-    with pytest.raises(DataError, match=message):
-        kernel(given)
-
-
 def test_workspaces_over_the_limit_are_refused_before_anything_is_allocated() -> None:
     sizes = dict.fromkeys("ijkl", 2**30)
     tree = binary(from_einsum("ij,jk,kl->il", sizes))
@@ -196,22 +139,11 @@ def test_the_reference_is_asked_before_a_time_is_told(monkeypatch: pytest.Monkey
     def off(tree: Any, elements: Any, sizes: bool = False) -> Any:
         return np.array([10, 10, 10, 10 + 1e-7])
 
-    monkeypatch.setattr(run, "evaluate", off)
+    monkeypatch.setattr(data_of_networks, "evaluate", off)
     (wrong,) = measure({"rows": kernel}, data, runs=3).values()
     assert not wrong.right
     assert wrong.max_rel_error == pytest.approx(1e-8)
     assert (wrong.seconds, wrong.runs) == (None, 0)
-
-
-def test_errors_are_relative_to_what_is_added() -> None:
-    tree = binary(from_einsum("i,i->", {"i": 3}))
-    data = Data(tree, {"A": [1e16, 1.0, -1e16], "B": np.ones(3)})
-    assert data.error(np.array(0.0)) < 1e-15
-    assert data.error(np.array(1e9)) > 1e-9
-    empty = Data(tree, {"A": np.zeros(3), "B": np.ones(3)})
-    assert empty.error(np.array(0.0)) == 0.0
-    assert empty.error(np.array(1e-300)) == float("inf")
-    assert empty.error(np.array(np.nan)) == float("inf")
 
 
 def test_measuring_ends_in_time() -> None:
@@ -234,3 +166,28 @@ def test_what_cannot_be_measured() -> None:
             measure(named, data, runs=runs)
     with pytest.raises(FuseloomError, match="no nest to compile"):
         kernels([], first.tree)
+
+
+def test_a_result_too_large_to_be_dense_is_listed() -> None:
+    sizes = {"i": 2**31 - 1, "j": 3, "k": 2**31 - 1}
+    tree = binary(from_einsum("ij,jk->ik", sizes))
+    nest = parse_nest("forall(i, forall(k, forall(j, R(i,k) += A(i,j) * B(k,j))))")
+    with pytest.raises(LimitError, match="listed=True holds the elements alone"):
+        kernels([nest], tree)
+    (kernel,) = kernels([nest], tree, listed=True)
+    far = 2**31 - 2
+    data = {"A": ([[far, 1], [0, 2]], [2.0, 3.0]), "B": ([[1, far], [1, 5], [2, 0]], [5.0, 7, 1])}
+    coords, values = kernel.run_listed(data)
+    assert coords.tolist() == [[0, 0], [far, 5], [far, far]]
+    assert values.tolist() == [3.0, 14.0, 10.0]
+    for run in (kernel, lambda given: measure({"one": kernel}, given)):
+        with pytest.raises(LimitError, match="take its elements, kernel"):
+            run(data)
+    with pytest.raises(LimitError, match="more positions than an int64 counts"):
+        kernels([nest], binary(from_einsum("ij,jkl->ikl", {**sizes, "l": 9})), listed=True)
+
+
+def test_a_dense_result_is_no_list() -> None:
+    kernel = one("forall(i, R() += A(i) * B(i))", "i,i->", {"i": 3})
+    with pytest.raises(ProgramError, match="makes a dense result"):
+        kernel.run_listed({"A": np.ones(3), "B": np.ones(3)})

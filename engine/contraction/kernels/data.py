@@ -1,0 +1,91 @@
+"""Data of a network, in every layout that a kernel asks for, and what the network makes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from engine.contraction.kernels.operands import Elements, Floats, Operand, elements_of, operand
+from engine.contraction.kernels.reference import evaluate
+from engine.contraction.kernels.references import Layout
+from engine.contraction.tree import ContractionTree
+from engine.errors import DataError, LimitError
+from engine.program.formats import suggestion
+
+MOST_BYTES = 2**31
+"""Of workspaces and result together."""
+WORD = 8
+
+
+class Data:
+    """Data of a network's given tensors, in the layouts that kernels ask for.
+
+    Parameters
+    ----------
+    tree : ContractionTree
+    given : mapping
+        Per given tensor what :func:`~engine.contraction.kernels.operands.elements_of` takes.
+
+    Raises
+    ------
+    DataError
+        If data are missing, unknown, or contradict their declaration.
+    """
+
+    def __init__(self, tree: ContractionTree, given: Mapping[str, Any]) -> None:
+        names = list(dict.fromkeys(a.tensor for a in tree.inputs))
+        for name in given:
+            if name not in names:
+                raise DataError(
+                    f"the network has no tensor {str(name)!r} to be given",
+                    hint=suggestion(str(name), names),
+                )
+        missing = [name for name in names if name not in given]
+        if missing:
+            raise DataError(f"data of {missing[0]} are missing", hint=f"give {', '.join(names)}")
+        self.tree = tree
+        self.elements: dict[str, Elements] = {
+            name: elements_of(tree.program.tensor(name), given[name]) for name in names
+        }
+        self._operands: dict[Layout, Operand] = {}
+
+    def operand(self, layout: Layout) -> Operand:
+        """A tensor in a layout, built once."""
+        if layout not in self._operands:
+            self._operands[layout] = operand(self.elements[layout.tensor], layout)
+        return self._operands[layout]
+
+    @cached_property
+    def wanted(self) -> Floats:
+        """What the network computes, by the reference."""
+        check_dense(self.tree)
+        return evaluate(self.tree, self.elements)
+
+    @cached_property
+    def sizes(self) -> Floats:
+        """Per element of the result the sum of its absolute products."""
+        if all((e.values >= 0).all() for e in self.elements.values()):
+            return self.wanted
+        return evaluate(self.tree, self.elements, sizes=True)
+
+    def error(self, result: Floats) -> float:
+        """The largest relative error of a result; infinite where there is to be nothing."""
+        with np.errstate(all="ignore"):
+            off = np.abs(result - self.wanted)
+            relative = np.where(off == 0, 0.0, off / self.sizes)
+        worst = float(np.max(relative, initial=0.0))
+        return worst if np.isfinite(worst) else float("inf")
+
+
+def check_dense(tree: ContractionTree) -> None:
+    """Refuse a result that is too large as a dense array."""
+    size = WORD * prod(tree.extents[x] for x in tree.result.indices)
+    if size > MOST_BYTES:
+        raise LimitError(
+            f"{tree.result} takes {size:,} bytes as a dense array, the limit is {MOST_BYTES:,}",
+            hint="take its elements, kernel.run_listed(data)",
+        )

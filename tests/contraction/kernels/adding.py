@@ -1,0 +1,19 @@
+"""A routine that adds a number to the elements of an array."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engine.contraction.kernels.compile import Built
+from engine.contraction.kernels.imperative import Add, For, Int, Parameter, Real, Routine, Var
+
+
+def adds(value: float) -> Routine:
+    body = (For("v0", Int(0), Var("n0"), (Add("r0", Var("v0"), Real(value)),)),)
+    return Routine(("n0",), (Parameter("r0", True, True),), (), body)
+
+
+def result(built: Built) -> list[float]:
+    found = np.zeros(3)
+    built.calls[0](np.array([2]), [found])
+    return found.tolist()
