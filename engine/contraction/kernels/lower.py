@@ -59,41 +59,41 @@ touched."""
 def lower(bound: Bound, listed: bool = False) -> Lowered:
     """The loops over positions of a nest.
 
-        Parameters
-        ----------
-        listed : bool
-            The result is a list of elements: at the end of the outermost loops, as far as their
-            indices are the result's, all that it has there is read out of a dense array.
+    Parameters
+    ----------
+    listed : bool
+        The result is a list of elements: at the end of the outermost loops, as far as their
+        indices are the result's, all that it has there is read out of a dense array.
 
-        Raises
-        ------
-        ProgramError
-            If there are far too many.
+    Raises
+    ------
+    ProgramError
+        If there are far too many.
 
-        Examples
-        --------
-        >>> from engine.contraction.kernels.emit_c import emit_c
-        >>> from engine.contraction.kernels.references import bind
-        >>> from engine.contraction.loopnest.parser import parse_nest
-        >>> from engine.contraction.networks import binary, from_einsum
-        >>> tree = binary(from_einsum("ij,j->i", {"i": 2, "j": 3}))
-        >>> nest = parse_nest("forall(i, forall(j, R(i) += A(i,j) * B(j)))")
-        >>> levels = {"B": (LevelFormat.DENSE,)}
-        >>> text = emit_c([lower(bind(nest, tree, levels)).routine])
-        >>> print(text[text.index("{", text.index("void t0")):text.index("void k0")].strip())
-        {
-            int64_t v0 = a0[0];
-            int64_t v1 = a0[(0 + 1)];
-            for (int64_t v2 = v0; v2 < v1; v2++) {
-                int64_t v3 = a1[v2];
-                int64_t v4 = a2[v2];
-                int64_t v5 = a2[(v2 + 1)];
-                for (int64_t v6 = v4; v6 < v5; v6++) {
-                    int64_t v7 = a3[v6];
-                    r0[v3] += (a4[v6] * a5[v7]);
-                }
+    Examples
+    --------
+    >>> from engine.contraction.kernels.emit_c import emit_c
+    >>> from engine.contraction.kernels.references import bind
+    >>> from engine.contraction.loopnest.parser import parse_nest
+    >>> from engine.contraction.networks import binary, from_einsum
+    >>> tree = binary(from_einsum("ij,j->i", {"i": 2, "j": 3}))
+    >>> nest = parse_nest("forall(i, forall(j, R(i) += A(i,j) * B(j)))")
+    >>> levels = {"B": (LevelFormat.DENSE,)}
+    >>> text = emit_c([lower(bind(nest, tree, levels)).routine])
+    >>> print(text[text.index("{", text.index("void t0")):text.index("void k0")].strip())
+    {
+        int64_t v0 = a0[0];
+        int64_t v1 = a0[(0 + 1)];
+        for (int64_t v2 = v0; v2 < v1; v2++) {
+            int64_t v3 = a1[v2];
+            int64_t v4 = a2[v2];
+            int64_t v5 = a2[(v2 + 1)];
+            for (int64_t v6 = v4; v6 < v5; v6++) {
+                int64_t v7 = a3[v6];
+                r0[v3] += (a4[v6] * a5[v7]);
             }
         }
+    }
     """
     return _Lowering(bound, listed).lowered()
 
