@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 from engine.cli.command import Command, natural, positive, print_json
@@ -85,7 +86,7 @@ def _run(options: Any) -> int:
     held = {}
     for name, (coords, values) in elements.items():
         shape = tree.program.tensor(name).shape
-        full = len(values) == _size(shape)
+        full = len(values) == prod(shape)
         held[name] = Occupancy.dense(shape) if full else Occupancy(coords, shape)
     found = ranked(question, held, bound=options.bound, most=options.most)
     measured = _measured(found, tree, Data(tree, elements), options.measure)
@@ -96,13 +97,6 @@ def _run(options: Any) -> int:
         return 0 if right else 1
     _print(found, order, measured, tree, options)
     return 0 if right else 1
-
-
-def _size(shape: tuple[int, ...]) -> int:
-    size = 1
-    for n in shape:
-        size *= n
-    return size
 
 
 def _tree(options: Any) -> ContractionTree:

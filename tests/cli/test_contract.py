@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -89,6 +90,4 @@ def test_refusals(
     arguments: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["contract", *arguments, "--measure", "0"]) == 2
-    import re
-
     assert re.search(message, capsys.readouterr().err)

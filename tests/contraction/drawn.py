@@ -7,7 +7,7 @@ import random
 import numpy as np
 import numpy.typing as npt
 
-from engine.contraction.networks import from_einsum
+from engine.contraction.networks import binary, from_einsum
 from engine.contraction.tree import ContractionTree
 from engine.program import parse
 
@@ -66,7 +66,5 @@ def wanted(tree: ContractionTree, data: dict[str, Array]) -> Array:
 
 def small(einsum: str, tree: str) -> ContractionTree:
     """A network with sizes of two to four."""
-    from engine.contraction.networks import binary
-
     every = sorted(set(einsum) - set(",->"))
     return binary(from_einsum(einsum, {x: 2 + n % 3 for n, x in enumerate(every)}), tree)

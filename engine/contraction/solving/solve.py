@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from itertools import product
 from typing import Any
 
 from engine.contraction.solution import Solution
-from engine.contraction.solving.encoding import Constraint, Encoded, Encoding, Family
+from engine.contraction.solving.encoding import Encoded, Encoding, Family
 from engine.contraction.solving.pins import Pin
 from engine.contraction.tree import ContractionTree
 from engine.errors import ProgramError
@@ -260,11 +260,3 @@ def read(encoded: Encoded, model: Any) -> Solution:
         at = {x: value(encoded.loop[c.name, x]) for x in c.indices}
         loops[c.name] = tuple(sorted(c.indices, key=at.__getitem__))
     return Solution(encoded.tree, tuple(sorted(places, key=places.__getitem__)), loops)
-
-
-def families(constraints: Sequence[Constraint]) -> dict[Family, int]:
-    """How many constraints each family has."""
-    counted: dict[Family, int] = {}
-    for c in constraints:
-        counted[c.family] = counted.get(c.family, 0) + 1
-    return counted

@@ -70,12 +70,16 @@ def read_edge_rows(path: Path, blocks: Iterable[Block], head: Head, weighted: bo
     assert head.fields is not None
     parts = list(_parts(path, blocks, head, head.fields, weighted and head.fields.weight))
     lines = np.concatenate([part.lines for part in parts])
-    if head.named:
-        ends: Ends = tuple([name for part in parts for name in part.ends[k]] for k in (0, 1))  # type: ignore[assignment]
-    else:
-        ends = tuple(np.concatenate([part.ends[k] for part in parts]) for k in (0, 1))  # type: ignore[assignment]
+
+    def joined(end: int) -> Any:
+        if head.named:
+            return [name for part in parts for name in part.ends[end]]
+        return np.concatenate([part.ends[end] for part in parts])
+
     weights = [part.weights for part in parts if part.weights is not None]
-    return Edges(str(path), ends, np.concatenate(weights) if weights else None, lines)
+    return Edges(
+        str(path), (joined(0), joined(1)), np.concatenate(weights) if weights else None, lines
+    )
 
 
 def _parts(
