@@ -8,6 +8,7 @@ import pytest
 from panel.tests.util import wait_until
 
 from workbench.state.session import Session
+from workbench.table import menu
 from workbench.table.table_grid import FusionTableGrid
 
 from .conftest import PATIENCE, serve
@@ -36,12 +37,13 @@ def entry(page, text: str):
     return page.get_by_role("menuitemradio").filter(has_text=text)
 
 
-def test_a_cells_menu_says_what_it_changes_and_changes_it(page, session):
+def test_a_cells_menu_says_what_it_changes_and_changes_it(page, session, monkeypatch):
+    monkeypatch.setattr(menu, "PATIENCE", 60.0)
     cell(page, "X.k").click(button="right")
     expect(entry(page, "Look X.k up")).to_contain_text("changes nothing")
     expect(entry(page, "Scan X.k")).to_contain_text("cycles")
-    menu = page.get_by_role("menu").bounding_box()
-    assert menu["y"] + menu["height"] <= page.viewport_size["height"]
+    box = page.get_by_role("menu").bounding_box()
+    assert box["y"] + box["height"] <= page.viewport_size["height"]
     entry(page, "Scan X.k").click()
     expect(cell(page, "X.k")).to_contain_text("I_k")
     wait_until(lambda: session.built.resolved.endswith("locate T1..H: X.k off"), page)

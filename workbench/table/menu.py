@@ -11,7 +11,7 @@ from workbench.state.cells import Choice, choices
 from workbench.state.design import Built, build
 from workbench.state.session import Session
 
-PATIENCE = 1.0
+PATIENCE = 2.0
 """Seconds of computing for estimates of entries; those after that are offered without one."""
 _last: list[tuple[Built, tuple[int, str, str], list[dict[str, Any]]]] = []
 
@@ -48,8 +48,10 @@ def _entry(built: Built, choice: Choice, estimated: bool) -> dict[str, Any]:
         "effect": "",
         "refused": "",
     }
-    if choice.chosen or not estimated:
+    if choice.chosen:
         return entry
+    if not estimated:
+        return {**entry, "effect": "not estimated"}
     try:
         other = build(choice.design(), built)
     except FuseloomError as reason:

@@ -36,4 +36,4 @@ def test_what_is_refused_says_why(session):
 def test_without_time_entries_come_without_estimates(session, monkeypatch):
     monkeypatch.setattr(menu, "PATIENCE", -1.0)
     session.open_menu("A", "i")
-    assert [e["effect"] for e in menu.view(session)["entries"]] == [""] * 4
+    assert [e["effect"] for e in menu.view(session)["entries"]][1:] == ["not estimated"] * 3
