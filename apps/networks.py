@@ -1,0 +1,14 @@
+"""Sparse tensor networks, for ``panel serve apps/networks.py apps/explorer.py --address localhost``.
+
+Layout only; what is shown lives in :mod:`workbench.networks`.
+"""
+
+from __future__ import annotations
+
+import panel as pn
+
+from workbench.networks.page import networks_page
+
+pn.extension()
+
+networks_page().servable()

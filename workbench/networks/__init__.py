@@ -1,0 +1,1 @@
+"""The page of sparse tensor networks: a tree, its constraints, all its loop nests, their times."""

@@ -1,0 +1,31 @@
+/** The same contractions on the streaming machine, simulated on the same data. */
+export function render({ model: sent, el }) {
+  const model = drawn(sent)
+  const flow = h('section', {})
+  const cpu = h('section', {})
+  const ask = h('button', { class: 'button', type: 'button', on: { click: () => model.send_msg({ kind: 'dataflow' }) } }, 'Simulate it on the dataflow machine')
+  el.append(flow, cpu)
+  const count = n => Math.round(n).toLocaleString('en')
+  const time = seconds => {
+    for (const [unit, scale] of [['s', 1], ['ms', 1e-3], ['µs', 1e-6]]) if (seconds >= scale) return `${(seconds / scale).toPrecision(3)} ${unit}`
+    return `${(seconds * 1e9).toPrecision(3)} ns`
+  }
+  const table = (titles, rows) => h('table', {}, h('thead', {}, h('tr', {}, ...titles.map(t => h('th', { scope: 'col' }, t)))), h('tbody', {}, rows.map(cells => h('tr', {}, ...cells.map(c => h('td', {}, c))))))
+
+  function draw() {
+    if (!there(model)) return
+    const v = model.view
+    ask.disabled = v.busy
+    const link = v.explorer ? h('a', { href: v.explorer, target: '_blank' }, 'open these contractions in the explorer') : null
+    flow.replaceChildren(h('h3', {}, 'On the dataflow machine'),
+      v.rows ? table(['regions', 'cycles', 'FLOPs', 'bytes moved', 'check'], v.rows.map(row => row.reason ? [row.name, '', '', '', h('span', { class: 'quiet' }, row.reason)]
+        : [row.name === 'fused' ? 'all in one' : 'one each', count(row.cycles), count(row.flops), count(row.bytes), h('span', { class: row.ok ? 'quiet' : 'wrong', title: row.check }, row.ok ? '✓ matches the reference' : row.check)]))
+        : h('p', { class: 'quiet' }, 'The same data and contractions, as streams: every contraction a region, and all in one.'),
+      h('p', {}, ...(v.rows ? [] : [ask, ' ']), link ?? ''))
+    cpu.replaceChildren(h('h3', {}, 'On this CPU'), v.cpu.length ? table(['way', 'time', 'products', 'workspaces'], v.cpu.map(row => [row.way, time(row.measured), count(row.products), `${count(row.workspace)} B`]))
+      : h('p', { class: 'quiet' }, 'Run nests to see the best of each way.'))
+  }
+
+  draw()
+  model.on('view', draw)
+}

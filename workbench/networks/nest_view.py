@@ -1,0 +1,37 @@
+"""One loop nest: its loops with brackets where contractions share them, workspaces, code."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import param
+
+from workbench.base.assets import script, style
+from workbench.base.component import SessionComponent
+
+
+class NestView(SessionComponent):
+    """The chosen nest.
+
+    Examples
+    --------
+    >>> from workbench.networks.asked import Asked
+    >>> from workbench.networks.desk import NetworkDesk
+    >>> desk = NetworkDesk(Asked.shipped("MTTKRP"))
+    >>> desk.wait()
+    >>> NestView(desk).view["lines"][0]["kind"]
+    'for'
+    >>> desk.close()
+    """
+
+    _esm = script("networks/nest_view")
+    _stylesheets = [style("networks/nest_view")]
+    part = "nest"
+
+    drawn = param.String("{}")
+
+    def handle(self, request: Mapping[str, Any]) -> None:
+        match request:
+            case {"kind": "code", "number": int(number)}:
+                self.desk.ask("code", number)
