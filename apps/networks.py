@@ -1,4 +1,4 @@
-"""Sparse tensor networks, for ``panel serve apps/networks.py apps/explorer.py --address localhost``.
+"""Sparse tensor networks, for ``panel serve apps/networks.py --address localhost``.
 
 Layout only; what is shown lives in :mod:`workbench.networks`.
 """

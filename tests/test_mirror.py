@@ -27,6 +27,7 @@ class Elsewhere(NamedTuple):
 
 S, P = "engine/dataflow/sim", "tests/property"
 DRAWN = "tests/workbench/base/test_component.py"
+N = "tests/workbench/networks/test_desk.py"
 ELSEWHERE = (
     Elsewhere(
         "engine/dataflow/space/shared.py",
@@ -167,6 +168,10 @@ ELSEWHERE = (
         "processes that work together, seen from a page",
     ),
     Elsewhere("workbench/serving/__main__.py", "tests/workbench/serving/test_serve.py", "a door"),
+    Elsewhere("workbench/networks/answering.py", N, "answers, by the desk that asks"),
+    Elsewhere("workbench/networks/view.py", N, "answers, by the desk that asks"),
+    Elsewhere("workbench/networks/trees.py", "tests/workbench/networks/test_asked.py", "by text"),
+    Elsewhere("workbench/networks/*.py", "tests/browser/test_networks.py", "a page, in a browser"),
     Elsewhere("workbench/*/view.py", DRAWN, "what components draw"),
     Elsewhere("workbench/base/glossary.py", "tests/workbench/base/test_help.py", "rows of a table"),
     Elsewhere("workbench/shell/*.py", "tests/workbench/shell/test_view.py", "panes, in a browser"),

@@ -6,7 +6,7 @@ It keeps what it found of the last network, so that a nest can be looked at with
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 from pathlib import Path
@@ -15,6 +15,8 @@ from typing import Any
 from engine.contraction.kernels.data import Data
 from engine.contraction.kernels.record import stored
 from engine.contraction.kernels.run import Kernel, Measured, kernels, measure
+from engine.contraction.loopnest.ir import indented
+from engine.contraction.loopnest.iteration import factored
 from engine.contraction.networks import binary, from_einsum, optimised, read_extents
 from engine.contraction.occupancy import Occupancy
 from engine.contraction.random_data import scattered
@@ -25,6 +27,7 @@ from engine.contraction.solving.solve import Question
 from engine.contraction.tree import ContractionTree
 from engine.errors import FuseloomError, LimitError, ProgramError
 from engine.explore.limiting import limit_memory
+from engine.results.record import RegionRecord
 from workbench.base.child import Send
 from workbench.networks import view
 from workbench.networks.asked import OPTIMISERS, Asked
@@ -311,7 +314,15 @@ def _dataflow(send: Send) -> str:
             shown.append({**row, "reason": str(reason)})
             continue
         row |= {"cycles": made.cycles, "flops": made.flops, "bytes": made.bytes,
-                "check": str(made.check), "ok": made.ok}  # fmt: skip
+                "check": str(made.check), "ok": made.ok,
+                "loops": _iterated(known.tree, made.regions)}  # fmt: skip
         shown.append(row)
     send(("part", "dataflow", {"rows": shown}))
     return ""
+
+
+def _iterated(tree: ContractionTree, regions: Sequence[RegionRecord]) -> str:
+    """What one region for all iterates, as loops; empty where there are several."""
+    if len(regions) != 1 or sorted(regions[0].order) != sorted(tree.extents):
+        return ""
+    return indented(factored(tree, regions[0].order))

@@ -21,6 +21,7 @@ export function render({ model: sent, el }) {
       v.rows ? table(['regions', 'cycles', 'FLOPs', 'bytes moved', 'check'], v.rows.map(row => row.reason ? [row.name, '', '', '', h('span', { class: 'quiet' }, row.reason)]
         : [row.name === 'fused' ? 'all in one' : 'one each', count(row.cycles), count(row.flops), count(row.bytes), h('span', { class: row.ok ? 'quiet' : 'wrong', title: row.check }, row.ok ? '✓ matches the reference' : row.check)]))
         : h('p', { class: 'quiet' }, 'The same data and contractions, as streams: every contraction a region, and all in one.'),
+      ...(v.rows ?? []).filter(row => row.loops).map(row => h('details', {}, h('summary', {}, 'what the one region iterates, as loops'), h('pre', { class: 'mono' }, row.loops))),
       h('p', {}, ...(v.rows ? [] : [ask, ' ']), link ?? ''))
     cpu.replaceChildren(h('h3', {}, 'On this CPU'), v.cpu.length ? table(['way', 'time', 'products', 'workspaces'], v.cpu.map(row => [row.way, time(row.measured), count(row.products), `${count(row.workspace)} B`]))
       : h('p', { class: 'quiet' }, 'Run nests to see the best of each way.'))

@@ -154,6 +154,7 @@ def test_every_shipped_network_runs_right_and_on_the_other_machine(name, tmp_pat
     rows = found["dataflow"]["rows"]
     assert [row["name"] for row in rows] == ["unfused", "fused"]
     assert rows[0]["ok"]
+    assert all(row["reason"] or row["loops"].startswith("for ") for row in rows[1:])
     assert all(row["reason"] or row["ok"] for row in rows)
     with RunStore(store) as runs:
         kept = runs.runs()

@@ -1,0 +1,104 @@
+"""Factored and global iteration as loops: the results, and the work that the machine does."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+from engine.contraction.loopnest.ir import Assign, Forall, Nest, Where
+from engine.contraction.loopnest.iteration import factored, global_iteration
+from engine.contraction.networks import binary, from_einsum
+from engine.contraction.random_data import scattered
+from engine.contraction.tree import ContractionTree
+from engine.dataflow.compiler import compile_program
+from engine.dataflow.sim.explain.data import PAGE
+from engine.dataflow.sim.program_runs import simulate
+from engine.dataflow.sim.records import program_record
+from engine.errors import FuseloomError, ProgramError
+from engine.program import StoredTensor
+from tests.contraction.drawn import data_of, drawn, wanted
+from tests.contraction.loopnest.test_generate import computed
+
+
+def products(nest: Nest, tree: ContractionTree, times: int = 1) -> int:
+    """Multiplications where every loop runs through all of its index."""
+    match nest:
+        case Forall(index=index, body=body):
+            return products(body, tree, times * tree.extents[index])
+        case Where(consumer=consumer, producer=producer):
+            return products(producer, tree, times) + products(consumer, tree, times)
+        case Assign(operands=operands):
+            return times * (len(operands) - 1)
+    raise AssertionError(nest)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_both_compute_the_network(seed: int) -> None:
+    rng = random.Random(seed)
+    tree = drawn(rng)
+    data = data_of(tree, seed)
+    want = wanted(tree, data)
+    order = rng.sample(sorted(tree.extents), len(tree.extents))
+    for nest in (factored(tree, order), global_iteration(tree, order)):
+        np.testing.assert_allclose(computed(nest, tree, data), want, rtol=1e-9, atol=1e-12)
+
+
+def operations(nest: Nest, tree: ContractionTree, times: int = 1) -> int:
+    """Multiplications, and an addition for each where something is summed."""
+    match nest:
+        case Forall(index=index, body=body):
+            return operations(body, tree, times * tree.extents[index])
+        case Where(consumer=consumer, producer=producer):
+            return operations(producer, tree, times) + operations(consumer, tree, times)
+        case Assign(out=out):
+            made = tree.by_name[out.tensor]
+            return times * (2 if set(made.indices) - set(made.out.indices) else 1)
+    raise AssertionError(nest)
+
+
+def simulated(tree: ContractionTree, order: list[str]) -> float:
+    """Operations of the fused region under an order, on full tensors."""
+    names = [c.name for c in tree.contractions]
+    text = f"fuse {names[0]}..{names[-1]}; order {names[0]}..{names[-1]}: {','.join(order)}"
+    data = {
+        name: StoredTensor.from_coo(tree.program.tensor(name), coords, values)
+        for name, (coords, values) in scattered(tree, 1.0).items()
+    }
+    run = simulate(compile_program(tree.program, text), data)
+    return program_record(run, run.check(), PAGE).flops
+
+
+def test_the_machine_does_what_the_loops_say() -> None:
+    compared = 0
+    for seed in range(400):
+        rng = random.Random(seed)
+        tree = drawn(rng, least=1)
+        summed = [len(set(c.indices) - set(c.out.indices)) for c in tree.contractions]
+        if len(summed) < 2 or max(summed) > 1:  # two reducers add what the first has added again
+            continue
+        order = rng.sample(sorted(tree.extents), len(tree.extents))
+        try:
+            found = simulated(tree, order)
+        except FuseloomError:
+            continue  # levels or the result forbid the order
+        compared += 1
+        assert found == operations(factored(tree, order), tree), (seed, str(tree), order)
+    assert compared >= 20
+
+
+def test_factoring_saves_what_global_iteration_repeats() -> None:
+    tree = binary(from_einsum("ij,jk,kl->il", dict.fromkeys("ijkl", 6)), "((A B) C)")
+    assert products(factored(tree, "ijkl"), tree) == 2 * 6**3
+    assert products(global_iteration(tree, "ijkl"), tree) == 2 * 6**4
+    # l outside: the first product is done again for every l
+    assert products(factored(tree, "ilkj"), tree) == 6**4 + 6**3
+
+
+@pytest.mark.parametrize("order", ["ij", "ijkk", "ijkz", ""])
+def test_what_is_no_order_is_refused(order: str) -> None:
+    tree = binary(from_einsum("ij,jk->ik", dict.fromkeys("ijk", 2)))
+    with pytest.raises(ProgramError, match="no order of the indices") as told:
+        factored(tree, order)
+    assert told.value.hint == "order i, j, k"
