@@ -13,5 +13,6 @@ MODULES = (
     "bottleneck",
     "exploring",
     "pytorch",
+    "networks",
 )
 """Of notebook 1, 2, and so on."""
