@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 from panel.tests.util import wait_until
@@ -11,11 +12,13 @@ from workbench.networks.asked import Asked
 from workbench.networks.page import networks_page
 
 from .conftest import PATIENCE, serve
+from .test_axe import COLOURS, TAGS, violations
 
 try:
+    import axe_playwright_python
     from playwright.sync_api import expect
 except ImportError:  # the fixtures say so, and decide whether that is a failure
-    expect = None
+    axe_playwright_python = expect = None
 
 pytestmark = pytest.mark.browser
 
@@ -55,7 +58,9 @@ def test_a_network_is_solved_looked_at_and_run(page):
     expect(page.get_by_label("Generated code")).to_contain_text(re.compile("for|range"))
     page.get_by_role("button", name="Simulate it on the dataflow machine").click()
     expect(page.get_by_text("matches the reference").first).to_be_visible()
-    for _ in range(2):  # light and dark
+    page.evaluate(Path(axe_playwright_python.__file__).with_name("axe.min.js").read_text("utf-8"))
+    for rules in (TAGS, COLOURS):  # light and dark
+        assert violations(page.locator("main"), rules) == []
         wide = page.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
         assert wide[0] <= wide[1]
         page.locator("header button").last.click()
