@@ -6,10 +6,6 @@ export function render({ model: sent, el }) {
   const ask = h('button', { class: 'button', type: 'button', on: { click: () => model.send_msg({ kind: 'dataflow' }) } }, 'Simulate it on the dataflow machine')
   el.append(flow, cpu)
   const count = n => Math.round(n).toLocaleString('en')
-  const time = seconds => {
-    for (const [unit, scale] of [['s', 1], ['ms', 1e-3], ['µs', 1e-6]]) if (seconds >= scale) return `${(seconds / scale).toPrecision(3)} ${unit}`
-    return `${(seconds * 1e9).toPrecision(3)} ns`
-  }
   const table = (titles, rows) => h('table', {}, h('thead', {}, h('tr', {}, ...titles.map(t => h('th', { scope: 'col' }, t)))), h('tbody', {}, rows.map(cells => h('tr', {}, ...cells.map(c => h('td', {}, c))))))
 
   function draw() {
@@ -23,7 +19,7 @@ export function render({ model: sent, el }) {
         : h('p', { class: 'quiet' }, 'The same data and contractions, as streams: every contraction a region, and all in one.'),
       ...(v.rows ?? []).filter(row => row.loops).map(row => h('details', {}, h('summary', {}, 'what the one region iterates, as loops'), h('pre', { class: 'mono' }, row.loops))),
       h('p', {}, ...(v.rows ? [] : [ask, ' ']), link ?? ''))
-    cpu.replaceChildren(h('h3', {}, 'On this CPU'), v.cpu.length ? table(['way', 'time', 'products', 'workspaces'], v.cpu.map(row => [row.way, time(row.measured), count(row.products), `${count(row.workspace)} B`]))
+    cpu.replaceChildren(h('h3', {}, 'On this CPU'), v.cpu.length ? table(['way', 'time', 'products', 'workspaces'], v.cpu.map(row => [row.way, time(row.measured), count(row.products), bytes(row.workspace)]))
       : h('p', { class: 'quiet' }, 'Run nests to see the best of each way.'))
   }
 

@@ -27,7 +27,7 @@ class Beside(SessionComponent):
     >>> desk.close()
     """
 
-    _esm = script("networks/beside")
+    _esm = script("networks/units", "networks/beside")
     _stylesheets = [style("networks/beside")]
     part = "dataflow"
 

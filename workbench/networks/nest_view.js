@@ -14,7 +14,6 @@ export function render({ model: sent, el }) {
     setTimeout(() => { copy.textContent = 'Copy' }, 1200)
   } } }, 'Copy')
   el.append(head, nest, held, h('div', { class: 'does' }, compile, copy), code)
-  const KB = bytes => bytes < 1024 ? `${bytes} B` : bytes < 1 << 20 ? `${(bytes / 1024).toFixed(1)} KiB` : `${(bytes / (1 << 20)).toFixed(1)} MiB`
 
   function draw() {
     const v = model.view
@@ -33,7 +32,7 @@ export function render({ model: sent, el }) {
       ...shared.map((loop, n) => h('i', { class: 'bracket', style: `grid-row: ${loop.first + 1} / ${loop.last + 2}; margin-left: ${loop.depth * 9}px; --c: var(--r${n % 8 + 1})`, title: `${loop.index}: ${loop.inside.join(', ')}` })),
       ...v.lines.map((line, n) => h('code', { class: line.kind, style: `grid-row: ${n + 1}; padding-left: ${columns * 9 + 8 + line.depth * 16}px` }, line.text, line.note ? h('small', {}, ` ${line.note}`) : null)))
     held.replaceChildren(...(v.held.length ? [h('table', {}, h('thead', {}, h('tr', {}, ...['intermediate', 'keeps', 'dimensions', 'bytes', 'if unfused'].map(t => h('th', {}, t)))),
-      h('tbody', {}, v.held.map(w => h('tr', {}, h('td', { class: 'mono' }, `${w.name}(${w.whole.join(',')})`), h('td', { class: 'mono' }, w.indices.join(',') || 'one number'), h('td', {}, String(w.order)), h('td', {}, KB(w.bytes)), h('td', { class: 'quiet' }, KB(w.unfused))))))] : [h('p', { class: 'quiet' }, 'It keeps no intermediate.')]))
+      h('tbody', {}, v.held.map(w => h('tr', {}, h('td', { class: 'mono' }, `${w.name}(${w.whole.join(',')})`), h('td', { class: 'mono' }, w.indices.join(',') || 'one number'), h('td', {}, String(w.order)), h('td', {}, bytes(w.bytes)), h('td', { class: 'quiet' }, bytes(w.unfused))))))] : [h('p', { class: 'quiet' }, 'It keeps no intermediate.')]))
     code.hidden = !v.code
     compile.hidden = !!v.code
     code.textContent = v.code

@@ -25,7 +25,7 @@ class NestView(SessionComponent):
     >>> desk.close()
     """
 
-    _esm = script("networks/nest_view")
+    _esm = script("networks/units", "networks/nest_view")
     _stylesheets = [style("networks/nest_view")]
     part = "nest"
 

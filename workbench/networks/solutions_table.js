@@ -8,11 +8,6 @@ export function render({ model: sent, el }) {
   const one = h('button', { class: 'button', type: 'button', on: { click: () => model.send_msg({ kind: 'measure', number: model.view.chosen }) } }, 'Run the chosen one too')
   el.append(head, wrap)
 
-  const time = seconds => {
-    for (const [unit, scale] of [['s', 1], ['ms', 1e-3], ['µs', 1e-6]]) if (seconds >= scale) return `${(seconds / scale).toPrecision(3)} ${unit}`
-    return `${(seconds * 1e9).toPrecision(3)} ns`
-  }
-  const bytes = n => n < 1024 ? `${n} B` : n < 1 << 20 ? `${(n / 1024).toFixed(1)} KiB` : `${(n / (1 << 20)).toFixed(1)} MiB`
 
   function draw() {
     if (!there(model)) return

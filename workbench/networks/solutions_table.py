@@ -25,7 +25,7 @@ class SolutionsTable(SessionComponent):
     >>> desk.close()
     """
 
-    _esm = script("networks/solutions_table")
+    _esm = script("networks/units", "networks/solutions_table")
     _stylesheets = [style("networks/solutions_table")]
     part = "solutions"
 
