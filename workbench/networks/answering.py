@@ -284,7 +284,9 @@ def _code(number: int, send: Send) -> str:
 
 
 def _pareto(send: Send) -> str:
-    found = _looked_at().question.pareto()
+    found = _looked_at().question.pareto(
+        lambda share: send(("progress", share, "trying bounds per intermediate"))
+    )
     send(("part", "pareto", {"vectors": [[[n, b] for n, b in v.items()] for v in found]}))
     return f"{len(found)} vectors of bounds of which none can be lowered"
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from itertools import product
+from math import prod
 from typing import Any
 
 from engine.contraction.solution import Solution
@@ -14,6 +15,7 @@ from engine.contraction.solving.encoding import Encoded, Encoding, Family
 from engine.contraction.solving.pins import Pin
 from engine.contraction.tree import ContractionTree
 from engine.errors import ProgramError
+from engine.program import Access
 
 SECONDS = 20.0
 """How long Z3 may take for one answer."""
@@ -188,8 +190,13 @@ class Question:
             solver.add(encoded.z3.Or(values))
         return tuple(found), _verdict(solver) is Verdict.UNSAT
 
-    def pareto(self) -> tuple[dict[str, int], ...]:
+    def pareto(self, told: Callable[[float], None] | None = None) -> tuple[dict[str, int], ...]:
         """The bounds per intermediate under which there are solutions, and less of none will do.
+
+        Parameters
+        ----------
+        told : callable, optional
+            Called now and then with the share of the vectors that have been tried.
 
         Raises
         ------
@@ -197,23 +204,32 @@ class Question:
             Of more vectors than are tried.
         """
         names = [a.tensor for a in self.tree.intermediates]
-        ranges = [range(len(a.indices) + 1) for a in self.tree.intermediates]
-        count = 1
-        for steps in ranges:
-            count *= len(steps)
+        ranges = [range(self._alone(a), len(a.indices) + 1) for a in self.tree.intermediates]
+        count = prod(map(len, ranges))
         if count > MOST_VECTORS:
             raise ProgramError(
                 f"{count:,} vectors of bounds are more than the {MOST_VECTORS:,} that are tried",
                 hint="bound some intermediates by hand",
             )
         minimal: list[tuple[int, ...]] = []
-        for vector in sorted(product(*ranges), key=lambda v: (sum(v), v)):
+        for number, vector in enumerate(sorted(product(*ranges), key=lambda v: (sum(v), v))):
+            if told is not None:
+                told(number / count)
             if any(all(a <= b for a, b in zip(least, vector, strict=True)) for least in minimal):
                 continue
             encoded = self.encoded(dict(zip(names, vector, strict=True)))
             if _verdict(self._solver(encoded)) is Verdict.SAT:
                 minimal.append(vector)
         return tuple(dict(zip(names, vector, strict=True)) for vector in minimal)
+
+    def _alone(self, access: Access) -> int:
+        """The least bound of one intermediate, where the others may keep all."""
+        whole = {a.tensor: len(a.indices) for a in self.tree.intermediates}
+        for bound in range(len(access.indices)):
+            encoded = self.encoded({**whole, access.tensor: bound})
+            if _verdict(self._solver(encoded)) is Verdict.SAT:
+                return bound
+        return len(access.indices)
 
     def _solver(self, encoded: Encoded) -> Any:
         solver = encoded.z3.Solver()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from itertools import permutations
+from itertools import permutations, product
 
 import pytest
 
@@ -115,6 +115,21 @@ def test_the_five_vectors_of_the_chain_of_two_graph_layers() -> None:
     assert {tuple(v.values()) for v in found} == {
         (0, 1, 2), (0, 2, 0), (1, 0, 2), (2, 0, 1), (2, 1, 0),
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_vectors_are_those_that_no_other_lies_below(seed: int) -> None:
+    question = Question(drawn(random.Random(100 + seed), (3, 3)))
+    ranks = [range(len(a.indices) + 1) for a in question.tree.intermediates]
+    names = [a.tensor for a in question.tree.intermediates]
+    every = [dict(zip(names, v, strict=True)) for v in product(*ranks)]
+    sat = [v for v in every if question.solve(v).verdict is Verdict.SAT]
+    least = [v for v in sat if not any(w != v and all(w[n] <= v[n] for n in v) for w in sat)]
+    shares: list[float] = []
+    found = question.pareto(shares.append)
+    assert sorted(map(str, found)) == sorted(map(str, least))
+    assert shares == sorted(shares)
+    assert shares[0] == 0.0
 
 
 def test_what_forbids_a_solution_is_named_and_each_is_needed() -> None:
