@@ -9,6 +9,7 @@ import pytest
 from panel.tests.util import wait_until
 
 from workbench.networks.asked import Asked
+from workbench.networks.desk import NetworkDesk
 from workbench.networks.page import networks_page
 
 from .conftest import PATIENCE, serve
@@ -23,9 +24,22 @@ except ImportError:  # the fixtures say so, and decide whether that is a failure
 pytestmark = pytest.mark.browser
 
 
-def show(page, asked: Asked | None = None) -> None:
-    serve(page, lambda: networks_page(asked or Asked.shipped()))
-    page.get_by_role("grid", name="Loop nests").wait_for(timeout=2 * PATIENCE)
+@pytest.fixture
+def show(page):
+    """Opens the page of a network; at the end its process is ended."""
+    desks: list[NetworkDesk] = []
+
+    def opened(asked: Asked | None = None) -> None:
+        def made():
+            desks.append(NetworkDesk(asked))
+            return networks_page(desks[-1])
+
+        serve(page, made)
+        page.get_by_role("grid", name="Loop nests").wait_for(timeout=2 * PATIENCE)
+
+    yield opened
+    for desk in desks:
+        desk.close()
 
 
 def node(page, name: str):
@@ -38,8 +52,8 @@ def fill(page, label: str, text: str) -> None:
     field.press("Enter")
 
 
-def test_a_network_is_solved_looked_at_and_run(page):
-    show(page)
+def test_a_network_is_solved_looked_at_and_run(page, show):
+    show()
     expect(page.get_by_role("radio", name="0 unsat")).to_be_visible()
     expect(page.get_by_role("radio", name="1 sat")).to_have_attribute("aria-checked", "true")
     expect(page.get_by_text("outermost loops of the producer").first).to_be_visible()
@@ -66,8 +80,8 @@ def test_a_network_is_solved_looked_at_and_run(page):
         page.locator("header button").last.click()
 
 
-def test_the_tree_is_changed_by_dragging_and_by_keys(page):
-    show(page)
+def test_the_tree_is_changed_by_dragging_and_by_keys(page, show):
+    show()
     node(page, "D").drag_to(node(page, "C"))
     expect(page.get_by_label("tree", exact=True)).to_have_value("((A B) (C D))")
     expect(page.locator(".text")).to_contain_text("X2[k,q,r,j] = C[k,q,r] * D[j,k,r]")
@@ -86,8 +100,8 @@ def test_the_tree_is_changed_by_dragging_and_by_keys(page):
     expect(page.get_by_label("tree", exact=True)).to_have_value("cotengra")
 
 
-def test_bounds_and_pins_are_chosen(page):
-    show(page, Asked.shipped("two-layer GCN"))
+def test_bounds_and_pins_are_chosen(page, show):
+    show(Asked.shipped("two-layer GCN"))
     expect(page.get_by_role("radio", name="1 unsat")).to_be_visible()
     page.get_by_role("button", name="Find them").click()
     use = page.get_by_role("button", name="Use the bounds")
@@ -108,8 +122,8 @@ def test_bounds_and_pins_are_chosen(page):
     expect(page.locator(".pin")).to_have_count(1)
 
 
-def test_what_is_wrong_is_told_and_nothing_is_lost(page):
-    show(page)
+def test_what_is_wrong_is_told_and_nothing_is_lost(page, show):
+    show()
     before = page.locator("tbody tr").count()
     fill(page, "einsum", "ipq,jpr->ijk")
     said = page.get_by_role("status").filter(has_text="✕")

@@ -86,12 +86,12 @@ def asked_of(given: Mapping[str, Sequence[bytes]]) -> tuple[Asked, str]:
         return Asked.shipped(), str(reason)
 
 
-def networks_page(shown: Asked | None = None) -> pmui.Page:
+def networks_page(shown: NetworkDesk | Asked | None = None) -> pmui.Page:
     """The page, for the visitor whose document is being made."""
     wrong = ""
     if shown is None:
         shown, wrong = asked_of(pn.state.session_args if pn.state.curdoc is not None else {})
-    desk = NetworkDesk(shown)
+    desk = shown if isinstance(shown, NetworkDesk) else NetworkDesk(shown)
     if pn.state.curdoc is not None:
         pn.state.on_session_destroyed(lambda *_: desk.close())
     main: list[Any] = [network_bench(desk)]
