@@ -31,17 +31,6 @@ class Contraction:
         return self.out.tensor
 
     @cached_property
-    def outer_products(self) -> tuple[Contraction, ...]:
-        """Contractions of two tensors that share no index: as large as both multiplied."""
-        return tuple(
-            c
-            for c in self.contractions
-            if len(c.operands) > 1
-            and all(a.indices for a in c.operands)
-            and not set(c.operands[0].indices) & set(c.operands[1].indices)
-        )
-
-    @cached_property
     def indices(self) -> tuple[str, ...]:
         """Those of its loops, in order of appearance: the result's, then what is summed."""
         found = dict.fromkeys(self.out.indices)
