@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
-from math import prod
+import sys
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from engine.cli.command import Command, natural, positive, print_json
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from engine.contraction.ranking import Candidate, Ranked
     from engine.contraction.solving.solve import Answer
     from engine.contraction.tree import ContractionTree
+    from engine.frontends.files import CoordinateTensor
 
 MEASURED = 8
 """How many of the nests that are expected to be fastest are compiled and run."""
@@ -36,11 +37,15 @@ def _declare(parser: argparse.ArgumentParser) -> None:
         help="let one of these choose the tree",
     )  # fmt: skip
     given(
-        "--density",
-        type=float,
-        default=0.1,
-        help="of each operand's random elements (default: 0.1)",
-    )
+        "--tensors", action="append", default=[], metavar="NAME=FILE",
+        help="an operand from .mtx, .tns, .npy, .npz (SciPy, PyData sparse), .parquet, .csv, .tsv, "
+        ".txt or .edges, packed or not; its sizes are those of the indices. May be repeated; "
+        "operands that are not given are random",
+    )  # fmt: skip
+    given(
+        "--density", action="append", default=[], metavar="D|NAME=D",
+        help="of each operand's random elements, or of one operand's (default: 0.1)",
+    )  # fmt: skip
     given("--seed", type=natural, default=0, help="of the random elements (default: 0)")
     given(
         "--bound", type=natural, metavar="L",
@@ -70,26 +75,36 @@ def _declare(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(options: Any) -> int:
+    from engine.contraction.given import read_operands
     from engine.contraction.kernels.data import Data
-    from engine.contraction.occupancy import Occupancy
     from engine.contraction.random_data import scattered
     from engine.contraction.ranking import ranked
     from engine.contraction.solving.encoding import Encoding
     from engine.contraction.solving.pins import Pin
     from engine.contraction.solving.solve import Question
 
-    tree = _tree(options)
+    read = read_operands(options.tensors)
+    for note in read.notes:
+        _say(note)
+    tree = _tree(options, read.tensors)
+    for c in tree.outer_products:
+        _say(f"{c} is an outer product: its operands share no index")
+    _check_bound(options.bound, tree)
     pins = tuple(map(Pin.parse, options.pin))
     encoding = Encoding(options.encoding)
     question = Question(tree, encoding, options.bytes, pins=pins)
-    elements = scattered(tree, options.density, options.seed)
-    held = {}
-    for name, (coords, values) in elements.items():
-        shape = tree.program.tensor(name).shape
-        full = len(values) == prod(shape)
-        held[name] = Occupancy.dense(shape) if full else Occupancy(coords, shape)
-    found = ranked(question, held, bound=options.bound, most=options.most)
-    measured = _measured(found, tree, Data(tree, elements), options.measure)
+    names = dict.fromkeys(a.tensor for a in tree.inputs)
+    unknown = next((name for name in read.random if name not in names), None)
+    if unknown is not None:
+        raise UsageError(
+            f"the network has no operand {unknown}", hint=f"operands: {', '.join(names)}"
+        )
+    made_up = [name for name in names if name not in read.tensors]
+    elements = {n: _elements(options, t) for n, t in read.tensors.items()}
+    random = scattered(tree, _densities(options.density, names), options.seed, made_up)
+    data = Data(tree, {**elements, **random})
+    found = ranked(question, data.held, bound=options.bound, most=options.most)
+    measured = _measured(found, tree, data, options.measure)
     order = _best_first(found, measured)
     right = all(m.right for m in measured.values())
     if options.json:
@@ -99,7 +114,54 @@ def _run(options: Any) -> int:
     return 0 if right else 1
 
 
-def _tree(options: Any) -> ContractionTree:
+def _say(note: str) -> None:
+    print(f"fuseloom: {note}", file=sys.stderr)
+
+
+def _check_bound(bound: int | None, tree: ContractionTree) -> None:
+    most = max((len(a.indices) for a in tree.intermediates), default=0)
+    if bound is not None and bound > most:
+        raise UsageError(
+            f"no intermediate has {bound} dimensions",
+            hint=f"--bound {most} asks nothing, a smaller one asks for loops to be shared",
+        )
+
+
+def _elements(options: Any, tensor: CoordinateTensor) -> Any:
+    """Elements alone where an einsum string has the sizes, which may be larger than the file's."""
+    return (tensor.coords, tensor.values) if "->" in options.network else tensor
+
+
+def _densities(given: list[str], names: Iterable[str]) -> dict[str, float]:
+    """Per operand the density of its random elements.
+
+    Raises
+    ------
+    UsageError
+        Of what is no density, or no operand's.
+    """
+    found = dict.fromkeys(names, 0.1)
+    named: dict[str, float] = {}
+    for text in given:
+        name, one, number = text.rpartition("=")
+        try:
+            density = float(number)
+        except ValueError:
+            raise UsageError(
+                f"{text[:40]!r} is no density", hint="write e.g. --density 0.1, --density B=1"
+            ) from None
+        if not one:
+            found = dict.fromkeys(found, density)
+        elif name in found:
+            named[name] = density
+        else:
+            raise UsageError(
+                f"the network has no operand {name[:40]}", hint=f"operands: {', '.join(found)}"
+            )
+    return {**found, **named}
+
+
+def _tree(options: Any, tensors: Mapping[str, CoordinateTensor]) -> ContractionTree:
     """The network that the options name.
 
     Raises
@@ -107,6 +169,7 @@ def _tree(options: Any) -> ContractionTree:
     UsageError
         Of options that contradict each other.
     """
+    from engine.contraction.given import sizes_of
     from engine.contraction.networks import binary, from_einsum, optimised, read_extents
     from engine.contraction.shipped import SHIPPED, shipped
 
@@ -124,7 +187,8 @@ def _tree(options: Any) -> ContractionTree:
         )
     if options.tree and options.optimiser:
         raise UsageError("--tree and --optimiser both choose the tree", hint="give one of them")
-    program = from_einsum(options.network, read_extents(options.extents))
+    extents = sizes_of(options.network, tensors, read_extents(options.extents))
+    program = from_einsum(options.network, extents)
     if options.optimiser:
         return optimised(program, options.optimiser)
     return binary(program, options.tree)
@@ -138,7 +202,9 @@ def _measured(found: Ranked, tree: ContractionTree, data: Any, most: int) -> dic
         return {}
     numbers = [*range(min(most, len(found.candidates)))]
     numbers += [n for n, c in enumerate(found.candidates) if c.first and n not in numbers]
-    made = kernels([found.candidates[n].nest for n in numbers], tree)
+    made = kernels([found.candidates[n].nest for n in numbers], tree, levels=data.levels)
+    if made[0].built.said:
+        _say(made[0].built.said)
     runs = measure({str(n): k for n, k in zip(numbers, made, strict=True)}, data)
     return {int(name): one for name, one in runs.items()}
 

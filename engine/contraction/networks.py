@@ -108,6 +108,18 @@ def from_einsum(
     return parse("\n".join([*lines, "output R"]))
 
 
+def operand_indices(text: str, names: Sequence[str] | None = None) -> dict[str, str]:
+    """The operands of an einsum string by name, with their indices; nothing is checked.
+
+    Examples
+    --------
+    >>> operand_indices("ij,jk->ik")
+    {'A': 'ij', 'B': 'jk'}
+    """
+    operands = text.replace(" ", "").partition("->")[0].split(",")
+    return dict(zip(names or LETTERS, operands, strict=False))
+
+
 def _product(factors: Sequence[str]) -> str:
     if len(factors) == 1:
         return factors[0]

@@ -12,6 +12,8 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 
+from engine.program import LevelFormat
+
 Ints = npt.NDArray[np.int64]
 
 
@@ -68,6 +70,28 @@ class Occupancy:
         """Which part of all coordinates in these modes there is."""
         every = prod(self.shape[m] for m in modes)
         return self.count(modes) / every if every else 0.0
+
+
+def suitable_levels(held: Mapping[str, Occupancy]) -> dict[str, tuple[LevelFormat, ...]]:
+    """Per tensor the levels of a kernel that suit what it holds, outermost first.
+
+    All dense where every element is there.  Else compressed, and the outermost dense where, in
+    any order of the modes, that takes no more room than the elements do.
+
+    Examples
+    --------
+    >>> for name, levels in suitable_levels(occupancies({"A": np.eye(3)})).items():
+    ...     print(name, *(level.value for level in levels))
+    A dense compressed
+    """
+    found = {}
+    for name, tensor in held.items():
+        rank = len(tensor.shape)
+        kinds = [LevelFormat.DENSE if tensor.full else LevelFormat.COMPRESSED] * rank
+        if rank > 1 and max(tensor.shape) <= tensor.count(set(range(rank))):
+            kinds[0] = LevelFormat.DENSE
+        found[name] = tuple(kinds)
+    return found
 
 
 def occupancies(data: Mapping[str, npt.NDArray[np.float64]]) -> dict[str, Occupancy]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from math import prod
 
 import numpy as np
@@ -16,13 +17,20 @@ MOST = 50_000_000
 Elements = tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]
 
 
-def scattered(tree: ContractionTree, density: float, seed: int = 0) -> dict[str, Elements]:
+def scattered(
+    tree: ContractionTree,
+    density: float | Mapping[str, float],
+    seed: int = 0,
+    names: Collection[str] | None = None,
+) -> dict[str, Elements]:
     """Per given tensor, coordinates (one row per element) and values.
 
     Parameters
     ----------
-    density : float
+    density : float, or mapping by name
         Which part of its elements a tensor stores, at least one.
+    names : collection of str, optional
+        Of the tensors that are made; by default all.
 
     Raises
     ------
@@ -36,16 +44,21 @@ def scattered(tree: ContractionTree, density: float, seed: int = 0) -> dict[str,
     >>> coords.shape, values.shape
     ((1200, 3), (1200,))
     """
-    if not 0 < density <= 1:
-        raise DataError(f"a density is above 0 and at most 1, not {density:g}")
+    given = list(dict.fromkeys(a.tensor for a in tree.inputs))
+    densities = density if isinstance(density, Mapping) else dict.fromkeys(given, density)
+    for name, part in densities.items():
+        if not 0 < part <= 1:
+            raise DataError(f"a density is above 0 and at most 1, not {part:g}")
+        if name not in given:
+            raise DataError(f"the network has no tensor {name}", hint=f"given: {', '.join(given)}")
     rng = np.random.default_rng(seed)
     found: dict[str, Elements] = {}
     for access in tree.inputs:
-        if access.tensor in found:
+        if access.tensor in found or (names is not None and access.tensor not in names):
             continue
         shape = tree.program.tensor(access.tensor).shape
         every = prod(shape)
-        count = max(1, round(density * every))
+        count = max(1, round(densities[access.tensor] * every))
         if count > MOST:
             raise DataError(
                 f"{access.tensor} would have {count:,} elements, at most {MOST:,} are made",

@@ -123,6 +123,17 @@ class ContractionTree:
         }
 
     @cached_property
+    def outer_products(self) -> tuple[Contraction, ...]:
+        """Contractions of two tensors that share no index: as large as both multiplied."""
+        return tuple(
+            c
+            for c in self.contractions
+            if len(c.operands) > 1
+            and all(a.indices for a in c.operands)
+            and not set(c.operands[0].indices) & set(c.operands[1].indices)
+        )
+
+    @cached_property
     def indices(self) -> tuple[str, ...]:
         """All of them, in order of appearance."""
         return tuple(dict.fromkeys(x for c in self.contractions for x in c.indices))

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from engine.cli import main
@@ -65,6 +67,26 @@ def test_people_read_a_table(capsys: pytest.CaptureFixture[str]) -> None:
     assert "for " in said
 
 
+def test_operands_from_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.tns").write_text("1 1 2 0.1\n3 2 1 5\n3 2 1 1\n2 2 2 4\n")
+    np.save(tmp_path / "b.npy", np.full((2, 6), 0.1))
+    given = ("--tensors", f"A={tmp_path / 'a.tns'}", "--tensors", f"B={tmp_path / 'b.npy'}")
+    more = ("--density", "C=1", "--extents", "i=4", "--measure", "2")
+    assert main(["contract", "ijk,kr,jr->ir", *given, *more, "--json"]) == 0
+    told = capsys.readouterr()
+    made = json.loads(told.out)
+    assert made["extents"] == {"i": 4, "j": 2, "k": 2, "r": 6}
+    assert made["solutions"][0]["max_rel_error"] < 1e-9
+    assert made["solutions"][0]["products"] == pytest.approx(3 * 6 * 2, rel=0.4)
+    assert "the values of the same place are added" in told.err
+    assert "float32" not in told.err
+
+
+def test_an_outer_product_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["contract", "i,j,ij->i", "--extents", "i=3,j=3", "--measure", "0"]) == 0
+    assert "X1[i,j] = A[i] * B[j] is an outer product" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -76,6 +98,14 @@ def test_people_read_a_table(capsys: pytest.CaptureFixture[str]) -> None:
             ("ij,jk->ik", "--extents", "i=2,j=2,k=2", "--tree", "(A B)", "--optimiser", "cotengra"),
             "both choose the tree",
         ),
+        (("MTTKRP", "--tensors", "A=nowhere.tns"), "nowhere.tns"),
+        (("MTTKRP", "--tensors", "A"), "names no operand"),
+        (("MTTKRP", "--tensors", "Z=random"), "has no operand Z"),
+        (("MTTKRP", "--bound", "4"), "no intermediate has 4 dimensions"),
+        (("MTTKRP", "--density", "Z=1"), "no operand Z"),
+        (("MTTKRP", "--density", "much"), "is no density"),
+        (("ijj,jk->ik", "--extents", "i=2,j=2,k=2"), "has the index j twice"),
+        (("ij,jk->il", "--extents", "i=2,j=2,k=2"), "result's index l is in no operand"),
         (("MTTKRP", "--density", "0"), "a density is above 0"),
         (("MTTKRP", "--density", "nan"), "a density is above 0"),
         (("running example", "--bound", "0"), "no fused structure has what is asked"),

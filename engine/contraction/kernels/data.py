@@ -12,8 +12,10 @@ import numpy as np
 from engine.contraction.kernels.operands import Elements, Floats, Operand, elements_of, operand
 from engine.contraction.kernels.reference import evaluate
 from engine.contraction.kernels.references import Layout
+from engine.contraction.occupancy import Occupancy, suitable_levels
 from engine.contraction.tree import ContractionTree
 from engine.errors import DataError, LimitError
+from engine.program import LevelFormat
 from engine.program.formats import suggestion
 
 MOST_BYTES = 2**31
@@ -58,6 +60,25 @@ class Data:
         if layout not in self._operands:
             self._operands[layout] = operand(self.elements[layout.tensor], layout)
         return self._operands[layout]
+
+    @cached_property
+    def held(self) -> dict[str, Occupancy]:
+        """The statistics of each given tensor."""
+        return {
+            name: Occupancy.dense(e.tensor.shape)
+            if len(e.values) == prod(e.tensor.shape)
+            else Occupancy(e.coords, e.tensor.shape)
+            for name, e in self.elements.items()
+        }
+
+    @cached_property
+    def levels(self) -> dict[str, tuple[LevelFormat, ...]]:
+        """Per given tensor the levels that suit what it holds, outermost first.
+
+        Dense where every element is there.  Else compressed, and the outermost dense where that
+        takes no more room than the elements do: then no search finds its coordinates.
+        """
+        return suitable_levels(self.held)
 
     @cached_property
     def wanted(self) -> Floats:

@@ -15,6 +15,7 @@ import scipy.sparse
 
 from engine.contraction.kernels.references import Layout
 from engine.errors import DataError
+from engine.frontends.files.tensor import CoordinateTensor
 from engine.program import Format, StoredTensor, Tensor
 from engine.program.compressed_matrices import is_sound
 from engine.program.level_checks import as_integers, check_coordinates, check_duplicates
@@ -67,15 +68,16 @@ def elements_of(tensor: Tensor, given: Any) -> Elements:
 
     Parameters
     ----------
-    given : array_like, scipy.sparse array, (coords, values), StoredTensor, or anything with
-        ``coords`` of shape (rank, nnz), ``data`` and ``shape``, as PyData sparse has.
+    given : array_like, scipy.sparse array, (coords, values), StoredTensor, CoordinateTensor, or
+        anything with ``coords`` of shape (rank, nnz), ``data`` and ``shape``, as PyData sparse
+        has, or that becomes so by ``tocoo()``.
         Zeros of a dense array are left out, those of the others are not.
 
     Raises
     ------
     DataError
         Of another shape; of coordinates that are no integers, outside the tensor or given twice;
-        of values that are no finite real numbers.
+        of values that are no finite real numbers; of elements that are not stored and not 0.
 
     Examples
     --------
@@ -102,8 +104,19 @@ def elements_of(tensor: Tensor, given: Any) -> Elements:
         return _sorted(tensor, coords, _reals(tensor, np.asarray(coo.data)), adds=True)
     if isinstance(given, tuple) and len(given) == 2:
         return _from_coo(tensor, *given)
+    if isinstance(given, CoordinateTensor):
+        _check_shape(tensor, given.shape)
+        return _from_coo(tensor, given.coords, given.values)
+    if not hasattr(given, "coords") and hasattr(given, "tocoo"):
+        given = given.tocoo()
     if hasattr(given, "coords") and hasattr(given, "data") and hasattr(given, "shape"):
         _check_shape(tensor, tuple(given.shape))
+        fill = np.asarray(getattr(given, "fill_value", 0))
+        if fill.size != 1 or fill.dtype.kind not in "biuf" or fill.reshape(-1)[0] != 0:
+            raise DataError(
+                f"what {tensor.name} does not store is {str(fill)[:30]}, not 0",
+                hint="give all elements: array.todense()",
+            )
         return _from_coo(tensor, np.asarray(given.coords).T, given.data)
     array = _as_array(tensor, "the data", given)
     if array.dtype.kind in "biuf":
@@ -135,7 +148,7 @@ def _from_coo(tensor: Tensor, coords: Any, values: Any) -> Elements:
 def _as_array(tensor: Tensor, what: str, given: Any) -> npt.NDArray[Any]:
     try:
         return np.asarray(given)
-    except (ValueError, TypeError, OverflowError):
+    except (ValueError, TypeError, OverflowError, RuntimeError):
         raise DataError(
             f"{what} of {tensor.name} are no array",
             hint="give an array, a scipy.sparse matrix, or (coords, values)",

@@ -11,7 +11,8 @@ import numpy.typing as npt
 from engine.errors import DataError
 from engine.frontends.files.graph import GraphData, dense_features, graph_of
 from engine.frontends.files.limits import MAX_NODES
-from engine.frontends.files.npz import Arrays, arrays_of
+from engine.frontends.files.npz import arrays_of
+from engine.frontends.files.npz_parts import Arrays
 from engine.frontends.files.tensor import CoordinateTensor, Duplicates
 
 

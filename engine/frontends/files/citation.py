@@ -11,7 +11,8 @@ import numpy as np
 
 from engine.errors import DataError
 from engine.frontends.files.graph import GraphData, as_csr, graph_of, undirected
-from engine.frontends.files.npz import Arrays, arrays_of, compressed, matrix_shape, whole
+from engine.frontends.files.npz import arrays_of, compressed, matrix_shape
+from engine.frontends.files.npz_parts import Arrays, whole
 from engine.frontends.files.tensor import CoordinateTensor
 
 PARTS = ("data", "indices", "indptr", "shape")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +9,14 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.errors import DataError
-from engine.frontends.files.npy import NUMBERS, dense_tensor, exact_tensor
+from engine.frontends.files.npy import dense_tensor, exact_tensor
+from engine.frontends.files.npz_parts import Arrays, given, numbers, pairs, whole
 from engine.frontends.files.packed import size_of
+from engine.frontends.files.pydata import is_pydata, pydata_tensor
 from engine.frontends.files.tensor import CoordinateTensor, Duplicates, check_shape
 from engine.program.arrays import operand_shapes, read_npz
 from engine.program.levels import Ints
 
-Arrays = Mapping[str, npt.NDArray[Any]]
 FORMATS = ("csr", "csc", "coo", "bsr", "dia")
 
 
@@ -46,7 +46,7 @@ def read_scipy_npz(path: str | Path) -> CoordinateTensor:
 
 
 def read_npz_tensor(path: str | Path) -> CoordinateTensor:
-    """The one tensor of an archive: SciPy's, ``edge_index``, a single array, or coordinates.
+    """The one tensor of an archive: of SciPy or PyData sparse, a single array, or coordinates.
 
     Coordinates are three arrays, ``B_coords``, ``B_vals`` and ``B_shape``.
 
@@ -56,6 +56,8 @@ def read_npz_tensor(path: str | Path) -> CoordinateTensor:
         If it holds several, or what it holds does not make one.
     """
     arrays, origin = arrays_of(path), str(path)
+    if is_pydata(arrays):
+        return pydata_tensor(arrays, origin)
     if "format" in arrays:
         return scipy_tensor(arrays, origin)
     names = list(operand_shapes(arrays))
@@ -104,7 +106,7 @@ def scipy_tensor(arrays: Arrays, origin: str) -> CoordinateTensor:
 def _coo(arrays: Arrays, origin: str) -> CoordinateTensor:
     values = numbers(arrays, "data", origin)
     if "coords" in arrays:
-        table = _given(arrays, "coords", origin)
+        table = given(arrays, "coords", origin)
         sizes = whole(arrays, "shape", origin)
         if table.ndim != 2 or table.dtype.kind not in "iu" or len(table) != len(sizes):
             raise DataError(f"{origin}: coords do not fit the shape", hint="one row per dimension")
@@ -132,7 +134,7 @@ def _bsr(arrays: Arrays, shape: tuple[int, int], origin: str) -> CoordinateTenso
             hint="write it with scipy.sparse.save_npz",
         )
     grid = shape[0] // height, shape[1] // width
-    at = _pairs(arrays, "", grid, len(values), origin, by_column=False)
+    at = pairs(arrays, "", grid, len(values), origin, by_column=False)
     _check_inside(at, grid, origin)
     block, row, column = np.nonzero(values)
     coords = np.stack([at[block, 0] * height + row, at[block, 1] * width + column], axis=1)
@@ -184,36 +186,8 @@ def compressed(
         If they do not make a matrix; explicit zeros stay, entries given twice are added.
     """
     values = numbers(arrays, f"{prefix}data", origin)
-    coords = _pairs(arrays, prefix, shape, len(values), origin, by_column=by_column)
+    coords = pairs(arrays, prefix, shape, len(values), origin, by_column=by_column)
     return exact_tensor(coords, values, shape, origin, duplicates=Duplicates.SUM)
-
-
-def _pairs(
-    arrays: Arrays,
-    prefix: str,
-    shape: tuple[int, int],
-    values: int,
-    origin: str,
-    *,
-    by_column: bool,
-) -> Ints:
-    """Rows and columns of what pointers and indices name."""
-    minor = whole(arrays, f"{prefix}indices", origin)
-    pointers = whole(arrays, f"{prefix}indptr", origin)
-    major = shape[1] if by_column else shape[0]
-    if len(pointers) != major + 1 or pointers[0] != 0 or (np.diff(pointers) < 0).any():
-        raise DataError(
-            f"{origin}: {prefix}indptr has {len(pointers):,} entries and does not rise from 0",
-            hint=f"one entry more than the {major:,} {'columns' if by_column else 'rows'}",
-        )
-    if pointers[-1] != len(minor) or len(minor) != values:
-        raise DataError(
-            f"{origin}: {prefix}indptr ends at {pointers[-1]:,}, there are {len(minor):,} indices "
-            f"and {values:,} values",
-            hint="the file may be cut short",
-        )
-    along = np.repeat(np.arange(major, dtype=np.int64), np.diff(pointers))
-    return np.stack((minor, along) if by_column else (along, minor), axis=1)
 
 
 def matrix_shape(arrays: Arrays, name: str, origin: str) -> tuple[int, int]:
@@ -230,49 +204,3 @@ def matrix_shape(arrays: Arrays, name: str, origin: str) -> tuple[int, int]:
     shape = (int(sizes[0]), int(sizes[1]))
     check_shape(shape, origin)
     return shape
-
-
-def whole(arrays: Arrays, name: str, origin: str) -> Ints:
-    """A one-dimensional array of whole numbers.
-
-    Raises
-    ------
-    DataError
-        If it is missing or something else.
-    """
-    array = _given(arrays, name, origin)
-    if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
-        raise DataError(
-            f"{origin}: array {name} has {array.ndim} dimensions and dtype {array.dtype}",
-            hint="a list of whole numbers is needed",
-        )
-    if array.dtype.kind == "u" and array.size and int(array.max()) >= 2**63:
-        raise DataError(f"{origin}: array {name} has a number beyond 63 bits", hint="check it")
-    return array.astype(np.int64)
-
-
-def numbers(arrays: Arrays, name: str, origin: str, rank: int = 1) -> npt.NDArray[Any]:
-    """An array of real numbers of some rank, in its own type.
-
-    Raises
-    ------
-    DataError
-        If it is missing or something else.
-    """
-    array = _given(arrays, name, origin)
-    if array.ndim != rank or array.dtype.kind not in NUMBERS:
-        what = "a list" if rank == 1 else f"an array of rank {rank}"
-        raise DataError(
-            f"{origin}: array {name} has {array.ndim} dimensions and dtype {array.dtype}",
-            hint=f"{what} of real numbers is needed",
-        )
-    return array
-
-
-def _given(arrays: Arrays, name: str, origin: str) -> npt.NDArray[Any]:
-    if name not in arrays:
-        raise DataError(
-            f"{origin} has no array {name!r}",
-            hint=f"arrays: {', '.join(sorted(arrays)[:10]) or 'none'}",
-        )
-    return arrays[name]
