@@ -39,6 +39,7 @@ ELSEWHERE = (
     ),
     Elsewhere("engine/cli/__main__.py", "tests/cli/test_main.py", "a door to main"),
     Elsewhere("engine/cli/command.py", "tests/cli/test_json.py", "what commands share"),
+    Elsewhere("engine/cli/networks.py", "tests/cli/test_contract.py", "one half of a command"),
     Elsewhere("engine/cli/programs.py", "tests/cli/test_simulate.py", "one half of a command"),
     Elsewhere(
         "engine/dataflow/samml/traits.py",

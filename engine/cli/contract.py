@@ -8,11 +8,13 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from engine.cli.command import Command, natural, positive, print_json
-from engine.errors import ProgramError, UsageError
+from engine.cli.networks import tree_of
+from engine.errors import UsageError
 from engine.results.document import Kind
 
 if TYPE_CHECKING:
-    from engine.contraction.kernels.run import Measured
+    from engine.contraction.kernels.data import Data
+    from engine.contraction.kernels.run import Kernel, Measured
     from engine.contraction.ranking import Candidate, Ranked
     from engine.contraction.solving.solve import Answer
     from engine.contraction.tree import ContractionTree
@@ -26,7 +28,9 @@ SHOWN = 12
 def _declare(parser: argparse.ArgumentParser) -> None:
     given = parser.add_argument
     given(
-        "network", help="an einsum string, e.g. ij,jk->ik, or the name of a network that is shipped"
+        "network",
+        help="an einsum string, e.g. ij,jk->ik, the name of a network that is shipped, or a file "
+        "with a program",
     )
     given("--extents", default="", metavar="I=N,...", help="the size of each index")
     given(
@@ -71,6 +75,9 @@ def _declare(parser: argparse.ArgumentParser) -> None:
         f"solver's first (default: {MEASURED})",
     )  # fmt: skip
     given("--nest", action="store_true", help="print the loops of the best")
+    given(
+        "--keep", action="store_true", help="keep what is measured as runs (see the command 'runs')"
+    )
     given("--json", action="store_true", help="one JSON document")
 
 
@@ -86,7 +93,7 @@ def _run(options: Any) -> int:
     read = read_operands(options.tensors)
     for note in read.notes:
         _say(note)
-    tree = _tree(options, read.tensors)
+    tree = tree_of(options, read.tensors)
     for c in tree.outer_products:
         _say(f"{c} is an outer product: its operands share no index")
     _check_bound(options.bound, tree)
@@ -104,7 +111,9 @@ def _run(options: Any) -> int:
     random = scattered(tree, _densities(options.density, names), options.seed, made_up)
     data = Data(tree, {**elements, **random})
     found = ranked(question, data.held, bound=options.bound, most=options.most)
-    measured = _measured(found, tree, data, options.measure)
+    measured, made = _measured(found, tree, data, options.measure)
+    if options.keep:
+        _keep(found, measured, made, data, options)
     order = _best_first(found, measured)
     right = all(m.right for m in measured.values())
     if options.json:
@@ -161,52 +170,41 @@ def _densities(given: list[str], names: Iterable[str]) -> dict[str, float]:
     return {**found, **named}
 
 
-def _tree(options: Any, tensors: Mapping[str, CoordinateTensor]) -> ContractionTree:
-    """The network that the options name.
-
-    Raises
-    ------
-    UsageError
-        Of options that contradict each other.
-    """
-    from engine.contraction.given import sizes_of
-    from engine.contraction.networks import binary, from_einsum, optimised, read_extents
-    from engine.contraction.shipped import SHIPPED, shipped
-
-    if options.network in SHIPPED:
-        if options.extents or options.tree or options.optimiser:
-            raise UsageError(
-                f"{options.network} has its own sizes and tree",
-                hint=SHIPPED[options.network].einsum,
-            )
-        return shipped(options.network)
-    if "->" not in options.network:
-        raise ProgramError(
-            f"{options.network[:40]!r} is no einsum string, and no network that is shipped",
-            hint=f"write e.g. ij,jk->ik; shipped are {', '.join(SHIPPED)}",
-        )
-    if options.tree and options.optimiser:
-        raise UsageError("--tree and --optimiser both choose the tree", hint="give one of them")
-    extents = sizes_of(options.network, tensors, read_extents(options.extents))
-    program = from_einsum(options.network, extents)
-    if options.optimiser:
-        return optimised(program, options.optimiser)
-    return binary(program, options.tree)
-
-
-def _measured(found: Ranked, tree: ContractionTree, data: Any, most: int) -> dict[int, Measured]:
+def _measured(
+    found: Ranked, tree: ContractionTree, data: Data, most: int
+) -> tuple[dict[int, Measured], dict[int, Kernel]]:
     """The runs of the candidates that are expected to be fastest, and of the solver's first."""
     from engine.contraction.kernels.run import kernels, measure
 
     if not most:
-        return {}
+        return {}, {}
     numbers = [*range(min(most, len(found.candidates)))]
     numbers += [n for n, c in enumerate(found.candidates) if c.first and n not in numbers]
     made = kernels([found.candidates[n].nest for n in numbers], tree, levels=data.levels)
     if made[0].built.said:
         _say(made[0].built.said)
     runs = measure({str(n): k for n, k in zip(numbers, made, strict=True)}, data)
-    return {int(name): one for name, one in runs.items()}
+    return {int(name): one for name, one in runs.items()}, dict(zip(numbers, made, strict=True))
+
+
+def _keep(
+    found: Ranked,
+    measured: Mapping[int, Measured],
+    made: Mapping[int, Kernel],
+    data: Data,
+    options: Any,
+) -> None:
+    """Put the runs whose results are right into the run store."""
+    from engine.explore.network_runs import keep
+    from engine.explore.store import RunStore
+
+    files = ", ".join(options.tensors)
+    label = files or f"random, density {', '.join(options.density) or '0.1'}, seed {options.seed}"
+    with RunStore() as store:
+        for number, one in measured.items():
+            if one.right:
+                candidate = found.candidates[number]
+                keep(store, candidate, made[number], one, data, label, options.network)
 
 
 def _best_first(found: Ranked, measured: Mapping[int, Measured]) -> list[int]:

@@ -90,7 +90,7 @@ def test_an_outer_product_is_told(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("nothing",), "no einsum string, and no network that is shipped"),
+        (("nothing",), "no einsum string, no network that is shipped"),
         (("ij,jk->ik", "--extents", "i=2"), "no size is given for j, k"),
         (("MTTKRP", "--extents", "i=2"), "has its own sizes and tree"),
         (("ij,jk,kl->il", "--extents", "i=2,j=2,k=2,l=2", "--tree", "(A B)"), "does not cover C"),
@@ -121,3 +121,32 @@ def test_refusals(
 ) -> None:
     assert main(["contract", *arguments, "--measure", "0"]) == 2
     assert re.search(message, capsys.readouterr().err)
+
+
+def test_a_programs_file_and_runs_that_are_kept(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FUSELOOM_RUNS", str(tmp_path / "runs.sqlite"))
+    file = tmp_path / "chain.loom"
+    file.write_text(
+        "A: 4x5 csf\nB: 5x6 csf\nC: 6x3 csf\nX[i,k] = A[i,j] * B[j,k]\nR[i,l] = X[i,m] * C[m,l]\n"
+    )
+    made = document(capsys, str(file), "--measure", "2", "--keep")
+    assert made["contractions"] == ["X[i,m] = A[i,j] * B[j,m]", "R[i,l] = X[i,m] * C[m,l]"]
+    measured = [s for s in made["solutions"] if s["measured"] is not None]
+    assert main(["runs", "list", "--json"]) == 0
+    runs = json.loads(capsys.readouterr().out)["runs"]
+    assert len(runs) == len(measured)
+    assert {run["machine"].split()[0] for run in runs} == {"CPU"}
+    assert main(["contract", str(file), "--tree", "((A B) C)"]) == 2
+    assert "is a tree already" in capsys.readouterr().err
+    assert main(["contract", str(file), "--extents", "i=4"]) == 2
+    assert "declares its sizes" in capsys.readouterr().err
+    one = tmp_path / "one.loom"
+    one.write_text("A: 4x5 csf\nB: 5x6 csf\nC: 6x3 csf\nR[i,l] = A[i,j] * (B[j,k] * C[k,l])\n")
+    made = document(capsys, str(one), "--measure", "0")
+    assert made["contractions"][0].endswith("= B[j,k] * C[k,l]")
+    one.write_text("A: 4x5 csf\nR[i] = relu(A[i,j])\n")
+    assert main(["contract", str(one)]) == 2
+    assert main(["contract", str(tmp_path)]) == 2
+    assert "no file with a program" in capsys.readouterr().err

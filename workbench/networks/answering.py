@@ -18,7 +18,6 @@ from engine.contraction.kernels.run import Kernel, Measured, kernels, measure
 from engine.contraction.loopnest.ir import indented
 from engine.contraction.loopnest.iteration import factored
 from engine.contraction.networks import binary, from_einsum, optimised, read_extents
-from engine.contraction.occupancy import Occupancy
 from engine.contraction.random_data import scattered
 from engine.contraction.ranking import Candidate, Ranked, ranked
 from engine.contraction.solving.encoding import Encoding
@@ -131,7 +130,7 @@ def _solve(asked: Asked, send: Send) -> str:
         send(("part", "solutions", _none(known)))
         return "no nest has what is asked; beside each bound stands what forbids it"
     try:
-        known.found = ranked(question, _held(known), bound=bound)
+        known.found = ranked(question, known.data.held, bound=bound)
     except FuseloomError as reason:
         send(("part", "solutions", _none(known, reason.message)))
         return "no nest has what is asked"
@@ -143,15 +142,6 @@ def _solve(asked: Asked, send: Send) -> str:
 
 def _same_data(before: Asked, now: Asked) -> bool:
     return (before.density, before.seed) == (now.density, now.seed)
-
-
-def _held(known: _Known) -> dict[str, Occupancy]:
-    held = {}
-    for name, one in known.data.elements.items():
-        shape = one.tensor.shape
-        full = len(one.values) == prod(shape)
-        held[name] = Occupancy.dense(shape) if full else Occupancy(one.coords, shape)
-    return held
 
 
 def _none(known: _Known, reason: str = "") -> dict[str, Any]:
@@ -206,7 +196,7 @@ def _look(number: int, send: Send) -> str:
 def _compiled(known: _Known, numbers: list[int]) -> tuple[Kernel, ...]:
     assert known.found is not None
     nests = [known.found.candidates[n].nest for n in numbers]
-    return kernels(nests, known.tree, most_bytes=MOST_BYTES)
+    return kernels(nests, known.tree, levels=known.data.levels, most_bytes=MOST_BYTES)
 
 
 def _measure(number: int, send: Send) -> str:
