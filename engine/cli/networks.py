@@ -63,7 +63,7 @@ def _of_program(options: Any) -> ContractionTree:
         )
     if options.tree or options.optimiser:
         raise UsageError(
-            "a program is a tree already: of a longer product it takes two at a time, from the left",
+            "a program is a tree already; a longer product takes two at a time, from the left",
             hint="write parentheses, R[i,l] = A[i,j] * (B[j,k] * C[k,l]), or give an einsum string",
         )
     if options.extents:
