@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from engine.errors import FuseloomError, ProgramError
+from engine.frontends.mlir.broadcasts import settled
 from engine.frontends.mlir.expressions import refuse_meaning
 from engine.frontends.mlir.imported import ImportedMlir
 from engine.frontends.mlir.values import Data, Size, View
@@ -228,14 +229,17 @@ class Builder:
         checked = Checker(name, tensors, statements, broadcast_add, places).run(outputs)
         rank = {n: k for k, n in enumerate((*names, *(s.out.tensor for s in statements)))}
         ordered = tuple(sorted(checked, key=lambda t: rank[t.name]))
-        program = Program(name, ordered, statements, outputs, broadcast_add)
+        program, told = settled(
+            Program(name, ordered, statements, outputs, broadcast_add),
+            [m.order for m in live],
+        )
         return ImportedMlir(
             program,
             _schedule(live, program),
             MappingProxyType(self._data(program, inputs)),
             MappingProxyType({n: i.argument for n in names if (i := inputs[n]).argument}),
             MappingProxyType(_resources(names, inputs)),
-            tuple(dict.fromkeys([*self.notes, *_notes(names, inputs), *_left(self.left)])),
+            tuple(dict.fromkeys([*self.notes, *told, *_notes(names, inputs), *_left(self.left)])),
         )
 
     def _live(self, outputs: tuple[str, ...]) -> list[_Made]:
