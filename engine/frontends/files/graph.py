@@ -138,10 +138,12 @@ def as_csr(matrix: Any) -> Any:
     Raises
     ------
     DataError
-        If a value is too large for float32.
+        If a value is not finite, or too large for float32.
     """
     with np.errstate(over="ignore"):
         made = scipy.sparse.csr_array(matrix).astype(np.float32)
+    if not np.isfinite(matrix.data).all():
+        raise DataError("a value is not finite", hint="remove NaN and infinite values")
     if not np.isfinite(made.data).all():
         raise DataError("a value is too large for float32", hint="scale the values")
     made.sum_duplicates()

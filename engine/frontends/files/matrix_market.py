@@ -26,26 +26,37 @@ def read_matrix_market(path: str | Path) -> CoordinateTensor:
     """A matrix; what a symmetric file leaves out is filled in.
 
     A pattern has the value 1 everywhere; an ``array`` keeps its non-zeros only.  Elements given
-    twice are added, the diagonal of a skew-symmetric file is as it is listed, and fields after the
-    value are passed over, all as SciPy does; the notes say so.  Other than SciPy, exponents after
-    ``D`` are read, and values that are not finite, or numbers that go on with something else, are
-    refused.
+    twice are added, the diagonal of a skew-symmetric file is as it is listed, fields after the
+    value are passed over, and an ``array`` of a symmetric matrix may end early, all as SciPy does;
+    the notes say so.  NaN, infinities, and matrices without rows or columns are read; what cannot
+    hold them, such as the data of a program, refuses them.
+
+    Other than SciPy, exponents after ``D`` are read, and refused are numbers that go on with
+    something else (``1,5`` is no 1), fractions in files of integers, and files for which SciPy
+    writes outside of the matrix.
 
     Raises
     ------
     DataError
         Names the line: a header of another kind, rows that contradict it, an element out of
-        range or not finite.
+        range.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "a.mtx"
+    ...     _ = path.write_text(
+    ...         "%%MatrixMarket matrix coordinate real symmetric\\n2 2 2\\n1 1 inf\\n2 1 3\\n"
+    ...     )
+    ...     read_matrix_market(path).to_scipy().toarray()
+    array([[inf,  3.],
+           [ 3.,  0.]])
     """
     lines = Lines(Path(path))
     layout, field, symmetry = _banner(lines)
     shape, claimed = _sizes(lines, layout)
-    check_shape(shape, str(path))
-    if symmetry != "general" and shape[0] != shape[1]:
-        raise lines.error(
-            f"a {symmetry} matrix of {shape[0]}x{shape[1]}",
-            hint="write 'general' in the first line, or a square shape",
-        )
+    check_shape(shape, str(path), least=0)
     if claimed > MAX_ENTRIES:
         raise lines.error(
             f"the header claims {claimed:,} elements, the limit is {MAX_ENTRIES:,}",
@@ -56,9 +67,10 @@ def read_matrix_market(path: str | Path) -> CoordinateTensor:
     expected = claimed if listed else _stored(shape[0], shape[1], symmetry)
     rows = read_rows(
         lines.path, lines.rest(), columns=columns, whole=2 if listed else 0, spare=True,
-        comment=b"%", limit=expected, excess=f"its header says {expected:,}: correct it, or them",
+        comment=b"%", finite=False, limit=expected,
+        excess=f"its header says {expected:,}: correct it, or them",
     )  # fmt: skip
-    if len(rows) != expected:
+    if len(rows) != expected and (listed or symmetry == "general"):
         raise DataError(
             f"{path} has {len(rows):,} elements, its header says {expected:,}",
             hint="the file may be cut short",
@@ -74,7 +86,7 @@ def read_matrix_market(path: str | Path) -> CoordinateTensor:
 
 def _check_integers(rows: Rows, *, signed: bool) -> None:
     values = rows.values[:, -1]
-    fractions = np.flatnonzero(values != np.floor(values))
+    fractions = np.flatnonzero(~np.isfinite(values) | (values != np.floor(values)))
     if len(fractions):
         raise rows.error(
             int(fractions[0]),
@@ -141,11 +153,12 @@ def _sizes(lines: Lines, layout: str) -> tuple[tuple[int, int], int]:
 
 def _stored(rows: int, columns: int, symmetry: str) -> int:
     """Elements that an ``array`` file of a symmetry lists."""
+    square = min(rows, columns)
     match symmetry:
         case "symmetric" | "hermitian":
-            return rows * (rows + 1) // 2
+            return square * rows - square * (square - 1) // 2
         case "skew-symmetric":
-            return rows * (rows - 1) // 2
+            return square * rows - square * (square + 1) // 2
         case _:
             return rows * columns
 
@@ -157,12 +170,19 @@ def _array(rows: Rows, shape: tuple[int, int], symmetry: str) -> CoordinateTenso
         at = np.arange(n * m)
         coords = np.stack([at % n, at // n], axis=1)
     else:
-        row, column = np.tril_indices(n, -1 if symmetry == "skew-symmetric" else 0)
+        row, column = np.tril_indices(n, -1 if symmetry == "skew-symmetric" else 0, m)
         order = np.lexsort((row, column))
         coords = np.stack([row[order], column[order]], axis=1)
-    values = rows.values[:, 0]
+    values, notes = rows.values[:, 0], rows.notes
+    if len(values) < len(coords):
+        notes = (
+            *notes,
+            f"the file lists {len(values):,} of the {len(coords):,} elements of a {symmetry} "
+            "array: the others are 0",
+        )
+        coords = coords[: len(values)]
     kept = values != 0
-    lines = Rows(rows.source, rows.values[kept], rows.lines[kept], rows.notes)
+    lines = Rows(rows.source, rows.values[kept], rows.lines[kept], notes)
     return _unfolded(lines, coords[kept], values[kept], shape, symmetry)
 
 
@@ -176,6 +196,15 @@ def _unfolded(
         if symmetry == "skew-symmetric" and values[diagonal].any():
             at = lines[diagonal & (values != 0)].tolist()
             notes = (*notes, f"a skew-symmetric file lists its diagonal, on {lines_text(at)}: kept")
+        beyond = np.flatnonzero((coords >= np.array(shape[::-1])).any(axis=1))
+        if len(beyond):
+            row, column = (coords[beyond[0]] + 1).tolist()
+            raise rows.error(
+                int(beyond[0]),
+                f"the mirror image of element ({row}, {column}) is outside of "
+                f"{shape[0]}x{shape[1]}",
+                "write 'general' in the first line, or a square shape",
+            )
         sign = -1.0 if symmetry == "skew-symmetric" else 1.0
         coords = np.concatenate([coords, coords[~diagonal][:, ::-1]])
         values = np.concatenate([values, sign * values[~diagonal]])
@@ -183,5 +212,5 @@ def _unfolded(
     both = Rows(rows.source, values[:, None], lines)
     return CoordinateTensor.of(
         coords, values, shape, str(rows.source),
-        duplicates=Duplicates.SUM, place=both.error, notes=notes,
+        duplicates=Duplicates.SUM, place=both.error, notes=notes, exact=True,
     )  # fmt: skip

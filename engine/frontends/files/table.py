@@ -20,6 +20,8 @@ from engine.program.levels import Ints
 
 Floats = npt.NDArray[np.float64]
 WHOLE = re.compile(rb"[+-]?[0-9]+")
+NAN = re.compile(rb"[+-]?nan\([0-9a-z_]*\)", re.IGNORECASE)
+"""What C prints for a NaN with a payload."""
 FORTRAN = re.compile(rb"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)[dD][+-]?[0-9]+")
 
 
@@ -83,6 +85,8 @@ class Shape:
         Whether more fields than that are passed over.
     delimiter : bytes or None
         White space where it is None.
+    finite : bool
+        Whether NaN and infinities are refused.
     passed : list of int
         Lines whose further fields were passed over.
     fortran : list of int
@@ -93,6 +97,7 @@ class Shape:
     whole: int = 0
     spare: bool = False
     delimiter: bytes | None = None
+    finite: bool = True
     passed: list[int] = field(default_factory=list)
     fortran: list[int] = field(default_factory=list)
 
@@ -126,6 +131,7 @@ def read_rows(
     whole: int = 0,
     spare: bool = False,
     delimiter: bytes | None = None,
+    finite: bool = True,
     comment: bytes | tuple[bytes, ...] = b"#",
     limit: int = MAX_ENTRIES,
     excess: str = "use a smaller tensor",
@@ -142,6 +148,8 @@ def read_rows(
         Whether more fields than that are passed over, and noted.
     delimiter : bytes, optional
         By default any white space.
+    finite : bool
+        Whether NaN and infinities are refused.
     limit : int
         Most rows.
     excess : str
@@ -152,7 +160,7 @@ def read_rows(
     DataError
         Names line and field: not a number, not finite, wrong number of fields, too many rows.
     """
-    shape = Shape(columns, whole, spare, delimiter)
+    shape = Shape(columns, whole, spare, delimiter, finite)
     parts = list(_parts(path, blocks, shape, comment, limit, excess))
     if not parts:
         return Rows(path, np.zeros((0, columns or 0)), np.zeros(0, dtype=np.int64))
@@ -206,7 +214,8 @@ def _parsed(
             )
         if shape.whole:
             values = structured_to_unstructured(values, dtype=np.float64)
-        if values.shape == (len(texts), columns) and np.isfinite(values).all():
+        fits = values.shape == (len(texts), columns)
+        if fits and (not shape.finite or np.isfinite(values).all()):
             return cast(Floats, values)
     except (ValueError, UnicodeDecodeError, OverflowError, Warning):
         pass
@@ -239,6 +248,8 @@ def _number(path: Path, line: int, place: int, field: bytes, shape: Shape) -> fl
         value = _fortran(field.strip())
         if value is not None:
             shape.fortran.append(line)
+        elif NAN.fullmatch(field.strip()) is not None:
+            value = float("nan")
     if value is None or b"_" in field:
         raise DataError(
             f"field {place}, {shown!r}, is not a number",
@@ -246,7 +257,7 @@ def _number(path: Path, line: int, place: int, field: bytes, shape: Shape) -> fl
             source=str(path),
             line=line,
         )
-    if not np.isfinite(value):
+    if shape.finite and not np.isfinite(value):
         raise DataError(
             f"field {place}, {shown!r}, is not finite",
             hint="remove NaN and infinite values",

@@ -41,8 +41,10 @@ class CoordinateTensor:
     coords : (nnz, rank) array of int64
         Counted from 0, in lexicographic order, each once.
     values : (nnz,) array of float64
-        Finite; explicit zeros stay.
+        Explicit zeros stay.  Finite but where a file of matrices says otherwise: programs take
+        finite data only, see :meth:`store`.
     shape : tuple of int
+        A matrix may have no rows or no columns; no tensor of a program can.
     origin : str
         The file it came from.
     notes : tuple of str
@@ -68,6 +70,7 @@ class CoordinateTensor:
         place: Place | None = None,
         notes: tuple[str, ...] = (),
         called: str = "element",
+        exact: bool = False,
     ) -> CoordinateTensor:
         """Sort elements, and treat those given twice.
 
@@ -79,6 +82,8 @@ class CoordinateTensor:
             What the reader has to say already.
         called : str
             What an element is to people.
+        exact : bool
+            Whether to keep what no program takes: sizes of 0, values that are not finite.
 
         Raises
         ------
@@ -87,7 +92,7 @@ class CoordinateTensor:
             twice where that is refused.
         """
         place = place or _numbered(origin)
-        check_shape(shape, origin)
+        check_shape(shape, origin, least=0 if exact else 1)
         if len(values) > MAX_ENTRIES:
             raise DataError(
                 f"{origin} has {len(values):,} elements, the limit is {MAX_ENTRIES:,}",
@@ -102,7 +107,7 @@ class CoordinateTensor:
                 "check the shape, and whether counting starts at 0 or at 1",
             )
         bad = np.flatnonzero(~np.isfinite(values))
-        if len(bad):
+        if len(bad) and not exact:
             raise place(int(bad[0]), "the value is not finite", "remove NaN and infinite values")
         order = sorting(coords, shape) if len(shape) else np.arange(len(values))
         coords, values = coords[order], values[order]
@@ -121,7 +126,7 @@ class CoordinateTensor:
             if duplicates is Duplicates.SUM:
                 place_of = np.cumsum(first) - 1
                 values = np.asarray(np.bincount(place_of, values), np.float64)  # in their order
-                if not np.isfinite(values).all():
+                if not exact and not np.isfinite(values).all():
                     raise DataError(
                         f"{origin}: {called}s given more than once add up to more than float64 "
                         "holds",
@@ -213,8 +218,8 @@ def rounding(values: npt.NDArray[Any]) -> tuple[str, ...]:
     return (f"{count} rounded to float32{gone}",)
 
 
-def check_shape(shape: tuple[int, ...], origin: str) -> None:
-    """Refuse a shape that no machine's coordinates could name.
+def check_shape(shape: tuple[int, ...], origin: str, least: int = 1) -> None:
+    """Refuse a shape that no machine's coordinates could name, or with sizes below ``least``.
 
     Raises
     ------
@@ -226,10 +231,12 @@ def check_shape(shape: tuple[int, ...], origin: str) -> None:
             f"{origin} has {len(shape)} dimensions, the limit is {MAX_RANK}",
             hint="use a tensor of lower rank",
         )
-    if any(not 1 <= size <= MAX_DIMENSION for size in shape):
+    if any(not least <= size <= MAX_DIMENSION for size in shape):
         raise DataError(
-            f"{origin} has shape {shape_text(shape)}, every size is 1..{MAX_DIMENSION:,}",
-            hint="coordinates have 32 bits",
+            f"{origin} has shape {shape_text(shape)}, every size is {least}..{MAX_DIMENSION:,}",
+            hint="a tensor has at least one element along every dimension"
+            if 0 in shape
+            else "coordinates have 32 bits",
         )
 
 

@@ -13,15 +13,15 @@ import scipy.io
 import scipy.sparse
 
 from engine.errors import DataError
-from engine.frontends.files import (
-    read_matrix_market,
-    read_tensor,
-)
+from engine.frontends.files import read_graph, read_matrix_market, read_tensor
+from engine.program.formats import Format
+from engine.program.types import Tensor
 from tests.frontends.files import dense, matrix
 from tests.frontends.files.written import written
 
 REAL = "%%MatrixMarket matrix coordinate real "
 HEAD = REAL + "general\n"
+ARRAY = "%%MatrixMarket matrix array real "
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -70,7 +70,6 @@ def test_patterns_and_comments(tmp_path: Path) -> None:
         (HEAD, "line of sizes"),
         (HEAD + "2 2 1000000000000000\n1 1 1\n", "line 2.*claims 1,000,000,000,000,000 elements"),
         (HEAD + "2 5000000000 1\n1 1 1\n", "shape 2x5000000000.*2,147,483,647"),
-        (HEAD + "0 2 0\n", "shape 0x2"),
         (HEAD + "2 2 2\n1 1 1\n", "has 1 elements, its header says 2"),
         (HEAD + "2 2 1\n1 1 1\n2 2 1\n", "has more than 1 rows.*its header says 1"),
         (HEAD + "2 2 2\n1 1 1\n3 1 1\n", "line 4.*field 1, a coordinate, is 3.*1..2"),
@@ -78,10 +77,16 @@ def test_patterns_and_comments(tmp_path: Path) -> None:
         (HEAD + "2 2 1\n1 1.5 1\n", "line 3.*field 2, '1.5', is not a whole number"),
         (HEAD + "2 2 2\n1 1 1\n1 1\n", "line 4.*2 fields, expected 3"),
         (HEAD + "2 2 1\n1 1 one\n", "line 3.*field 3, 'one', is not a number"),
-        (HEAD + "2 2 1\n1 1 nan\n", "line 3.*field 3, 'nan', is not finite"),
-        (HEAD + "2 2 1\n1 1 1e999\n", "line 3.*not finite"),
         (HEAD + "2 2 1\n1 1 1_0\n", "line 3.*'1_0', is not a number"),
-        (HEAD.replace("general", "symmetric") + "2 3 0\n", "symmetric matrix of 2x3"),
+        (HEAD + "2 2 1\n1 1 1,5\n", "line 3.*'1,5', is not a number"),
+        (HEAD.replace("real", "integer") + "2 2 1\n1 1 inf\n", "line 3.*inf in a file of integers"),
+        (
+            HEAD.replace("general", "symmetric") + "2 3 2\n1 1 1\n1 3 1\n",
+            r"line 4.*mirror image of element \(1, 3\) is outside of 2x3",
+        ),
+        (ARRAY + "skew-symmetric\n3 1\n0\n5\n", r"line 4.*element \(3, 1\) is outside of 3x1"),
+        (ARRAY + "symmetric\n2 2\n1\n2\n3\n4\n", "has more than 3 rows"),
+        (ARRAY + "general\n2 2\n1\n2\n3\n", "has 3 elements, its header says 4"),
     ],
 )
 def test_faults_of_matrix_market(tmp_path: Path, text: str, message: str) -> None:
@@ -107,6 +112,8 @@ def drawn(chance: random.Random, layout: str, field: str, symmetry: str) -> str:
     def value() -> str:
         if "integer" in field:
             return str(chance.randint(0 if field.startswith("u") else -9, 9))
+        if chance.random() < 0.05:
+            return chance.choice(["nan", "inf", "-Infinity", "1e999"])
         return chance.choice(["%g", "%.17g", "%.3E", "%f"]) % chance.uniform(-9, 9)
 
     if layout == "array":
@@ -149,6 +156,69 @@ def test_every_kind_is_read_as_scipy_reads_it(
         if scipy.sparse.issparse(expected):
             expected = expected.toarray()
         np.testing.assert_array_equal(dense(read_matrix_market(path)), expected)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        HEAD + "2 3 6\n1 1 nan\n1 2 inf\n1 3 -Infinity\n2 1 NaN(7)\n2 2 1e999\n2 3 1\n",
+        HEAD + "1 2 4\n1 1 inf\n1 1 -inf\n1 2 1e308\n1 2 1e308\n",
+        HEAD + "0 3 0\n",
+        HEAD + "3 0 0\n",
+        HEAD + "0 0 0\n",
+        REAL + "symmetric\n0 0 0\n",
+        REAL + "symmetric\n2 4 2\n2 1 3\n1 1 nan\n",
+        REAL + "skew-symmetric\n4 2 2\n2 1 3\n1 2 4\n",
+        ARRAY + "general\n3 0\n",
+        ARRAY + "general\n2 1\nnan\n-inf\n",
+        ARRAY + "symmetric\n2 4\n1\n2\n3\n",
+        ARRAY + "symmetric\n3 3\n1\n2\n3\n4\n",
+        ARRAY + "symmetric\n3 2\n1\n2\n",
+        ARRAY + "skew-symmetric\n3 3\n",
+    ],
+)
+def test_what_no_program_holds_is_read_as_scipy_reads_it(tmp_path: Path, text: str) -> None:
+    path = written(tmp_path, "a.mtx", text)
+    expected = scipy.io.mmread(path)
+    if scipy.sparse.issparse(expected):
+        expected = expected.toarray()
+    tensor = read_matrix_market(path)
+    assert tensor.shape == expected.shape
+    np.testing.assert_array_equal(tensor.to_scipy().toarray(), expected)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (HEAD + "2 2 1\n1 1 nan\n", r"value nan at \[0\] is not finite in float32"),
+        (HEAD + "0 0 0\n", "tensor A has shape 2x2, .*a.mtx has 0x0"),
+    ],
+)
+def test_programs_refuse_them(tmp_path: Path, text: str, message: str) -> None:
+    tensor = read_matrix_market(written(tmp_path, "a.mtx", text))
+    with pytest.raises(DataError, match=message) as raised:
+        tensor.store(Tensor("A", (2, 2), Format.compressed(2)))
+    assert raised.value.hint
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (HEAD + "2 2 1\n1 1 inf\n", "a value is not finite"),
+        (HEAD + "2 2 1\n1 1 1e39\n", "too large for float32"),
+        (HEAD + "0 0 0\n", "a has 0 nodes"),
+    ],
+)
+def test_graphs_refuse_them(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(DataError, match=message) as raised:
+        read_graph(written(tmp_path, "a.mtx", text))
+    assert raised.value.hint
+
+
+def test_an_array_that_ends_early_is_told(tmp_path: Path) -> None:
+    text = ARRAY + "symmetric\n2 2\n1\n2\n"
+    (note,) = read_matrix_market(written(tmp_path, "a.mtx", text)).notes
+    assert note == ("the file lists 2 of the 3 elements of a symmetric array: the others are 0")
 
 
 @pytest.mark.parametrize(
