@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from engine.cli.edges import EDGE_OPTIONS
 from engine.cli.explain import explanation, observation, write_trace
 from engine.cli.inputs import only_file
 from engine.cli.limits import limits_of
@@ -81,7 +82,8 @@ def _check_options(options: Any) -> None:
         raise GraphError("--block goes with --tortilla", hint="leave it out")
     if options.keep:
         raise GraphError("--keep goes with a program", hint="leave it out")
-    for name in ("file", "model", "sizes", "data", "data_dir", "preset", "schedule"):
+    others = ("file", "model", "sizes", "data", "data_dir", "preset", "schedule")
+    for name in (*others, *EDGE_OPTIONS):
         if getattr(options, name) is not None:
             option = _CALLED.get(name, "--" + name.replace("_", "-"))
             raise GraphError(

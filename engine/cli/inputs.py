@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.cli.command import json_option, natural
+from engine.cli.edges import EdgeFiles, edge_options
 from engine.cli.limits import MADE_UP_ELEMENTS
 from engine.cli.machine import machine_for, machine_options, sized
 from engine.cli.models import given_options, with_option
@@ -20,7 +21,6 @@ from engine.dataflow.compiler import compile_program
 from engine.dataflow.fusion.schedule import Schedule
 from engine.dataflow.sim.machine import Machine
 from engine.errors import DataError, ProgramError, ScheduleError
-from engine.frontends.files import read_tensor
 from engine.frontends.mlir import from_mlir
 from engine.models import (
     DATASETS,
@@ -130,6 +130,7 @@ def program_options(parser: argparse.ArgumentParser) -> None:
         ".tsv, .txt or .edges, packed or not, or NAME=random; may be repeated. What became of a "
         "file (added, renumbered, rounded) is said on standard error",
     )
+    edge_options(parser)
     parser.add_argument("--preset", help="schedule preset of a model: unfused, partial, full")
     parser.add_argument("--schedule", type=Path, metavar="FILE", help="schedule file")
     parser.add_argument("--seed", type=natural, default=0, help="seed of random data (default: 0)")
@@ -262,6 +263,8 @@ def model_of(options: Any) -> Model:
         raise DataError(
             "--tensors goes with a program file", hint="choose a model's data by --data"
         )
+    if options.tensors is None:
+        EdgeFiles(options).check()
     if options.tensors is not None and options.data is not None:
         raise DataError("give --tensors or --data, not both")
     if options.data_dir is not None and options.model is None:
@@ -281,7 +284,7 @@ def model_of(options: Any) -> Model:
 
 
 def _mlir(options: Any, text: str) -> MlirModel:
-    shapes = _shapes(options.tensors or []) if "?" in text else {}
+    shapes = _shapes(options.tensors or [], EdgeFiles(options)) if "?" in text else {}
     wanted = getattr(options, "function", None)
     imported = from_mlir(text, source=str(options.file), shapes=shapes, function=wanted)
     for note in imported.notes:
@@ -292,7 +295,7 @@ def _mlir(options: Any, text: str) -> MlirModel:
     )
 
 
-def _shapes(tensors: list[str]) -> dict[str, tuple[int, ...]]:
+def _shapes(tensors: list[str], files: EdgeFiles) -> dict[str, tuple[int, ...]]:
     """Shapes of the tensors that ``--tensors`` gives, for dimensions that a file leaves open."""
     found: dict[str, tuple[int, ...]] = {}
     for given in tensors:
@@ -300,7 +303,7 @@ def _shapes(tensors: list[str]) -> dict[str, tuple[int, ...]]:
         if one is None:
             found.update(operand_shapes(read_npz(given)))
         elif one[2] != "random":
-            found[one[1]] = read_tensor(one[2]).shape
+            found[one[1]] = files.read(one[2]).shape
     return found
 
 
@@ -315,13 +318,15 @@ def _file_data(options: Any, model: Model) -> dict[str, StoredTensor]:
         return {**random_data(model, options.seed), **_constants(model)}
     _check_made_up(model, [name for name, file in _named(options) if file == "random"])
     found: dict[str, Any] = {}
+    files = EdgeFiles(options)
     for given in options.tensors:
         one = ONE.fullmatch(given)
-        named = _one(model, one[1], one[2], options.seed) if one else read_npz(given)
+        named = _one(model, one[1], one[2], options.seed, files) if one else read_npz(given)
         twice = next((name for name in named if name in found), None)
         if twice is not None:
             raise DataError(f"--tensors gives {twice} twice", hint="leave one out")
         found.update(named)
+    files.check()
     return check_data(model.program, {**_constants(model), **_operands(model, found)})
 
 
@@ -341,7 +346,7 @@ def _constants(model: Model) -> Mapping[str, StoredTensor]:
     return model.constants if isinstance(model, MlirModel) else {}
 
 
-def _one(model: Model, name: str, file: str, seed: int) -> dict[str, Any]:
+def _one(model: Model, name: str, file: str, seed: int, files: EdgeFiles) -> dict[str, Any]:
     """One tensor of a file."""
     if name not in model.program.given:
         raise DataError(
@@ -350,7 +355,7 @@ def _one(model: Model, name: str, file: str, seed: int) -> dict[str, Any]:
     tensor = model.program.tensor(name)
     if file == "random":
         return {name: random_tensor(tensor, seed)}
-    read = read_tensor(file)
+    read = files.read(file)
     _tell(file, read.notes)
     return {name: read.store(tensor)}
 

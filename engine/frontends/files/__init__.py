@@ -5,12 +5,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
 
 from engine.errors import DataError
 from engine.frontends.files.arrays import arrays_graph, graph_from_arrays, read_arrays
 from engine.frontends.files.citation import citation_graph, is_citation, read_citation
 from engine.frontends.files.edge_list import read_edges
+from engine.frontends.files.edge_options import EdgeOptions
 from engine.frontends.files.frostt import read_frostt
 from engine.frontends.files.graph import GraphData, graph_of, undirected
 from engine.frontends.files.lines import HEAD, MARK
@@ -27,10 +30,12 @@ from engine.program import regular_files
 __all__ = [
     "CoordinateTensor",
     "Duplicates",
+    "EdgeOptions",
     "GraphData",
     "dense_tensor",
     "graph_from_arrays",
     "graph_of",
+    "is_edge_list",
     "read_arrays",
     "read_citation",
     "read_edges",
@@ -52,7 +57,7 @@ TENSORS = (".mtx", ".tns", ".npy", ".npz", ".parquet", *EDGE_LISTS)
 """Ends of names that are known, before one that says how the file is packed."""
 
 
-def read_tensor(path: str | Path) -> CoordinateTensor:
+def read_tensor(path: str | Path, edges: EdgeOptions | None = None) -> CoordinateTensor:
     """The tensor in a file, by its first bytes, then by the end of its name.
 
     Matrix Market, ``.npy``, ``.npz`` (SciPy's matrices, or one array) and Parquet show what they
@@ -61,12 +66,52 @@ def read_tensor(path: str | Path) -> CoordinateTensor:
     gzip, bzip2 or zstd, or be the one table of a tar archive, as SuiteSparse and KONECT publish
     them.
 
+    Parameters
+    ----------
+    edges : EdgeOptions, optional
+        How a list of edges is read.
+
     Raises
     ------
     DataError
-        If the file is none of these, or breaks a rule of its format.
+        If the file is none of these, breaks a rule of its format, or is no list of edges but has
+        options of one.
     """
     path = Path(path)
+    kind = _kind(path)
+    if kind in (read_edges, read_parquet):
+        chosen = edges or EdgeOptions()
+        return kind(path, **{f.name: getattr(chosen, f.name) for f in fields(chosen)})
+    if edges is not None:
+        raise DataError(
+            f"{path} is no list of edges",
+            hint=f"choices about edges go with {', '.join(EDGE_LISTS)} and .parquet",
+        )
+    return kind(path)
+
+
+def is_edge_list(path: str | Path) -> bool:
+    """Whether :func:`read_tensor` reads a file as a list of edges.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read, or its format is not known.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "a.csv"
+    ...     _ = path.write_text("1,2\\n")
+    ...     is_edge_list(path)
+    True
+    """
+    return _kind(Path(path)) in (read_edges, read_parquet)
+
+
+def _kind(path: Path) -> Callable[..., CoordinateTensor]:
+    """The reader of a file."""
     with unpacked(path) as content:
         start, name = content.start(HEAD), content.name
         packed = not content.plain
@@ -75,26 +120,26 @@ def read_tensor(path: str | Path) -> CoordinateTensor:
             raise DataError(
                 f"{path} is a packed archive", hint="unpack it once: .npz packs by itself"
             )
-        return read_npz_tensor(path)
+        return read_npz_tensor
     if start.startswith(MAGIC):
-        return read_npy(path)
+        return read_npy
     if start.startswith(PARQUET):
-        return read_parquet(path)
+        return read_parquet
     if any(is_banner(line) for line in start.removeprefix(MARK).split(b"\n", 20)[:20]):
-        return read_matrix_market(path)
+        return read_matrix_market
     match Path(name).suffix.lower():
         case ".mtx":
-            return read_matrix_market(path)
+            return read_matrix_market
         case ".tns":
-            return read_frostt(path)
+            return read_frostt
         case ".npz":
-            return read_npz_tensor(path)
+            return read_npz_tensor
         case ".npy":
-            return read_npy(path)
+            return read_npy
         case ".parquet":
-            return read_parquet(path)
+            return read_parquet
         case suffix if suffix in EDGE_LISTS or name.startswith("out."):
-            return read_edges(path)
+            return read_edges
     raise DataError(
         f"the format of {path} is not known",
         hint=f"known: {', '.join(TENSORS)}, also with .gz, .bz2 or .zst",

@@ -28,6 +28,7 @@ def read_parquet(
     symmetric: bool | None = None,
     weighted: bool = True,
     base: int | None = None,
+    named: bool | None = None,
 ) -> CoordinateTensor:
     """The adjacency matrix of a table of edges; see :func:`read_edges`.
 
@@ -78,16 +79,25 @@ def read_parquet(
         ) from None
     if not count:
         raise no_edges(path)
-    edges = _edges(str(path), columns, fields, wanted)
+    edges = _edges(str(path), columns, fields, wanted, named)
     head = Head(fields=fields, named=isinstance(edges.ends[0], list))
     return adjacency(edges, head, nodes, duplicates, symmetric, weighted, base)
 
 
-def _edges(path: str, columns: list[Any], fields: Fields, names: list[str]) -> Edges:
+def _edges(
+    path: str, columns: list[Any], fields: Fields, names: list[str], named: bool | None
+) -> Edges:
     lines = np.arange(1, len(columns[0]) + 1, dtype=np.int64)
     edges = Edges(path, ([], []), None, lines)
-    named = any(column.dtype.kind not in "iuf" for column in columns[:2])
-    if named:
+    texts = [
+        n for n, column in zip(names, columns[:2], strict=False) if column.dtype.kind not in "iuf"
+    ]
+    if texts and named is False:
+        raise DataError(
+            f"{path}: column {texts[0]} holds names, not numbers of nodes",
+            hint="number the nodes, or have them read as names",
+        )
+    if named or texts:
         for name, column in zip(names, columns[:2], strict=False):
             odd = [k for k, given in enumerate(column.tolist()) if not isinstance(given, str | int)]
             if odd:

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from engine.errors import DataError
-from engine.frontends.files import parquet, read_parquet, read_tensor
+from engine.frontends.files import EdgeOptions, parquet, read_parquet, read_tensor
 from tests.frontends.files import damaged, dense
 from tests.frontends.files.harm import checked
 
@@ -39,6 +39,17 @@ def test_tables_of_edges(tmp_path: Path) -> None:
     np.testing.assert_array_equal(dense(read_parquet(path, weighted=False)).max(), 1)
     named = read_tensor(table(tmp_path, a=["x", "y"], b=["y", "z"]))
     np.testing.assert_array_equal(dense(named), [[0, 1, 0], [0, 0, 1], [0, 0, 0]])
+
+
+def test_numbers_as_names(tmp_path: Path) -> None:
+    path = table(tmp_path, a=[7, 9], b=[9, 8])
+    assert read_parquet(path).shape == (9, 9)
+    tensor = read_parquet(path, named=True)
+    np.testing.assert_array_equal(dense(tensor), [[0, 1, 0], [0, 0, 1], [0, 0, 0]])
+    assert any("7 is 0, 9 is 1, 8 is 2" in note for note in tensor.notes)
+    with pytest.raises(DataError, match="column a holds names") as raised:
+        read_tensor(table(tmp_path, a=["x"], b=["y"]), EdgeOptions(named=False))
+    assert raised.value.hint
 
 
 @pytest.mark.parametrize(
