@@ -21,6 +21,7 @@ class Kind(Enum):
     ARCHIVE = "archive with a table (.tar)"
     NPZ = "NumPy archive (.npz)"
     NPY = "NumPy array (.npy)"
+    PARQUET = "list of edges (Parquet)"
     MLIR = "MLIR"
     SAM = "SAM graph (DOT)"
     COMAL = "Comal graph"
@@ -34,22 +35,23 @@ class Kind(Enum):
 
 
 KNOWN = (
-    "Matrix Market, FROSTT .tns, lists of edges, .npz, .npy, MLIR, SAM graphs (DOT), program text, "
-    "saved sessions"
+    "Matrix Market, FROSTT .tns, lists of edges, Parquet, .npz, .npy, MLIR, SAM graphs "
+    "(DOT), program text, saved sessions"
 )
 _SUFFIXES = {
     "mtx": Kind.MATRIX_MARKET, "tns": Kind.FROSTT, "npz": Kind.NPZ, "npy": Kind.NPY,
     "csv": Kind.EDGES, "tsv": Kind.EDGES, "edges": Kind.EDGES, "el": Kind.EDGES,
     "edgelist": Kind.EDGES, "tar": Kind.ARCHIVE, "tgz": Kind.ARCHIVE, "tbz2": Kind.ARCHIVE,
-    "mlir": Kind.MLIR, "gv": Kind.SAM, "dot": Kind.SAM, "json": Kind.JSON,
+    "parquet": Kind.PARQUET, "mlir": Kind.MLIR, "gv": Kind.SAM, "dot": Kind.SAM, "json": Kind.JSON,
     "loom": Kind.PROGRAM, "bin": Kind.COMAL, "pb": Kind.COMAL,
 }  # fmt: skip
-_PACKED = (Kind.MATRIX_MARKET, Kind.FROSTT, Kind.EDGES, Kind.ARCHIVE)
+_PACKED = (Kind.MATRIX_MARKET, Kind.FROSTT, Kind.EDGES, Kind.ARCHIVE, Kind.NPY)
 _PACKERS = ("gz", "bz2", "zst", "zstd")
 _PACKED_HEADS = (b"\x1f\x8b", b"BZh", b"\x28\xb5\x2f\xfd")
 _PICKLES = ("pkl", "pickle", "pt", "pth", "joblib")
 _ENDINGS = {Kind.MATRIX_MARKET: ".mtx", Kind.FROSTT: ".tns", Kind.EDGES: ".edges",
-            Kind.ARCHIVE: ".tar", Kind.NPZ: ".npz", Kind.NPY: ".npy"}  # fmt: skip
+            Kind.ARCHIVE: ".tar", Kind.NPZ: ".npz", Kind.NPY: ".npy",
+            Kind.PARQUET: ".parquet"}  # fmt: skip
 
 
 def suffix_of(name: str) -> str:
@@ -82,18 +84,21 @@ def kind_of(name: str, head: bytes) -> Kind:
             return Kind.EDGES
         if by_name not in _PACKED:
             raise DataError("a packed file of an unknown kind",
-                            hint="unpack it; .mtx, .tns, .csv, .txt and .tar may stay packed, "
-                            "as .mtx.gz")  # fmt: skip
+                            hint="unpack it; .mtx, .tns, .csv, .txt, .npy and .tar may stay "
+                            "packed, as .mtx.gz")  # fmt: skip
         return by_name
     if head.startswith(b"PK"):
         return Kind.NPZ
     if head.startswith(b"\x93NUMPY"):
         return Kind.NPY
+    if head.startswith(b"PAR1"):
+        return Kind.PARQUET
     if head[:14].lower() == b"%%matrixmarket":
         return Kind.MATRIX_MARKET
-    if by_name in (Kind.NPZ, Kind.NPY):
+    if by_name in (Kind.NPZ, Kind.NPY, Kind.PARQUET):
+        by = "pandas.DataFrame.to_parquet" if by_name is Kind.PARQUET else "numpy.savez"
         raise DataError(f"this is no {by_name.value}, whatever its name says",
-                        hint="write it with numpy.savez, or give it its own name")  # fmt: skip
+                        hint=f"write it with {by}, or give it its own name")  # fmt: skip
     if by_name is not None:
         return by_name
     return _by_text(head)

@@ -16,6 +16,7 @@ from engine.frontends.files import (
     CoordinateTensor,
     Duplicates,
     dense_tensor,
+    read_npy,
     read_scipy_npz,
     read_tensor,
 )
@@ -45,11 +46,25 @@ def tensors_of(path: Path, kind: Kind, stem: str) -> dict[str, CoordinateTensor]
     DataError
         If it breaks a rule of its format, or has more elements than a page may hold.
     """
+    if kind is Kind.NPY and path.suffix == ".gz":  # of any packer
+        return {stem: read_npy(path, most=8 * MOST_STORED)}
     if kind is Kind.NPY:
         return {stem: _dense(_npy(path), str(path))}
     if kind is Kind.NPZ:
         return _archive(path, stem)
-    return {stem: read_tensor(path)}
+    return {stem: _finite(read_tensor(path))}
+
+
+def _finite(tensor: CoordinateTensor) -> CoordinateTensor:
+    """A tensor that a program can take, before anybody is asked which input it is."""
+    bad = np.flatnonzero(~np.isfinite(tensor.values))
+    if len(bad):
+        at = ", ".join(map(str, tensor.coords[bad[0]].tolist()))
+        raise DataError(
+            f"{tensor.origin}: {tensor.values[bad[0]]:g} at [{at}], counted from 0, is not finite",
+            hint="remove NaN and infinite values",
+        )
+    return tensor
 
 
 def _npy(path: Path) -> Any:

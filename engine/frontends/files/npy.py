@@ -22,11 +22,16 @@ HEADER = 12_000
 NUMBERS = "biuf"
 
 
-def read_npy(path: str | Path) -> CoordinateTensor:
+def read_npy(path: str | Path, *, most: int = MAX_DENSE) -> CoordinateTensor:
     """The tensor of one array: what is 0 is absent.
 
     Truth values are 0 and 1.  Numbers of any size are read; what float32 does not hold exactly is
     counted in the notes.
+
+    Parameters
+    ----------
+    most : int
+        How many numbers it may hold.
 
     Raises
     ------
@@ -34,7 +39,7 @@ def read_npy(path: str | Path) -> CoordinateTensor:
         If it is no such file, holds no real numbers, or its header claims what it does not hold.
     """
     with unpacked(Path(path)) as content:
-        array = _array(content)
+        array = _array(content, most)
     return dense_tensor(array, str(path))
 
 
@@ -99,7 +104,7 @@ def check_numbers(dtype: Any, origin: str) -> None:
         )
 
 
-def _array(content: Content) -> npt.NDArray[Any]:
+def _array(content: Content, most: int) -> npt.NDArray[Any]:
     """The array, whose bytes are counted before an array is made of them."""
     path = content.path
     start = content.start(len(MAGIC))
@@ -125,9 +130,10 @@ def _array(content: Content) -> npt.NDArray[Any]:
     check_numbers(dtype, str(path))
     check_shape(shape, str(path))
     size = prod(shape)
-    if size > MAX_DENSE:
+    if size > most:
         raise DataError(
-            f"the header of {path} claims {size:,} numbers", hint=f"the limit is {MAX_DENSE:,}"
+            f"the header of {path} claims {size:,} numbers",
+            hint=f"the limit is {most:,}; write it by coordinates, as Matrix Market does",
         )
     held = content.read(size * dtype.itemsize + 1)
     if len(held) != size * dtype.itemsize:

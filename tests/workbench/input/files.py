@@ -139,7 +139,7 @@ def hostile() -> Mapping[str, tuple[str, bytes, str]]:
         "sizes that lie": ("a.mtx", SQUARE + b"34 34 999999999\n1 1 1\n", "a.mtx"),
         "negative sizes": ("a.mtx", SQUARE + b"-1 -1 -1\n", "line 2"),
         "endless line": ("a.mtx", SQUARE + b"1" * 3_000_000, "line"),
-        "values that are none": ("a.mtx", SQUARE + b"34 34 1\n1 1 NaN\n", "line 3"),
+        "values that are none": ("a.mtx", SQUARE + b"34 34 1\n1 1 NaN\n", "not finite"),
         "tensor of words": ("a.tns", b"rm -rf / now\n", "line 1"),
         "FROSTT beyond all": ("a.tns", b"99999999999999999999 1 1.0\n", "line 1"),
         "deep JSON": ("s.json", b'{"design":' + b"[" * 200_000, "too deeply"),

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import json
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from tests.workbench.input.files import array, arrays, market, saved, send
+from workbench.input import tensors
 from workbench.state import commands, files, saving
 from workbench.state.session import Session
 
@@ -76,6 +80,54 @@ def test_every_kind_of_tensor_is_read(session):
     assert "name the arrays as the inputs are: A 4×5, B 4×5, C 5×3" in told["message"]
     told = send(session, "odd.npy", array(np.ones((7, 7))))
     assert "7×7 is the shape of no input" in told["message"]
+
+
+@pytest.mark.parametrize("packer", ["gz", "bz2", "zst"])
+def test_packed_arrays_are_read(session, packer):
+    if packer == "zst":
+        pack = pytest.importorskip("zstandard").compress
+    else:
+        pack = {"gz": gzip, "bz2": bz2}[packer].compress
+    dense = np.arange(15, dtype=np.float32).reshape(5, 3)
+    assert send(session, f"C.npy.{packer}", pack(array(dense)))["state"] == "done"
+    np.testing.assert_array_equal(data(session, "C"), dense)
+    told = send(session, f"C.npy.{packer}", pack(b"no array"))
+    assert told["state"] == "refused"
+    assert "is no array of NumPy" in told["message"]
+
+
+def test_a_packed_array_has_limits(session, monkeypatch):
+    monkeypatch.setattr(tensors, "MOST_STORED", 1)
+    told = send(session, "C.npy.gz", gzip.compress(array(np.ones((5, 3), np.float32))))
+    assert "claims 15 numbers" in told["message"]
+    assert "by coordinates" in told["message"]
+
+
+@pytest.mark.parametrize("name", ["edges.parquet", "edges"])
+def test_edges_in_parquet_are_read(session, name, tmp_path):
+    pytest.importorskip("pyarrow")
+    table = pd.DataFrame({"source": [0, 3], "target": [1, 4], "weight": [2.0, 4.0]})
+    table.to_parquet(tmp_path / "e")
+    content = (tmp_path / "e").read_bytes()
+    assert session.set_program("A: 5x5 csr\nx: 5 dense\ny[i] = A[i,j] * x[j]\n")
+    told = send(session, name, content)
+    assert told["state"] == "done"
+    assert "edges are directed" in told["message"]
+    expected = np.zeros((5, 5))
+    expected[0, 1], expected[3, 4] = 2, 4
+    np.testing.assert_array_equal(data(session, "A"), expected)
+    told = send(session, "edges.parquet", b"a,b\n1,2\n")
+    assert told["state"] == "refused"
+    assert "this is no list of edges (Parquet)" in told["message"]
+    assert "to_parquet" in told["message"]
+
+
+def test_a_matrix_that_is_not_finite_is_no_data(session):
+    kept = session.design
+    told = send(session, "C.mtx", market(np.full((5, 3), np.nan)))
+    assert told["state"] == "refused"
+    assert "not finite" in told["message"]
+    assert session.design == kept
 
 
 def test_a_saved_session_comes_back_with_its_data(session, folder):
