@@ -11,6 +11,7 @@ from engine.cli.command import Command, print_json
 from engine.cli.inputs import compilation, inputs, program_options
 from engine.cli.machine import sized
 from engine.dataflow.compilation import CompiledRegion, passes_text
+from engine.dataflow.fusion.pog import count_text
 from engine.program.formats import format_text
 from engine.results.document import Kind
 
@@ -112,7 +113,7 @@ def _shown(region: CompiledRegion, what: str) -> str:
     order, nodes = ",".join(region.order), len(region.graph.nodes)
     again = ", ".join(f"{name} {times} times" for name, times in region.recomputed.items())
     return (
-        f"{region.name}: order {order} (of {region.legal_orders:,}), {nodes} nodes"
+        f"{region.name}: order {order} (of {count_text(region.legal_orders)}), {nodes} nodes"
         f"{f', computes {again}' if again else ''}"
     )
 

@@ -12,6 +12,7 @@ from engine.cli.command import Command, positive, print_json
 from engine.cli.inputs import Inputs, inputs, program_options
 from engine.cli.sweeps import is_sweep, sweep, sweep_options
 from engine.cli.tables import orders_table
+from engine.dataflow.fusion.pog import count_text
 from engine.explore.sweep.sweep import LIMIT
 from engine.results.document import Kind
 
@@ -45,7 +46,9 @@ def _run(options: Any) -> int:
         number = len(region["graphs"])
         shown = f"{number} distinct graphs" if number != 1 else "one graph"
         first = "" if region["complete"] else "the first "
-        print(f"{region['name']}: {region['legal_orders']:,} legal orders, {first}{shown}")
+        print(
+            f"{region['name']}: {count_text(region['legal_orders'])} legal orders, {first}{shown}"
+        )
         for line in orders_table(region["graphs"]):
             print(line)
     return 0

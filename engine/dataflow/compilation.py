@@ -16,7 +16,7 @@ from engine.dataflow.fusion.directives import (
     Span,
     Store,
 )
-from engine.dataflow.fusion.pog import PartialOrderGraph
+from engine.dataflow.fusion.pog import MOST_COUNTED, PartialOrderGraph, count_text
 from engine.dataflow.fusion.region import FusedRegion
 from engine.dataflow.fusion.schedule import Schedule
 from engine.dataflow.samml.catalogue import primitive
@@ -64,10 +64,10 @@ class CompiledRegion(LateFields):
         return self.table.order if like is None else like.order
 
     @cached_property
-    def legal_orders(self) -> int:
-        """How many orders it could have."""
+    def legal_orders(self) -> int | None:
+        """How many orders it could have; None where there are too many to be counted."""
         like: CompiledRegion | None = self.__dict__.get("_like")
-        return self.pog.count() if like is None else like.legal_orders
+        return self.pog.count_within(MOST_COUNTED) if like is None else like.legal_orders
 
     @property
     def own_order(self) -> tuple[str, ...]:
@@ -201,7 +201,7 @@ class Compilation:
             (
                 r.name,
                 " → ".join(r.order),
-                f"{r.legal_orders:,}",
+                count_text(r.legal_orders),
                 f"{len(r.graph.nodes):,}",
                 f"{len(r.graph.streams):,}",
             )

@@ -23,6 +23,7 @@ from engine.dataflow.fusion.fuse import (
     fused_where_possible,
     less_shared,
 )
+from engine.dataflow.fusion.pog import MOST_COUNTED, count_text
 from engine.dataflow.fusion.prepare import prepare
 from engine.dataflow.fusion.region import FusedRegion
 from engine.dataflow.fusion.schedule import Schedule
@@ -40,8 +41,6 @@ PART_TRIES = 200
 """Kinds of orders tried for each part of a region that cannot be built as a whole."""
 MAX_OVERCUT = 3
 """Orders that may take too many stream cuts before no other is tried: each takes long."""
-MOST_COUNTED = 50_000
-"""Sets of indices at once in counting the orders that a refusal speaks of."""
 
 _LOG = logging.getLogger(__name__)
 
@@ -101,8 +100,7 @@ def compile_region(
     count = region.pog.count_within(MOST_COUNTED)
     which = f"its {count or 0:,} legal orders" if count != 1 else "its legal orders (one)"
     if count is None or overcut or not search.exhausted:
-        of = "very many" if count is None else f"{count:,}"
-        which = f"the {tried:,} kinds tried of {of} legal orders"
+        which = f"the {tried:,} kinds tried of {count_text(count)} legal orders"
     raise LoweringError(
         f"region {region.name}: none of {which} can be built; "
         f"the first fails with: {reason.message}",

@@ -13,6 +13,7 @@ from engine.dataflow.cost import Mode
 from engine.dataflow.cost.estimate import Known, estimate_region
 from engine.dataflow.cost.numbers import RegionEstimate
 from engine.dataflow.fusion.classes import NestClass, nest_classes
+from engine.dataflow.fusion.pog import count_text
 from engine.dataflow.fusion.region import FusedRegion
 from engine.dataflow.look_ups import NODE, LookUps, with_look_ups
 from engine.dataflow.sim.machine import Machine
@@ -84,13 +85,14 @@ class Ranking:
     Attributes
     ----------
     region : str
-    legal : int
-        Legal orders, those included that no graph can be built of.
+    legal : int or None
+        Legal orders, those included that no graph can be built of; None where there are too many
+        to be counted.
     graphs : tuple of RankedOrder
     """
 
     region: str
-    legal: int
+    legal: int | None
     graphs: tuple[RankedOrder, ...]
 
     def __str__(self) -> str:
@@ -100,7 +102,7 @@ class Ranking:
             else f"{'→'.join(x.order)}: {x.reason}"
             for x in self.graphs
         )
-        return "\n".join([f"{self.region}: {self.legal:,} legal orders", *lines])
+        return "\n".join([f"{self.region}: {count_text(self.legal)} legal orders", *lines])
 
     def _repr_html_(self) -> str:
         built = [x.cycles for x in self.graphs if not x.reason]
@@ -114,7 +116,8 @@ class Ranking:
             for x in self.graphs
         ]
         heads = ["order, outermost first", "orders with this graph", "estimated cycles"]
-        said = f"{self.region}: legal orders {self.legal:,}, different graphs {len(self.graphs):,}"
+        legal, different = count_text(self.legal), len(self.graphs)
+        said = f"{self.region}: legal orders {legal}, different graphs {different:,}"
         return shown(tag("h4", said), table(heads, rows, figures=(1,)))
 
 

@@ -35,6 +35,19 @@ def test_as_json_up_to_a_limit(capsys: pytest.CaptureFixture[str]) -> None:
     assert cycles == sorted(cycles)
 
 
+def test_very_many_orders_are_not_counted(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engine.dataflow.compilation.MOST_COUNTED", 0)
+    assert main([*FULL, "--limit", "1"]) == 0
+    assert capsys.readouterr().out.startswith("T1..Y: very many legal orders, the first one graph")
+    assert main([*FULL, "--limit", "1", "--json"]) == 0
+    (region,) = json.loads(capsys.readouterr().out)["regions"]
+    assert region["legal_orders"] is None
+    assert main(["compile", *FULL[1:]]) == 0
+    assert "(of very many)" in capsys.readouterr().out
+
+
 def test_what_no_machine_can_realise_has_a_reason(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from engine.dataflow.fusion.pog import count_text
 from engine.dataflow.orders import RankedOrder, ranked
 from workbench.base.quantities import short
 from workbench.state.session import Session
@@ -38,13 +39,13 @@ def key(session: Session) -> str:
 def view(session: Session, found: Sequence[RankedOrder]) -> dict[str, Any]:
     """The orders found so far, best first."""
     chosen = session.built.region_order(session.region)
-    total = session.current.pog.count()
+    total = session.current.legal_orders
     entries = ranked(found)
     best = entries[0].cycles if entries else 0.0
     simulated = _simulated_orders(session)
     return {
         "name": session.current.name,
-        "total": f"{total:,}",
+        "total": count_text(total),
         "one": total == 1,
         "shown": f"{len(entries):,}",
         "all": len(entries) < LIMIT,

@@ -27,6 +27,10 @@ else:
     nx = Late("networkx")
 
 
+MOST_COUNTED = 50_000
+"""Sets of indices at once in counting the orders of a region; some seconds in all."""
+
+
 class Origin(Enum):
     """What an edge of the POG comes from."""
 
@@ -230,6 +234,15 @@ class PartialOrderGraph(Shows, html="engine.dataflow.fusion.display:order_html")
                     left -= {x}
                     break
         return tuple(order)
+
+
+def count_text(count: int | None) -> str:
+    """A number of orders; ``very many`` where they were not counted.
+
+    >>> count_text(1234), count_text(None)
+    ('1,234', 'very many')
+    """
+    return "very many" if count is None else f"{count:,}"
 
 
 def _count(nodes: frozenset[str], closure: nx.DiGraph, most: int | None = None) -> int | None:

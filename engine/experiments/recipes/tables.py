@@ -58,7 +58,7 @@ CAPABILITIES = (
     Capability("partial fusion", lambda: len(_gcn("fuse T1..H; fuse T5..Y").regions) == 2,
                "tests/dataflow/fusion/test_regions.py"),
     Capability("dataflow orders",
-               lambda: _gcn("fuse T1..Y").regions[0].legal_orders > 1,
+               lambda: _gcn("fuse T1..Y").regions[0].pog.count() > 1,
                "tests/dataflow/fusion/test_pog.py"),
     Capability("lanes", lambda: bool(_gcn("parallel i by 2").regions),
                "tests/dataflow/samml/passes/test_parallelise.py"),

@@ -104,7 +104,7 @@ EXERCISES = {
     ),
     "3.6": Exercise(
         "How many orders does the chain have?",
-        number(lambda: chain().regions[0].legal_orders, "orders"),
+        number(lambda: chain().regions[0].pog.count(), "orders"),
         "i is outside k and n, p is outside n; begin with i, then with p",
     ),
     "3.7": Exercise(
