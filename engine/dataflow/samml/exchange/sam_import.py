@@ -54,8 +54,8 @@ _TAKES: Mapping[str, frozenset[StreamKind]] = {
     **dict.fromkeys(ALU_TYPES, frozenset({VAL})),
 }
 _INSTEAD: Mapping[str, str] = {
-    "locator": "where its memory begins is not in the file; a fiberlookup of the dense level and "
-    "an intersect with the coordinates find the same elements",
+    "locator": "which fiber it reads is not in the file, only the coordinate within; a fiberlookup "
+    "of the dense level and an intersect with the coordinates find the same elements",
     "parallelize": "a graph without lanes computes the same: connect what is before it to one lane",
     "serialize": "a graph without lanes computes the same: connect one lane to what is behind it",
 }

@@ -330,8 +330,73 @@ def test_nodes_that_pass_a_stream_on(kind: str) -> None:
     ],
 )
 def test_nodes_the_machine_lacks(node: str, hint: str) -> None:
-    """A locator finds what a lookup and an intersection do: the products with dense M above."""
+    """The ways out are in :func:`test_the_way_out_of_a_locator` and ``..._of_lanes``."""
     with pytest.raises(FuseloomError) as caught:
         run_text(on_vector(f"4 {node}", "2>4 val", "4"), {"b": np.ones(9)})
     assert f"node 4 has type {node.split()[0]!r}" in caught.value.message
     assert hint in str(caught.value.hint)
+
+
+PRODUCT = """17 fiberlookup index=i tensor=B mode=0 format=compressed root=true
+16 broadcast
+2 fiberwrite index=i tensor=X mode=0
+15 repsiggen index=i
+14 repeat index=i tensor=C root=true
+13 fiberlookup index=j tensor=C mode=1 format=dense
+12 broadcast
+1 fiberwrite index=j tensor=X mode=1
+11 repsiggen index=j
+10 repeat index=j tensor=B
+8 fiberlookup index=k tensor=B mode=1 format=compressed
+5 arrayvals tensor=B
+6 arrayvals tensor=C
+4 mul
+3 reduce
+0 fiberwrite tensor=X mode=vals"""
+PRODUCT_EDGES = """17>16 crd
+16>2 crd
+16>15 crd
+15>14 repsig
+14>13 ref
+13>12 crd
+12>1 crd
+12>11 crd
+11>10 repsig
+17>10 ref
+10>8 ref
+5>4 val
+6>4 val
+4>3 val
+3>0 val"""
+
+
+def test_the_way_out_of_a_locator() -> None:
+    """Dense C by columns: its elements at the coordinates that a row of B has."""
+    located = dot(
+        "X=ss01,B=ss01,C=dd10",
+        f"{PRODUCT}\n9 locator lvl=1 dim_size=5",
+        f"{PRODUCT_EDGES}\n8>9 crd\n8>5 ref\n9>6 ref",
+    )
+    data = {"B": np.ones((4, 5)), "C": np.ones((5, 3))}
+    with pytest.raises(FuseloomError, match="node 9 has type 'locator'"):
+        run_text(located, data)
+    instead = dot(
+        "X=ss01,B=ss01,C=dd10",
+        f"{PRODUCT}\n9 fiberlookup index=k tensor=C mode=0 format=dense\n7 intersect index=k",
+        f"{PRODUCT_EDGES}\n13>9 ref\n8>7 crd in-B\n8>7 ref in-B\n9>7 crd in-C\n9>7 ref in-C\n"
+        "7>5 ref out-B\n7>6 ref out-C",
+    )
+    agrees(instead, {"B": (4, 5), "C": (5, 3)}, lambda a: a["B"] @ a["C"])
+
+
+def test_the_way_out_of_lanes() -> None:
+    """What is before them goes to one lane, and that lane to what is behind them."""
+    lanes = on_vector(
+        "4 parallelize\n5 mul\n6 mul\n7 serialize",
+        "2>4 val\n4>5 val\n4>5 val\n4>6 val\n4>6 val\n5>7 val\n6>7 val",
+        "7",
+    )
+    with pytest.raises(FuseloomError, match="node 4 has type 'parallelize'"):
+        run_text(lanes, {"b": np.ones(9)})
+    one = on_vector("5 mul", "2>5 val\n2>5 val", "5")
+    agrees(one, {"b": (9,)}, lambda a: a["b"] ** 2)
