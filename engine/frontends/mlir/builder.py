@@ -89,13 +89,19 @@ class Builder:
         self.made: list[_Made] = []
         self.region = 0
         self._taken: set[str] = set()
+        self._lacking: set[str] = set()
         self._counts: dict[str, int] = {}
         self._views: dict[int, tuple[Data, View]] = {}
 
-    def format_of(self, value: object) -> Format | None:
-        """How an input is stored; None for other values."""
-        found = self.inputs.get(value.tensor) if isinstance(value, View) else None
-        return None if found is None else found.format
+    def may_lack(self, value: object) -> bool:
+        """Whether a tensor may lack elements: a sparse one, or what is computed of such."""
+        if isinstance(value, Data):
+            return value.format is not None and not value.format.all_dense
+        return isinstance(value, View) and self._lacks(value.tensor)
+
+    def _lacks(self, tensor: str) -> bool:
+        given = self.inputs.get(tensor)
+        return tensor in self._lacking if given is None else not given.format.all_dense
 
     def leave(self, problem: FuseloomError) -> None:
         """Leave an operation out, and say so."""
@@ -179,6 +185,13 @@ class Builder:
         statement = Statement(
             Access(made, indices), op, tuple(operands), constant, axis, place[0], place[1]
         )
+        filled = op is Op.RESHAPE and (format is None or format.all_dense)
+        lacks = [self._lacks(x.tensor) for x in operands]
+        full = [k for k, x in enumerate(operands) if set(x.indices) >= set(indices)]
+        if op.unites and full:  # one of them that is whole makes the result whole
+            lacks = [all(lacks[k] for k in full)]
+        if any(lacks) and not filled:
+            self._lacking.add(made)
         wish = tuple(x for x in order if x in statement.indices)
         self.made.append(_Made(statement, self.region, wish, sizes, format, place))
         return View(made, tuple(range(len(indices))), sizes)

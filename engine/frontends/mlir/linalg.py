@@ -108,9 +108,7 @@ class LinalgScope(Scope):
         """A product of differences; of zero points that are numbers, those that are not 0 count."""
         numbers = {k: x.value for k, x in enumerate(ins) if isinstance(x, Constant)}
         for k in (0, 1):
-            x = ins[k]
-            fmt = x.format if isinstance(x, Data) else self.builder.format_of(x)
-            if numbers.get(k + 2) != 0.0 and fmt is not None and not fmt.all_dense:
+            if numbers.get(k + 2) != 0.0 and self.builder.may_lack(ins[k]):
                 raise refuse_meaning(
                     "a zero point of an operand that is not dense",
                     "the elements that are not stored are the zero point then, and the product is "

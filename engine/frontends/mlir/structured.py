@@ -76,9 +76,8 @@ class Structured(Operands):
             )
 
     def _sparse(self) -> bool:
-        """Whether an input of the operation is one of the program that may lack elements."""
-        formats = [self.builder.format_of(x) for x in self.operands[: self.inputs]]
-        return any(fmt is not None and not fmt.all_dense for fmt in formats)
+        """Whether an input of the operation may lack elements."""
+        return any(self.builder.may_lack(x) for x in self.operands[: self.inputs])
 
     def _lazily(self, tree: Node, n: int) -> Value:
         """A result; what is wrong with one of whole numbers counts where it is needed."""

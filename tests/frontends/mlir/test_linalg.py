@@ -136,3 +136,25 @@ def test_a_sum_that_starts_at_a_number(start: str, offset: float) -> None:
     }}""")
     a, x = _array(2, 3), _array(3)
     np.testing.assert_allclose(result(given, {"A": a, "x": x}), a @ x + offset)
+
+
+@pytest.mark.parametrize(
+    ("encoding", "told"),
+    [("", 0), (", #sparse_tensor.encoding<{ map = (i, j) -> (i : dense, j : compressed) }>", 1)],
+)
+def test_a_function_of_what_may_lack_elements_is_noted(encoding: str, told: int) -> None:
+    """Also where what is sparse is further above."""
+    sparse, dense = f"tensor<3x3xf32{encoding}>", "tensor<3x3xf32>"
+    given = from_mlir(f"""
+    func.func @f(%a: {sparse}, %b: {dense}) -> {dense} {{
+      %e = tensor.empty() : {dense}
+      %p = linalg.matmul ins(%a, %b : {sparse}, {dense}) outs(%e : {dense}) -> {dense}
+      %t = linalg.tanh ins(%p : {dense}) outs(%e : {dense}) -> {dense}
+      %x = linalg.exp ins(%t : {dense}) outs(%e : {dense}) -> {dense}
+      %y = linalg.add ins(%x, %b : {dense}, {dense}) outs(%e : {dense}) -> {dense}
+      %z = linalg.exp ins(%y : {dense}) outs(%e : {dense}) -> {dense}
+      return %z : {dense}
+    }}""")
+    notes = [note for note in given.notes if "acts on the elements that are stored" in note]
+    assert len(notes) == told
+    assert all(note.startswith("line 6:") for note in notes)
