@@ -86,7 +86,7 @@ class NetworkDesk(Desk):
     # What a page asks for ---------------------------------------------------------------------
 
     def ask(self, name: str, *arguments: Any) -> None:
-        """``change`` (a mapping), ``shipped``, ``join``, ``swap``, ``undo``, ``look``, ``measure``,
+        """``change`` (a mapping), ``shipped``, ``contract``, ``swap``, ``undo``, ``look``, ``measure``,
         ``code``, ``pareto`` or ``dataflow``; what is refused is told in ``status``.
         """
         with self._lock:
@@ -101,7 +101,7 @@ class NetworkDesk(Desk):
                 self._take(self.asked.changed(changes))
             case "shipped", (str(which),):
                 self._take(Asked.shipped(which))
-            case "join", (list(moved), list(beside)):
+            case "contract", (list(moved), list(beside)):
                 self._reshape(lambda t: trees.joined(t, tuple(moved), tuple(beside)))
             case "swap", (list(place),):
                 self._reshape(lambda t: trees.swapped(t, tuple(place)))

@@ -107,7 +107,7 @@ export function render({ model: sent, el }) {
       places.push(made)
       return made
     }
-    const root = walk(v.root, 0)
+    const root = walk(v.tree, 0)
     const deep = Math.max(...places.map(p => p.depth))
     const W = Math.max(300, leaves * 84), H = Math.max(150, (deep + 1) * 62)
     const x = p => (p.x + .5) * W / leaves, y = p => 30 + p.depth * 62
@@ -180,7 +180,7 @@ export function render({ model: sent, el }) {
 
   function join(moved, beside) {
     marked = null
-    model.send_msg({ kind: 'join', moved: numbers(moved), beside: numbers(beside) })
+    model.send_msg({ kind: 'contract', moved: numbers(moved), beside: numbers(beside) })
   }
 
   draw()

@@ -35,7 +35,7 @@ class NetworkView(SessionComponent):
 
     def handle(self, request: Mapping[str, Any]) -> None:
         match request:
-            case {"kind": "join", "moved": list(moved), "beside": list(beside)}:
-                self.desk.ask("join", moved, beside)
+            case {"kind": "contract", "moved": list(moved), "beside": list(beside)}:
+                self.desk.ask("contract", moved, beside)
             case {"kind": "swap", "place": list(place)}:
                 self.desk.ask("swap", place)

@@ -60,7 +60,7 @@ def network(tree: ContractionTree, counts: Mapping[str, int]) -> dict[str, Any]:
         ],
         "result": {"name": tree.result.tensor, "indices": list(tree.result.indices)},
         "extents": dict(tree.extents),
-        "root": node(tree.result.tensor, ()),
+        "tree": node(tree.result.tensor, ()),
         "text": trees.text(trees.nested(tree)),
         "contractions": [str(c) for c in tree.contractions],
         "program": str(tree.program),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from functools import cache
 from typing import Any
 
 import pytest
@@ -37,10 +38,14 @@ def test_the_cases_are_many() -> None:
     assert len(REFUSED) <= 8
 
 
+@cache
+def imported(name: str) -> Any:
+    return fl.from_torch(*case(name))
+
+
 @pytest.mark.parametrize("name", [n for n in CASES if n not in REFUSED])
 def test_agrees(name: str) -> None:
-    module, inputs = case(name)
-    result = fl.from_torch(module, inputs)
+    result = imported(name)
     assert fl.parse(str(result.program)) == result.program
     assert result.check().ok, f"{result.check()}\n{result.program}"
 
@@ -54,16 +59,11 @@ def test_refused_clearly(name: str) -> None:
 
 @pytest.mark.parametrize("name", SIMULATED)
 def test_every_preset_compiles_runs_and_agrees(name: str) -> None:
-    module, inputs = case(name)
-    result = fl.from_torch(module, inputs)
+    result = imported(name)
     for preset, schedule in result.presets.items():
         run = fl.simulate(fl.compile(result.program, schedule), result.data)
         assert run.check(1e-4).ok, f"{preset}: {run.check(1e-4)}"
         assert result.check(run.outputs).ok, f"{preset}: {result.check(run.outputs)}"
-
-
-def imported(name: str) -> Any:
-    return fl.from_torch(*case(name))
 
 
 @pytest.mark.parametrize(

@@ -65,7 +65,7 @@ def test_a_bound_without_a_solution_says_what_forbids_it(desk):
 
 
 def test_a_tree_is_changed_by_hand_and_by_others(desk):
-    desk.ask("join", [1], [0, 1])
+    desk.ask("contract", [1], [0, 1])
     desk.wait()
     assert desk.part("network")["text"] == "((A B) (C D))"
     assert desk.asked.tree == "((A B) (C D))"
@@ -75,7 +75,7 @@ def test_a_tree_is_changed_by_hand_and_by_others(desk):
     desk.ask("change", {"tree": "opt_einsum"})
     desk.wait()
     assert desk.part("network")["text"].count("(") == 3
-    desk.ask("join", [], [0])
+    desk.ask("contract", [], [0])
     assert not desk.part("status")["ok"]
 
 
