@@ -22,8 +22,8 @@ DIVISIONS = ("floordiv", "ceildiv", "mod")
 class MapReader(LiteralReader):
     """Reads affine maps, and knows the aliases defined so far."""
 
-    def __init__(self, text: str) -> None:
-        super().__init__(text)
+    def __init__(self, text: str, line: int = 1) -> None:
+        super().__init__(text, line)
         self.aliases: dict[str, Alias] = {}
         self.types: dict[str, Type | FuseloomError] = {}
 

@@ -34,8 +34,8 @@ class Reader(EncodingReader):
     ``lists`` are the lists of numbers in the dictionaries read last.
     """
 
-    def __init__(self, text: str) -> None:
-        super().__init__(text)
+    def __init__(self, text: str, line: int = 1) -> None:
+        super().__init__(text, line)
         self.lists: dict[str, tuple[int, ...]] = {}
 
     # Aliases.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -11,6 +11,7 @@ from engine.errors import FuseloomError, ProgramError
 from engine.frontends.mlir.broadcasts import settled
 from engine.frontends.mlir.expressions import refuse_meaning
 from engine.frontends.mlir.imported import ImportedMlir
+from engine.frontends.mlir.sizes import Reach, choose
 from engine.frontends.mlir.values import Data, Size, View
 from engine.program.formats import Format, LevelFormat, suggestion
 from engine.program.limits import MAX_NAME_CHARS, MAX_STATEMENTS
@@ -77,10 +78,24 @@ class Builder:
         What a user should know of the program.
     left : list of FuseloomError
         Why operations and arguments are left out.
+    choosing : bool
+        Whether sizes that nothing gives are chosen.
+    reaches : list of (str, Reach)
+        The made tensors that read at sums of indices, and what these need.
+    counts : dict of str to Size
+        Arguments that are indices.
+    open : list of str
+        Arguments with sizes that the text leaves open, and those that are indices.
     """
 
-    def __init__(self, shapes: Mapping[str, Sequence[int]] | None = None) -> None:
+    def __init__(
+        self, shapes: Mapping[str, Sequence[int]] | None = None, choosing: bool = False
+    ) -> None:
         self.shapes = shapes or {}
+        self.choosing = choosing
+        self.reaches: list[tuple[str, Reach]] = []
+        self.counts: dict[str, Size] = {}
+        self.open: list[str] = []
         self.checks: list[tuple[str, Callable[[], None]]] = []
         self.notes: list[str] = []
         self.left: list[FuseloomError] = []
@@ -135,6 +150,8 @@ class Builder:
         fmt = fmt or Format.dense(len(sizes))
         found = _Input(sizes, fmt, place, argument=origin, where=where, notes=notes)
         self.inputs[made] = found
+        if None in [size.value for size in sizes]:
+            self.open.append(made)
         if made in self.shapes:
             self._given({made: self.shapes[made]}, {made: found})
         return View(made, tuple(range(len(sizes))), sizes)
@@ -216,6 +233,8 @@ class Builder:
         # Arguments first: constants may be printed anywhere.
         names = sorted(inputs, key=lambda n: inputs[n].argument is None)
         self._given(shapes, inputs)
+        if self.choosing:
+            self._choose(inputs, live)
         for wanted, check in self.checks:
             if wanted in inputs:
                 check()
@@ -254,6 +273,53 @@ class Builder:
             MappingProxyType(_resources(names, inputs)),
             tuple(dict.fromkeys([*self.notes, *told, *_notes(names, inputs), *_left(self.left)])),
         )
+
+    def count(self, name: str, place: Place) -> Size:
+        """The number that an index among the arguments is: the size of something."""
+        size = Size()
+        self.counts[name] = size
+        self.open.append(name)
+        if name in self.shapes:
+            shape = self.shapes[name]
+            if len(shape) != 1 or shape[0] < 0:
+                raise refuse_meaning(
+                    f"%{name} is an index, its shape is given as {tuple(shape)}",
+                    f"shapes={{{name!r}: (4,)}} says what it is",
+                    place,
+                )
+            size.equate(Size(int(shape[0])))
+        return size
+
+    def guesses(self) -> dict[str, tuple[int, ...]]:
+        """Shapes of all inputs and indices, with chosen sizes where nothing gives them."""
+        found = {n: i.sizes for n, i in self.inputs.items() if i.argument is not None}
+        found |= {n: (size,) for n, size in self.counts.items()}
+        choose((size for sizes in found.values() for size in sizes), [r for _, r in self.reaches])
+        return {n: tuple(size.value or 1 for size in sizes) for n, sizes in found.items()}
+
+    def note_chosen(self, shapes: Mapping[str, Sequence[int]], open_: Iterable[str]) -> None:
+        """Say which sizes are chosen."""
+        said = [f"{name} {'x'.join(map(str, shapes[name]))}" for name in open_]
+        if said:
+            self.notes.append(
+                f"sizes that the text leaves open are chosen: {', '.join(said)}; give others by "
+                "shapes, on the command line by --tensors"
+            )
+
+    def _choose(self, inputs: Mapping[str, _Input], live: Sequence[_Made]) -> None:
+        """Choose the sizes that nothing gives, and say so."""
+        found = {n: i.sizes for n, i in inputs.items()}
+        found |= {n: (size,) for n, size in self.counts.items()}
+        open_ = [
+            n
+            for n, sizes in found.items()
+            if (n not in inputs or inputs[n].argument) and None in [s.value for s in sizes]
+        ]
+        every = [s for sizes in found.values() for s in sizes]
+        every += [s for m in live for s in m.sizes]
+        live_reaches = [r for name, r in self.reaches if name in inputs]
+        choose(every, live_reaches)
+        self.note_chosen({n: [s.value or 1 for s in found[n]] for n in open_}, open_)
 
     def _live(self, outputs: tuple[str, ...]) -> list[_Made]:
         needed = set(outputs)

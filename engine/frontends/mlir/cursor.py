@@ -34,8 +34,8 @@ def integer(digits: str) -> int:
 class Cursor:
     """Takes one token after another, or says what it wanted instead."""
 
-    def __init__(self, text: str) -> None:
-        self.tokens = tokenize(text)
+    def __init__(self, text: str, line: int = 1) -> None:
+        self.tokens = tokenize(text, line)
         self.at = 0
 
     # Tokens.

@@ -18,8 +18,8 @@ from engine.program.limits import MAX_NESTING
 from engine.program.syntax import Place
 
 
-def parse_file(text: str) -> File:
-    """Read MLIR text.
+def parse_file(text: str, line: int = 1) -> File:
+    """Read MLIR text, whose lines count from ``line``.
 
     Functions that cannot be read say so, and so do aliases.
 
@@ -28,12 +28,12 @@ def parse_file(text: str) -> File:
     ParseError
         The text around functions does not follow the grammar of the subset.
     """
-    return _Parser(text).file()
+    return _Parser(text, line).file()
 
 
 class _Parser(OperationReader):
-    def __init__(self, text: str) -> None:
-        super().__init__(text)
+    def __init__(self, text: str, line: int = 1) -> None:
+        super().__init__(text, line)
         self.name: str | None = None
         self.settings: list[tuple[str, str, Place]] = []
         self.functions: list[Function] = []

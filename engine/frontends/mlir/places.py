@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from engine.frontends.mlir.builder import Builder
 from engine.frontends.mlir.expressions import refuse_meaning
+from engine.frontends.mlir.sizes import Reach
 from engine.frontends.mlir.syntax import Sum
 from engine.frontends.mlir.values import Size
 from engine.program.relations import Relation, affine_text, bounds
@@ -84,9 +85,9 @@ def _made(
     terms = sorted(position.terms, key=lambda term: rank[term[1]])
     shape = [sizes[x] for _, x in terms]
 
+    sums = tuple((c, size) for (c, _), size in zip(terms, shape, strict=True))
     def check() -> None:
-        found = [(c, size.value or 1) for (c, _), size in zip(terms, shape, strict=True)]
-        low, high = bounds(found, position.offset)
+        low, high = bounds([(c, size.value or 1) for c, size in sums], position.offset)
         if low < 0 or high >= (length.value or 0):
             text = affine_text([*terms], position.offset)
             raise refuse_meaning(
@@ -101,6 +102,7 @@ def _made(
     )
     name = builder.made_tensor(f"{tensor}_at", relation, (*shape, length), place)
     builder.checks.append((name, check))
+    builder.reaches.append((name, Reach(sums, position.offset, length)))
     return Access(name, (*(x for _, x in terms), own))
 
 

@@ -44,8 +44,8 @@ class Token:
         return repr(self.text if len(self.text) <= 40 else self.text[:37] + "...")
 
 
-def tokenize(text: str) -> list[Token]:
-    """All tokens of a text and a last one of kind ``end``.
+def tokenize(text: str, first: int = 1) -> list[Token]:
+    """All tokens of a text, whose lines count from ``first``, and a last one of kind ``end``.
 
     Raises
     ------
@@ -56,11 +56,11 @@ def tokenize(text: str) -> list[Token]:
         raise ParseError(
             f"the MLIR text has {len(text):,} characters, the limit is {MAX_TEXT_CHARS:,}",
             hint="large constants belong in dense_resource<...>, their data in a file",
-            line=1,
+            line=first,
             column=1,
         )
     tokens: list[Token] = []
-    at, line, start = 0, 1, 0
+    at, line, start = 0, first, 0
     text = text.removeprefix("\ufeff")
     while at < len(text):
         match = _TOKEN.match(text, at)

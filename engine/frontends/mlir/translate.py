@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from engine.errors import FuseloomError
-from engine.frontends.mlir.builder import Builder, unknown
+from engine.frontends.mlir.builder import Builder
 from engine.frontends.mlir.expressions import refuse_meaning
 from engine.frontends.mlir.functions import Body, Returned
 from engine.frontends.mlir.imported import ImportedMlir
-from engine.frontends.mlir.parser import parse_file
+from engine.frontends.mlir.pieces import chosen, parse_pieces
 from engine.frontends.mlir.scopes import FOREIGN, filled
 from engine.frontends.mlir.syntax import (
     Call,
@@ -22,6 +23,7 @@ from engine.frontends.mlir.values import (
     Blank,
     Constant,
     Data,
+    Extent,
     Ignored,
     Value,
     View,
@@ -33,6 +35,8 @@ from engine.program.types import Access, BroadcastAdd, Op
 SETTING = "fuseloom.broadcast_add"
 """Attribute of a module: how broadcast sums mean their rows (``docs/language.md``)."""
 _DEFAULT_NAME = "unnamed"
+_ALIKE = 4
+"""The size that all dimensions get that are open, where sizes of their own do not do."""
 MAX_CALLS = MAX_NESTING // 2
 """Functions that may stand inside each other."""
 
@@ -80,17 +84,11 @@ def from_mlir(
     (('A', 'x'), 'y[i]')
     """
     try:
-        file = parse_file(text)
+        files = parse_pieces(text)
         try:
-            return _Translator(file, shapes or {}, early=False).run(function)
-        except FuseloomError:
-            if not shapes:
-                raise
-            try:  # some operations must know sizes when they are met
-                return _Translator(file, shapes, early=True).run(function)
-            except FuseloomError:
-                pass
-            raise
+            return _Translator(files, shapes or {}).run(function)
+        except FuseloomError as problem:
+            return _with_sizes(files, shapes or {}, function, problem)
     except FuseloomError as problem:
         raise type(problem)(
             problem.message,
@@ -101,64 +99,123 @@ def from_mlir(
         ) from None
 
 
+def _with_sizes(
+    files: Sequence[File],
+    shapes: Mapping[str, Sequence[int]],
+    function: str | None,
+    problem: FuseloomError,
+) -> ImportedMlir:
+    """The program where sizes are known when operations are met, or are chosen.
+
+    Raises
+    ------
+    FuseloomError
+        The text has no meaning with chosen sizes, either.
+    """
+    if shapes:
+        try:  # some operations must know sizes when they are met
+            return _Translator(files, shapes, early=True).run(function)
+        except FuseloomError:
+            pass
+    late = _Translator(files, shapes, choosing=True)
+    try:
+        return late.run(function)
+    except FuseloomError as again:
+        if not late.open_arguments():
+            raise problem from None
+        problem = again
+    guesses = late.builder.guesses()
+    alike = {
+        name: [guess if name in shapes else _ALIKE for guess in guesses[name]] for name in guesses
+    }
+    for given in ({**guesses, **shapes}, {**guesses, **alike, **shapes}):
+        early = _Translator(files, given, early=True, choosing=True)
+        try:
+            found = early.run(function)
+        except FuseloomError:
+            continue
+        return early.said(found, [n for n in late.open_arguments() if n not in shapes])
+    raise problem
+
+
 class _Translator:
-    def __init__(self, file: File, shapes: Mapping[str, Sequence[int]], *, early: bool) -> None:
-        self.file = file
+    def __init__(
+        self,
+        files: Sequence[File],
+        shapes: Mapping[str, Sequence[int]],
+        *,
+        early: bool = False,
+        choosing: bool = False,
+    ) -> None:
+        self.files = files
         self.shapes = shapes
-        self.builder = Builder(shapes if early else {})
-        self.functions = {f.name: f for f in file.functions}
+        self.builder = Builder(shapes if early else {}, choosing)
+        self.functions: dict[str, Function] = {}
         self.calls = 0
 
     def run(self, wanted: str | None) -> ImportedMlir:
         roots = self._roots(wanted)
         outputs: dict[str, None] = {}
-        for root in roots:
+        for file, root in roots:
+            self.functions = {f.name: f for f in file.functions}
             outputs.update(dict.fromkeys(self._root(root)))
         if not outputs:
             outputs.update(dict.fromkeys(self._unread()))
-        left = [self.file.problem, *self.builder.left]
+        left = [*(file.problem for file, _ in roots), *self.builder.left]
         for problem in left if not outputs else []:
             if problem is not None:
                 raise problem
         if not outputs:
             raise refuse_meaning(
-                "no function returns a tensor", "return what the program computes", roots[0].place
+                "no function returns a tensor",
+                "return what the program computes",
+                roots[0][1].place,
             )
-        names = self.file.name or (roots[0].name if len(roots) == 1 else _DEFAULT_NAME)
+        names = roots[0][0].name or (roots[0][1].name if len(roots) == 1 else _DEFAULT_NAME)
         name = Builder().name(names) if names else _DEFAULT_NAME
         return self.builder.finish(name, tuple(outputs), self._broadcast_add(), self.shapes)
 
-    def _roots(self, wanted: str | None) -> list[Function]:
-        """The functions to start from."""
+    def open_arguments(self) -> list[str]:
+        """Arguments with sizes that the text leaves open, and indices."""
+        return self.builder.open
+
+    def said(self, found: ImportedMlir, open_: Sequence[str]) -> ImportedMlir:
+        """What was imported, with a note on the sizes that were chosen."""
+        given = {*found.program.inputs, *self.builder.counts}
+        self.builder.notes.clear()
+        self.builder.note_chosen(self.shapes, [n for n in open_ if n in given])
+        return replace(found, notes=(*found.notes, *self.builder.notes))
+
+    def _roots(self, wanted: str | None) -> list[tuple[File, Function]]:
+        """The functions to start from, and their pieces of the text."""
+        roots: list[tuple[File, Function]] = []
         if wanted is not None:
-            found = self.functions.get(wanted.removeprefix("@"))
-            if found is None:
-                known = [f"@{name}" for name in self.functions]
-                raise unknown(f"function @{wanted.removeprefix('@')}", f"@{wanted}", known, (1, 1))
-            roots = [found] if found.problem or found.operations is not None else []
-        else:
+            file, found = chosen(self.files, wanted)
+            roots = [(file, found)] if found.problem or found.operations is not None else []
+        for file in self.files if wanted is None else ():
             called = {
                 op.body.callee
-                for f in self.file.functions
+                for f in file.functions
                 for op in f.operations or ()
                 if isinstance(op.body, Call)
             }
-            roots = [
-                f
-                for f in self.file.functions
+            roots += [
+                (file, f)
+                for f in file.functions
                 if f.problem or (f.operations and f.name not in called)
             ]
-        for root in roots:
+        for _, root in roots:
             if root.problem is not None:
                 raise root.problem
-        if not roots and self.file.problem is not None:
-            raise self.file.problem
+        for file in self.files if not roots else ():
+            if file.problem is not None:
+                raise file.problem
         if not roots:
-            where = self.file.functions[0].place if self.file.functions else (1, 1)
+            functions = [f for file in self.files for f in file.functions]
             raise refuse_meaning(
                 "the file has no function to start from",
                 "define func.func @main(...) { ... }; no function calls itself",
-                where,
+                functions[0].place if functions else (1, 1),
             )
         return roots
 
@@ -175,7 +232,8 @@ class _Translator:
         return found
 
     def _broadcast_add(self) -> BroadcastAdd:
-        for key, word, place in self.file.settings:
+        settings = [setting for file in self.files for setting in file.settings]
+        for key, word, place in settings:
             if key == SETTING:
                 if word not in [value.value for value in BroadcastAdd]:
                     raise refuse_meaning(
@@ -189,12 +247,14 @@ class _Translator:
         arguments: list[Value] = []
         for n, argument in enumerate(function.arguments):
             type_ = argument.type
-            if type_.foreign or (type_.shape is None and type_.element == "index"):
-                reason = type_.foreign or "it is an index, no tensor"
+            if type_.shape is None and type_.element == "index" and not type_.foreign:
+                arguments.append(Extent(self.builder.count(argument.name, argument.place)))
+                continue
+            if type_.foreign:
+                reason = type_.foreign
                 message = f"%{argument.name} is outside the subset: {reason}"
                 problem = refuse_meaning(message, FOREIGN, type_.place)
-                if type_.foreign:
-                    self.builder.left.append(problem)
+                self.builder.left.append(problem)
                 arguments.append(Ignored(message, problem))
                 continue
             arguments.append(
