@@ -12,7 +12,7 @@ from engine.frontends.mlir.tokens import Token
 from engine.program.formats import suggestion
 from engine.program.limits import MAX_NESTING
 
-Alias: TypeAlias = AffineMap | Encoding | Trait | FuseloomError | None
+Alias: TypeAlias = AffineMap | tuple[AffineMap, ...] | Encoding | Trait | FuseloomError | None
 """What a ``#name`` stands for: None for an attribute the subset has no use for, an error for one
 that cannot be read, which counts where the alias is used."""
 

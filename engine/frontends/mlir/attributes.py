@@ -69,6 +69,11 @@ class Reader(EncodingReader):
             return self.encoding()
         if self.sees("{"):
             return self.trait()
+        if self.sees("["):
+            if self.tokens[self.at + 1].text == "affine_map":
+                return self.maps()
+            self.skip_group()
+            return None
         self._foreign()
         return None
 
@@ -123,6 +128,14 @@ class Reader(EncodingReader):
         return tuple(found)
 
     def maps(self) -> tuple[AffineMap, ...]:
+        """A list of maps, or an alias of one."""
+        if self.token.kind == "hash":
+            name = self.advance()
+            found = self.resolve(name)
+            if not isinstance(found, tuple):
+                raise refuse(f"{name.text} is no list of maps", "[affine_map<...>, ...]",
+                       name.place)  # fmt: skip
+            return found
         self.need("[")
         return tuple(self.map() for _ in self.listed("]"))
 

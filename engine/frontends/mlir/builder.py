@@ -11,7 +11,7 @@ from engine.errors import FuseloomError, ProgramError
 from engine.frontends.mlir.broadcasts import settled
 from engine.frontends.mlir.expressions import refuse_meaning
 from engine.frontends.mlir.imported import ImportedMlir
-from engine.frontends.mlir.sizes import Reach, choose
+from engine.frontends.mlir.sizes import Product, Reach, choose
 from engine.frontends.mlir.values import Data, Size, View
 from engine.program.formats import Format, LevelFormat, suggestion
 from engine.program.limits import MAX_NAME_CHARS, MAX_STATEMENTS
@@ -81,7 +81,7 @@ class Builder:
     choosing : bool
         Whether sizes that nothing gives are chosen.
     reaches : list of (str, Reach)
-        The made tensors that read at sums of indices, and what these need.
+        The made tensors that read at sums of indices, and what these need; reshapes have none.
     counts : dict of str to Size
         Arguments that are indices.
     open : list of str
@@ -93,7 +93,7 @@ class Builder:
     ) -> None:
         self.shapes = shapes or {}
         self.choosing = choosing
-        self.reaches: list[tuple[str, Reach]] = []
+        self.reaches: list[tuple[str | None, Reach | Product]] = []
         self.counts: dict[str, Size] = {}
         self.open: list[str] = []
         self.checks: list[tuple[str, Callable[[], None]]] = []
@@ -317,7 +317,7 @@ class Builder:
         ]
         every = [s for sizes in found.values() for s in sizes]
         every += [s for m in live for s in m.sizes]
-        live_reaches = [r for name, r in self.reaches if name in inputs]
+        live_reaches = [r for name, r in self.reaches if name is None or name in inputs]
         choose(every, live_reaches)
         self.note_chosen({n: [s.value or 1 for s in found[n]] for n in open_}, open_)
 

@@ -14,10 +14,13 @@ from engine.frontends.mlir.expressions import Arg, Node, Num, Unsupported, refus
 from engine.frontends.mlir.linalg import LinalgScope
 from engine.frontends.mlir.moves import element_at, extract_slice, insert_number, insert_slice, pad
 from engine.frontends.mlir.named import Computation
+from engine.frontends.mlir.regions import region_trees
 from engine.frontends.mlir.reshapes import concat, reshape
+from engine.frontends.mlir.scalars import SPARSE
 from engine.frontends.mlir.structured import Structured
 from engine.frontends.mlir.syntax import (
     AffineMap,
+    Argument,
     Arithmetic,
     Call,
     Cast,
@@ -28,16 +31,19 @@ from engine.frontends.mlir.syntax import (
     Foreign,
     Function,
     Linalg,
+    Line,
     New,
     Number,
     Operation,
     Pad,
+    Region,
     Reshape,
     Return,
     Scalar,
     Slice,
     Type,
     Typed,
+    Use,
 )  # fmt: skip
 from engine.frontends.mlir.syntax import Constant as ConstantSyntax
 from engine.frontends.mlir.values import (
@@ -133,7 +139,8 @@ class Body(LinalgScope):
                 return [concat(self.builder, body, values, names[0], place)]
             case Reshape() as body:
                 view = self.view(body.operand)
-                return [reshape(self.builder, body, view, names[0], place)]
+                said = [self._size(x) for x in body.sizes]
+                return [reshape(self.builder, body, view, said, names[0], place)]
             case Cast() as body:
                 return [self._cast(body)]
             case Slice() as body:
@@ -154,6 +161,14 @@ class Body(LinalgScope):
             case Call() as body:
                 return self._call(body, place)
         raise AssertionError(operation.body)
+
+    def _size(self, given: int | Use) -> Size:
+        """A size that the text says, or as much of it as is known."""
+        value = Constant(given) if isinstance(given, int) else self.value(given)
+        if isinstance(value, Extent):
+            return value.size
+        known = isinstance(value, Constant) and 0 <= value.value < 2**40
+        return Size(int(value.value)) if isinstance(value, Constant) and known else Size()
 
     def _constant(self, body: ConstantSyntax, name: str, place: Place) -> Value:
         if body.type.shape is None:
@@ -289,6 +304,8 @@ class Body(LinalgScope):
 
     def _arithmetic(self, scalar: Scalar, name: str, place: Place) -> Value:
         """Arithmetic of numbers outside of regions."""
+        if scalar.op in SPARSE:
+            return self._of_sparse(scalar, name, place)
         known: list[Node] = []
         for use in scalar.operands:
             value = self.value(use)
@@ -305,6 +322,17 @@ class Body(LinalgScope):
         except Unsupported as problem:
             return Ignored(problem.message, refuse_meaning(problem.message, problem.hint, place))
         return self._of_elements(scalar, name, place)
+
+    def _of_sparse(self, scalar: Scalar, name: str, place: Place) -> Value:
+        """An operation of the sparse dialect on tensors without dimensions."""
+        type_ = scalar.type or Type("f32")
+        out = Argument("", type_, place)
+        region = Region((out,), (Line((name,), scalar, place),), (Use(name, 0, place),), place)
+        blank, point = Blank((), None), AffineMap((), ())
+        trees, captured = region_trees(region, [], [blank], False, self.value, (point,), place)
+        computation = Computation((), (point,), frozenset(), trees, place)
+        made = Structured(self.builder, computation, [blank], captured, [name], [type_])
+        return made.results()[0]
 
     def _of_elements(self, scalar: Scalar, name: str, place: Place) -> Value:
         """Arithmetic of tensors without dimensions, e.g. of arguments that are numbers."""

@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from engine.frontends.mlir.expressions import refuse_meaning
-from engine.frontends.mlir.named import QUANTIZED, Computation, inputs_of, named, with_numbers
-from engine.frontends.mlir.regions import Captured, region_trees
+from engine.frontends.mlir.named import (
+    CONTRACT,
+    QUANTIZED,
+    SOFTMAX,
+    Computation,
+    inputs_of,
+    named,
+    rounds,
+    softmax,
+    with_numbers,
+)
+from engine.frontends.mlir.operands import sizes_of
+from engine.frontends.mlir.region_values import Captured
+from engine.frontends.mlir.regions import region_trees
 from engine.frontends.mlir.scopes import FOREIGN, Scope, filled
 from engine.frontends.mlir.structured import Structured
 from engine.frontends.mlir.syntax import AffineMap, Linalg, Trait, Type, Typed
 from engine.frontends.mlir.values import Blank, Constant, Data, Ignored, Value, View
-from engine.frontends.mlir.windows import WINDOWS, window
+from engine.frontends.mlir.windows import WINDOWS, has_points, window
 from engine.program.syntax import Place
 
 
@@ -44,6 +59,8 @@ class LinalgScope(Scope):
                 self.agree(value, type_, str(out.use))
         if body.op == "linalg.fill":
             return [self._fill(ins, outs, types, place)]
+        if body.op == SOFTMAX and len(ins) == len(outs) == 1:
+            return self._softmax(body, ins[0], outs[0], names[0], types[0], place)
         names = names[: len(outs)]
         captured: list[Captured] = []
         if body.op in ("linalg.map", "linalg.reduce"):
@@ -57,23 +74,63 @@ class LinalgScope(Scope):
         operands: list[Value] = [*_filled_inputs(ins, body.ins), *outs]
         return Structured(self.builder, computation, operands, captured, names, types).results()
 
-    def _fill(self, ins: list[Value], outs: list[Value], types: list[Type], place: Place) -> Blank:
+    def _fill(
+        self, ins: list[Value], outs: list[Value], types: list[Type], place: Place
+    ) -> Blank | View:
         fill = ins[0] if len(ins) == 1 else None
-        if isinstance(fill, Data) and fill.rank == 0 and fill.splat is not None:
-            fill = Constant(fill.splat)
+        if isinstance(fill, Data) and fill.rank == 0:
+            number = fill.splat
+            fill = self.builder.constant(fill) if number is None else Constant(number, fill.element)
+        sizes = (sizes_of(outs[0]) or ()) if len(outs) == 1 else ()
+        if isinstance(fill, View) and fill.rank == 0 and len(outs) == 1:
+            return View(fill.tensor, (None,) * len(sizes), sizes)
         if not isinstance(fill, Constant) or len(outs) != 1:
             raise refuse_meaning(
-                "linalg.fill takes one constant and one output",
+                "linalg.fill takes one number and one output",
                 "linalg.fill ins(%cst : f32) outs(%0 : tensor<...>)",
                 place,
             )
-        sizes = outs[0].sizes if isinstance(outs[0], View | Data | Blank) else ()
+        if types[0].is_integer and fill.value != np.trunc(fill.value):
+            raise refuse_meaning(
+                f"whole numbers are filled with {fill.value}",
+                "programs do not round: fill with a whole number",
+                place,
+            )
         return Blank(sizes, types[0].format, fill.value)
+
+    def _softmax(
+        self, body: Linalg, value: Value, out: Value, name: str, type_: Type, place: Place
+    ) -> Sequence[Value]:
+        """The values of a softmax, one computation after another."""
+        sizes = sizes_of(value) or ()
+        axis = (body.list("dimension") or (-1,))[0]
+        if not 0 <= axis < len(sizes):
+            raise refuse_meaning(
+                f"dimension {axis} of a tensor of {len(sizes)} dimensions",
+                "dimension(1) is along the second one",
+                place,
+            )
+        less = (*sizes[:axis], *sizes[axis + 1 :])
+        number = Type(type_.element)
+        largest, exps, total, quotient = softmax(len(sizes), axis, place)
+
+        def one(step: Computation, operands: list[Value], wanted: str, of: Type) -> Value:
+            return Structured(self.builder, step, operands, (), [wanted], [of]).results()[0]
+
+        start = Blank(less, None, -math.inf)
+        most = one(largest, [value, start], f"{name}_max", number)
+        exp = one(
+            exps, [value, most, Blank(sizes, None)], f"{name}_exp", replace(type_, shape=None)
+        )
+        whole = one(total, [exp, Blank(less, None, 0.0)], f"{name}_sum", number)
+        return [one(quotient, [exp, whole, out], name, type_)]
 
     def _named(
         self, body: Linalg, ins: list[Value], outs: list[Value], place: Place
     ) -> Computation:
-        count = 2 if body.op in WINDOWS else inputs_of(body.op)
+        count = inputs_of(body.op)
+        if body.op in WINDOWS:
+            count = 4 if has_points(body.op) else 2
         if len(ins) != count or len(outs) != 1:
             raise refuse_meaning(
                 f"{body.op} takes {count} inputs and one output, not {len(ins)} and {len(outs)}",
@@ -82,6 +139,9 @@ class LinalgScope(Scope):
             )
         if body.trait.maps is not None and len(body.trait.maps) != len(ins) + 1:
             raise refuse_meaning("one map per input and output", "three maps for a product", place)
+        rounding = rounds(body.op, [t.type for t in body.ins], body.outs[0].type)
+        if rounding is not None:
+            raise refuse_meaning(rounding, "programs do not round: compute with floats", place)
         rank = body.outs[0].type.rank
         if body.op in WINDOWS:
             found = window(body.op, body.list("strides"), body.list("dilations"), place)
@@ -91,15 +151,19 @@ class LinalgScope(Scope):
                     "e.g. strides = dense<[2, 1]> : vector<2xi64>",
                     place,
                 )
-            return found
+            return self._quantized(found, ins, place) if count == 4 else found
         moved = body.list("permutation") or body.list("dimensions")
         found = named(body.op, rank, body.trait.maps, moved, place)
         if found is not None and body.op == QUANTIZED:
             found = self._quantized(found, ins, place)
         if found is None:
             raise refuse_meaning(
-                f"{body.op} needs dimensions of its output, each at most once",
-                "permutation = [1, 0] or dimensions = [1]",
+                "linalg.contract needs indexing_maps"
+                if body.op == CONTRACT
+                else f"{body.op} needs dimensions of its output, each at most once",
+                "one map per input and output"
+                if body.op == CONTRACT
+                else "permutation = [1, 0] or dimensions = [1]",
                 place,
             )
         return found

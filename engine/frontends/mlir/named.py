@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from engine.frontends.mlir.arithmetic import apply
-from engine.frontends.mlir.expressions import Apply, Arg, Node, Num, add, mul, sub
-from engine.frontends.mlir.syntax import AffineMap
+from engine.frontends.mlir.expressions import (
+    Apply,
+    Arg,
+    Node,
+    Num,
+    add,
+    div,
+    largest,
+    made,
+    mul,
+    sub,
+)
+from engine.frontends.mlir.syntax import AffineMap, Type
 from engine.frontends.mlir.values import Ignored
 from engine.program.syntax import Place
 from engine.program.types import Op
@@ -52,6 +63,7 @@ _CONTRACTIONS: Mapping[str, tuple[str, str, str, str]] = {
     "linalg.mmt4d": ("mnkxyz", "mkxz", "nkyz", "mnxy"),
     "linalg.batch_mmt4d": ("bmnkxyz", "bmkxz", "bnkyz", "bmnxy"),
     "linalg.quantized_matmul": ("ikj", "ik", "kj", "ij"),
+    "linalg.matmul_unsigned": ("ikj", "ik", "kj", "ij"),
 }
 _ELEMENTWISE: Mapping[str, tuple[str, int]] = {
     "linalg.add": ("arith.addf", 2),
@@ -67,18 +79,30 @@ _ELEMENTWISE: Mapping[str, tuple[str, int]] = {
     "linalg.abs": ("math.absf", 1),
     "linalg.max": ("arith.maximumf", 2),
     "linalg.min": ("arith.minimumf", 2),
+    "linalg.select": ("arith.select", 3),
+}
+_DIVIDING = ("linalg.div", "linalg.reciprocal")
+_POWERS: Mapping[str, Node] = {
+    "linalg.square": mul(Arg(0), Arg(0)),
+    "linalg.reciprocal": div(Num(1.0), Arg(0)),
 }
 QUANTIZED = "linalg.quantized_matmul"
 """A product of differences: two more inputs say what zero is."""
 _MOVES = ("linalg.copy", "linalg.transpose", "linalg.broadcast")
-NAMED = (*_CONTRACTIONS, *_ELEMENTWISE, *_MOVES, "linalg.fill")
+CONTRACT = "linalg.contract"
+"""A product and sum whose maps the text gives."""
+SOFTMAX = "linalg.softmax"
+"""A softmax over a dimension; it is several computations."""
+NAMED = (
+    *_CONTRACTIONS, *_ELEMENTWISE, *_POWERS, *_MOVES, CONTRACT, SOFTMAX, "linalg.fill",
+)  # fmt: skip
 
 
 def inputs_of(op: str) -> int:
     """How many inputs a named operation takes."""
     if op == QUANTIZED:
         return 4
-    if op in _CONTRACTIONS:
+    if op in _CONTRACTIONS or op == CONTRACT:
         return 2
     return _ELEMENTWISE[op][1] if op in _ELEMENTWISE else 1
 
@@ -101,14 +125,17 @@ def named(
     dimensions : tuple of int, optional
         The permutation of a transpose, the new dimensions of a broadcast.
     """
-    if op in _CONTRACTIONS:
+    if op in _CONTRACTIONS or (op == CONTRACT and maps):
         return _contraction(op, maps, place)
-    dims = tuple(f"d{n}" for n in range(rank))
+    if op == CONTRACT:
+        return None
+    dims = maps[0].dims if maps else tuple(f"d{n}" for n in range(rank))
     whole = AffineMap(dims, dims)
-    if op in _ELEMENTWISE:
-        word, count = _ELEMENTWISE[op]
-        tree = apply(word, tuple(Arg(n) for n in range(count)), None)
-        return Computation(dims, (whole,) * (count + 1), frozenset(), (tree,), place)
+    if op in _ELEMENTWISE or op in _POWERS:
+        count = inputs_of(op)
+        tree = _POWERS.get(op) or _applied(*_ELEMENTWISE[op])
+        given = maps or (whole,) * (count + 1)
+        return Computation(dims, given, frozenset(), (tree,), place)
     source = dims
     if op == "linalg.transpose":
         if dimensions is None or sorted(dimensions) != list(range(rank)):
@@ -122,8 +149,43 @@ def named(
     return Computation(dims, (AffineMap(dims, source), whole), frozenset(), (Arg(0),), place)
 
 
+def _applied(word: str, count: int) -> Node:
+    return apply(word, tuple(Arg(n) for n in range(count)), None)
+
+
+def rounds(op: str, ins: Sequence[Type], out: Type) -> str | None:
+    """Why a named operation rounds numbers, where it does: programs do not."""
+    if out.is_integer and any(x.is_float for x in ins):
+        return f"{op} of floats that gives whole numbers"
+    if op in _DIVIDING and out.is_integer:
+        return f"{op} of whole numbers"
+    return None
+
+
+def softmax(
+    rank: int, axis: int, place: Place
+) -> tuple[Computation, Computation, Computation, Computation]:
+    """A softmax: the maximum along a dimension, exp(x - maximum), its sum, the quotient."""
+    dims = tuple(f"d{n}" for n in range(rank))
+    whole, less = AffineMap(dims, dims), AffineMap(dims, (*dims[:axis], *dims[axis + 1 :]))
+    over = frozenset((dims[axis],))
+
+    def reduced(tree: Node) -> Computation:
+        return Computation(dims, (whole, less), over, (tree,), place)
+
+    def each(tree: Node) -> Computation:
+        return Computation(dims, (whole, less, whole), frozenset(), (tree,), place)
+
+    return (
+        reduced(largest(Arg(1), Arg(0))),
+        each(made(Op.EXP, sub(Arg(0), Arg(1)))),
+        reduced(add(Arg(1), Arg(0))),
+        each(div(Arg(0), Arg(1))),
+    )
+
+
 def _contraction(op: str, maps: tuple[AffineMap, ...] | None, place: Place) -> Computation:
-    order, *accesses = _CONTRACTIONS[op]
+    order, *accesses = _CONTRACTIONS.get(op, ("", "", "", ""))
     dims = tuple(order)
     given = maps or tuple(AffineMap(dims, tuple(access)) for access in accesses)
     dims = given[0].dims

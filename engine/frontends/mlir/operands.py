@@ -20,7 +20,7 @@ from engine.frontends.mlir.expressions import (
 from engine.frontends.mlir.known import Array, evaluate
 from engine.frontends.mlir.named import Computation
 from engine.frontends.mlir.places import read_at
-from engine.frontends.mlir.regions import Captured
+from engine.frontends.mlir.region_values import Captured
 from engine.frontends.mlir.syntax import Number, Result, Sum, Type
 from engine.frontends.mlir.values import (
     Blank,
@@ -201,13 +201,13 @@ class Operands:
                 return value
             case Data():
                 return self.builder.constant(value)
-            case Blank(fill=None):
+            case Blank(fill=None, format=None):
                 raise self.refuse(
                     f"operand {number} is read, but tensor.empty gives no elements",
                     "fill it with linalg.fill, or read another value",
                 )
-            case Blank(sizes=sizes, format=fmt, fill=float() as fill):
-                literal = Number(repr(fill), self.place)
+            case Blank(sizes=sizes, format=fmt, fill=fill):  # one with an encoding holds zeros
+                literal = Number(repr(fill or 0.0), self.place)
                 axes = tuple(range(len(sizes)))
                 data = Data(f"filled_{number}", literal, "f64", sizes, axes, fmt, self.place)
                 return self.builder.constant(data)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from engine.frontends.mlir.cursor import generic_form, integer, refuse
+from engine.frontends.mlir.linalg_reader import ELEMENTWISE, SHORT, LinalgReader
 from engine.frontends.mlir.named import NAMED
-from engine.frontends.mlir.scalars import ScalarReader
+from engine.frontends.mlir.scalars import SPARSE
 from engine.frontends.mlir.syntax import (
-    Argument,
     Arithmetic,
     Body,
     Call,
@@ -19,22 +17,16 @@ from engine.frontends.mlir.syntax import (
     Element,
     Empty,
     Foreign,
-    Linalg,
-    Line,
     New,
     Operation,
     Pad,
-    Region,
     Reshape,
     Return,
-    Scalar,
     Slice,
-    Trait,
     Type,
     Typed,
     Use,
 )  # fmt: skip
-from engine.frontends.mlir.tokens import Token
 from engine.frontends.mlir.windows import WINDOWS
 from engine.program.formats import suggestion
 from engine.program.syntax import Place
@@ -48,16 +40,15 @@ _NEW = ("sparse_tensor.new", "sparse_tensor.assemble", "sparse_tensor.pack")
 _EMPTY = ("tensor.empty", "bufferization.alloc_tensor")
 _SLICES = ("tensor.extract_slice", "tensor.insert_slice")
 _ELEMENTS = ("tensor.extract", "tensor.insert", "tensor.from_elements", "tensor.splat")
-_SHORT = ("linalg.map", "linalg.reduce")
 OPERATIONS = (
     "arith.constant", *_EMPTY, "tensor.concat", "sparse_tensor.concatenate",
     "tensor.reshape", "tensor.dim", "tensor.pad", *_SLICES, *_ELEMENTS, *_NEW,
-    "linalg.generic", *_SHORT, *NAMED, *WINDOWS, *_RESHAPES, *_CASTS,
+    "linalg.generic", ELEMENTWISE, *SHORT, *NAMED, *WINDOWS, *_RESHAPES, *_CASTS,
     "call", "func.call", "return", "func.return",
 )  # fmt: skip
 
 
-class OperationReader(ScalarReader):
+class OperationReader(LinalgReader):
     """Reads operations."""
 
     def _operation(self) -> Operation:
@@ -83,7 +74,7 @@ class OperationReader(ScalarReader):
 
     def _body(self, op: str, place: Place) -> Body | None:
         """What follows the name of an operation; None where the subset does not have it."""
-        if op == "linalg.generic" or op in (*_SHORT, *NAMED, *WINDOWS):
+        if op in ("linalg.generic", ELEMENTWISE) or op in (*SHORT, *NAMED, *WINDOWS):
             return self._linalg(op, place)
         if op in _RESHAPES:
             return self._grouped_reshape()
@@ -103,7 +94,7 @@ class OperationReader(ScalarReader):
             self.skip_dictionary()
             literal, type_ = self._typed_literal()
             return Constant(literal, type_)
-        if op.startswith(("arith.", "math.")):
+        if op.startswith(("arith.", "math.")) or op in SPARSE:
             return Arithmetic(self.scalar(self.tokens[self.at - 1]))
         return self._moved(op) or self._control(op)
 
@@ -236,93 +227,6 @@ class OperationReader(ScalarReader):
         operand = Typed(use, source)
         return Pad(operand, low, high, region.lines, region.yields[0], self.type())
 
-    def _linalg(self, op: str, place: Place) -> Linalg:
-        """Everything after the operation's name; attributes may stand before and after."""
-        trait = Trait(None, None, place)
-        self.lists = {}
-        short: Token | None = None
-        ins: tuple[Typed, ...] = ()
-        outs: tuple[Typed, ...] = ()
-        while True:
-            if self.token.kind == "hash":
-                name = self.advance()
-                alias = self.resolve(name)
-                if not isinstance(alias, Trait):
-                    raise refuse(f"{name.text} is no trait", "a dictionary with indexing_maps",
-                           name.place)  # fmt: skip
-                trait = _merged(trait, alias)
-            elif self.sees("{") and op in _SHORT and not ins:
-                short = self._short()
-            elif self.sees("{") and not (op == "linalg.generic" and outs):
-                trait = _merged(trait, self.trait())
-            elif self.take("ins"):
-                self.need("(")
-                ins = self._typed_list(")")
-            elif self.take("outs"):
-                self.need("(")
-                outs = self._typed_list(")")
-            elif self.take("attrs"):
-                self.need("=")
-                trait = _merged(trait, self.trait())
-            elif self.take("indexing_maps"):
-                self.need("=")
-                trait = _merged(trait, Trait(self.maps(), None, trait.place))
-            elif self.sees("permutation", "dimensions"):
-                name = self.advance()
-                self.need("=")
-                self.lists[name.text] = self._numbers()
-            else:
-                break
-        if not outs:
-            raise self.unexpected("ins(...) or outs(...)")
-        numbers = tuple(self.lists.items())
-        region: Region | None = None
-        if op == "linalg.generic":
-            region = self.region()
-        elif op in _SHORT:
-            region = self._applied(op, short, ins, outs)
-        types = self._result_types() if self.take("->") else ()
-        return Linalg(op, trait, ins, outs, region, types, numbers)
-
-    def _short(self) -> Token:
-        """``{ arith.addf }``: the operation that a map or a reduction applies."""
-        self.need("{")
-        name = self.kind("word", "an operation on numbers")
-        self.skip_dictionary()
-        self.need("}")
-        return name
-
-    def _applied(
-        self, op: str, short: Token | None, ins: tuple[Typed, ...], outs: tuple[Typed, ...]
-    ) -> Region:
-        """The region of a map or a reduction, with an argument for each input and output."""
-        place = self.place
-        count = len(ins) if op == "linalg.map" else len(ins) + len(outs)
-        if short is None:
-            self.need("(")
-            arguments = [self._argument() for _ in self.listed(")")]
-            found = self.region(arguments=tuple(arguments))
-        else:
-            types = [t.type for t in (*ins, *outs)][:count]
-            arguments = [
-                Argument(f"in{n}", Type(t.element, place=place), place) for n, t in enumerate(types)
-            ]
-            uses = tuple(Use(a.name, 0, place) for a in arguments)
-            scalar = Scalar(short.text, uses, type=arguments[-1].type if arguments else None)
-            line = Line(("applied",), scalar, short.place)
-            found = Region(tuple(arguments), (line,), (Use("applied", 0, place),), place)
-        missing = [t.type for t in (*ins, *outs)][len(found.arguments) :]
-        more = [
-            Argument(f"out{n}.", Type(t.element, place=place), place) for n, t in enumerate(missing)
-        ]
-        return replace(found, arguments=(*found.arguments, *more))
-
-    def _numbers(self) -> tuple[int, ...]:
-        self.need("[")
-        return tuple(
-            integer(self.kind("int", "a dimension's number").text) for _ in self.listed("]")
-        )
-
     def _concatenate(self) -> Concat:
         """``sparse_tensor.concatenate %a, %b {dimension = 0 : index} : T, T to T``."""
         uses = self._operands()
@@ -368,14 +272,11 @@ class OperationReader(ScalarReader):
         use = self.use()
         self.need("[")
         groups = [self._numbers() for _ in self.listed("]")]
-        if self.take("output_shape"):
-            if not self.sees("["):
-                raise self.unexpected("'['")
-            self.skip_group()
+        sizes = self._places() if self.take("output_shape") else ()
         self.need(":", "':' and a type")
         source = self.type()
         self.need("into")
-        return Reshape(Typed(use, source), tuple(groups), self.type())
+        return Reshape(Typed(use, source), tuple(groups), self.type(), sizes)
 
     def _reshape(self) -> Reshape:
         use = self.use()
@@ -403,11 +304,3 @@ _WAYS = {
     "scf": "programs have no loops: write a linalg operation on whole tensors, or one per step",
     "complex": "programs compute real numbers: keep the parts in two tensors",
 }
-
-
-def _merged(first: Trait, second: Trait) -> Trait:
-    return Trait(
-        first.maps if second.maps is None else second.maps,
-        first.iterators if second.iterators is None else second.iterators,
-        second.place if second.maps is not None else first.place,
-    )

@@ -86,6 +86,7 @@ def _made(
     shape = [sizes[x] for _, x in terms]
 
     sums = tuple((c, size) for (c, _), size in zip(terms, shape, strict=True))
+
     def check() -> None:
         low, high = bounds([(c, size.value or 1) for c, size in sums], position.offset)
         if low < 0 or high >= (length.value or 0):

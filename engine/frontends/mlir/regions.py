@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from engine.errors import ProgramError
 from engine.frontends.mlir.arithmetic import apply, checked
@@ -22,40 +21,28 @@ from engine.frontends.mlir.expressions import (
     refuse_meaning,
 )
 from engine.frontends.mlir.known import Places, as_places
+from engine.frontends.mlir.region_values import (
+    Bad,
+    BadValueError,
+    Captured,
+    dimensions_of,
+    leaf,
+    number_of,
+)
 from engine.frontends.mlir.semirings import Branch, binary, kept, unary
-from engine.frontends.mlir.syntax import AffineMap, Line, Number, Region, Sum, Use
+from engine.frontends.mlir.syntax import AffineMap, Line, Number, Region, Use
 from engine.frontends.mlir.values import (
-    LOWEST,
-    Blank,
     Constant,
     Data,
     Extent,
     Ignored,
     Value,
     View,
-    inexact,
+    is_least,
     number,
 )
 from engine.program.syntax import Place
 from engine.program.types import Op
-
-
-@dataclass(frozen=True)
-class _Bad:
-    """A value outside the subset; refused only if it is yielded."""
-
-    message: str
-    hint: str
-    place: Place
-    value: float | None = None
-
-
-@dataclass(frozen=True)
-class Captured:
-    """A tensor of the function around a region, and where the region reads it."""
-
-    value: View | Data
-    places: tuple[Places, ...]
 
 
 def region_trees(
@@ -76,7 +63,7 @@ def region_trees(
     ProgramError
         What is yielded as a floating-point number is outside the subset.
     """
-    reader = _RegionReader(outside, [_dimensions(m) for m in maps], len(ins))
+    reader = _RegionReader(outside, [dimensions_of(m) for m in maps], len(ins))
     operands = [*ins, *outs]
     if len(region.arguments) != len(operands):
         raise refuse_meaning(
@@ -86,7 +73,7 @@ def region_trees(
         )
     for k, (argument, value) in enumerate(zip(region.arguments, operands, strict=True)):
         is_output = k >= len(ins)
-        reader.define(argument.name, _leaf(k, value, is_output, reduces), argument.place)
+        reader.define(argument.name, leaf(k, value, is_output, reduces), argument.place)
     for line in region.lines:
         reader.line(line)
     if len(region.yields) != len(outs):
@@ -98,7 +85,7 @@ def region_trees(
     trees: list[Node | Ignored] = []
     for use, argument in zip(region.yields, region.arguments[len(ins) :], strict=True):
         found = reader.node(use)
-        if isinstance(found, _Bad):
+        if isinstance(found, Bad):
             problem = refuse_meaning(found.message, found.hint, found.place)
             if argument.type.is_float:
                 raise problem
@@ -112,31 +99,6 @@ def region_trees(
         else:
             trees.append(found)
     return tuple(trees), reader.captured
-
-
-def _dimensions(map_: AffineMap) -> tuple[int, ...]:
-    """Numbers of the dimensions that a map reads."""
-    names: list[str] = []
-    for result in map_.results:
-        if isinstance(result, Sum):
-            names += [x for _, x in result.terms]
-        elif result is not None:
-            names.append(result)
-    return tuple(dict.fromkeys(map_.dims.index(x) for x in names))
-
-
-def _leaf(k: int, value: Value, is_output: bool, reduces: bool) -> Node:
-    """What an argument of the region is: an operand, or a number that all of it has."""
-    match value:
-        case Constant(value=x):
-            return Num(x)
-        case Data(rank=0) if value.splat is not None and not (is_output and reduces):
-            return Num(value.splat)
-        case Blank(fill=float() as x) if not (is_output and reduces) and (
-            is_output or value.rank == 0
-        ):
-            return Num(x)
-    return Arg(k)
 
 
 class _RegionReader:
@@ -161,16 +123,16 @@ class _RegionReader:
         self.outside = outside
         self.dimensions = dimensions
         self.inputs = inputs
-        self.nodes: dict[str, Node | _Bad] = {}
+        self.nodes: dict[str, Node | Bad] = {}
         self.captured: list[Captured] = []
-        self._seen: dict[str, Node | _Bad] = {}
+        self._seen: dict[str, Node | Bad] = {}
 
-    def define(self, name: str, node: Node | _Bad, place: Place) -> None:
+    def define(self, name: str, node: Node | Bad, place: Place) -> None:
         if name in self.nodes:
             raise refuse_meaning(f"%{name} is defined twice", "give each value its own name", place)
         self.nodes[name] = node
 
-    def node(self, use: Use) -> Node | _Bad:
+    def node(self, use: Use) -> Node | Bad:
         """A value of the region, or a number of the function around it."""
         if use.number == 0 and use.name in self.nodes:
             return self.nodes[use.name]
@@ -179,26 +141,26 @@ class _RegionReader:
             self._seen[key] = self._captured(use)
         return self._seen[key]
 
-    def _captured(self, use: Use) -> Node | _Bad:
+    def _captured(self, use: Use) -> Node | Bad:
         try:
             value = self.outside(use)
         except ProgramError:
             raise unknown(str(use), use.name, list(self.nodes), use.place) from None
         if isinstance(value, Constant):
-            return _number(value.value, value.element, use.place)
+            return number_of(value.value, value.element, use.place)
         if isinstance(value, View) and value.rank == 0:
             self.captured.append(Captured(value, ()))
             return Arg(-len(self.captured))
         if isinstance(value, Extent) and value.size.value is not None:
-            return _number(float(value.size.value), "index", use.place)
+            return number_of(float(value.size.value), "index", use.place)
         if isinstance(value, Extent):
-            return _Bad(
+            return Bad(
                 f"{use} is a size that is not known here", "write the size, or give shapes",
                 use.place,
             )  # fmt: skip
         if isinstance(value, Ignored):
-            return _Bad(f"{use} cannot be read: {value.reason}", value.hint, use.place)
-        return _Bad(
+            return Bad(f"{use} cannot be read: {value.reason}", value.hint, use.place)
+        return Bad(
             f"{use} is neither an argument of the region nor a number",
             "pass a tensor by ins(...)",
             use.place,
@@ -206,7 +168,7 @@ class _RegionReader:
 
     def line(self, line: Line) -> None:
         found = self._value(line)
-        if len(line.results) != 1 and not isinstance(found, _Bad):
+        if len(line.results) != 1 and not isinstance(found, Bad):
             raise refuse_meaning(
                 f"{line.scalar.op} gives one value, {len(line.results)} are named",
                 "%0 = ...",
@@ -215,23 +177,23 @@ class _RegionReader:
         for name in line.results:
             self.define(name, found, line.place)
 
-    def _value(self, line: Line) -> Node | _Bad:
+    def _value(self, line: Line) -> Node | Bad:
         scalar = line.scalar
         if scalar.op == "arith.constant":
             return self._constant(line)
         if scalar.type is not None and scalar.type.foreign:
-            return _Bad(scalar.type.foreign, "elements are floats and integers", scalar.type.place)
+            return Bad(scalar.type.foreign, "elements are floats and integers", scalar.type.place)
         if scalar.op == "tensor.extract":
             return self._extracted(line)
         operands = [self.node(use) for use in scalar.operands]
         if scalar.op == "sparse_tensor.reduce":  # may start at any number
             operands = [
-                Num(x.value) if isinstance(x, _Bad) and x.value is not None else x for x in operands
+                Num(x.value) if isinstance(x, Bad) and x.value is not None else x for x in operands
             ]
         for x in operands:
-            if isinstance(x, _Bad):
+            if isinstance(x, Bad):
                 return x
-        good = tuple(x for x in operands if not isinstance(x, _Bad))
+        good = tuple(x for x in operands if not isinstance(x, Bad))
         try:
             if scalar.op == "linalg.index":
                 return Index(scalar.number)
@@ -239,17 +201,17 @@ class _RegionReader:
                 return checked(self._sparse(line, good), good)
             return apply(scalar.op, good, scalar.predicate, scalar.type, scalar.source)
         except Unsupported as problem:
-            return _Bad(problem.message, problem.hint, line.place)
-        except _BadValueError as problem:
+            return Bad(problem.message, problem.hint, line.place)
+        except BadValueError as problem:
             return problem.bad
 
-    def _constant(self, line: Line) -> Node | _Bad:
+    def _constant(self, line: Line) -> Node | Bad:
         literal, type_ = line.scalar.literal, line.scalar.type
         if not isinstance(literal, Number) or type_ is None or type_.shape is not None:
-            return _Bad("a constant of a region is a number", "define it outside", line.place)
-        return _number(number(literal, type_.element), type_.element, line.place)
+            return Bad("a constant of a region is a number", "define it outside", line.place)
+        return number_of(number(literal, type_.element), type_.element, line.place)
 
-    def _extracted(self, line: Line) -> Node | _Bad:
+    def _extracted(self, line: Line) -> Node | Bad:
         """An element of a tensor of the function, at sums of indices."""
         scalar = line.scalar
         (use,) = scalar.operands or (None,)
@@ -257,20 +219,20 @@ class _RegionReader:
         found: list[Places] = []
         for place in scalar.places:
             node = self.node(place)
-            if isinstance(node, _Bad):
+            if isinstance(node, Bad):
                 return node
             at = as_places(node)
             if at is None:
-                return _Bad(
+                return Bad(
                     "an element is read at a place that depends on data, or is no sum of indices",
                     "multiply by a matrix that selects, with a 1 for each place that is read",
                     line.place,
                 )
             found.append(at)
         if isinstance(value, Ignored):
-            return _Bad(f"{use} cannot be read: {value.reason}", value.hint, line.place)
+            return Bad(f"{use} cannot be read: {value.reason}", value.hint, line.place)
         if not isinstance(value, View | Data) or value.rank != len(found):
-            return _Bad(
+            return Bad(
                 f"{use} is no tensor of {len(found)} dimensions", "one place for each", line.place
             )
         self.captured.append(Captured(value, tuple(found)))
@@ -345,8 +307,8 @@ class _RegionReader:
                 inner.nodes.pop(name, None)
             inner.line(line)
         found = inner.node(region.yields[0])
-        if isinstance(found, _Bad):
-            raise _BadValueError(found)
+        if isinstance(found, Bad):
+            raise BadValueError(found)
         return found
 
     def _hands_on(self, region: Region | str | None, node: Node) -> bool:
@@ -368,7 +330,9 @@ class _RegionReader:
         found = branch(x, out)
         value = identity.value if isinstance(identity, Num) else None
         element = "" if line.scalar.type is None else line.scalar.type.element
-        if isinstance(found, Apply) and found.op is Op.ADD and value == 0.0:
+        starts = isinstance(identity, Arg) and identity.number >= self.inputs
+        adds = isinstance(found, Apply) and found.op is Op.ADD
+        if adds and (value == 0.0 or (starts and identity in (x, out))):
             return found
         if isinstance(found, Raw) and found.name in ("max", "or") and is_least(value, element):
             return found
@@ -386,31 +350,3 @@ _OPERANDS = {
     "sparse_tensor.unary": 1, "sparse_tensor.binary": 2, "sparse_tensor.select": 1,
     "sparse_tensor.reduce": 3,
 }  # fmt: skip
-
-
-def is_least(value: float | None, element: str) -> bool:
-    """Whether a maximum of elements of a type may start at a number."""
-    if value is None:
-        return False
-    bits = element.lstrip("siu")
-    lowest = -(2.0 ** (int(bits) - 1)) + 1 if bits.isdigit() else LOWEST
-    return value <= max(lowest, LOWEST)
-
-
-class _BadValueError(Exception):
-    """A region in a region yields a value outside the subset."""
-
-    def __init__(self, bad: _Bad) -> None:
-        self.bad = bad
-        super().__init__(bad.message)
-
-
-def _number(value: float, element: str, place: Place) -> Node | _Bad:
-    if inexact(value, element):
-        return _Bad(
-            f"the number {value:.0f} is not a number of float32",
-            "whole numbers are exact up to 2^24; scale the data, or use a smaller number",
-            place,
-            value,
-        )
-    return Num(value)

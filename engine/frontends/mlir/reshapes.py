@@ -8,6 +8,7 @@ from math import prod
 
 from engine.frontends.mlir.builder import Builder
 from engine.frontends.mlir.expressions import refuse_meaning
+from engine.frontends.mlir.sizes import Product
 from engine.frontends.mlir.syntax import Concat, Reshape
 from engine.frontends.mlir.values import Size, View, stated
 from engine.program.syntax import Place
@@ -83,11 +84,22 @@ def _access(view: View, indices: tuple[str, ...]) -> Access:
     return Access(view.tensor, tuple(indices[at[axis]] for axis in range(len(indices))))
 
 
-def reshape(builder: Builder, body: Reshape, view: View, name: str, place: Place) -> View:
-    """A fusion barrier, unless only dimensions come or go that the tensor never had."""
+def reshape(
+    builder: Builder, body: Reshape, view: View, said: Sequence[Size], name: str, place: Place
+) -> View:
+    """A fusion barrier, unless only dimensions come or go that the tensor never had.
+
+    ``said`` are the sizes that the text gives the result besides its type.
+    """
     sizes = stated(body.type)
+    for size, given in zip(sizes, said, strict=False):
+        if not size.equate(given):
+            raise refuse_meaning(
+                f"output_shape says {given.value}, the type {size.value}", "make them agree", place
+            )
     if body.groups is not None:
         _check_groups(body.groups, view.sizes, sizes, place)
+        _reach(builder, body.groups, view.sizes, sizes)
     virtual = _virtual(body, view, sizes)
     real = [p for p in range(len(sizes)) if p not in virtual]
     held = [p for p, axis in enumerate(view.axes) if axis is not None]
@@ -140,6 +152,18 @@ def _virtual(body: Reshape, view: View, sizes: Sequence[Size]) -> set[int]:
         elif not expands and all(view.axes[p] is None for p in group):
             found.add(n)
     return found
+
+
+def _reach(
+    builder: Builder,
+    groups: Sequence[Sequence[int]],
+    source: Sequence[Size],
+    target: Sequence[Size],
+) -> None:
+    """Say that dimensions have as many places as their groups, for sizes that are chosen."""
+    large, small = (target, source) if len(target) > len(source) else (source, target)
+    for n, group in enumerate(groups):
+        builder.reaches.append((None, Product(tuple(large[d] for d in group), small[n])))
 
 
 def _check_groups(

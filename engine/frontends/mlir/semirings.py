@@ -93,8 +93,9 @@ def unary(a: Node, present: Branch, absent: Branch, dims: Iterable[int]) -> Node
         parts.append(_at(present(a), a))
     if absent is not None and not everywhere(a):
         value = absent()
-        if isinstance(value, Num) and value.value != 0.0:
-            value = raw(FULL, value, *(Index(d) for d in dims))
+        places = [Index(d) for d in dims]
+        if isinstance(value, Num) and value.value != 0.0 and places:
+            value = raw(FULL, value, *places)
         if not everywhere(value):
             raise Unsupported(
                 "what stands for absent elements depends on data", "yield a number or an index"

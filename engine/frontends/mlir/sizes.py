@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import prod
 
 from engine.frontends.mlir.values import Size
 from engine.program.relations import bounds
@@ -25,7 +26,25 @@ class Reach:
         return bounds([(c, size.value or 1) for c, size in self.terms], self.offset)[1]
 
 
-def choose(sizes: Iterable[Size], reaches: Sequence[Reach]) -> None:
+@dataclass(frozen=True)
+class Product:
+    """A dimension has the places of several ones together."""
+
+    factors: tuple[Size, ...]
+    length: Size
+
+    @property
+    def terms(self) -> tuple[tuple[int, Size], ...]:
+        """The dimensions, as those of a sum."""
+        return tuple((1, size) for size in self.factors)
+
+    @property
+    def last(self) -> int:
+        """The largest place."""
+        return prod(size.value or 1 for size in self.factors) - 1
+
+
+def choose(sizes: Iterable[Size], reaches: Sequence[Reach | Product]) -> None:
     """Give each open size a small number of its own.
 
     Dimensions that are read at sums of indices get the length that these need.
@@ -52,17 +71,22 @@ def choose(sizes: Iterable[Size], reaches: Sequence[Reach]) -> None:
         waiting = [s for s in waiting if s.value is None]
 
 
-def _set(size: Size, wanted: int, reaches: Sequence[Reach]) -> None:
+def _set(size: Size, wanted: int, reaches: Sequence[Reach | Product]) -> None:
     """The size, or the largest smaller one with which no known length is exceeded."""
     me = size.identity
     for r in reaches:
         factor = sum(c for c, s in r.terms if s.identity == me and c > 0)
-        if factor and r.length.value is not None:
+        if not factor or r.length.value is None:
+            continue
+        if isinstance(r, Product):
+            rest = r.length.value // (r.last + 1)
+            wanted = next((n for n in range(min(wanted, rest), 0, -1) if rest % n == 0), 1)
+        else:
             wanted = min(wanted, 1 + (r.length.value - 1 - r.last) // factor)
     size.equate(Size(max(1, wanted)))
 
 
-def _waits(size: Size, reaches: Sequence[Reach]) -> bool:
+def _waits(size: Size, reaches: Sequence[Reach | Product]) -> bool:
     """Whether what a length depends on is open, too."""
     me = size.identity
     return any(

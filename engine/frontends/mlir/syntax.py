@@ -262,11 +262,15 @@ class Concat:
 
 @dataclass(frozen=True)
 class Reshape:
-    """``groups`` are those of the larger shape; None for ``tensor.reshape``."""
+    """``groups`` are those of the larger shape; None for ``tensor.reshape``.
+
+    ``sizes`` are those of the result, where the text says them.
+    """
 
     operand: Typed
     groups: tuple[tuple[int, ...], ...] | None
     type: Type
+    sizes: tuple[int | Use, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -208,6 +208,15 @@ def inexact(value: float, element: str) -> bool:
     return is_integer(element) and not bool(exact(np.asarray(value)))
 
 
+def is_least(value: float | None, element: str) -> bool:
+    """Whether a maximum of elements of a type may start at a number."""
+    if value is None:
+        return False
+    bits = element.lstrip("siu")
+    lowest = -(2.0 ** (int(bits) - 1)) + 1 if bits.isdigit() else LOWEST
+    return value <= max(lowest, LOWEST)
+
+
 # Literals -------------------------------------------------------------------------------------
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from engine.frontends.mlir.expressions import Arg, Node, add, largest, mul, smallest
+from engine.frontends.mlir.expressions import Arg, Node, add, largest, mul, smallest, sub
 from engine.frontends.mlir.named import Computation
 from engine.frontends.mlir.syntax import AffineMap, Result, Sum
 from engine.program.syntax import Place
@@ -22,6 +22,7 @@ _CONVOLUTIONS: Mapping[str, tuple[str, str, str]] = {
     "conv_2d_nchw_fchw": ("nchw", "fchw", "nfhw"),
     "conv_2d_ngchw_fgchw": ("ngchw", "fgchw", "ngfhw"),
     "conv_2d_ngchw_gfchw": ("ngchw", "gfchw", "ngfhw"),
+    "conv_2d_nhwgc_gfhwc": ("nhwgc", "gfhwc", "nhwgf"),
     "conv_3d_ndhwc_dhwcf": ("ndhwc", "dhwcf", "ndhwf"),
     "conv_3d_ncdhw_fcdhw": ("ncdhw", "fcdhw", "nfdhw"),
     "depthwise_conv_1d_nwc_wc": ("nwc", "wc", "nwc"),
@@ -38,10 +39,18 @@ _POOLED = ("nwc", "ncw", "nhwc", "nchw", "ndhwc")
 _POOLINGS: Mapping[str, str] = {
     "sum": "sum", "max": "max", "max_unsigned": "max", "min": "min", "min_unsigned": "min",
 }  # fmt: skip
+_POINTS = "_q"
+"""Behind the name of a convolution of differences: two more inputs say what zero is."""
 WINDOWS = (
     *(f"linalg.{name}" for name in _CONVOLUTIONS),
+    *(f"linalg.{name}{_POINTS}" for name in _CONVOLUTIONS),
     *(f"linalg.pooling_{shape}_{way}" for shape in _POOLED for way in _POOLINGS),
 )
+
+
+def has_points(op: str) -> bool:
+    """Whether an operation has two more inputs, which say what zero is."""
+    return op in WINDOWS and op.endswith(_POINTS)
 
 
 def window(
@@ -55,7 +64,7 @@ def window(
         Per dimension along which windows slide, or one for all.
     """
     name = op.removeprefix("linalg.")
-    inputs, filters, outputs, tree = _shapes(name)
+    inputs, filters, outputs, tree = _shapes(name.removesuffix(_POINTS))
     space = [x for x in filters if x in _SPACE]
     steps = _numbers(strides, len(space))
     holes = _numbers(dilations, len(space))
@@ -71,13 +80,16 @@ def window(
     out = tuple(f"o{x}" if x in space else x for x in outputs)
     kernel = tuple(f"k{x}" if x in space else x for x in filters)
     dims = tuple(dict.fromkeys((*out, *kernel, *(x for x in inputs if x not in space))))
-    maps = (
+    maps = [
         AffineMap(dims, tuple(inside(x) for x in inputs)),
         AffineMap(dims, kernel),
         AffineMap(dims, out),
-    )
+    ]
+    if has_points(op):
+        maps[2:2] = [AffineMap(dims, ()), AffineMap(dims, ())]
+        tree = add(Arg(4), mul(sub(Arg(0), Arg(2)), sub(Arg(1), Arg(3))))
     reduced = frozenset(x for x in dims if x not in out)
-    return Computation(dims, maps, reduced, (tree,), place)
+    return Computation(dims, tuple(maps), reduced, (tree,), place)
 
 
 def _shapes(name: str) -> tuple[str, str, str, Node]:

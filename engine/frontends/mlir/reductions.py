@@ -1,0 +1,167 @@
+"""Reductions: what they accumulate, over which dimensions, and what they start from."""
+
+from __future__ import annotations
+
+import math
+
+from engine.frontends.mlir.expressions import (
+    Apply,
+    Arg,
+    Node,
+    Num,
+    Raw,
+    add,
+    arguments,
+    negated,
+    sub,
+)
+from engine.frontends.mlir.semirings import pattern
+from engine.frontends.mlir.statements import Statements
+from engine.frontends.mlir.syntax import Type
+from engine.frontends.mlir.values import Blank, Constant, Data, Size, Value, is_least
+from engine.program.types import Access, Op
+
+
+class Reductions(Statements):
+    """Adds the statements of reductions."""
+
+    def _reduced(
+        self,
+        tree: Node,
+        number: int,
+        out: tuple[str | None, ...],
+        sizes: tuple[Size, ...],
+        type_: Type,
+    ) -> Value:
+        op, inner, least = self._accumulated(tree, number)
+        inner = negated(inner) if least else inner  # the maximum of what is negated
+        target = self.names[number - self.inputs]
+        free = self.free(inner)
+        indices = self._kept(out, free)
+        self._check_reduced(free, indices, out)
+        also = self._start(op, number, least)
+        typed = self._typed(type_, out, indices)
+        gone = [x for x in free if x not in indices]
+        name = target if also is None else f"{target}_{'sum' if op is Op.SUM else 'max'}"
+        name = f"{target}_max" if least else name
+        final = typed if also is None and not least else None
+        if op is Op.MAX and gone:
+            operand = self._emit(inner, f"{target}_1").access
+            made = self._statement(Op.MAX, [operand], name, indices, final)
+        elif isinstance(inner, Apply) and inner.op in _SUMMED:
+            made = self._assign(inner, name, indices, final)
+        else:
+            operand = self._emit(inner, f"{target}_1").access
+            made = self._statement(Op.SUM, [operand], name, indices, final)
+        if also is not None:
+            both = tuple(self.index[x] for x in out if x is not None)
+            if least:
+                also = self._statement(
+                    Op.SCALE, [also], f"{target}_start", also.indices, None, -1.0
+                )
+            kept = tuple(x for x in both if x in (*made.indices, *also.indices))
+            typed = self._typed(type_, out, kept)
+            joined = Op.ADD if op is Op.SUM else Op.MAXIMUM
+            name = f"{target}_joined" if least else target
+            made = self._statement(joined, [made, also], name, kept, None if least else typed)
+        if least:
+            made = self._statement(Op.SCALE, [made], target, made.indices, typed, -1.0)
+        return self._viewed(made, out, sizes)
+
+    def _accumulated(self, tree: Node, number: int) -> tuple[Op, Node, bool]:
+        """Whether a reduction sums or takes the maximum, of what, and whether of its negative."""
+        out = Arg(number)
+        match tree:
+            case Apply(op=Op.ADD | Op.SUB):
+                rest = _taken_out(tree, out)
+                if rest is not None and not _depends(rest, out):
+                    return Op.SUM, rest, False
+            case Raw(name="max" | "min" | "or" | "and", operands=operands) if out in operands:
+                inner = operands[1] if operands[0] == out else operands[0]
+                if number not in arguments(inner):
+                    return Op.MAX, inner, tree.name in ("min", "and")
+        raise self.refuse(
+            "the region of a reduction must yield the accumulated output",
+            "yield addf(%out, x) for a sum, maximumf or minimumf(%out, x) for a maximum or "
+            "minimum; a product of all elements has no counterpart",
+        )
+
+    def _over(self, out: tuple[str | None, ...]) -> frozenset[str]:
+        """Dimensions over which an output is reduced: of several, each has its own."""
+        return self.computation.reduced - {x for x in out if x is not None}
+
+    def _check_reduced(
+        self, free: tuple[str, ...], indices: tuple[str, ...], out: tuple[str | None, ...]
+    ) -> None:
+        reduced = {self.index[x]: x for x in self.computation.dims if x in self._over(out)}
+        for name, x in reduced.items():
+            if name not in free and self.sizes[x].value != 1:
+                raise self.refuse(
+                    f"index {x} is reduced, but no operand has it",
+                    "multiply by a tensor of ones that has it",
+                )
+        for name in free:
+            if name not in indices and name not in reduced:
+                raise self.refuse(
+                    f"index {name} is parallel, but the output's map lacks it",
+                    "mark it as reduction, or give the output the index",
+                )
+
+    def _start(self, op: Op, number: int, least: bool) -> Access | None:
+        """What a reduction starts from, if that is more than its identity."""
+        start = self.operands[number]
+        fill: float | None
+        match start:
+            case Blank(fill=fill) | Constant(value=fill) | Data(splat=fill):
+                pass
+            case _:
+                fill = float("nan")
+        if isinstance(start, Blank) and fill is None:
+            return None
+        if fill is not None:
+            element = self.types[number - self.inputs].element
+            if op is Op.SUM and fill == 0.0:
+                return None
+            if op is Op.MAX and is_least(-fill if least else fill, element):
+                return None
+            if not math.isfinite(fill) and not math.isnan(fill):
+                raise self.refuse(
+                    f"the {'minimum' if least else 'maximum' if op is Op.MAX else 'sum'} starts "
+                    f"at {fill}",
+                    "fill its output with the infinity that every element replaces, "
+                    f"{'0x7F800000' if least else '0xFF800000'} : f32"
+                    if op is Op.MAX
+                    else "fill its output with 0.0",
+                )
+        return self.read(number).access
+
+
+def _depends(tree: Node, out: Arg) -> bool:
+    """Whether a tree reads the output, more than where it has elements, which is constant."""
+    if tree == pattern(out):
+        return False
+    if isinstance(tree, Apply | Raw):
+        return any(_depends(x, out) for x in tree.operands)
+    return tree == out
+
+
+def _taken_out(tree: Node, out: Arg) -> Node | None:
+    """What is added to the output in a sum of several terms; None if it is not in it once."""
+    if tree == out:
+        return Num(0.0)
+    if not isinstance(tree, Apply) or tree.op not in (Op.ADD, Op.SUB):
+        return None
+    a, b = tree.operands
+    for mine, other in ((a, b), (b, a)):
+        if mine is b and tree.op is Op.SUB:
+            break
+        rest = _taken_out(mine, out)
+        if rest is None:
+            continue
+        if rest == Num(0.0):
+            return negated(other) if tree.op is Op.SUB else other
+        return sub(rest, other) if tree.op is Op.SUB else add(rest, other)
+    return None
+
+
+_SUMMED = (Op.MUL, Op.ADD, Op.SUB, Op.DIV)
