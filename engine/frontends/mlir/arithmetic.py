@@ -61,6 +61,13 @@ _SAME = (
 )  # fmt: skip
 """Changes of type that keep the number."""
 _BITS = {"arith.andi": "and", "arith.ori": "or", "arith.xori": "xor"}
+_ONE_BIT = {
+    "arith.addi": "arith.xori", "arith.subi": "arith.xori", "arith.muli": "arith.andi",
+    "arith.maxui": "arith.ori", "arith.minui": "arith.andi",
+    "arith.maxsi": "arith.andi", "arith.minsi": "arith.ori",
+}  # fmt: skip
+"""Arithmetic of ``i1``: 1 + 1 is 0, and signed 1 is -1."""
+_ONE_BIT_COMPARED = {"slt": "sgt", "sgt": "slt", "sle": "sge", "sge": "sle"}
 _WHOLE = {
     "arith.divsi": "divide", "arith.divui": "divide", "arith.floordivsi": "floordiv",
     "arith.ceildivsi": "ceildiv", "arith.ceildivui": "ceildiv",
@@ -92,6 +99,9 @@ def apply(
     Unsupported
         An operation outside the subset, with too few operands, or on too large a tree.
     """
+    of = source or type_
+    if of is not None and of.element == "i1":
+        op, predicate = _ONE_BIT.get(op, op), _ONE_BIT_COMPARED.get(predicate or "", predicate)
     wanted = 2
     if op in _UNARY or op in _SAME:
         wanted = 1

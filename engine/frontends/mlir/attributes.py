@@ -22,6 +22,8 @@ from engine.program.limits import MAX_RANK
 BUFFERS = "buffers are outside the subset: give the file as it is before bufferization"
 LISTS = ("strides", "dilations", "dimensions", "permutation")
 """Attributes that are lists of numbers."""
+FUNCTION = "fun"
+"""The attribute that says which operation ``linalg.elemwise_unary`` or ``_binary`` is."""
 _NO_NUMBERS = ("complex", "vector", "none", "tuple")
 
 
@@ -31,12 +33,14 @@ _NEW = object()
 class Reader(EncodingReader):
     """Reads attributes and types.
 
-    ``lists`` are the lists of numbers in the dictionaries read last.
+    ``lists`` are the lists of numbers in the dictionaries read last, ``function`` the operation
+    that these name.
     """
 
     def __init__(self, text: str, line: int = 1) -> None:
         super().__init__(text, line)
         self.lists: dict[str, tuple[int, ...]] = {}
+        self.function: str | None = None
 
     # Aliases.
 
@@ -70,8 +74,11 @@ class Reader(EncodingReader):
         if self.sees("{"):
             return self.trait()
         if self.sees("["):
-            if self.tokens[self.at + 1].text == "affine_map":
+            start = self.at
+            try:
                 return self.maps()
+            except ParseError:  # a list of something else
+                self.at = start
             self.skip_group()
             return None
         self._foreign()
@@ -106,6 +113,11 @@ class Reader(EncodingReader):
                 iterators = self._iterators()
             elif key in LISTS:
                 self.lists[key] = self._list()
+            elif key == FUNCTION and self.token.kind == "hash":
+                self.advance()
+                self.need("<")
+                self.function = self.kind("word", "the name of an operation").text
+                self.need(">")
             else:
                 self.skip_value()
         return Trait(maps, iterators, start.place)

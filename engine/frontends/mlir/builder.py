@@ -82,8 +82,8 @@ class Builder:
         Whether sizes that nothing gives are chosen.
     reaches : list of (str, Reach)
         The made tensors that read at sums of indices, and what these need; reshapes have none.
-    counts : dict of str to Size
-        Arguments that are indices.
+    counts, counted : dict
+        Sizes and places of the arguments that are indices.
     open : list of str
         Arguments with sizes that the text leaves open, and those that are indices.
     """
@@ -95,6 +95,7 @@ class Builder:
         self.choosing = choosing
         self.reaches: list[tuple[str | None, Reach | Product]] = []
         self.counts: dict[str, Size] = {}
+        self.counted: dict[str, Place] = {}
         self.open: list[str] = []
         self.checks: list[tuple[str, Callable[[], None]]] = []
         self.notes: list[str] = []
@@ -233,6 +234,8 @@ class Builder:
         # Arguments first: constants may be printed anywhere.
         names = sorted(inputs, key=lambda n: inputs[n].argument is None)
         self._given(shapes, inputs)
+        for count, place in self.counted.items():
+            self._counted(shapes, count, place)
         if self.choosing:
             self._choose(inputs, live)
         for wanted, check in self.checks:
@@ -278,17 +281,22 @@ class Builder:
         """The number that an index among the arguments is: the size of something."""
         size = Size()
         self.counts[name] = size
+        self.counted[name] = place
         self.open.append(name)
-        if name in self.shapes:
-            shape = self.shapes[name]
-            if len(shape) != 1 or shape[0] < 0:
-                raise refuse_meaning(
-                    f"%{name} is an index, its shape is given as {tuple(shape)}",
-                    f"shapes={{{name!r}: (4,)}} says what it is",
-                    place,
-                )
-            size.equate(Size(int(shape[0])))
+        self._counted(self.shapes, name, place)
         return size
+
+    def _counted(self, shapes: Mapping[str, Sequence[int]], name: str, place: Place) -> None:
+        """Make an index what the shapes say it is."""
+        shape = shapes.get(name)
+        if shape is None:
+            return
+        if len(shape) != 1 or not 0 <= shape[0] or not self.counts[name].equate(Size(shape[0])):
+            raise refuse_meaning(
+                f"%{name} is an index, its shape is given as {tuple(shape)}",
+                f"shapes={{{name!r}: (4,)}} says what it is",
+                place,
+            )
 
     def guesses(self) -> dict[str, tuple[int, ...]]:
         """Shapes of all inputs and indices, with chosen sizes where nothing gives them."""
@@ -450,8 +458,11 @@ def _schedule(live: Sequence[_Made], program: Program) -> str:
         stored = [indices[mode] for mode in tensor.format.mode_order]
         written = name in program.outputs or readers - {m.region}
         free = not written or tensor.format == Format.dense(tensor.rank)
-        # A wish cannot change the order in which memory holds a result.
-        if m.wish and (free or [x for x in m.wish if x in indices] == stored):
+        # A wish cannot change the order in which memory holds a result, nor keep one that is
+        # transposed on the way from being so.
+        same = [x for x in m.wish if x in indices] == stored
+        joins = m.statement.op.unites and any(a.tensor in regions for a in m.statement.operands)
+        if m.wish and (same or (free and not (written and joins))):
             lines.append(f"order {name}: {','.join(m.wish)}")
     return "\n".join(lines)
 

@@ -141,7 +141,9 @@ class LinalgScope(Scope):
             raise refuse_meaning("one map per input and output", "three maps for a product", place)
         rounding = rounds(body.op, [t.type for t in body.ins], body.outs[0].type)
         if rounding is not None:
-            raise refuse_meaning(rounding, "programs do not round: compute with floats", place)
+            raise refuse_meaning(
+                rounding, "programs do not round: compute with floats, or write a generic", place
+            )
         rank = body.outs[0].type.rank
         if body.op in WINDOWS:
             found = window(body.op, body.list("strides"), body.list("dilations"), place)

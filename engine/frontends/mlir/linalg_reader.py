@@ -26,6 +26,8 @@ SHORT = ("linalg.map", "linalg.reduce")
 """Operations that apply an operation on numbers."""
 ELEMENTWISE = "linalg.elementwise"
 """An operation that says of which kind it is."""
+DEFAULTS = {"linalg.elemwise_unary": "exp", "linalg.elemwise_binary": "add"}
+"""Older ones, and what they are where they do not say it."""
 _SIGNED = {"max_signed": "max", "min_signed": "min"}
 
 
@@ -36,6 +38,7 @@ class LinalgReader(ScalarReader):
         """Everything after the operation's name; attributes may stand before and after."""
         trait = Trait(None, None, place)
         self.lists = {}
+        self.function = None
         short: Token | None = None
         kind: str | None = None
         ins: tuple[Typed, ...] = ()
@@ -80,6 +83,9 @@ class LinalgReader(ScalarReader):
                 break
         if not outs:
             raise self.unexpected("ins(...) or outs(...)")
+        if op in DEFAULTS:
+            said: str | None = self.function
+            op = self._called(DEFAULTS[op] if said is None else said, place)
         if op == ELEMENTWISE:
             if kind is None:
                 raise refuse("no kind of operation", "kind=#linalg.elementwise_kind<add>", place)
@@ -99,12 +105,14 @@ class LinalgReader(ScalarReader):
         self.need("<")
         word = self.kind("word", "the name of an operation").text
         self.need(">")
+        return self._called(word, start.place)
+
+    def _called(self, word: str, place: Place) -> str:
+        """The operation of linalg that does this to each element."""
         op = f"linalg.{_SIGNED.get(word, word)}"
         if op not in NAMED:
             raise refuse(
-                f"{word} of each element is outside the subset"[:100],
-                suggestion(op, NAMED),
-                start.place,
+                f"{word} of each element is outside the subset"[:100], suggestion(op, NAMED), place
             )
         return op
 

@@ -154,11 +154,13 @@ def _applied(word: str, count: int) -> Node:
 
 
 def rounds(op: str, ins: Sequence[Type], out: Type) -> str | None:
-    """Why a named operation rounds numbers, where it does: programs do not."""
+    """Why a named operation keeps less than the numbers, where it does: programs do not."""
     if out.is_integer and any(x.is_float for x in ins):
         return f"{op} of floats that gives whole numbers"
     if op in _DIVIDING and out.is_integer:
         return f"{op} of whole numbers"
+    if out.element == "i1" and op not in (*_MOVES, "linalg.select"):
+        return f"{op} of conditions, whose sums have one bit"
     return None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.frontends.mlir.cursor import generic_form, integer, refuse
-from engine.frontends.mlir.linalg_reader import ELEMENTWISE, SHORT, LinalgReader
+from engine.frontends.mlir.linalg_reader import DEFAULTS, ELEMENTWISE, SHORT, LinalgReader
 from engine.frontends.mlir.named import NAMED
 from engine.frontends.mlir.scalars import SPARSE
 from engine.frontends.mlir.syntax import (
@@ -43,7 +43,7 @@ _ELEMENTS = ("tensor.extract", "tensor.insert", "tensor.from_elements", "tensor.
 OPERATIONS = (
     "arith.constant", *_EMPTY, "tensor.concat", "sparse_tensor.concatenate",
     "tensor.reshape", "tensor.dim", "tensor.pad", *_SLICES, *_ELEMENTS, *_NEW,
-    "linalg.generic", ELEMENTWISE, *SHORT, *NAMED, *WINDOWS, *_RESHAPES, *_CASTS,
+    "linalg.generic", ELEMENTWISE, *DEFAULTS, *SHORT, *NAMED, *WINDOWS, *_RESHAPES, *_CASTS,
     "call", "func.call", "return", "func.return",
 )  # fmt: skip
 
@@ -74,7 +74,7 @@ class OperationReader(LinalgReader):
 
     def _body(self, op: str, place: Place) -> Body | None:
         """What follows the name of an operation; None where the subset does not have it."""
-        if op in ("linalg.generic", ELEMENTWISE) or op in (*SHORT, *NAMED, *WINDOWS):
+        if op in ("linalg.generic", ELEMENTWISE, *DEFAULTS) or op in (*SHORT, *NAMED, *WINDOWS):
             return self._linalg(op, place)
         if op in _RESHAPES:
             return self._grouped_reshape()
@@ -295,9 +295,11 @@ def _way_out(op: str) -> str:
     dialect = op.partition(".")[0]
     if dialect not in ("arith", "math", "linalg", "tensor", "sparse_tensor", "func"):
         return _WAYS.get(dialect, _BEFORE)
-    return suggestion(op, OPERATIONS)
+    return _ROUND if op in _ROUNDING else suggestion(op, OPERATIONS)
 
 
+_ROUNDING = ("linalg.ceil", "linalg.floor", "linalg.round", "linalg.div_unsigned")
+_ROUND = "programs do not round: pass the rounded numbers as an argument"
 _BEFORE = "give the file as it is before it is lowered: linalg operations on tensors"
 _WAYS = {
     **dict.fromkeys(("memref", "vector", "gpu", "affine", "llvm", "cf", "bufferization"), _BEFORE),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
+from functools import reduce
 
 from engine.frontends.mlir.expressions import (
     Apply,
@@ -12,12 +14,15 @@ from engine.frontends.mlir.expressions import (
     Raw,
     add,
     arguments,
+    mul,
     negated,
+    scaled,
     sub,
 )
+from engine.frontends.mlir.places import read_at
 from engine.frontends.mlir.semirings import pattern
 from engine.frontends.mlir.statements import Statements
-from engine.frontends.mlir.syntax import Type
+from engine.frontends.mlir.syntax import Sum, Type
 from engine.frontends.mlir.values import Blank, Constant, Data, Size, Value, is_least
 from engine.program.types import Access, Op
 
@@ -42,12 +47,15 @@ class Reductions(Statements):
         also = self._start(op, number, least)
         typed = self._typed(type_, out, indices)
         gone = [x for x in free if x not in indices]
-        name = target if also is None else f"{target}_{'sum' if op is Op.SUM else 'max'}"
+        name = target if also is None else f"{target}_{_NAMES[op]}"
         name = f"{target}_max" if least else name
         final = typed if also is None and not least else None
         if op is Op.MAX and gone:
             operand = self._emit(inner, f"{target}_1").access
             made = self._statement(Op.MAX, [operand], name, indices, final)
+        elif op is Op.MUL:
+            operand = self._product(inner, gone, f"{target}_1")
+            made = self._statement(Op.SUM, [operand], name, indices, final)
         elif isinstance(inner, Apply) and inner.op in _SUMMED:
             made = self._assign(inner, name, indices, final)
         else:
@@ -61,29 +69,77 @@ class Reductions(Statements):
                 )
             kept = tuple(x for x in both if x in (*made.indices, *also.indices))
             typed = self._typed(type_, out, kept)
-            joined = Op.ADD if op is Op.SUM else Op.MAXIMUM
+            joined = {Op.SUM: Op.ADD, Op.MUL: Op.MUL}.get(op, Op.MAXIMUM)
             name = f"{target}_joined" if least else target
             made = self._statement(joined, [made, also], name, kept, None if least else typed)
         if least:
             made = self._statement(Op.SCALE, [made], target, made.indices, typed, -1.0)
         return self._viewed(made, out, sizes)
 
+    def _product(self, inner: Node, gone: list[str], target: str) -> Access:
+        """The product of all elements along these indices: of one half with the other, again."""
+        access = self._emit(inner, target).access
+        by_index = {name: self.sizes[x] for x, name in self.index.items()}
+        for x in gone:
+            count = by_index[x].value
+            if count is None:
+                raise self.refuse("a size is not known here", "write the size, or give shapes")
+            rest: list[Access] = []
+            while count > 1:
+                half, odd = divmod(count, 2)
+                if odd:
+                    rest.append(self._part(access, x, by_index, Sum((), count - 1), None))
+                parts = [
+                    self._part(access, x, by_index, Sum(((1, x),), start), half)
+                    for start in (0, half)
+                ]
+                by_index[x], count = Size(half), half
+                access = self._times(parts, access.indices, by_index, target)
+            access = self._part(access, x, by_index, Sum((), 0), None)
+            if rest:
+                access = self._times([access, *rest], access.indices, by_index, target)
+        return access
+
+    def _part(
+        self, access: Access, x: str, sizes: Mapping[str, Size], position: Sum, count: int | None
+    ) -> Access:
+        """A part of a tensor along an index, or a single place of it."""
+        positions = [position if name == x else name for name in access.indices]
+        lengths = [sizes[name] for name in access.indices]
+        within = {**sizes, x: Size(count or 1)}
+        return read_at(self.builder, access.tensor, positions, lengths, within, self.place)
+
+    def _times(
+        self,
+        factors: Sequence[Access],
+        indices: tuple[str, ...],
+        sizes: Mapping[str, Size],
+        target: str,
+    ) -> Access:
+        shape = tuple(sizes[x] for x in indices)
+        view = self.builder.assign(target, Op.MUL, factors, indices, shape, self.place)
+        return Access(view.tensor, indices)
+
     def _accumulated(self, tree: Node, number: int) -> tuple[Op, Node, bool]:
-        """Whether a reduction sums or takes the maximum, of what, and whether of its negative."""
+        """Whether a reduction sums, multiplies or takes the maximum; of what, or its negative."""
         out = Arg(number)
         match tree:
             case Apply(op=Op.ADD | Op.SUB):
                 rest = _taken_out(tree, out)
                 if rest is not None and not _depends(rest, out):
                     return Op.SUM, rest, False
+            case Apply(op=Op.MUL | Op.SCALE):
+                rest = _factor_out(tree, out)
+                if rest is not None and not _depends(rest, out):
+                    return Op.MUL, rest, False
             case Raw(name="max" | "min" | "or" | "and", operands=operands) if out in operands:
                 inner = operands[1] if operands[0] == out else operands[0]
                 if number not in arguments(inner):
                     return Op.MAX, inner, tree.name in ("min", "and")
         raise self.refuse(
             "the region of a reduction must yield the accumulated output",
-            "yield addf(%out, x) for a sum, maximumf or minimumf(%out, x) for a maximum or "
-            "minimum; a product of all elements has no counterpart",
+            "yield addf(%out, x) for a sum, mulf(%out, x) for a product, maximumf or "
+            "minimumf(%out, x) for a maximum or minimum",
         )
 
     def _over(self, out: tuple[str | None, ...]) -> frozenset[str]:
@@ -117,21 +173,22 @@ class Reductions(Statements):
             case _:
                 fill = float("nan")
         if isinstance(start, Blank) and fill is None:
+            if op is Op.MUL:
+                raise self.refuse("the product starts from no number", "fill its output with 1.0")
             return None
         if fill is not None:
             element = self.types[number - self.inputs].element
-            if op is Op.SUM and fill == 0.0:
+            if (op, fill) in ((Op.SUM, 0.0), (Op.MUL, 1.0)):
                 return None
             if op is Op.MAX and is_least(-fill if least else fill, element):
                 return None
             if not math.isfinite(fill) and not math.isnan(fill):
                 raise self.refuse(
-                    f"the {'minimum' if least else 'maximum' if op is Op.MAX else 'sum'} starts "
-                    f"at {fill}",
+                    f"the {'minimum' if least else _WORDS[op]} starts at {fill}",
                     "fill its output with the infinity that every element replaces, "
                     f"{'0x7F800000' if least else '0xFF800000'} : f32"
                     if op is Op.MAX
-                    else "fill its output with 0.0",
+                    else f"fill its output with {1.0 if op is Op.MUL else 0.0}",
                 )
         return self.read(number).access
 
@@ -143,6 +200,17 @@ def _depends(tree: Node, out: Arg) -> bool:
     if isinstance(tree, Apply | Raw):
         return any(_depends(x, out) for x in tree.operands)
     return tree == out
+
+
+def _factor_out(tree: Node, out: Arg) -> Node | None:
+    """What the output is multiplied with; None if it is no factor, or the only one."""
+    match tree:
+        case Apply(op=Op.SCALE, operands=(inner,), constant=float() as constant):
+            rest = _factor_out(inner, out)
+            return None if rest is None else scaled(rest, constant)
+        case Apply(op=Op.MUL, operands=operands) if operands.count(out) == 1:
+            return reduce(mul, [x for x in operands if x != out])
+    return None
 
 
 def _taken_out(tree: Node, out: Arg) -> Node | None:
@@ -165,3 +233,5 @@ def _taken_out(tree: Node, out: Arg) -> Node | None:
 
 
 _SUMMED = (Op.MUL, Op.ADD, Op.SUB, Op.DIV)
+_NAMES = {Op.SUM: "sum", Op.MUL: "product", Op.MAX: "max"}
+_WORDS = {Op.SUM: "sum", Op.MUL: "product", Op.MAX: "maximum"}

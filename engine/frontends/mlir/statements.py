@@ -12,8 +12,8 @@ from engine.frontends.mlir.known import is_mask
 from engine.frontends.mlir.named import Computation
 from engine.frontends.mlir.operands import Operands, Read
 from engine.frontends.mlir.region_values import Captured
-from engine.frontends.mlir.syntax import Type
-from engine.frontends.mlir.values import Size, Value, View
+from engine.frontends.mlir.syntax import Number, Type
+from engine.frontends.mlir.values import Data, Size, Value, View
 from engine.program.types import Access, Op
 
 
@@ -87,6 +87,8 @@ class Statements(Operands):
                     self._emit(x, name, op is Op.MUL and len(names) > 1, over).access
                     for x, name in zip(node.operands, names, strict=True)
                 ]
+                if over and all(len(x.indices) < len(over) for x in operands):
+                    operands[0] = self._widened(operands[0], over, names[0])
             case Index():
                 op, operands = Op.SUM, [self._emit(node, f"{target}_1").access]
             case Raw():
@@ -103,6 +105,16 @@ class Statements(Operands):
                     "arithmetic of numbers alone has no statement",
                 )
         return self._statement(op, operands, target, indices, type_, constant)
+
+    def _widened(self, access: Access, over: tuple[str, ...], target: str) -> Access:
+        """A tensor along all of these indices: those it lacks repeat it."""
+        by_index = {name: self.sizes[x] for x, name in self.index.items()}
+        lacks = tuple(x for x in over if x not in access.indices)
+        sizes = tuple(by_index[x] for x in lacks)
+        literal = Number("1.0", self.place)
+        ones = Data("ones", literal, "f64", sizes, tuple(range(len(lacks))), None, self.place)
+        other = Access(self.builder.constant(ones).tensor, lacks)
+        return self._statement(Op.MUL, [access, other], f"{target}_wide", over, None)
 
     def _statement(
         self,
