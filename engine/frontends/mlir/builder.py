@@ -2,69 +2,32 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 
 from engine.errors import FuseloomError, ProgramError
 from engine.frontends.mlir.broadcasts import settled
+from engine.frontends.mlir.collected import (
+    Input,
+    Made,
+    left_out,
+    notes_of,
+    plain,
+    resources_of,
+    schedule_of,
+    tensor_places,
+)
 from engine.frontends.mlir.expressions import refuse_meaning
 from engine.frontends.mlir.imported import ImportedMlir
 from engine.frontends.mlir.sizes import Product, Reach, choose
 from engine.frontends.mlir.values import Data, Size, View
 from engine.program.formats import Format, LevelFormat, suggestion
-from engine.program.limits import MAX_NAME_CHARS, MAX_STATEMENTS
-from engine.program.parser import parse_relation
+from engine.program.limits import MAX_STATEMENTS
 from engine.program.relations import Relation
 from engine.program.storage import StoredTensor
 from engine.program.syntax import Place
 from engine.program.types import Access, BroadcastAdd, Op, Program, Statement, Tensor
-from engine.program.verify import RESERVED, Checker
-
-
-@dataclass(frozen=True)
-class _Input:
-    sizes: tuple[Size, ...]
-    format: Format
-    place: Place
-    argument: tuple[str, int] | None = None
-    data: Data | None = None
-    where: str | None = None
-    made: Relation | None = None
-    notes: tuple[str, ...] = ()
-
-    def relation(self) -> Relation | None:
-        """What a made tensor holds.
-
-        Raises
-        ------
-        ProgramError
-            If the text does not say it.
-        """
-        if self.where is None:
-            return self.made
-        try:
-            return parse_relation(self.where, len(self.sizes))
-        except FuseloomError as problem:
-            raise refuse_meaning(problem.message, problem.hint or "", self.place) from None
-
-
-@dataclass(frozen=True)
-class _Made:
-    """A statement, the region it belongs to, its dataflow order, and what it assigns."""
-
-    statement: Statement
-    region: int
-    order: tuple[str, ...]
-    sizes: tuple[Size, ...]
-    format: Format | None
-    place: Place
-
-    @property
-    def wish(self) -> tuple[str, ...]:
-        """The dataflow order, where it is not the one in which the statement reads anyway."""
-        return () if self.order == self.statement.indices else self.order
+from engine.program.verify import Checker
 
 
 class Builder:
@@ -101,8 +64,8 @@ class Builder:
         self.notes: list[str] = []
         self.left: list[FuseloomError] = []
         self._relations: dict[tuple[Relation, tuple[int, ...]], tuple[str, tuple[Size, ...]]] = {}
-        self.inputs: dict[str, _Input] = {}
-        self.made: list[_Made] = []
+        self.inputs: dict[str, Input] = {}
+        self.made: list[Made] = []
         self.region = 0
         self._taken: set[str] = set()
         self._lacking: set[str] = set()
@@ -125,11 +88,11 @@ class Builder:
 
     def is_taken(self, wanted: str) -> bool:
         """Whether the name of a value is that of another one."""
-        return _plain(wanted) in self._taken
+        return plain(wanted) in self._taken
 
     def name(self, wanted: str) -> str:
         """A name of the text language for a value, used by nothing else."""
-        found = base = _plain(wanted)
+        found = base = plain(wanted)
         while found in self._taken:
             self._counts[base] = self._counts.get(base, 1) + 1
             found = f"{base}_{self._counts[base]}"
@@ -149,7 +112,7 @@ class Builder:
         """The input that an argument of a function is; ``where`` says what it holds."""
         made = self.name(name)
         fmt = fmt or Format.dense(len(sizes))
-        found = _Input(sizes, fmt, place, argument=origin, where=where, notes=notes)
+        found = Input(sizes, fmt, place, argument=origin, where=where, notes=notes)
         self.inputs[made] = found
         if None in [size.value for size in sizes]:
             self.open.append(made)
@@ -166,7 +129,7 @@ class Builder:
             made = self.name(name)
             levels = (*(LevelFormat.DENSE,) * relation.target, LevelFormat.COMPRESSED)
             fmt = Format(levels, tuple(range(len(sizes))))
-            self.inputs[made] = _Input(sizes, fmt, place, made=relation)
+            self.inputs[made] = Input(sizes, fmt, place, made=relation)
             self._relations[key] = made, sizes  # which keeps the sizes, and so their identity
         return self._relations[key][0]
 
@@ -175,7 +138,7 @@ class Builder:
         if id(data) not in self._views:
             name = self.name(data.name)
             fmt = data.format or Format.dense(data.rank)
-            self.inputs[name] = _Input(data.sizes, fmt, data.place, data=data)
+            self.inputs[name] = Input(data.sizes, fmt, data.place, data=data)
             view = View(name, tuple(range(data.rank)), data.sizes)
             self._views[id(data)] = (data, view)
         return self._views[id(data)][1]
@@ -211,7 +174,7 @@ class Builder:
         if any(lacks) and not filled:
             self._lacking.add(made)
         wish = tuple(x for x in order if x in statement.indices)
-        self.made.append(_Made(statement, self.region, wish, sizes, format, place))
+        self.made.append(Made(statement, self.region, wish, sizes, format, place))
         return View(made, tuple(range(len(indices))), sizes)
 
     def finish(
@@ -252,11 +215,11 @@ class Builder:
             for n in names
         ]
         for n, tensor in enumerate(tensors):
-            places.update(_tensor_places(n, inputs[tensor.name].place))
+            places.update(tensor_places(n, inputs[tensor.name].place))
         for m in live:
             made = self._declaration(m, m.statement.out.tensor in read)
             if made is not None:
-                places.update(_tensor_places(len(tensors), m.place))
+                places.update(tensor_places(len(tensors), m.place))
                 tensors.append(made)
         statements = tuple(m.statement for m in live)
         if statements:
@@ -270,11 +233,11 @@ class Builder:
         )
         return ImportedMlir(
             program,
-            _schedule(live, program),
+            schedule_of(live, program),
             MappingProxyType(self._data(program, inputs)),
             MappingProxyType({n: i.argument for n in names if (i := inputs[n]).argument}),
-            MappingProxyType(_resources(names, inputs)),
-            tuple(dict.fromkeys([*self.notes, *told, *_notes(names, inputs), *_left(self.left)])),
+            MappingProxyType(resources_of(names, inputs)),
+            tuple(dict.fromkeys([*self.notes, *told, *notes_of(names, inputs), *left_out(self.left)])),
         )
 
     def count(self, name: str, place: Place) -> Size:
@@ -291,7 +254,7 @@ class Builder:
         shape = shapes.get(name)
         if shape is None:
             return
-        if len(shape) != 1 or not 0 <= shape[0] or not self.counts[name].equate(Size(shape[0])):
+        if len(shape) != 1 or not shape[0] >= 0 or not self.counts[name].equate(Size(shape[0])):
             raise refuse_meaning(
                 f"%{name} is an index, its shape is given as {tuple(shape)}",
                 f"shapes={{{name!r}: (4,)}} says what it is",
@@ -314,7 +277,7 @@ class Builder:
                 "shapes, on the command line by --tensors"
             )
 
-    def _choose(self, inputs: Mapping[str, _Input], live: Sequence[_Made]) -> None:
+    def _choose(self, inputs: Mapping[str, Input], live: Sequence[Made]) -> None:
         """Choose the sizes that nothing gives, and say so."""
         found = {n: i.sizes for n, i in inputs.items()}
         found |= {n: (size,) for n, size in self.counts.items()}
@@ -329,16 +292,16 @@ class Builder:
         choose(every, live_reaches)
         self.note_chosen({n: [s.value or 1 for s in found[n]] for n in open_}, open_)
 
-    def _live(self, outputs: tuple[str, ...]) -> list[_Made]:
+    def _live(self, outputs: tuple[str, ...]) -> list[Made]:
         needed = set(outputs)
-        live: list[_Made] = []
+        live: list[Made] = []
         for m in reversed(self.made):
             if m.statement.out.tensor in needed:
                 live.append(m)
                 needed.update(access.tensor for access in m.statement.operands)
         return live[::-1]
 
-    def _given(self, shapes: Mapping[str, Sequence[int]], inputs: Mapping[str, _Input]) -> None:
+    def _given(self, shapes: Mapping[str, Sequence[int]], inputs: Mapping[str, Input]) -> None:
         for name, shape in shapes.items():
             found = inputs.get(name)
             if found is None:
@@ -373,7 +336,7 @@ class Builder:
                 )
         return tuple(size.value or 0 for size in sizes)
 
-    def _declaration(self, m: _Made, read: bool) -> Tensor | None:
+    def _declaration(self, m: Made, read: bool) -> Tensor | None:
         """What must be said of an assigned tensor; None where its statement says all.
 
         What a later statement reads is compressed, whatever the file says: the statement decides
@@ -393,7 +356,7 @@ class Builder:
                 return None
         return Tensor(name, self._shape(name, m.sizes, m.place), fmt)
 
-    def _data(self, program: Program, inputs: Mapping[str, _Input]) -> dict[str, StoredTensor]:
+    def _data(self, program: Program, inputs: Mapping[str, Input]) -> dict[str, StoredTensor]:
         found: dict[str, StoredTensor] = {}
         for name in program.inputs:
             data = inputs[name].data
@@ -401,70 +364,6 @@ class Builder:
             if values is not None:
                 found[name] = StoredTensor.from_dense(program.tensor(name), values)
         return found
-
-
-def _plain(wanted: str) -> str:
-    """The name of a value as the text language may have it."""
-    base = re.sub(r"[^A-Za-z0-9_]", "_", wanted)[: MAX_NAME_CHARS - 10] or "t"
-    if base[0].isdigit():
-        base = f"t{base}"
-    return f"{base}_" if base in RESERVED else base
-
-
-def _tensor_places(n: int, place: Place) -> dict[tuple[str | int, ...], Place]:
-    return {("tensor", n, part): place for part in ("name", "shape", "format", "order")}
-
-
-def _resources(names: Sequence[str], inputs: Mapping[str, _Input]) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for name in names:
-        data = inputs[name].data
-        if data is not None and data.resource is not None:
-            found[name] = data.resource
-    return found
-
-
-def _notes(names: Sequence[str], inputs: Mapping[str, _Input]) -> list[str]:
-    return [f"{name}: {note}" for name in names for note in inputs[name].notes]
-
-
-def _left(problems: Sequence[FuseloomError]) -> list[str]:
-    """One note on all that is left out."""
-    if not problems:
-        return []
-    shown = [f"{problem.message} (line {problem.line})" for problem in problems[:3]]
-    more = f", and {len(problems) - 3} more" if len(problems) > 3 else ""
-    return [f"left out, as no result needs it: {'; '.join(shown)}{more}"]
-
-
-def _schedule(live: Sequence[_Made], program: Program) -> str:
-    """Directives: a region per run of statements of one function, and every statement's order."""
-    lines: list[str] = []
-    first = 0
-    for k, m in enumerate(live):
-        last = k + 1 == len(live)
-        if m.statement.op is Op.RESHAPE:
-            first = k + 1
-        elif last or live[k + 1].region != m.region or live[k + 1].statement.op is Op.RESHAPE:
-            if first < k:
-                span = f"{live[first].statement.out.tensor}..{m.statement.out.tensor}"
-                lines.append(f"fuse {span} where possible")
-            first = k + 1
-    regions = {m.statement.out.tensor: m.region for m in live}
-    for m in live:
-        name, indices = m.statement.out.tensor, m.statement.out.indices
-        readers = {regions[reader] for reader in program.readers.get(name, ())}
-        tensor = program.tensor(name)
-        stored = [indices[mode] for mode in tensor.format.mode_order]
-        written = name in program.outputs or readers - {m.region}
-        free = not written or tensor.format == Format.dense(tensor.rank)
-        # A wish cannot change the order in which memory holds a result, nor keep one that is
-        # transposed on the way from being so.
-        same = [x for x in m.wish if x in indices] == stored
-        joins = m.statement.op.unites and any(a.tensor in regions for a in m.statement.operands)
-        if m.wish and (same or (free and not (written and joins))):
-            lines.append(f"order {name}: {','.join(m.wish)}")
-    return "\n".join(lines)
 
 
 def unknown(what: str, name: str, known: Sequence[str], place: Place) -> ProgramError:
