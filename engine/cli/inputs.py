@@ -103,7 +103,10 @@ def program_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that :func:`inputs` reads."""
     parser.add_argument("file", nargs="?", type=Path, help="program file")
     parser.add_argument(
-        "--function", metavar="NAME", help="of an MLIR file, by default those that no other calls"
+        "--function",
+        metavar="NAME",
+        help="of an MLIR file, by default those that no other calls; NAME:2 is that of the second "
+        "piece between lines // -----",
     )
     parser.add_argument("--model", help=f"ready-made model: {', '.join(MODELS)}")
     with_option(parser)

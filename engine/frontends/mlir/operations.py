@@ -295,11 +295,38 @@ def _way_out(op: str) -> str:
     dialect = op.partition(".")[0]
     if dialect not in ("arith", "math", "linalg", "tensor", "sparse_tensor", "func"):
         return _WAYS.get(dialect, _BEFORE)
-    return _ROUND if op in _ROUNDING else suggestion(op, OPERATIONS)
+    if op in _ROUNDING:
+        return "programs do not round: pass the rounded numbers as an argument"
+    if op.startswith(_STORAGE):
+        return _BEFORE
+    return _COUNTERPARTS.get(op) or suggestion(op, OPERATIONS)
 
 
 _ROUNDING = ("linalg.ceil", "linalg.floor", "linalg.round", "linalg.div_unsigned")
-_ROUND = "programs do not round: pass the rounded numbers as an argument"
+_STORAGE = tuple(
+    f"sparse_tensor.{x}"
+    for x in ("positions", "coordinates", "coordinates_buffer", "values", "pointers", "indices",
+              "storage_specifier", "expand", "compress", "push_back", "sort", "out", "disassemble",
+              "has_runtime_library", "slice.")
+)  # fmt: skip
+"""Operations on how a tensor is stored, after passes that lower it."""
+_LOOPS = "programs have no loops: write a linalg operation on whole tensors"
+_COUNTERPARTS = {
+    **dict.fromkeys(
+        [
+            f"sparse_tensor.{x}"
+            for x in ("foreach", "iterate", "coiterate", "extract_iteration_space")
+        ],
+        _LOOPS,
+    ),
+    "sparse_tensor.insert": "tensor.insert puts a number at known places",
+    "linalg.pack": "write tensor.expand_shape and linalg.transpose",
+    "linalg.unpack": "write linalg.transpose and tensor.collapse_shape",
+    "tensor.pack": "write tensor.expand_shape and linalg.transpose",
+    "tensor.unpack": "write linalg.transpose and tensor.collapse_shape",
+    "linalg.erf": "in a linalg.generic, 0.5 * x * (1 + erf(x / sqrt(2))) is a GELU; erf alone is none",
+    "linalg.fill_rng_2d": "pass the random numbers as an argument",
+}
 _BEFORE = "give the file as it is before it is lowered: linalg operations on tensors"
 _WAYS = {
     **dict.fromkeys(("memref", "vector", "gpu", "affine", "llvm", "cf", "bufferization"), _BEFORE),

@@ -37,6 +37,7 @@ class _Parser(OperationReader):
         self.name: str | None = None
         self.settings: list[tuple[str, str, Place]] = []
         self.functions: list[Function] = []
+        self.left: list[FuseloomError] = []
         self._defined: set[str] = set()
 
     # Files.
@@ -44,6 +45,7 @@ class _Parser(OperationReader):
     def file(self) -> File:
         self._items(0)
         values = [*self.aliases.values(), *self.types.values()]
+        values += self.left
         problem = next((x for x in values if isinstance(x, FuseloomError)), None)
         return File(self.name, tuple(self.settings), tuple(self.functions), problem)
 
@@ -63,8 +65,20 @@ class _Parser(OperationReader):
                     self.advance()
             elif token.kind == "string":
                 raise generic_form(token.place)
+            elif token.kind == "word" and "." in token.text:
+                self._foreign_item()
             else:
                 raise self.unexpected("module, func.func or an alias '#name = ...'")
+
+    def _foreign_item(self) -> None:
+        """Skip what other dialects define: sequences of transforms, functions of other kinds."""
+        name = self.advance()
+        problem = refuse(
+            f"{name.text} is no function of tensors", "give func.func; the rest is left out",
+            name.place,
+        )  # fmt: skip
+        self.left.append(problem)
+        self.skip_item()
 
     def _module(self, depth: int) -> None:
         start = self.advance()

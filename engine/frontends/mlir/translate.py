@@ -57,11 +57,12 @@ def from_mlir(
     source : str, optional
         Name of the file, put in front of error messages.
     shapes : mapping, optional
-        Shapes of inputs by name, for sizes that the text leaves open as ``?``.
-
+        Shapes of inputs by name, for sizes that the text leaves open as ``?``, and what indices
+        among the arguments are, e.g. ``{"n": (4,)}``.  Sizes that are still open are chosen.
     function : str, optional
         Name of the function to read; by default all that no other one calls.  What only other
-        functions need may be outside the subset.
+        functions need may be outside the subset.  Where lines ``// -----`` part the text,
+        ``name:2`` is the function of that name in the second piece.
 
     Raises
     ------

@@ -338,3 +338,42 @@ def test_an_empty_tensor_with_an_encoding_holds_zeros() -> None:
     )  # fmt: skip
     a = sparse(3, 4)
     np.testing.assert_allclose(result(from_mlir(text), {"A": a}), a)
+
+
+@pytest.mark.parametrize(
+    ("op", "hint"),
+    [
+        ("sparse_tensor.foreach in", "no loops"),
+        ("sparse_tensor.values", "before it is lowered"),
+        ("linalg.pack", "tensor.expand_shape"),
+        ("linalg.round", "do not round"),
+        ("memref.alloc", "before it is lowered"),
+    ],
+)
+def test_hints_of_what_has_no_counterpart(op: str, hint: str) -> None:
+    text = function("%x: tensor<4xf32>", f"  %y = {op} %x : tensor<4xf32>", "tensor<4xf32>")
+    with pytest.raises(FuseloomError, match="outside the subset") as caught:
+        from_mlir(text)
+    assert hint in (caught.value.hint or "")
+
+
+def test_sequences_of_transforms_are_left_out() -> None:
+    text = function(
+        "%x: tensor<4xf32>",
+        "  %y = linalg.exp ins(%x : tensor<4xf32>) outs(%x : tensor<4xf32>) -> tensor<4xf32>",
+        "tensor<4xf32>",
+    )
+    sequence = """
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence @go(%root: !transform.any_op {transform.readonly}) {
+    %0 = transform.structured.match ops{["linalg.exp"]} in %root : (!transform.any_op) -> ()
+    transform.yield
+  }
+  func.func private @other(tensor<4xf32>)
+}
+"""
+    x = RNG.normal(size=4)
+    found = result(from_mlir(sequence + text), {"x": x})
+    np.testing.assert_allclose(found, np.exp(x), rtol=1e-5)
+    with pytest.raises(FuseloomError, match="transform.named_sequence is no function"):
+        from_mlir(sequence.replace("func.func private @other(tensor<4xf32>)", ""))
