@@ -116,11 +116,7 @@ def schedule_of(live: Sequence[Made], program: Program) -> str:
         tensor = program.tensor(name)
         stored = [indices[mode] for mode in tensor.format.mode_order]
         written = name in program.outputs or readers - {m.region}
-        free = not written or tensor.format == Format.dense(tensor.rank)
-        # A wish cannot change the order in which memory holds a result, nor keep one that is
-        # transposed on the way from being so.
-        same = [x for x in m.wish if x in indices] == stored
-        joins = m.statement.op.unites and any(a.tensor in regions for a in m.statement.operands)
-        if m.wish and (same or (free and not (written and joins))):
+        # A wish cannot change the order in which memory holds a result.
+        if m.wish and (not written or [x for x in m.wish if x in indices] == stored):
             lines.append(f"order {name}: {','.join(m.wish)}")
     return "\n".join(lines)

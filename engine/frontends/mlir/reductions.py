@@ -22,7 +22,7 @@ from engine.frontends.mlir.expressions import (
 from engine.frontends.mlir.places import read_at
 from engine.frontends.mlir.semirings import pattern
 from engine.frontends.mlir.statements import Statements
-from engine.frontends.mlir.syntax import Sum, Type
+from engine.frontends.mlir.syntax import Number, Sum, Type
 from engine.frontends.mlir.values import Blank, Constant, Data, Size, Value, is_least
 from engine.program.types import Access, Op
 
@@ -39,6 +39,7 @@ class Reductions(Statements):
         type_: Type,
     ) -> Value:
         op, inner, least = self._accumulated(tree, number)
+        both_hold = isinstance(tree, Raw) and tree.name == "and"
         inner = negated(inner) if least else inner  # the maximum of what is negated
         target = self.names[number - self.inputs]
         free = self.free(inner)
@@ -52,6 +53,8 @@ class Reductions(Statements):
         final = typed if also is None and not least else None
         if op is Op.MAX and gone:
             operand = self._emit(inner, f"{target}_1").access
+            if both_hold:  # an absent one does not hold
+                operand = self._with_zeros(operand, f"{target}_all")
             made = self._statement(Op.MAX, [operand], name, indices, final)
         elif op is Op.MUL:
             operand = self._product(inner, gone, f"{target}_1")
@@ -70,11 +73,23 @@ class Reductions(Statements):
             kept = tuple(x for x in both if x in (*made.indices, *also.indices))
             typed = self._typed(type_, out, kept)
             joined = {Op.SUM: Op.ADD, Op.MUL: Op.MUL}.get(op, Op.MAXIMUM)
+            if joined.unites:
+                made = self._widened(made, kept, f"{target}_1")
+                also = self._widened(also, kept, f"{target}_start")
             name = f"{target}_joined" if least else target
             made = self._statement(joined, [made, also], name, kept, None if least else typed)
         if least:
             made = self._statement(Op.SCALE, [made], target, made.indices, typed, -1.0)
         return self._viewed(made, out, sizes)
+
+    def _with_zeros(self, access: Access, target: str) -> Access:
+        """A tensor with zeros where it has no elements."""
+        by_index = {name: self.sizes[x] for x, name in self.index.items()}
+        sizes = tuple(by_index[x] for x in access.indices)
+        literal = Number("0.0", self.place)
+        zeros = Data("zeros", literal, "f64", sizes, tuple(range(len(sizes))), None, self.place)
+        other = Access(self.builder.constant(zeros).tensor, access.indices)
+        return self._statement(Op.ADD, [access, other], target, access.indices, None)
 
     def _product(self, inner: Node, gone: list[str], target: str) -> Access:
         """The product of all elements along these indices: of one half with the other, again."""

@@ -7,13 +7,23 @@ from dataclasses import replace
 
 from engine.frontends.mlir.builder import Builder
 from engine.frontends.mlir.choices import lowered
-from engine.frontends.mlir.expressions import CAST, Apply, Arg, Index, Node, Num, Raw, is_known
+from engine.frontends.mlir.expressions import (
+    CAST,
+    Apply,
+    Arg,
+    Index,
+    Node,
+    Num,
+    Raw,
+    arguments,
+    is_known,
+)
 from engine.frontends.mlir.known import is_mask
 from engine.frontends.mlir.named import Computation
 from engine.frontends.mlir.operands import Operands, Read
 from engine.frontends.mlir.region_values import Captured
 from engine.frontends.mlir.syntax import Number, Type
-from engine.frontends.mlir.values import Data, Size, Value, View
+from engine.frontends.mlir.values import Data, Ignored, Size, Value, View
 from engine.program.types import Access, Op
 
 
@@ -43,8 +53,24 @@ class Statements(Operands):
             )
 
     def _sparse(self) -> bool:
-        """Whether an input of the operation may lack elements."""
-        return any(self.builder.may_lack(x) for x in self.operands[: self.inputs])
+        """Whether what the operation reads is an input of the program that may lack elements."""
+        trees = [x for x in self.computation.trees if not isinstance(x, Ignored)]
+        read = {k for tree in trees for k in arguments(tree) if k >= 0}
+        formats = [self.builder.format_of(self.operands[k]) for k in read]
+        return any(fmt is not None and not fmt.all_dense for fmt in formats)
+
+    def _full(self) -> bool:
+        """Whether all that the operation reads is stored whole."""
+        trees = [x for x in self.computation.trees if not isinstance(x, Ignored)]
+        read = {k for tree in trees for k in arguments(tree)}
+        if any(k < 0 for k in read):
+            return False
+        formats = [
+            x.format if isinstance(x, Data) else self.builder.format_of(x)
+            for x in (self.operands[k] for k in read)
+            if not (isinstance(x, Data) and x.format is None)
+        ]
+        return all(fmt is not None and fmt.all_dense for fmt in formats)
 
     # Trees.
 
@@ -87,7 +113,13 @@ class Statements(Operands):
                     self._emit(x, name, op is Op.MUL and len(names) > 1, over).access
                     for x, name in zip(node.operands, names, strict=True)
                 ]
-                if over and all(len(x.indices) < len(over) for x in operands):
+                computed = over and any(x.tensor not in self.builder.inputs for x in operands)
+                if (op is Op.MAXIMUM and not self._sparse()) or (computed and self._full()):
+                    operands = [
+                        self._widened(x, over, name)
+                        for x, name in zip(operands, names, strict=True)
+                    ]
+                elif over and all(len(x.indices) < len(over) for x in operands):
                     operands[0] = self._widened(operands[0], over, names[0])
             case Index():
                 op, operands = Op.SUM, [self._emit(node, f"{target}_1").access]
@@ -110,6 +142,8 @@ class Statements(Operands):
         """A tensor along all of these indices: those it lacks repeat it."""
         by_index = {name: self.sizes[x] for x, name in self.index.items()}
         lacks = tuple(x for x in over if x not in access.indices)
+        if not lacks:
+            return access
         sizes = tuple(by_index[x] for x in lacks)
         literal = Number("1.0", self.place)
         ones = Data("ones", literal, "f64", sizes, tuple(range(len(lacks))), None, self.place)

@@ -281,6 +281,52 @@ def test_an_outer_sum() -> None:
     np.testing.assert_allclose(found, a[:, None] - b, rtol=1e-5)
 
 
+@pytest.mark.parametrize(
+    ("lines", "wanted"),
+    [
+        ("%s = arith.addf %a, %b : f32\n%y = arith.addf %s, %a : f32", lambda a, b: 2 * a + b),
+        ("%s = arith.mulf %a, %a : f32\n%y = arith.addf %s, %b : f32", lambda a, b: a * a + b),
+        ("%y = arith.minimumf %a, %b : f32", np.minimum),
+    ],
+)
+def test_sums_that_repeat_what_is_computed(lines: str, wanted: object) -> None:
+    text = generic(
+        [("tensor<3xf32>", "(i, j) -> (i)"), ("tensor<4x3xf32>", "(i, j) -> (j, i)")],
+        ("tensor<3x4xf32>", "(i, j) -> (i, j)"), "pp", lines,
+    )  # fmt: skip
+    a, b = RNG.normal(size=3), RNG.normal(size=(4, 3))
+    found = result(from_mlir(text), {"A": a, "B": b})
+    assert callable(wanted)
+    np.testing.assert_allclose(found, wanted(a[:, None], b.T), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("storage", ["", f", {CSR}"])
+def test_all_conditions_hold_where_none_is_absent(storage: str) -> None:
+    text = generic(
+        [(f"tensor<4x2xi1{storage}>", "(i, j) -> (i, j)")],
+        ("tensor<4xi1>", "(i, j) -> (i)"), "pr", "%y = arith.andi %o, %a : i1", start="true",
+    ).replace("true : i1", "true")  # fmt: skip
+    a = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
+    np.testing.assert_array_equal(result(from_mlir(text), {"A": a}), [0, 0, 0, 1])
+
+
+def test_a_sum_is_added_to_all_rows_of_its_start() -> None:
+    text = f"""
+#T = {{indexing_maps = [affine_map<(i, j, k) -> (i, j)>, affine_map<(i, j, k) -> (k, j)>],
+  iterator_types = ["reduction", "parallel", "parallel"]}}
+func.func @f(%A: tensor<3x4xf32>, %S: tensor<5x4xf32, {CSR}>) -> tensor<5x4xf32, {CSR}> {{
+  %y = linalg.generic #T ins(%A : tensor<3x4xf32>) outs(%S : tensor<5x4xf32, {CSR}>) {{
+  ^bb0(%a: f32, %o: f32):
+    %s = arith.addf %o, %a : f32
+    linalg.yield %s : f32
+  }} -> tensor<5x4xf32, {CSR}>
+  return %y : tensor<5x4xf32, {CSR}>
+}}"""
+    a, start = RNG.normal(size=(3, 4)), sparse(5, 4)
+    found = result(from_mlir(text), {"A": a, "S": start})
+    np.testing.assert_allclose(found, start + a.sum(axis=0), rtol=1e-5, atol=1e-6)
+
+
 def test_a_sampled_product_where_the_output_has_elements() -> None:
     text = f"""
 #T = {{indexing_maps = [affine_map<(i,j,k) -> (i,k)>, affine_map<(i,j,k) -> (k,j)>,
@@ -375,5 +421,5 @@ module attributes {transform.with_named_sequence} {
     x = RNG.normal(size=4)
     found = result(from_mlir(sequence + text), {"x": x})
     np.testing.assert_allclose(found, np.exp(x), rtol=1e-5)
-    with pytest.raises(FuseloomError, match="transform.named_sequence is no function"):
+    with pytest.raises(FuseloomError, match="named_sequence is no function"):
         from_mlir(sequence.replace("func.func private @other(tensor<4xf32>)", ""))
