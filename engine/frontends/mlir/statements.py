@@ -22,7 +22,7 @@ from engine.frontends.mlir.known import is_mask
 from engine.frontends.mlir.named import Computation
 from engine.frontends.mlir.operands import Operands, Read
 from engine.frontends.mlir.region_values import Captured
-from engine.frontends.mlir.syntax import Number, Type
+from engine.frontends.mlir.syntax import Number, Sum, Type
 from engine.frontends.mlir.values import Data, Ignored, Size, Value, View
 from engine.program.types import Access, Op
 
@@ -72,6 +72,12 @@ class Statements(Operands):
         ]
         return all(fmt is not None and fmt.all_dense for fmt in formats)
 
+    def _computed(self, node: Node) -> bool:
+        """Whether an operand is made by a statement of this operation, other than a sum."""
+        if isinstance(node, Arg) and node.number >= 0:
+            return any(isinstance(x, Sum) for x in self.results_of(node.number))
+        return isinstance(node, Apply | Raw)
+
     # Trees.
 
     def _emit(
@@ -113,7 +119,7 @@ class Statements(Operands):
                     self._emit(x, name, op is Op.MUL and len(names) > 1, over).access
                     for x, name in zip(node.operands, names, strict=True)
                 ]
-                computed = over and any(x.tensor not in self.builder.inputs for x in operands)
+                computed = over and any(self._computed(x) for x in node.operands)
                 if (op is Op.MAXIMUM and not self._sparse()) or (computed and self._full()):
                     operands = [
                         self._widened(x, over, name)
