@@ -122,7 +122,7 @@ class Statements(Operands):
                 computed = over and any(self._computed(x) for x in node.operands)
                 if (op is Op.MAXIMUM and not self._sparse()) or (computed and self._full()):
                     operands = [
-                        self._widened(x, over, name)
+                        self._widened(x, over, name) if x.indices or op is Op.MAXIMUM else x
                         for x, name in zip(operands, names, strict=True)
                     ]
                 elif over and all(len(x.indices) < len(over) for x in operands):
