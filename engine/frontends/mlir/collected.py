@@ -116,7 +116,11 @@ def schedule_of(live: Sequence[Made], program: Program) -> str:
         tensor = program.tensor(name)
         stored = [indices[mode] for mode in tensor.format.mode_order]
         written = name in program.outputs or readers - {m.region}
-        # A wish cannot change the order in which memory holds a result.
-        if m.wish and (not written or [x for x in m.wish if x in indices] == stored):
+        spread = m.statement.op.unites and any(
+            set(a.indices) != set(m.statement.indices) for a in m.statement.operands
+        )
+        # A wish cannot change the order in which memory holds a result, nor that of a sum that
+        # repeats an operand row by row.
+        if m.wish and not spread and (not written or [x for x in m.wish if x in indices] == stored):
             lines.append(f"order {name}: {','.join(m.wish)}")
     return "\n".join(lines)

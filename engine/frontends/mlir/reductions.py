@@ -195,7 +195,7 @@ class Reductions(Statements):
             element = self.types[number - self.inputs].element
             if (op, fill) in ((Op.SUM, 0.0), (Op.MUL, 1.0)):
                 return None
-            if op is Op.MAX and is_least(-fill if least else fill, element):
+            if op is Op.MAX and is_least(fill, element, least):
                 return None
             if not math.isfinite(fill) and not math.isnan(fill):
                 raise self.refuse(

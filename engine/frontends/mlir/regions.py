@@ -336,7 +336,7 @@ class _RegionReader:
             return found
         if isinstance(found, Raw) and found.name in ("max", "or") and is_least(value, element):
             return found
-        least = is_least(None if value is None else -value, element)
+        least = is_least(value, element, minimum=True)
         if isinstance(found, Raw) and found.name in ("min", "and") and least:
             return found
         raise Unsupported(

@@ -208,13 +208,19 @@ def inexact(value: float, element: str) -> bool:
     return is_integer(element) and not bool(exact(np.asarray(value)))
 
 
-def is_least(value: float | None, element: str) -> bool:
-    """Whether a maximum of elements of a type may start at a number."""
+def is_least(value: float | None, element: str, minimum: bool = False) -> bool:
+    """Whether a maximum, or a minimum, of elements of a type may start at a number.
+
+    >>> is_least(0.0, "i1"), is_least(0.0, "i1", minimum=True), is_least(-128.0, "i8")
+    (True, False, True)
+    """
     if value is None:
         return False
+    if element == "i1":
+        return value == float(minimum)
     bits = element.lstrip("siu")
     lowest = -(2.0 ** (int(bits) - 1)) + 1 if bits.isdigit() else LOWEST
-    return value <= max(lowest, LOWEST)
+    return (-value if minimum else value) <= max(lowest, LOWEST)
 
 
 # Literals -------------------------------------------------------------------------------------

@@ -308,6 +308,8 @@ def test_all_conditions_hold_where_none_is_absent(storage: str) -> None:
     ).replace("true : i1", "true")  # fmt: skip
     a = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
     np.testing.assert_array_equal(result(from_mlir(text), {"A": a}), [0, 0, 0, 1])
+    never = from_mlir(text.replace("constant true", "constant false"))
+    np.testing.assert_array_equal(result(never, {"A": a}), [0, 0, 0, 0])
 
 
 def test_a_sum_is_added_to_all_rows_of_its_start() -> None:
