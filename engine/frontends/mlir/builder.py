@@ -237,7 +237,9 @@ class Builder:
             MappingProxyType(self._data(program, inputs)),
             MappingProxyType({n: i.argument for n in names if (i := inputs[n]).argument}),
             MappingProxyType(resources_of(names, inputs)),
-            tuple(dict.fromkeys([*self.notes, *told, *notes_of(names, inputs), *left_out(self.left)])),
+            tuple(
+                dict.fromkeys([*self.notes, *told, *notes_of(names, inputs), *left_out(self.left)])
+            ),
         )
 
     def count(self, name: str, place: Place) -> Size:

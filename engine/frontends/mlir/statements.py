@@ -22,7 +22,7 @@ from engine.frontends.mlir.known import is_mask
 from engine.frontends.mlir.named import Computation
 from engine.frontends.mlir.operands import Operands, Read
 from engine.frontends.mlir.region_values import Captured
-from engine.frontends.mlir.syntax import Number, Sum, Type
+from engine.frontends.mlir.syntax import Number, Type
 from engine.frontends.mlir.values import Data, Ignored, Size, Value, View
 from engine.program.types import Access, Op
 
@@ -53,30 +53,10 @@ class Statements(Operands):
             )
 
     def _sparse(self) -> bool:
-        """Whether what the operation reads is an input of the program that may lack elements."""
+        """Whether what the operation reads may lack elements."""
         trees = [x for x in self.computation.trees if not isinstance(x, Ignored)]
         read = {k for tree in trees for k in arguments(tree) if k >= 0}
-        formats = [self.builder.format_of(self.operands[k]) for k in read]
-        return any(fmt is not None and not fmt.all_dense for fmt in formats)
-
-    def _full(self) -> bool:
-        """Whether all that the operation reads is stored whole."""
-        trees = [x for x in self.computation.trees if not isinstance(x, Ignored)]
-        read = {k for tree in trees for k in arguments(tree)}
-        if any(k < 0 for k in read):
-            return False
-        formats = [
-            x.format if isinstance(x, Data) else self.builder.format_of(x)
-            for x in (self.operands[k] for k in read)
-            if not (isinstance(x, Data) and x.format is None)
-        ]
-        return all(fmt is not None and fmt.all_dense for fmt in formats)
-
-    def _computed(self, node: Node) -> bool:
-        """Whether an operand is made by a statement of this operation, other than a sum."""
-        if isinstance(node, Arg) and node.number >= 0:
-            return any(isinstance(x, Sum) for x in self.results_of(node.number))
-        return isinstance(node, Apply | Raw)
+        return any(self.builder.may_lack(self.operands[k]) for k in read)
 
     # Trees.
 
@@ -119,10 +99,9 @@ class Statements(Operands):
                     self._emit(x, name, op is Op.MUL and len(names) > 1, over).access
                     for x, name in zip(node.operands, names, strict=True)
                 ]
-                computed = over and any(self._computed(x) for x in node.operands)
-                if (op is Op.MAXIMUM and not self._sparse()) or (computed and self._full()):
+                if op is Op.MAXIMUM and not self._sparse():
                     operands = [
-                        self._widened(x, over, name) if x.indices or op is Op.MAXIMUM else x
+                        self._widened(x, over, name)
                         for x, name in zip(operands, names, strict=True)
                     ]
                 elif over and all(len(x.indices) < len(over) for x in operands):
