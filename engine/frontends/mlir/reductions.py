@@ -73,6 +73,8 @@ class Reductions(Statements):
             kept = tuple(x for x in both if x in (*made.indices, *also.indices))
             typed = self._typed(type_, out, kept)
             joined = {Op.SUM: Op.ADD, Op.MUL: Op.MUL}.get(op, Op.MAXIMUM)
+            if both_hold:
+                also = self._with_zeros(also, f"{target}_start_all")
             if joined.unites:
                 made = self._widened(made, kept, f"{target}_1")
                 also = self._widened(also, kept, f"{target}_start")

@@ -312,6 +312,23 @@ def test_all_conditions_hold_where_none_is_absent(storage: str) -> None:
     np.testing.assert_array_equal(result(never, {"A": a}), [0, 0, 0, 0])
 
 
+def test_conditions_that_start_from_a_sparse_tensor() -> None:
+    text = f"""
+#T = {{indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (j, k)>],
+  iterator_types = ["reduction", "parallel", "parallel"]}}
+func.func @f(%A: tensor<3x2xi1>, %S: tensor<4x2xi1, {CSR}>) -> tensor<4x2xi1, {CSR}> {{
+  %y = linalg.generic #T ins(%A : tensor<3x2xi1>) outs(%S : tensor<4x2xi1, {CSR}>) {{
+  ^bb0(%a: i1, %o: i1):
+    %s = arith.andi %o, %a : i1
+    linalg.yield %s : i1
+  }} -> tensor<4x2xi1, {CSR}>
+  return %y : tensor<4x2xi1, {CSR}>
+}}"""
+    a, start = np.array([[1, 1], [0, 1], [1, 1]]), np.array([[1, 1], [0, 1], [1, 0], [0, 0]])
+    found = result(from_mlir(text), {"A": a, "S": start})
+    np.testing.assert_array_equal(found, start & a.all(axis=0))
+
+
 def test_a_sum_is_added_to_all_rows_of_its_start() -> None:
     text = f"""
 #T = {{indexing_maps = [affine_map<(i, j, k) -> (i, j)>, affine_map<(i, j, k) -> (k, j)>],
