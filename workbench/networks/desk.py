@@ -86,8 +86,9 @@ class NetworkDesk(Desk):
     # What a page asks for ---------------------------------------------------------------------
 
     def ask(self, name: str, *arguments: Any) -> None:
-        """``change`` (a mapping), ``shipped``, ``contract``, ``swap``, ``undo``, ``look``, ``measure``,
-        ``code``, ``pareto`` or ``dataflow``; what is refused is told in ``status``.
+        """``change`` (a mapping), ``shipped``, ``contract`` (two places of the tree), ``swap``,
+        ``undo``, ``look``, ``measure``, ``code``, ``pareto`` or ``dataflow``; what is refused is
+        told in ``status``.
         """
         with self._lock:
             try:
