@@ -1,47 +1,96 @@
 """What a loop nest is expected to do on a CPU, and which of many is the cheapest.
 
-Coordinates of different tensors are taken to be independent: a loop visits what all operands
-within have there.  Per tensor, the counts of its levels are exact (:mod:`.occupancy`).
+Loops run through what the code's loops run through (:mod:`.kernels.loops`).  Per tensor, the counts
+of its levels are exact (:mod:`.occupancy`); coordinates of different tensors are taken to be
+independent.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from math import prod
+from collections.abc import Iterator, Mapping
+from dataclasses import astuple, dataclass, fields
+from math import log2, prod
 
-from engine.contraction.loopnest.ir import Assign, Forall, Nest, Where, walk, workspaces
-from engine.contraction.occupancy import Occupancy
+from engine.contraction.kernels.loops import split, touches_few
+from engine.contraction.kernels.parts import pruned
+from engine.contraction.kernels.references import Bound, Key, bind
+from engine.contraction.loopnest.ir import Assign, Forall, Nest, Where, workspaces
+from engine.contraction.occupancy import Occupancy, suitable_levels
 from engine.contraction.tree import ContractionTree
-from engine.program import Access
+from engine.program import Access, LevelFormat
+
+NEAR, FAR = 2**15, 2**20
+"""Bytes that the first and the second cache hold."""
+LINE = 64
+WORD = 8
 
 
 @dataclass(frozen=True)
-class Weights:
-    """Nanoseconds per kind of work, on one core.
+class Amounts:
+    """How much there is of each kind of work.
 
     Attributes
     ----------
-    step : float
-        A loop's step over the coordinates of a compressed level.
-    dense_step : float
-        A loop's step over all of an index, where nothing within is compressed there.
-    product : float
-        A multiplication and addition.
-    other : float
-        Each further compressed operand that a step is compared with.
     enter : float
-        Entering a loop.
+        Loops that are entered.
+    step : float
+        Steps of loops over the coordinates of a compressed level.
+    dense_step : float
+        Steps of loops over all of an index.
+    search : float
+        Steps in which a level's coordinates are searched for another's.
+    product : float
+        Multiplications that add to elements one after the other, several at a time.
+    scatter : float
+        Those that add to elements here and there.
+    add_up : float
+        Those that add to one number, one after the other.
+    near, far : float
+        Lines that come from the second cache, and from beyond it.
     clear : float
-        An element of a workspace that is emptied.
+        Elements that are emptied.
     """
 
-    step: float = 1.2
-    dense_step: float = 0.35
-    product: float = 0.6
-    other: float = 2.0
-    enter: float = 2.5
-    clear: float = 0.08
+    enter: float = 0.0
+    step: float = 0.0
+    dense_step: float = 0.0
+    search: float = 0.0
+    product: float = 0.0
+    scatter: float = 0.0
+    add_up: float = 0.0
+    near: float = 0.0
+    far: float = 0.0
+    clear: float = 0.0
+
+    def __add__(self, other: Amounts) -> Amounts:
+        return Amounts(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
+
+
+@dataclass(frozen=True)
+class Weights(Amounts):
+    """Nanoseconds of one of each, on one core.
+
+    Found by least squares of relative errors on measured kernels; ``benchmarks/ranking.py`` does it
+    again and says how well they do on networks that they were not found on.
+    """
+
+    enter: float = 2.0
+    step: float = 0.8
+    dense_step: float = 0.3
+    search: float = 3.0
+    product: float = 0.25
+    scatter: float = 0.8
+    add_up: float = 1.1
+    near: float = 1.0
+    far: float = 5.0
+    clear: float = 0.1
+
+    def nanoseconds(self, amounts: Amounts) -> float:
+        """What work takes."""
+        return sum(a * b for a, b in zip(astuple(self), astuple(amounts), strict=True))
+
+
+NAMES = tuple(field.name for field in fields(Amounts))
 
 
 @dataclass(frozen=True)
@@ -59,6 +108,7 @@ class Work:
     workspace : int
         Elements of all workspaces together.
     nanoseconds : float
+    amounts : Amounts
     """
 
     products: float
@@ -66,6 +116,7 @@ class Work:
     cleared: float
     workspace: int
     nanoseconds: float
+    amounts: Amounts
 
 
 def work(
@@ -73,6 +124,7 @@ def work(
     tree: ContractionTree,
     held: Mapping[str, Occupancy],
     weights: Weights | None = None,
+    levels: Mapping[str, tuple[LevelFormat, ...]] | None = None,
 ) -> Work:
     """Estimate a nest.
 
@@ -80,82 +132,211 @@ def work(
     ----------
     held : mapping
         Occupancy of each given tensor.
+    levels : mapping, optional
+        Of each given tensor, outermost first; by default those that suit what it holds.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from engine.contraction.loopnest.parser import parse_nest
+    >>> from engine.contraction.networks import binary, from_einsum
+    >>> from engine.contraction.occupancy import occupancies
+    >>> tree = binary(from_einsum("ij,j->i", {"i": 20, "j": 20}))
+    >>> nest = parse_nest("forall(i, forall(j, R(i) += A(i,j) * B(j)))")
+    >>> work(nest, tree, occupancies({"A": np.eye(20), "B": np.ones(20)})).products
+    20.0
     """
-    return _Estimate(nest, tree, held, weights or Weights()).total()
+    bound = bind(nest, tree, suitable_levels(held) if levels is None else levels)
+    return _Estimate(bound, held).total(weights or Weights())
+
+
+@dataclass(frozen=True)
+class _Loop:
+    """A loop around what is looked at.
+
+    Attributes
+    ----------
+    index : str
+    visits : float
+        How often what is within is executed, of all executions of the nest.
+    dense : bool
+        Whether it runs through all of its index.
+    """
+
+    index: str
+    visits: float
+    dense: bool
 
 
 class _Estimate:
-    def __init__(
-        self,
-        nest: Nest,
-        tree: ContractionTree,
-        held: Mapping[str, Occupancy],
-        weights: Weights,
-    ) -> None:
-        self.nest = nest
-        self.tree = tree
+    def __init__(self, bound: Bound, held: Mapping[str, Occupancy]) -> None:
+        self.bound = bound
         self.held = held
-        self.weights = weights
-        self.modes = {a.tensor: a.indices for a in tree.inputs}
-        self.products = self.steps = self.cleared = self.time = 0.0
-        self.shapes: dict[str, int] = {}
-        for part in walk(nest):
-            if isinstance(part, Assign):
-                size = prod(tree.extents[x] for x in part.out.indices)
-                self.shapes[part.out.tensor] = size
+        self.extents = bound.tree.extents
+        self.products = self.steps = self.cleared = 0.0
+        self.amounts = dict.fromkeys(NAMES, 0.0)
 
-    def total(self) -> Work:
-        self._visit(self.nest, frozenset(), 1.0)
-        made = sum(n for name, n in self.shapes.items() if name != self.tree.result.tensor)
-        return Work(self.products, self.steps, self.cleared, made, self.time)
+    def total(self, weights: Weights) -> Work:
+        self._visit(self.bound.nest, ())
+        made = sum(self._size(a) for a in self.bound.workspaces)
+        self.amounts["clear"] += self.cleared + self._size(self.bound.result)
+        amounts = Amounts(**self.amounts)
+        return Work(
+            self.products, self.steps, self.cleared, made, weights.nanoseconds(amounts), amounts
+        )
 
-    def _visit(self, nest: Nest, bound: frozenset[str], visits: float) -> None:
-        """Add up what a part does that is executed so many times."""
-        w = self.weights
+    def _size(self, access: Access) -> int:
+        return prod(self.extents[x] for x in access.indices)
+
+    def _visit(self, nest: Nest, loops: tuple[_Loop, ...]) -> None:
+        """Add up what a part does."""
         match nest:
-            case Assign(operands=operands):
-                self.products += visits
-                self.time += visits * w.product * max(1, len(operands) - 1)
+            case Assign():
+                self._assign(nest, loops)
             case Where(consumer=consumer, producer=producer):
-                emptied = visits * sum(self.shapes[name] for name in workspaces(nest))
-                self.cleared += emptied
-                self.time += emptied * w.clear
-                self._visit(producer, bound, visits)
-                self._visit(consumer, bound, visits)
+                for name in workspaces(nest):
+                    self._empty(name, producer, loops)
+                self._visit(producer, loops)
+                self._visit(consumer, loops)
             case Forall(index=index, body=body):
-                self._loop(index, body, bound, visits)
+                for needed, part in split(self.bound, index, body):
+                    self._visit(part, (*loops, self._loop(index, needed, part, loops)))
 
-    def _loop(self, index: str, body: Nest, bound: frozenset[str], visits: float) -> None:
-        w = self.weights
-        sparse = [a for a in self._operands(body) if index in a.indices and self._thin(a)]
-        extent = self.tree.extents[index]
-        lengths = sorted(self._length(a, index, bound) for a in sparse)
-        self.time += visits * w.enter
-        if lengths:
-            scanned = visits * lengths[0]
-            self.time += scanned * (w.step + w.other * (len(lengths) - 1))
-        else:
-            scanned = visits * extent
-            self.time += scanned * w.dense_step
-        self.steps += scanned
+    # -- loops
+
+    def _loop(
+        self, index: str, needed: tuple[Key, ...], body: Nest, loops: tuple[_Loop, ...]
+    ) -> _Loop:
+        visits, extent = _visits(loops), self.extents[index]
+        add = self.amounts
+        add["enter"] += visits
+        around = {loop.index for loop in loops}
+        lengths = {key: self._length(key, index, around) for key in needed}
+        if not lengths:
+            self.steps += visits * extent
+            if not isinstance(body, Assign):
+                add["dense_step"] += visits * extent
+            return _Loop(index, visits * extent, dense=True)
+        shortest = min(lengths.values())
         inside = visits * extent
-        for length in lengths:
+        for length in lengths.values():
             inside *= min(1.0, length / extent)
-        self._visit(body, bound | {index}, inside)
+        self.steps += visits * shortest
+        add["step"] += visits * shortest
+        for length in sorted(lengths.values())[1:]:
+            far = log2(max(2.0, length / max(shortest, 1.0)))
+            add["search"] += visits * max(shortest, 1.0) * far
+        for key in needed:
+            self._read_level(key, index, loops, visits)
+        return _Loop(index, inside, dense=False)
 
-    def _operands(self, nest: Nest) -> Iterable[Access]:
-        """The given tensors that are read within."""
-        for part in walk(nest):
-            if isinstance(part, Assign):
-                yield from (a for a in part.operands if a.tensor in self.modes)
+    def _access(self, key: Key) -> Access:
+        return self.bound.assigns[key[0]].operands[key[1]]
 
-    def _thin(self, access: Access) -> bool:
-        return not self.held[access.tensor].full
+    def _modes(self, key: Key, count: int) -> frozenset[int]:
+        layout = self.bound.layouts[key]
+        return frozenset(layout.format.mode_order[:count])
 
-    def _length(self, access: Access, index: str, bound: frozenset[str]) -> float:
-        """How many coordinates a fiber has on average, below those of the loops around."""
-        modes = self.modes[access.tensor]
-        above = {modes.index(x) for x in access.indices if x in bound}
+    def _length(self, key: Key, index: str, around: set[str]) -> float:
+        """How many coordinates a fiber has on average, of those that are looked at."""
+        access, layout = self._access(key), self.bound.layouts[key]
+        depth = access.indices.index(index)
         occupancy = self.held[access.tensor]
-        parents = occupancy.count(above)
-        return occupancy.count(above | {modes.index(index)}) / parents if parents else 0.0
+        count = occupancy.count(self._modes(key, depth + 1))
+        if depth == 1 and layout.format.levels[0] is LevelFormat.DENSE:
+            return count / self.extents[access.indices[0]]  # those that are empty as well
+        parents = occupancy.count(self._modes(key, depth))
+        return count / parents if parents else 0.0
+
+    def _read_level(self, key: Key, index: str, loops: tuple[_Loop, ...], visits: float) -> None:
+        """Lines of a compressed level that are read again after a loop that it does not have."""
+        access = self._access(key)
+        depth = access.indices.index(index)
+        again = [n for n, loop in enumerate(loops) if loop.index not in access.indices]
+        within = {loop.index for loop in loops[max(again, default=-1) + 1 :]}
+        occupancy = self.held[access.tensor]
+        count = occupancy.count(self._modes(key, depth + 1))
+        outside = frozenset(
+            self.bound.layouts[key].format.mode_order[n]
+            for n, x in enumerate(access.indices[:depth])
+            if x not in within
+        )
+        size = 2 * WORD * count / max(1, occupancy.count(outside))
+        self._lines(visits * self._length(key, index, set()) * 2 * WORD / LINE, size)
+
+    # -- assignments
+
+    def _assign(self, assign: Assign, loops: tuple[_Loop, ...]) -> None:
+        visits = _visits(loops)
+        self.products += visits
+        add, out = self.amounts, assign.out.indices
+        last = loops[-1] if loops else None
+        factors = max(1, len(assign.operands) - 1)
+        if last is None or last.index not in out:
+            add["add_up"] += visits * factors
+        elif last.dense and all(self._runs(access, last.index) for access in self._dense(assign)):
+            add["product"] += visits * factors
+        else:
+            add["scatter"] += visits * factors
+        for access in self._dense(assign):
+            self._touch(access, loops)
+
+    def _runs(self, access: Access, index: str) -> bool:
+        """Whether a loop runs through elements that lie beside each other, or is not its."""
+        return index not in access.indices or access.indices[-1] == index
+
+    def _dense(self, assign: Assign) -> Iterator[Access]:
+        """References to dense arrays."""
+        yield assign.out
+        for place, access in enumerate(assign.operands):
+            layout = self.bound.layouts.get((assign.out.tensor, place))
+            if layout is None:
+                own = self.bound.assigns[access.tensor].out.indices
+                yield Access(access.tensor, own)
+            elif layout.format.all_dense:
+                yield access
+
+    def _touch(self, access: Access, loops: tuple[_Loop, ...]) -> None:
+        """Lines of a dense array, by how much of it is used again, and after how much else."""
+        own = [n for n, loop in enumerate(loops) if loop.index in access.indices]
+        if not own:
+            return
+        inner = loops[own[-1]]
+        touched = inner.visits
+        if inner.index == access.indices[-1]:
+            touched *= WORD / LINE  # a line's elements one after the other, or most of them
+        again = [n for n in range(own[-1]) if loops[n].index not in access.indices]
+        first = max(again, default=-1) + 1
+        size = WORD * prod(self.extents[loops[n].index] for n in own if n >= first)
+        outside = loops[first - 1].visits if first else 1.0
+        few = LINE * touched / max(outside, 1.0)
+        self._lines(touched, min(size, few) if again else size)
+
+    def _lines(self, count: float, size: float) -> None:
+        if size > FAR:
+            self.amounts["far"] += count
+        elif size > NEAR:
+            self.amounts["near"] += count
+
+    # -- emptying
+
+    def _empty(self, name: str, producer: Nest, loops: tuple[_Loop, ...]) -> None:
+        visits = _visits(loops)
+        out = self.bound.assigns[name].out
+        if not out.indices:
+            self.cleared += visits
+            return
+        touching = pruned(producer, {name})
+        assert touching is not None
+        if loops and touches_few(self.bound, name, touching):
+            apart = _Estimate(self.bound, self.held)
+            apart._visit(touching, loops)
+            self.cleared += apart.products
+            for kind in ("enter", "step", "dense_step", "scatter"):
+                self.amounts[kind] += apart.amounts[kind]
+        else:
+            self.cleared += visits * self._size(out)
+
+
+def _visits(loops: tuple[_Loop, ...]) -> float:
+    return loops[-1].visits if loops else 1.0

@@ -18,6 +18,7 @@ from engine.contraction.occupancy import Occupancy
 from engine.contraction.solution import Solution
 from engine.contraction.solving.solve import Answer, Question, Verdict
 from engine.errors import ProgramError
+from engine.program import LevelFormat
 
 MOST = 600
 """How many solutions are looked at, of the least bound that has any and of the next."""
@@ -83,6 +84,7 @@ def ranked(
     *,
     bound: int | None = None,
     most: int = MOST,
+    levels: Mapping[str, tuple[LevelFormat, ...]] | None = None,
     weights: Weights | None = None,
 ) -> Ranked:
     """Every distinct nest under the least bound that has a solution and the next, estimated.
@@ -95,6 +97,10 @@ def ranked(
         Look at this bound alone.
     most : int
         Solutions per bound.
+
+    levels : mapping, optional
+        Per given tensor the levels that kernels read, outermost first; by default those that suit
+        what it holds (:func:`engine.contraction.occupancy.suitable_levels`).
 
     Raises
     ------
@@ -125,7 +131,7 @@ def ranked(
     def add(way: Way, solution: Solution, nest: Nest, first: bool = False) -> None:
         text = str(nest)
         if text not in found:
-            predicted = work(nest, tree, held, weights)
+            predicted = work(nest, tree, held, weights, levels)
             found[text] = Candidate(way, solution, nest, predicted, first)
 
     assert last.solution is not None

@@ -59,6 +59,8 @@ def test_weights_only_change_the_time() -> None:
     tree = shipped("TTMc")
     held = occupancies(data_of(tree))
     nest = nest_of(Question(tree).all(0, most=1)[0][0])
-    one, other = (work(nest, tree, held, Weights(product=p)) for p in (0.5, 5.0))
+    one, other = (
+        work(nest, tree, held, Weights(product=p, scatter=p, add_up=p)) for p in (0.5, 5.0)
+    )
     assert one.products == other.products
     assert one.nanoseconds < other.nanoseconds

@@ -10,8 +10,7 @@ are present.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from math import prod
+from collections.abc import Mapping
 
 from engine.contraction.kernels.imperative import (
     Add,
@@ -36,6 +35,7 @@ from engine.contraction.kernels.imperative import (
     While,
     every,
 )
+from engine.contraction.kernels.loops import split, touches_few
 from engine.contraction.kernels.parts import (
     LISTS,
     Lowered,
@@ -46,14 +46,11 @@ from engine.contraction.kernels.parts import (
     pruned,
 )
 from engine.contraction.kernels.references import Bound, Key, assignments
-from engine.contraction.loopnest.ir import Assign, Forall, Nest, Where, walk, workspaces
+from engine.contraction.loopnest.ir import Assign, Forall, Nest, Where, workspaces
 from engine.errors import ProgramError
 from engine.program import Access, LevelFormat
 
 MOST_COMMANDS = 20_000
-CLEARED_WHOLE = 4_096
-"""Elements of a workspace within loops that is emptied whole each time; of a larger one, what was
-touched."""
 
 
 def lower(bound: Bound, listed: bool = False) -> Lowered:
@@ -161,8 +158,8 @@ class _Lowering:
             return (*self._nest(nest, loops, at), *self._read_out(loops))
         match nest:
             case Forall(index=index, body=body):
-                split = self._split(index, body)
-                return tuple(c for n, b in split for c in self._loop(index, n, b, loops, at))
+                parts = split(self.bound, index, body)
+                return tuple(c for n, b in parts for c in self._loop(index, n, b, loops, at))
             case Where():
                 return self._where(nest, loops, at)
             case Assign():
@@ -243,7 +240,7 @@ class _Lowering:
             clear = Clear(self.slots[Slot(None, name)], every("*", extents))
             touching = pruned(nest.producer, {name})
             assert touching is not None
-            if loops and self._touches_few(name, touching):
+            if loops and touches_few(self.bound, name, touching):
                 self.empty_at_first.append(clear)
                 self.emptying = True
                 after += self._nest(touching, loops, at)
@@ -260,43 +257,7 @@ class _Lowering:
                     consumer = (If(test, consumer),)
         return (*block, *consumer, *after)
 
-    def _touches_few(self, name: str, touching: Nest) -> bool:
-        """Whether it is better to empty what was touched of a workspace, by the loops that did."""
-        own = self.bound.assigns[name].out.indices
-        extents = self.bound.tree.extents
-        if prod(extents[x] for x in own) <= CLEARED_WHOLE:
-            return False
-        sparse = {
-            part.index: any(needed for needed, _ in self._split(part.index, part.body))
-            for part in walk(touching)
-            if isinstance(part, Forall)
-        }
-        return any(sparse[x] for x in own) and all(sparse[x] or x in own for x in sparse)
-
     # -- loops
-
-    def _split(self, index: str, body: Nest) -> Iterator[tuple[tuple[Key, ...], Nest]]:
-        """The compressed levels that a loop runs through, and what it does; several if it must."""
-        groups: dict[tuple[Key, ...], set[str]] = {}
-        for part in made_by(body).values():
-            needed = tuple(
-                (assign.out.tensor, place)
-                for assign, _ in assignments(body)
-                if assign.out.tensor in part
-                for place, access in enumerate(assign.operands)
-                if self._compressed((assign.out.tensor, place), access, index)
-            )
-            groups.setdefault(needed, set()).update(part)
-        for needed, alive in groups.items():
-            kept = pruned(body, alive) if len(groups) > 1 else body
-            assert kept is not None
-            yield needed, kept
-
-    def _compressed(self, key: Key, access: Access, index: str) -> bool:
-        layout = self.bound.layouts.get(key)
-        if layout is None or index not in access.indices:
-            return False
-        return layout.format.levels[access.indices.index(index)] is LevelFormat.COMPRESSED
 
     def _loop(
         self,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from engine.contraction.kernels import loops as structure
 from engine.contraction.kernels import lower as lowering
 from engine.contraction.kernels.imperative import Block, Clear, For, If, Seek, While
 from engine.contraction.kernels.lower import lower
@@ -92,7 +93,7 @@ def test_of_a_large_workspace_what_was_touched_is_emptied(
     whole: int, levels: Levels, touched: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where sparse loops filled it; a dense array of four elements is emptied as a whole."""
-    monkeypatch.setattr(lowering, "CLEARED_WHOLE", whole)
+    monkeypatch.setattr(structure, "CLEARED_WHOLE", whole)
     text = (
         "forall(i, where(forall(k, R(i,k) += X1(k) * C(i,k)), "
         "forall(j, forall(k, X1(k) += A(i,j) * B(j,k)))))"

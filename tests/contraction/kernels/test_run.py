@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from engine.contraction.kernels import data as data_of_networks
-from engine.contraction.kernels import lower
+from engine.contraction.kernels import loops as structure
 from engine.contraction.kernels.run import Kernel, kernels, measure
 from engine.contraction.loopnest.generate import nest_of, unfused
 from engine.contraction.loopnest.interpreter import interpret
@@ -56,7 +56,7 @@ def test_random_networks_and_formats(seed: int) -> None:
 def test_large_workspaces_are_emptied_where_they_were_touched(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lower, "CLEARED_WHOLE", 0)
+    monkeypatch.setattr(structure, "CLEARED_WHOLE", 0)
     tree = drawn(random.Random(seed), (3, 4), tied=seed % 2 == 0)
     check_all(compiled(solved(tree, 4, seed), tree), tree, (0.5, 0.2, 0.0), seed)
 

@@ -1,0 +1,232 @@
+"""Kernels of sparse tensor networks on real data: fused beside unfused and n-ary ones.
+
+    python -m benchmarks.networks [--only integrals mttkrp ...] [--quick] [--each 6] [--runs 7]
+
+All kernels of a network run in turns in one process, each checked first; a ratio is one of medians.
+Of every way to put contractions together, the nests that are expected to be fastest are measured,
+and the best of them stands for it.  *Chosen* is the one that is expected to be fastest of all.
+*Unfused* has dense intermediates; *by lists* is unfused, too, its intermediates compressed tensors
+(what packs them is not counted); *SciPy* multiplies pair by pair.  Integrals need pyscf.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+from benchmarks.network_data import Problem, gcn, integrals, mttkrp, ttmc
+from engine.contraction.kernels.data import MOST_BYTES, WORD, Data
+from engine.contraction.kernels.operands import elements_of
+from engine.contraction.kernels.reference import evaluate
+from engine.contraction.kernels.run import Measured, kernels, measure
+from engine.contraction.loopnest.generate import nest_of
+from engine.contraction.ranking import Candidate, Way, ranked
+from engine.contraction.solving.solve import Question
+from engine.contraction.tree import ContractionTree
+from engine.errors import FuseloomError
+from engine.program import parse
+
+SECONDS = 40.0
+"""After so long no further round of a network's runs begins."""
+
+
+@dataclass(frozen=True)
+class Contest:
+    """What a network's kernels did: per way the best, and the one that was chosen."""
+
+    name: str
+    chosen: Measured
+    best: dict[Way, Measured]
+    lists: float | None
+    scipy: float | None
+
+    def ratio(self, way: Way) -> float:
+        """How many times as long as the best fused one that of another way takes."""
+        fused = self.best[Way.FUSED].seconds
+        other = self.best[way].seconds if way in self.best else None
+        return other / fused if fused and other else float("nan")
+
+    @property
+    def missed(self) -> float:
+        """How many times as long as the best of all the chosen one takes."""
+        known = [m.seconds for m in self.best.values() if m.seconds is not None]
+        assert self.chosen.seconds is not None
+        return self.chosen.seconds / min(known)
+
+
+def contest(problem: Problem, each: int, runs: int, others: bool = True) -> Contest:
+    """Measure a network's best nests of every way."""
+    tree = problem.tree
+    data = Data(tree, problem.data)
+    found = ranked(Question(tree), data.held, levels=data.levels)
+    result = WORD * _size(tree)
+    viable = [c for c in found.candidates if WORD * c.predicted.workspace + result <= MOST_BYTES]
+    taken: list[Candidate] = [viable[0]]
+    for way in Way:
+        taken += [c for c in viable if c.way is way][:each]
+    nests = list(dict.fromkeys(c.nest for c in taken))
+    made = kernels(nests, tree, levels=data.levels)
+    named = {str(n): kernel for n, kernel in enumerate(made)}
+    times = measure(named, data, runs=runs, seconds=SECONDS)
+    by_nest = {nest: times[str(n)] for n, nest in enumerate(nests)}
+    wrong = [m for m in by_nest.values() if not m.right]
+    assert not wrong, f"{problem.name}: {len(wrong)} kernels are wrong"
+    best = {}
+    for way in Way:
+        own = [by_nest[c.nest] for c in taken if c.way is way]
+        if own:
+            best[way] = min(own, key=lambda m: m.seconds or float("inf"))
+    lists = by_lists(tree, data, viable, runs) if others else None
+    scipy = _timed(lambda: evaluate(tree, data.elements), 1) if others else None
+    return Contest(problem.name, by_nest[viable[0].nest], best, lists, scipy)
+
+
+def _size(tree: ContractionTree) -> int:
+    size = 1
+    for index in tree.result.indices:
+        size *= tree.extents[index]
+    return size
+
+
+def _timed(work: Callable[[], object], runs: int) -> float:
+    taken = []
+    for _ in range(runs):
+        began = time.perf_counter()
+        work()
+        taken.append(time.perf_counter() - began)
+    return median(taken)
+
+
+def by_lists(tree: ContractionTree, data: Data, viable: list[Candidate], runs: int) -> float | None:
+    """Seconds of one contraction after the other, each from compressed tensors to a list."""
+    total = 0.0
+    held = {name: (e.coords, e.values) for name, e in data.elements.items()}
+    for contraction in tree.contractions:
+        lines = [
+            f"{a.tensor}: {'x'.join(str(tree.extents[x]) for x in a.indices)} csf"
+            for a in contraction.operands
+        ]
+        single = ContractionTree.of(parse("\n".join([*lines, str(contraction)])))
+        own = Data(single, {a.tensor: held[a.tensor] for a in contraction.operands})
+        ways = ranked(Question(single), own.held, levels=own.levels).candidates[:3]
+        try:
+            made = kernels([c.nest for c in ways], single, levels=own.levels, listed=True)
+        except FuseloomError:
+            return None
+        total += min(kernel.time_listed(own, runs) for kernel in made)
+        held[contraction.name] = made[0].run_listed(own)
+    return total
+
+
+def report(rows: Iterable[Contest]) -> list[Contest]:
+    """Print a table."""
+    print(
+        f"{'network':46} {'chosen':>9} {'fused':>9} {'n-ary':>7} {'unfused':>8} {'by lists':>8} "
+        f"{'SciPy':>7} {'off by':>7} {'workspace':>12}"
+    )
+    done = []
+    for row in rows:
+        done.append(row)
+        fused = row.best[Way.FUSED]
+        assert fused.seconds is not None
+        assert row.chosen.seconds is not None
+        more = [
+            f"{x / fused.seconds:7.1f}x" if x is not None else f"{'-':>8}"
+            for x in (row.lists, row.scipy)
+        ]
+        wide = row.best.get(Way.UNFUSED)
+        size = f"{fused.workspace_bytes:,}/{wide.workspace_bytes if wide else 0:,}"
+        print(
+            f"{row.name:46} {row.chosen.seconds * 1e3:6.2f} ms {fused.seconds * 1e3:6.2f} ms "
+            f"{row.ratio(Way.NARY):6.2f}x {row.ratio(Way.UNFUSED):7.2f}x {more[0]} {more[1]} "
+            f"{row.missed:6.2f}x {size:>12}",
+            flush=True,
+        )
+    return done
+
+
+def _integrals(quick: bool) -> list[Problem]:
+    try:
+        import pyscf
+    except ImportError:
+        print("!!! pyscf is not installed (pip install pyscf): NO INTEGRALS ARE MEASURED !!!")
+        return []
+    print(f"integrals by pyscf {pyscf.__version__}")
+    if quick:
+        return integrals(3, "weigend", 1e-4)
+    dense = integrals(5, "cc-pvqz-ri", 1e-4)[:2]
+    return [*dense, *integrals(5, "weigend", 1e-3), *integrals(5, "weigend", 1e-5)]
+
+
+def _mttkrp(quick: bool) -> list[Problem]:
+    if quick:
+        return mttkrp(60, 16)
+    # With the frequent tokens alone, fibers are longer.
+    return [*mttkrp(600, 32), *mttkrp(600, 64, 1000)]
+
+
+def _ttmc(quick: bool) -> list[Problem]:
+    return [ttmc(30, 4, 4)] if quick else [ttmc(600, 16, 16, 4000), ttmc(300, 8, 32)]
+
+
+def _gcn(quick: bool) -> list[Problem]:
+    return [gcn("karate")] if quick else [gcn("karate"), gcn("cora", _FOLDER)]
+
+
+_FOLDER: Path | None = None
+SECTIONS: dict[str, Callable[[bool], list[Problem]]] = {
+    "integrals": _integrals,
+    "mttkrp": _mttkrp,
+    "ttmc": _ttmc,
+    "gcn": _gcn,
+}
+
+
+def speed() -> None:
+    """How long it takes to solve a tree of ten contractions, and from a model to a kernel."""
+    from engine.contraction.networks import binary, from_einsum
+
+    letters = "abcdefghijkl"
+    chain = ",".join(letters[n : n + 2] for n in range(11))
+    tree = binary(from_einsum(f"{chain}->{letters[0]}{letters[11]}", dict.fromkeys(letters, 20)))
+    seconds = _timed(lambda: list(Question(tree).least()), 1)
+    print(f"a tree of {len(tree.contractions)} contractions is solved in {seconds:.2f} s")
+    sizes = {"i": 9, "j": 8, "k": 7, "p": 6, "q": 5, "r": 4}
+
+    def model_to_kernel() -> None:
+        small = binary(from_einsum("ipq,jpr,kqr,jkr->ijk", sizes))
+        *_, answer = Question(small).least()
+        assert answer.solution is not None
+        # A flag of its own, so that nothing is taken from the cache.
+        flags = ("-O3", "-march=native", f"-DRUN={time.time_ns()}")
+        kernels([nest_of(answer.solution)], small, flags=flags)
+
+    print(f"from a model to a kernel it takes {_timed(model_to_kernel, 3):.2f} s")
+
+
+def main() -> None:
+    """Measure, and say which targets are reached."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", nargs="*", choices=[*SECTIONS, "speed"])
+    parser.add_argument("--quick", action="store_true", help="small data")
+    parser.add_argument("--each", type=int, default=6, help="nests of each way")
+    parser.add_argument("--runs", type=int, default=7)
+    parser.add_argument("--data-dir", type=Path, help="folder with real graphs")
+    options = parser.parse_args()
+    global _FOLDER
+    _FOLDER = options.data_dir
+    chosen = options.only or [*SECTIONS, "speed"]
+    for name, problems in SECTIONS.items():
+        if name in chosen:
+            made = problems(options.quick)
+            report(contest(p, options.each, options.runs) for p in made)
+    if "speed" in chosen:
+        speed()
+
+
+if __name__ == "__main__":
+    main()
