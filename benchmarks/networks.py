@@ -20,7 +20,6 @@ from statistics import median
 
 from benchmarks.network_data import Problem, gcn, integrals, mttkrp, ttmc
 from engine.contraction.kernels.data import MOST_BYTES, WORD, Data
-from engine.contraction.kernels.operands import elements_of
 from engine.contraction.kernels.reference import evaluate
 from engine.contraction.kernels.run import Measured, kernels, measure
 from engine.contraction.loopnest.generate import nest_of

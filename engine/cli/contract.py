@@ -228,6 +228,7 @@ def _content(
         "bound": found.bound,
         "answers": [_answer(a) for a in found.answers],
         "complete": found.complete,
+        "alike": found.alike,
         "solutions": [_solution(found.candidates[n], measured.get(n)) for n in order],
     }
 
@@ -277,7 +278,8 @@ def _print(
         for blocker in answer.blockers:
             print(f"  {blocker}")
     whole = "" if found.complete else ", of more than were looked at"
-    print(f"{len(order)} nests{whole}")
+    same = f"; {found.alike} more solutions give one of these" if found.alike else ""
+    print(f"{len(order)} nests{whole}{same}")
     print(f"{'way':8} {'expected':>11} {'measured':>11} {'largest error':>14}  loops")
     for n in order[:SHOWN]:
         one, candidate = measured.get(n), found.candidates[n]

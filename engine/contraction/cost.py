@@ -74,20 +74,20 @@ class Weights(Amounts):
     again and says how well they do on networks that they were not found on.
     """
 
-    enter: float = 2.0
-    step: float = 0.8
-    dense_step: float = 0.3
-    search: float = 3.0
-    product: float = 0.25
-    scatter: float = 0.8
-    add_up: float = 1.1
-    near: float = 1.0
-    far: float = 5.0
-    clear: float = 0.1
+    enter: float = 1.9
+    step: float = 0.1
+    dense_step: float = 0.1
+    search: float = 8.5
+    product: float = 0.16
+    scatter: float = 0.9
+    add_up: float = 0.65
+    near: float = 0.05
+    far: float = 1.1
+    clear: float = 0.3
 
     def nanoseconds(self, amounts: Amounts) -> float:
         """What work takes."""
-        return sum(a * b for a, b in zip(astuple(self), astuple(amounts), strict=True))
+        return float(sum(a * b for a, b in zip(astuple(self), astuple(amounts), strict=True)))
 
 
 NAMES = tuple(field.name for field in fields(Amounts))

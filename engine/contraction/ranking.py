@@ -6,10 +6,11 @@ The solver's first solution is arbitrary: others of the same bound take a thousa
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
+from math import prod
 
 from engine.contraction.cost import Weights, Work, work
 from engine.contraction.loopnest.generate import nary, nest_of, unfused
@@ -22,6 +23,10 @@ from engine.program import LevelFormat
 
 MOST = 600
 """How many solutions are looked at, of the least bound that has any and of the next."""
+
+
+MOST_VECTORS = 100
+"""Of how many vectors of bounds those are sought that cannot be lowered."""
 
 
 class Way(Enum):
@@ -65,11 +70,14 @@ class Ranked:
     candidates : tuple of Candidate
     complete : bool
         Whether these are all of the bounds looked at.
+    alike : int
+        Solutions besides, whose nests differ from a candidate's in the order of independent parts.
     """
 
     answers: tuple[Answer, ...]
     candidates: tuple[Candidate, ...]
     complete: bool
+    alike: int = 0
 
     @cached_property
     def bound(self) -> int:
@@ -88,6 +96,8 @@ def ranked(
     weights: Weights | None = None,
 ) -> Ranked:
     """Every distinct nest under the least bound that has a solution and the next, estimated.
+
+    Of a small tree, also those under the bounds per intermediate that cannot be lowered.
 
     Parameters
     ----------
@@ -123,10 +133,12 @@ def ranked(
     if last.verdict is not Verdict.SAT:
         raise _none(last)
     least = max(last.bounds.values(), default=0)
-    bounds = [least] if bound is not None else [least, least + 1]
+    bounds: list[int | Mapping[str, int]] = [least]
+    if bound is None:
+        bounds += [least + 1, *_uneven(question, least)]
     tree = question.tree
     found: dict[str, Candidate] = {}
-    complete = True
+    complete, alike = True, 0
 
     def add(way: Way, solution: Solution, nest: Nest, first: bool = False) -> None:
         text = str(nest)
@@ -138,14 +150,23 @@ def ranked(
     add(Way.FUSED, last.solution, nest_of(last.solution), first=True)
     for each in bounds:
         solutions, every = question.all(each, most)
-        complete = complete and every
+        complete, alike = complete and every, alike + solutions.alike
         for solution in solutions:
             add(Way.FUSED, solution, nest_of(solution))
             add(Way.NARY, solution, nary(solution))
             if len(tree.contractions) > 1:
                 add(Way.UNFUSED, solution, unfused(solution))
     order = sorted(found.values(), key=lambda c: c.predicted.nanoseconds)
-    return Ranked(answers, tuple(order), complete)
+    return Ranked(answers, tuple(order), complete, alike)
+
+
+def _uneven(question: Question, least: int) -> Iterator[Mapping[str, int]]:
+    """Bounds per intermediate that cannot be lowered, where one bound for all asks for little."""
+    ranks = [len(a.indices) for a in question.tree.intermediates]
+    if least and prod(rank + 1 for rank in ranks) <= MOST_VECTORS:
+        for vector in question.pareto():
+            if max(vector.values()) >= least and min(vector.values()) < least:
+                yield vector
 
 
 def _none(answer: Answer) -> ProgramError:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from engine.contraction.loopnest.ir import Assign, Forall, Nest, Where, walk
+from engine.contraction.loopnest.ir import Assign, Forall, Nest, Where, assigned, read, walk
 from engine.contraction.solution import Solution
 from engine.contraction.tree import ContractionTree
 from engine.program import Access
@@ -35,6 +35,46 @@ def nest_of(solution: Solution) -> Nest:
 Access(tensor='C', indices=('j', 'r'))))
     """
     return _generate([_pair(solution, name) for name in solution.sequence])
+
+
+def canonical(nest: Nest) -> str:
+    """The text of a nest in which parts that do not depend on each other stand in one order.
+
+    Nests with the same text do the same, whichever of two independent producers comes first.
+
+    Examples
+    --------
+    >>> from engine.contraction.loopnest.parser import parse_nest
+    >>> one = "where(where(R() += S() * T(), forall(i, S() += A(i))), forall(j, T() += B(j)))"
+    >>> two = "where(where(R() += S() * T(), forall(j, T() += B(j))), forall(i, S() += A(i)))"
+    >>> canonical(parse_nest(one)) == canonical(parse_nest(two))
+    True
+    """
+    match nest:
+        case Assign():
+            return str(nest)
+        case Forall(index=index, body=body):
+            return f"forall({index}, {canonical(body)})"
+    parts = {canonical(part): part for part in _in_turn(nest)}
+    written: list[str] = []
+    while parts:
+        ready = [
+            text
+            for text, part in parts.items()
+            if not any(read(part) & assigned(other) for other in parts.values() if other != part)
+        ]
+        written.append(min(ready))
+        del parts[written[-1]]
+    return "; ".join(written)
+
+
+def _in_turn(nest: Nest) -> Iterator[Nest]:
+    """What is executed one after the other, at one level."""
+    if isinstance(nest, Where):
+        yield from _in_turn(nest.producer)
+        yield from _in_turn(nest.consumer)
+    else:
+        yield nest
 
 
 def unfused(solution: Solution) -> Nest:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
-from itertools import product
+from itertools import islice, product
 from math import prod
 from typing import Any
 
+from engine.contraction.loopnest.generate import canonical, nest_of
 from engine.contraction.solution import Solution
 from engine.contraction.solving.encoding import Encoded, Encoding, Family
 from engine.contraction.solving.pins import Pin
@@ -23,6 +24,10 @@ MOST_SOLUTIONS = 2_000
 """How many solutions are enumerated unless asked otherwise."""
 MOST_VECTORS = 4_096
 """How many vectors of bounds are tried for a Pareto set."""
+
+
+MOST_SEQUENCES = 120
+"""How many orders of the contractions are compared with one that was found."""
 
 
 class Verdict(Enum):
@@ -70,6 +75,24 @@ class Answer:
     seconds: float
     solution: Solution | None = None
     blockers: tuple[Blocker, ...] = ()
+
+
+class Distinct(tuple[Solution, ...]):
+    """Solutions of different nests.
+
+    Attributes
+    ----------
+    alike : int
+        How many more there are whose nests differ from one of these in the order of independent
+        parts alone.
+    """
+
+    alike: int
+
+    def __new__(cls, solutions: Iterable[Solution], alike: int = 0) -> Distinct:
+        made = super().__new__(cls, solutions)
+        made.alike = alike
+        return made
 
 
 @dataclass(frozen=True)
@@ -169,26 +192,32 @@ class Question:
 
     def all(
         self, bound: int | Mapping[str, int], most: int = MOST_SOLUTIONS
-    ) -> tuple[tuple[Solution, ...], bool]:
+    ) -> tuple[Distinct, bool]:
         """All solutions under a bound, and whether these are all.
 
         Layouts follow from the loops, so solutions are told apart by the order of the contractions
-        and of their loops.
+        and of their loops.  Of those whose nests differ in the order of independent parts alone,
+        there is one; :attr:`Distinct.alike` counts the others.
         """
         encoded = self.encoded(bound)
         solver = self._solver(encoded)
-        told = [*encoded.assignment.values()]
-        told += [encoded.loop[c.name, x] for c in self.tree.contractions for x in c.indices]
+        loops = [encoded.loop[c.name, x] for c in self.tree.contractions for x in c.indices]
         found: list[Solution] = []
+        alike = 0
         while len(found) < most:
             verdict = _verdict(solver)
             if verdict is not Verdict.SAT:
-                return tuple(found), verdict is Verdict.UNSAT
+                return Distinct(found, alike), verdict is Verdict.UNSAT
             model = solver.model()
             found.append(read(encoded, model))
-            values = [v != model.eval(v, model_completion=True) for v in told]
-            solver.add(encoded.z3.Or(values))
-        return tuple(found), _verdict(solver) is Verdict.UNSAT
+            others = [v != model.eval(v, model_completion=True) for v in loops]
+            sequences = [found[-1].sequence, *_same_nests(found[-1])]
+            alike += len(sequences) - 1
+            for sequence in sequences:
+                places = encoded.assignment
+                apart = [places[name] != place for place, name in enumerate(sequence)]
+                solver.add(encoded.z3.Or(others + apart))
+        return Distinct(found, alike), _verdict(solver) is Verdict.UNSAT
 
     def pareto(self, told: Callable[[float], None] | None = None) -> tuple[dict[str, int], ...]:
         """The bounds per intermediate under which there are solutions, and less of none will do.
@@ -262,6 +291,26 @@ class Question:
 
 def _verdict(solver: Any, *assumed: Any) -> Verdict:
     return Verdict(str(solver.check(*assumed)))
+
+
+def _same_nests(solution: Solution) -> Iterator[tuple[str, ...]]:
+    """Other orders of the contractions that give the same nest, but for independent parts."""
+    wanted = canonical(nest_of(solution))
+    for sequence in islice(_sequences(solution.tree), MOST_SEQUENCES):
+        if sequence != solution.sequence:
+            other = Solution(solution.tree, sequence, solution.loops)
+            if canonical(nest_of(other)) == wanted:
+                yield sequence
+
+
+def _sequences(tree: ContractionTree, done: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """Orders of the contractions with producers before their consumers."""
+    if len(done) == len(tree.contractions):
+        yield done
+    for c in tree.contractions:
+        needed = (a.tensor for a in c.operands if a.tensor in tree.by_name)
+        if c.name not in done and all(name in done for name in needed):
+            yield from _sequences(tree, (*done, c.name))
 
 
 def read(encoded: Encoded, model: Any) -> Solution:

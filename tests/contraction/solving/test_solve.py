@@ -8,6 +8,8 @@ from itertools import permutations, product
 
 import pytest
 
+from engine.contraction.loopnest.generate import canonical, nest_of
+from engine.contraction.networks import binary, from_einsum
 from engine.contraction.shipped import shipped
 from engine.contraction.solution import Solution
 from engine.contraction.solving.encoding import Family
@@ -103,6 +105,19 @@ def test_all_solutions_are_those_of_exhaustive_search(name: str, bound: int, cou
     assert len(texts) == count
     assert texts == {str(solution) for solution in exhaustive(tree, bound)}
     assert all(max(s.orders.values()) <= bound for s in solutions)
+
+
+def test_solutions_of_one_nest_are_one() -> None:
+    """Of two independent products, either may come first."""
+    sizes = dict.fromkeys("ijkl", 3)
+    tree = binary(from_einsum("ij,jk,kl,li->ik", sizes), "((A B) (C D))")
+    solutions, every = Question(tree).all(2)
+    assert every
+    nests = [canonical(nest_of(solution)) for solution in solutions]
+    assert len(set(nests)) == len(nests)
+    every_one = list(exhaustive(tree, 2))
+    assert set(nests) == {canonical(nest_of(solution)) for solution in every_one}
+    assert solutions.alike == len(every_one) - len(nests) > 0
 
 
 def test_an_enumeration_that_ends_early_says_so() -> None:
