@@ -185,7 +185,7 @@ def gcn(graph: str, folder: Path | None = None) -> Problem:
         "second": weights[1],
     }
     return problem(
-        f"two-layer GCN, {loaded.label}", "ij,jf,fh,ki,hc->kc", "(E ((D (A B)) C))",
+        f"two-layer GCN, {loaded.label}", "ij,jf,fh,ki,hc->kc", "((D ((A B) C)) E)",
         dict(zip("ABCDE", data.values(), strict=True)),
         i=nodes, j=nodes, k=nodes, f=width, h=hidden, c=classes,
     )  # fmt: skip

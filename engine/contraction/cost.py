@@ -22,6 +22,8 @@ from engine.program import Access, LevelFormat
 NEAR, FAR = 2**15, 2**20
 """Bytes that the first and the second cache hold."""
 LINE = 64
+PAGE, PAGES = 4096, 64
+"""Bytes of a page, and how many of them a processor finds at once."""
 WORD = 8
 
 
@@ -46,7 +48,7 @@ class Amounts:
     add_up : float
         Those that add to one number, one after the other.
     near, far : float
-        Lines that come from the second cache, and from beyond it.
+        Lines that come from the second cache, and from beyond it or from one page after another.
     clear : float
         Elements that are emptied.
     """
@@ -74,16 +76,16 @@ class Weights(Amounts):
     again and says how well they do on networks that they were not found on.
     """
 
-    enter: float = 1.9
+    enter: float = 1.8
     step: float = 0.1
     dense_step: float = 0.1
-    search: float = 8.5
-    product: float = 0.16
-    scatter: float = 0.9
-    add_up: float = 0.65
+    search: float = 9.0
+    product: float = 0.14
+    scatter: float = 0.7
+    add_up: float = 0.6
     near: float = 0.05
-    far: float = 1.1
-    clear: float = 0.3
+    far: float = 1.0
+    clear: float = 0.45
 
     def nanoseconds(self, amounts: Amounts) -> float:
         """What work takes."""
@@ -307,7 +309,15 @@ class _Estimate:
             touched *= WORD / LINE  # a line's elements one after the other, or most of them
         again = [n for n in range(own[-1]) if loops[n].index not in access.indices]
         first = max(again, default=-1) + 1
-        size = WORD * prod(self.extents[loops[n].index] for n in own if n >= first)
+        within = [loops[n].index for n in own if n >= first]
+        elements = prod(self.extents[x] for x in within)
+        size = WORD * elements
+        if access.indices[-1] not in within:  # each of them in a line of its own
+            size = LINE * elements
+            beside = access.indices[access.indices.index(inner.index) + 1 :]
+            if WORD * prod(self.extents[x] for x in beside) >= PAGE and elements > PAGES:
+                self.amounts["far"] += touched
+                return
         outside = loops[first - 1].visits if first else 1.0
         few = LINE * touched / max(outside, 1.0)
         self._lines(touched, min(size, few) if again else size)

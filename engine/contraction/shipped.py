@@ -37,7 +37,7 @@ SHIPPED: dict[str, Shipped] = {
     "MTTKRP": Shipped("ijk,kr,jr->ir", "((A B) C)", "i=60,j=50,k=40,r=16"),
     "TTMc": Shipped("ijk,jr,ks->irs", "((A C) B)", "i=60,j=40,k=40,r=8,s=8"),
     "two-layer GCN": Shipped(
-        "ij,jf,fh,ki,hc->kc", "(E ((D (A B)) C))", "i=30,j=30,f=20,h=8,k=30,c=5"
+        "ij,jf,fh,ki,hc->kc", "((D ((A B) C)) E)", "i=30,j=30,f=20,h=8,k=30,c=5"
     ),
 }
 

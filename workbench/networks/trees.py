@@ -19,7 +19,7 @@ def nested(tree: ContractionTree) -> Nested:
     --------
     >>> from engine.contraction.shipped import shipped
     >>> text(nested(shipped("two-layer GCN")))
-    '(E ((D (A B)) C))'
+    '((D ((A B) C)) E)'
     """
 
     def of(name: str) -> Nested:

@@ -10,7 +10,7 @@ import numpy as np
 from engine.contraction.kernels.compile import Call
 from engine.contraction.kernels.data import MOST_BYTES, WORD, Data
 from engine.contraction.kernels.operands import Floats, Ints, Operand
-from engine.contraction.kernels.parts import LISTS, Lowered
+from engine.contraction.kernels.parts import LISTS, PRODUCTS, Lowered
 from engine.errors import LimitError
 from engine.program import Access, CompressedLevel
 
@@ -29,7 +29,7 @@ class Prepared:
         made = {a.out.tensor: a.out for a in lowered.bound.assigns.values()}
         used = 0
         for slot in lowered.slots:
-            if slot.part in LISTS:
+            if slot.part in (*LISTS, PRODUCTS):
                 continue
             if slot.layout is not None:
                 self.arrays.append(_part(data.operand(slot.layout), slot.part, slot.level))
@@ -44,9 +44,13 @@ class Prepared:
         self.listed = lowered.listed is not None
         if self.listed:
             self._make_room(FIRST_ROOM)
+        self.products: Ints = np.zeros(len(tree.contractions), dtype=np.int64)
+        if any(slot.part == PRODUCTS for slot in lowered.slots):
+            self.arrays.append(self.products)
 
     def execute(self) -> None:
         self.out.fill(0.0)
+        self.products.fill(0)
         if self.listed:
             self._execute_listed()
         else:

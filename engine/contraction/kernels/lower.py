@@ -38,6 +38,7 @@ from engine.contraction.kernels.imperative import (
 from engine.contraction.kernels.loops import split, touches_few
 from engine.contraction.kernels.parts import (
     LISTS,
+    PRODUCTS,
     Lowered,
     Slot,
     is_whole,
@@ -53,7 +54,7 @@ from engine.program import Access, LevelFormat
 MOST_COMMANDS = 20_000
 
 
-def lower(bound: Bound, listed: bool = False) -> Lowered:
+def lower(bound: Bound, listed: bool = False, counted: bool = False) -> Lowered:
     """The loops over positions of a nest.
 
     Parameters
@@ -61,6 +62,8 @@ def lower(bound: Bound, listed: bool = False) -> Lowered:
     listed : bool
         The result is a list of elements: at the end of the outermost loops, as far as their
         indices are the result's, all that it has there is read out of a dense array.
+    counted : bool
+        It counts how often each assignment is executed.
 
     Raises
     ------
@@ -92,13 +95,13 @@ def lower(bound: Bound, listed: bool = False) -> Lowered:
         }
     }
     """
-    return _Lowering(bound, listed).lowered()
+    return _Lowering(bound, listed, counted).lowered()
 
 
 class _Lowering:
     """The names that were given out so far."""
 
-    def __init__(self, bound: Bound, listed: bool) -> None:
+    def __init__(self, bound: Bound, listed: bool, counted: bool) -> None:
         self.bound = bound
         self.listed = outer(bound) if listed else None
         self.to_list = listed
@@ -124,6 +127,9 @@ class _Lowering:
         if listed:
             for number, part in enumerate(LISTS):
                 self.slots[Slot(None, part)] = f"r{number + 1}"
+        self.counts = "c0" if counted else None
+        if counted:
+            self.slots[Slot(None, PRODUCTS)] = "c0"
 
     def lowered(self) -> Lowered:
         body = self._nest(self.bound.nest, {}, {})
@@ -163,7 +169,7 @@ class _Lowering:
             case Where():
                 return self._where(nest, loops, at)
             case Assign():
-                return (self._assign(nest, loops, at),)
+                return (self._assign(nest, loops, at), *self._count(nest))
 
     # -- assignments and workspaces
 
@@ -184,6 +190,12 @@ class _Lowering:
         if out.tensor in self.scalars:
             return Increase(self.scalars[out.tensor], value)
         return Add(self._array(Slot(None, out.tensor)), self._located(out, loops), value)
+
+    def _count(self, assign: Assign) -> Block:
+        if self.counts is None or self.emptying:
+            return ()
+        number = list(self.bound.tree.by_name).index(assign.out.tensor)
+        return (Add(self.counts, Int(number), Int(1)),)
 
     def _made(self, access: Access, loops: Mapping[str, Expr]) -> Expr:
         if access.tensor in self.scalars:

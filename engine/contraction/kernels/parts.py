@@ -10,6 +10,8 @@ from engine.contraction.loopnest.ir import Assign, Forall, Nest, Where, walk, wo
 
 LISTS = ("+count", "+positions", "+values")
 """Arrays of a sparse result."""
+PRODUCTS = "+products"
+"""The array of a routine that counts: executions of each assignment, in the order of the tree."""
 
 
 @dataclass(frozen=True)
@@ -22,7 +24,7 @@ class Slot:
         Of a given tensor; None for the result and workspaces.
     part : str
         ``seg``, ``crd`` or ``values`` of a given tensor; else the name of what is made, or
-        ``+count``, ``+positions`` and ``+values`` of a sparse result.
+        ``+count``, ``+positions`` and ``+values`` of a sparse result, ``+products`` of counts.
     level : int
         Of ``seg`` and ``crd``.
     """
@@ -58,7 +60,7 @@ class Lowered:
 
 def is_whole(slot: Slot) -> bool:
     """Whether an array holds integers."""
-    return slot.part in ("+count", "+positions") or (
+    return slot.part in ("+count", "+positions", PRODUCTS) or (
         slot.layout is not None and slot.part in ("seg", "crd")
     )
 

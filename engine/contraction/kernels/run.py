@@ -177,6 +177,41 @@ class Kernel:
         return sum(held_elements(self.lowered))
 
 
+def count_products(
+    nest: Nest,
+    tree: ContractionTree,
+    data: Mapping[str, Any] | Data,
+    *,
+    levels: Mapping[str, tuple[LevelFormat, ...]] | None = None,
+) -> dict[str, int]:
+    """How often a nest's code executes each assignment on data, by what that makes.
+
+    An assignment multiplies once less than it has operands.
+
+    Raises
+    ------
+    FuseloomError
+        As :func:`kernels` and :meth:`Kernel.run`.
+
+    Examples
+    --------
+    >>> from engine.contraction.loopnest.parser import parse_nest
+    >>> from engine.contraction.networks import binary, from_einsum
+    >>> tree = binary(from_einsum("ij,j->i", {"i": 3, "j": 3}))
+    >>> nest = parse_nest("forall(i, forall(j, R(i) += A(i,j) * B(j)))")
+    >>> count_products(nest, tree, {"A": np.eye(3), "B": np.ones(3)})
+    {'R': 3}
+    """
+    lowered = lower(bind(nest, tree, levels), counted=True)
+    _check_bytes(lowered, MOST_BYTES)
+    kernel = Kernel(lowered, build([lowered.routine]), 0)
+    taken = data if isinstance(data, Data) else Data(tree, data)
+    prepared = Prepared(lowered, kernel.call, taken, np.empty(kernel._room))
+    prepared.execute()
+    counts = dict(zip(tree.by_name, prepared.products.tolist(), strict=True))
+    return {name: counts[name] for name in lowered.bound.assigns}
+
+
 def kernels(
     nests: Sequence[Nest],
     tree: ContractionTree,
