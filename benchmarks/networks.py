@@ -29,6 +29,8 @@ from engine.contraction.tree import ContractionTree
 from engine.errors import FuseloomError
 from engine.program import parse
 
+LONGEST = 1e10
+"""Nanoseconds that a nest may be expected to take."""
 SECONDS = 40.0
 """After so long no further round of a network's runs begins."""
 
@@ -63,10 +65,15 @@ def contest(problem: Problem, each: int, runs: int, others: bool = True) -> Cont
     data = Data(tree, problem.data)
     found = ranked(Question(tree), data.held, levels=data.levels)
     result = WORD * _size(tree)
-    viable = [c for c in found.candidates if WORD * c.predicted.workspace + result <= MOST_BYTES]
+    viable = [
+        c for c in found.candidates
+        if WORD * c.predicted.workspace + result <= MOST_BYTES
+        and c.predicted.nanoseconds <= LONGEST
+    ]  # fmt: skip
     taken: list[Candidate] = [viable[0]]
     for way in Way:
-        taken += [c for c in viable if c.way is way][:each]
+        most = min(each, 2) if way is Way.NARY else each
+        taken += [c for c in viable if c.way is way][:most]
     nests = list(dict.fromkeys(c.nest for c in taken))
     made = kernels(nests, tree, levels=data.levels)
     named = {str(n): kernel for n, kernel in enumerate(made)}

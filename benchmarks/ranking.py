@@ -34,8 +34,10 @@ from engine.contraction.solving.solve import Question
 SLOWER = 30.0
 """How much longer than the best a nest may be expected to take, to be measured."""
 SECONDS = 12.0
+GUESS = Weights(2.0, 0.8, 0.3, 3.0, 0.25, 0.8, 1.1, 1.0, 5.0, 0.1)
+"""What weights were before anything was measured."""
 PULL = 0.1
-"""How much a weight is drawn to what it is, against an error of a network's best."""
+"""How much a weight is drawn to the guess, against an error of a network's best."""
 
 
 @dataclass(frozen=True)
@@ -118,8 +120,8 @@ def fitted(held: Sequence[Measurements]) -> Weights:
         wanted.append(close)
     matrix, target = np.concatenate(rows), np.concatenate(wanted)
     scale = np.maximum(np.abs(matrix).max(axis=0), 1e-30)
-    # Drawn a little to what is there already, where nothing that was measured tells of a weight.
-    prior = np.array(astuple(Weights()))
+    # Drawn a little to the guess, where nothing that was measured tells of a weight.
+    prior = np.array(astuple(GUESS))
     pull = PULL * np.diag(1 / prior)
     found = lsq_linear(
         np.concatenate([matrix / scale, pull / scale]),

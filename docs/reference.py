@@ -46,6 +46,7 @@ ROOMS = (
     "engine.dataflow.why.suggestions",
     "engine.contraction.tree",
     "engine.contraction.networks",
+    "engine.contraction.given",
     "engine.contraction.shipped",
     "engine.contraction.solving.solve",
     "engine.contraction.solving.pins",

@@ -82,7 +82,7 @@ def emit_numba(routines: Sequence[Routine]) -> str:
         given = ", ".join(["sizes", *(array.name for array in routine.arrays)])
         lines += [
             "",
-            f'@numba.njit("{signature}", cache=True, error_model="numpy")',
+            f'@numba.njit("{signature}", cache=True, nogil=True, error_model="numpy")',
             f"def k{number}({given}):",
             *(f"    {name} = sizes[{k}]" for k, name in enumerate(routine.sizes)),
             *(f"    {name} = 0.0" for name in routine.scalars),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from math import prod
 from statistics import median
 from typing import Any
@@ -15,6 +15,7 @@ import numpy as np
 from engine.contraction.kernels.arrays import Prepared, held_elements
 from engine.contraction.kernels.compile import FLAGS, Backend, Built, Call, build
 from engine.contraction.kernels.data import MOST_BYTES, WORD, Data, check_dense
+from engine.contraction.kernels.interruptible import interruptible
 from engine.contraction.kernels.lower import lower
 from engine.contraction.kernels.operands import Floats, Ints
 from engine.contraction.kernels.parts import Lowered
@@ -27,6 +28,8 @@ from engine.program import LevelFormat
 EXACT = 1e-9
 """Relative error up to which a result counts as right."""
 RUNS = 7
+LONG = 0.1
+"""Seconds from which on a run can be interrupted by Ctrl-C; of a shorter one, before and after."""
 SECONDS = 60.0
 """After so long no further round of runs begins."""
 
@@ -130,7 +133,7 @@ class Kernel:
         if self.lowered.listed is not None:
             check_dense(self.tree)
         prepared = Prepared(self.lowered, self.call, taken, np.empty(self._room))
-        prepared.execute()
+        interruptible(prepared.execute)
         return prepared.result()
 
     def run_listed(self, data: Mapping[str, Any] | Data) -> tuple[Ints, Floats]:
@@ -153,7 +156,7 @@ class Kernel:
             )
         taken = data if isinstance(data, Data) else Data(self.tree, data)
         prepared = Prepared(self.lowered, self.call, taken, np.empty(self._room))
-        prepared.execute()
+        interruptible(prepared.execute)
         return prepared.elements()
 
     def time_listed(self, data: Mapping[str, Any] | Data, runs: int = RUNS) -> float:
@@ -324,9 +327,11 @@ def measure(
     memory = np.empty(max(kernel._room for kernel in named.values()))
     errors: dict[str, float] = {}
     ready: dict[str, Prepared] = {}
+    apart: dict[str, bool] = {}
     for name, kernel in named.items():
         prepared = Prepared(kernel.lowered, kernel.call, taken, memory)
-        prepared.execute()
+        first = interruptible(partial(_timed, prepared))
+        apart[name] = first[0] > LONG
         errors[name] = taken.error(prepared.result())
         if errors[name] <= EXACT:
             ready[name] = prepared
@@ -335,10 +340,10 @@ def measure(
     end = time.perf_counter() + seconds
     for _ in range(runs):
         for name, prepared in ready.items():
-            began, began_cpu = time.perf_counter(), time.thread_time()
-            prepared.execute()
-            spent[name].append(time.thread_time() - began_cpu)
-            clock[name].append(time.perf_counter() - began)
+            run = partial(_timed, prepared)
+            taken_now = interruptible(run) if apart[name] else run()
+            clock[name].append(taken_now[0])
+            spent[name].append(taken_now[1])
         if time.perf_counter() > end:
             break
     return {
@@ -352,3 +357,10 @@ def measure(
         )
         for name, kernel in named.items()
     }
+
+
+def _timed(prepared: Prepared) -> tuple[float, float]:
+    """Seconds by the clock and of the processor."""
+    began, began_cpu = time.perf_counter(), time.thread_time()
+    prepared.execute()
+    return time.perf_counter() - began, time.thread_time() - began_cpu

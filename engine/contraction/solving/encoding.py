@@ -191,17 +191,25 @@ class Encoded:
     def _between(
         self, access: Access, consumer: Contraction, c: Contraction
     ) -> Iterator[Constraint]:
-        place_of = self.assignment
-        between = self.z3.And(
-            place_of[access.tensor] < place_of[c.name], place_of[c.name] < place_of[consumer.name]
-        )
         alike = [
-            self.z3.Implies(between, self._alike(self.loop[access.tensor, x] == n, c, x, n))
+            self._if_between(
+                access, consumer, c, self._alike(self.loop[access.tensor, x] == n, c, x, n)
+            )
             for n in range(len(access.indices) - self.bounds[access.tensor])
             for x in access.indices
         ]
         about = f"{c.name} between {access.tensor} and {consumer.name}"
         yield from self._each(Family.BETWEEN, about, alike)
+
+    def _if_between(
+        self, access: Access, consumer: Contraction, c: Contraction, formula: Any
+    ) -> Any:
+        """What holds if a contraction stands between an intermediate's producer and consumer."""
+        place = self.assignment
+        between = self.z3.And(
+            place[access.tensor] < place[c.name], place[c.name] < place[consumer.name]
+        )
+        return self.z3.Implies(between, formula)
 
     def _alike(self, given: Any, c: Contraction, index: str, place: int) -> Any:
         """Where a producer's loop stands at a place, another's stands there, if it has it."""
@@ -257,19 +265,14 @@ class Encoded:
     def _fused(self, access: Access, chosen: frozenset[str]) -> Any:
         """These indices are the outermost loops of producer, consumer and all between."""
         consumer = self.tree.consumer[access.tensor]
-        place_of = self.assignment
         parts = []
         for x in chosen:
             own = self.loop[access.tensor, x]
             parts += [own < len(chosen), self.loop[consumer.name, x] == own]
             for c in self.tree.contractions:
                 if c.name not in (access.tensor, consumer.name):
-                    between = self.z3.And(
-                        place_of[access.tensor] < place_of[c.name],
-                        place_of[c.name] < place_of[consumer.name],
-                    )
                     same = self.loop[c.name, x] == own if x in c.indices else False
-                    parts.append(self.z3.Implies(between, same))
+                    parts.append(self._if_between(access, consumer, c, same))
         return self.z3.And(parts) if parts else self.z3.BoolVal(True)
 
     def _pinned(self, pin: Pin) -> Any:
