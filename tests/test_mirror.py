@@ -203,6 +203,7 @@ ELSEWHERE = (
 
 ACROSS = {
     "browser/*": "whole pages in Chromium",
+    "contraction/test_beside_dataflow.py": "numbers that two rooms derive apart from each other",
     "conformance/*": "reference vectors, for all primitives",
     "hostile/*": "inputs that mean harm, through whole commands",
     "notebooks/*": "the notebooks, cell by cell",

@@ -64,3 +64,34 @@ def test_weights_only_change_the_time() -> None:
     )
     assert one.products == other.products
     assert one.nanoseconds < other.nanoseconds
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("forall(i, forall(j, forall(k, R(i,k) += A(i,j) * B(j,k))))", "product"),
+        ("forall(j, forall(k, forall(i, R(k,i) += A(j,i) * B(j,k))))", "scatter"),
+        ("forall(i, forall(k, forall(j, R(i,k) += A(i,j) * B(k,j))))", "add_up"),
+    ],
+)
+def test_the_innermost_loop_tells_the_kind_of_product(text: str, kind: str) -> None:
+    """A has elements here and there, B all."""
+    tree = binary(from_einsum("ij,jk->ik", {"i": 30, "j": 30, "k": 30}))
+    held = occupancies({"A": np.eye(30), "B": np.ones((30, 30))})
+    amounts = work(parse_nest(text), tree, held).amounts
+    kinds = {k: getattr(amounts, k) for k in ("product", "scatter", "add_up")}
+    assert kinds == {**dict.fromkeys(kinds, 0.0), kind: 900.0}
+
+
+def test_what_no_near_cache_holds_costs_lines() -> None:
+    """The result's rows are used again after all others where j is outermost."""
+    tree = binary(from_einsum("ij,jk->ik", {"i": 2000, "j": 20, "k": 200}))
+    held = occupancies({"A": np.ones((2000, 20)), "B": np.ones((20, 200))})
+    inside, outside = (
+        work(parse_nest(text), tree, held).amounts.far
+        for text in (
+            "forall(i, forall(j, forall(k, R(i,k) += A(i,j) * B(j,k))))",
+            "forall(j, forall(i, forall(k, R(i,k) += A(j,i) * B(j,k))))",
+        )
+    )
+    assert outside >= 2000 * 20 * 200 / 8 > 10 * inside

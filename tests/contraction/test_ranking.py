@@ -42,3 +42,10 @@ def test_nothing_satisfies_what_is_asked() -> None:
 def test_answers_are_kept() -> None:
     found = ranked(Question(TREE), HELD, most=5)
     assert [a.verdict for a in found.answers] == [Verdict.UNSAT, Verdict.SAT]
+
+
+def test_bounds_per_intermediate_are_looked_at_where_one_for_all_asks_little() -> None:
+    tree = shipped("two-layer GCN")
+    found = ranked(Question(tree), occupancies(data_of(tree, density=0.3)), most=4)
+    orders = {tuple(c.solution.orders.values()) for c in found.candidates if c.way is Way.FUSED}
+    assert (0, 2, 0) in orders
