@@ -39,11 +39,6 @@ ELSEWHERE = (
     ),
     Elsewhere("engine/cli/__main__.py", "tests/cli/test_main.py", "a door to main"),
     Elsewhere("engine/cli/command.py", "tests/cli/test_json.py", "what commands share"),
-    Elsewhere(
-        "engine/frontends/files/npz_parts.py",
-        "tests/frontends/files/test_npz.py",
-        "arrays of the archives that are read there",
-    ),
     Elsewhere("engine/cli/networks.py", "tests/cli/test_contract.py", "one half of a command"),
     Elsewhere("engine/cli/programs.py", "tests/cli/test_simulate.py", "one half of a command"),
     Elsewhere(
