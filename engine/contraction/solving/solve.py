@@ -197,7 +197,7 @@ class Question:
 
         Layouts follow from the loops, so solutions are told apart by the order of the contractions
         and of their loops.  Of those whose nests differ in the order of independent parts alone,
-        there is one; :attr:`Distinct.alike` counts the others.
+        there is one; ``alike`` of what is given back counts the others.
         """
         encoded = self.encoded(bound)
         solver = self._solver(encoded)
