@@ -68,6 +68,8 @@ def test_a_network_is_solved_looked_at_and_run(page, show):
     expect(page.get_by_text("each compared with the reference")).to_be_visible(timeout=2 * PATIENCE)
     rows = page.get_by_role("grid", name="Loop nests").locator("tbody tr")
     expect(rows.first).to_contain_text("1.00")
+    fastest = page.locator("section").filter(has=page.get_by_role("heading", name="On this CPU"))
+    expect(fastest.locator("tbody tr")).to_have_count(3)
     page.get_by_role("button", name="Show the code").click()
     expect(page.get_by_label("Generated code")).to_contain_text(re.compile("for|range"))
     page.get_by_role("button", name="Simulate it on the dataflow machine").click()

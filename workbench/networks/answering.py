@@ -278,6 +278,8 @@ def _pareto(send: Send) -> str:
         lambda share: send(("progress", share, "trying bounds per intermediate"))
     )
     send(("part", "pareto", {"vectors": [[[n, b] for n, b in v.items()] for v in found]}))
+    if len(found) == 1:
+        return "one vector of bounds, which cannot be lowered"
     return f"{len(found)} vectors of bounds of which none can be lowered"
 
 

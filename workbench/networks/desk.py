@@ -316,8 +316,10 @@ class NetworkDesk(Desk):
         """The fastest nest of each way that was run."""
         best: dict[str, dict[str, Any]] = {}
         for row in self._found.get("solutions", {}).get("rows", []):
-            time = row["measured"]
-            if time is not None and time < best.get(row["way"], row)["measured"] + 1e-30:
+            known = best.get(row["way"])
+            if row["measured"] is None:
+                continue
+            if known is None or row["measured"] < known["measured"]:
                 best[row["way"]] = row
         return list(best.values())
 

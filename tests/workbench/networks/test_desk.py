@@ -52,6 +52,17 @@ def test_the_running_example(desk):
         assert made == set(loop["inside"])
 
 
+def test_the_fastest_of_each_way_stands_beside_the_other_machine(desk):
+    assert desk.part("dataflow")["cpu"] == []
+    desk.ask("measure", -1)
+    desk.wait()
+    best = {row["way"]: row["measured"] for row in desk.part("dataflow")["cpu"]}
+    assert best.keys() == {"fused", "unfused", "n-ary"}
+    for row in desk.part("solutions")["rows"]:
+        if row["measured"] is not None:
+            assert best[row["way"]] <= row["measured"]
+
+
 def test_a_bound_without_a_solution_says_what_forbids_it(desk):
     desk.ask("change", {"bound": 0})
     desk.wait()
