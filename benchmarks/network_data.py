@@ -95,7 +95,7 @@ def integrals(side: int, auxiliary: str, least: float) -> list[Problem]:
     four = {
         "left": elements(three, least),
         "metric": elements(held.metric, least),
-        "right": elements(three.transpose(0, 1, 2), least),
+        "right": elements(three, least),
     }
     wide = {"i": i, "p": p, "k": k, "l": k, "j": i, "q": p}
     return [

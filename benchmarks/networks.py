@@ -15,6 +15,7 @@ import argparse
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from math import prod
 from pathlib import Path
 from statistics import median
 
@@ -64,7 +65,7 @@ def contest(problem: Problem, each: int, runs: int, others: bool = True) -> Cont
     tree = problem.tree
     data = Data(tree, problem.data)
     found = ranked(Question(tree), data.held, levels=data.levels)
-    result = WORD * _size(tree)
+    result = WORD * prod(tree.extents[x] for x in tree.result.indices)
     viable = [
         c for c in found.candidates
         if WORD * c.predicted.workspace + result <= MOST_BYTES
@@ -89,13 +90,6 @@ def contest(problem: Problem, each: int, runs: int, others: bool = True) -> Cont
     lists = by_lists(tree, data, viable, runs) if others else None
     scipy = _timed(lambda: evaluate(tree, data.elements), 1) if others else None
     return Contest(problem.name, by_nest[viable[0].nest], best, lists, scipy)
-
-
-def _size(tree: ContractionTree) -> int:
-    size = 1
-    for index in tree.result.indices:
-        size *= tree.extents[index]
-    return size
 
 
 def _timed(work: Callable[[], object], runs: int) -> float:

@@ -109,8 +109,6 @@ GIVEN: dict[str, Callable[[], dict[str, Any]]] = {
     "docs/runs.md": _of_runs,
 }
 """Names that a page supposes."""
-WITH_TORCH = ("docs/howto/model.md", "docs/pytorch.md")
-"""Pages that need PyTorch, which need not be there."""
 
 
 def _key(page: str, block: Any) -> tuple[str, str]:
@@ -124,8 +122,6 @@ def _to_run(page: str) -> list[Any]:
 
 @pytest.mark.parametrize("page", [*filter(_to_run, PAGES)])
 def test_blocks_print_what_they_say(page: str, tmp_path: Path) -> None:
-    if page in WITH_TORCH:
-        pytest.importorskip("torch")
     with code.workplace(tmp_path) as folder:
         names = {"__name__": "docs", **GIVEN.get(page, _nothing)()}
         for block in _to_run(page):

@@ -85,7 +85,7 @@ def _run(options: Any) -> int:
     from engine.contraction.given import read_operands
     from engine.contraction.kernels.data import Data
     from engine.contraction.random_data import scattered
-    from engine.contraction.ranking import ranked
+    from engine.contraction.ranking import fastest_first, ranked
     from engine.contraction.solving.encoding import Encoding
     from engine.contraction.solving.pins import Pin
     from engine.contraction.solving.solve import Question
@@ -114,7 +114,7 @@ def _run(options: Any) -> int:
     measured, made = _measured(found, tree, data, options.measure)
     if options.keep:
         _keep(found, measured, made, data, options)
-    order = _best_first(found, measured)
+    order = fastest_first(found.candidates, {n: m.seconds for n, m in measured.items()})
     right = all(m.right for m in measured.values())
     if options.json:
         print_json(Kind.CONTRACTION, _content(found, order, measured, tree))
@@ -205,18 +205,6 @@ def _keep(
             if one.right:
                 candidate = found.candidates[number]
                 keep(store, candidate, made[number], one, data, label, options.network)
-
-
-def _best_first(found: Ranked, measured: Mapping[int, Measured]) -> list[int]:
-    """Candidates: those that were run and are right by their time, then the others as expected."""
-
-    def key(number: int) -> tuple[int, float]:
-        one = measured.get(number)
-        if one is None:
-            return 1, found.candidates[number].predicted.nanoseconds
-        return (2, 0.0) if one.seconds is None else (0, one.seconds)
-
-    return sorted(range(len(found.candidates)), key=key)
 
 
 def _content(

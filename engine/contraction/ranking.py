@@ -6,7 +6,7 @@ The solver's first solution is arbitrary: others of the same bound take a thousa
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
@@ -23,8 +23,6 @@ from engine.program import LevelFormat
 
 MOST = 600
 """How many solutions are looked at, of the least bound that has any and of the next."""
-
-
 MOST_VECTORS = 100
 """Of how many vectors of bounds those are sought that cannot be lowered."""
 
@@ -107,7 +105,6 @@ def ranked(
         Look at this bound alone.
     most : int
         Solutions per bound.
-
     levels : mapping, optional
         Per given tensor the levels that kernels read, outermost first; by default those that suit
         what it holds (:func:`engine.contraction.occupancy.suitable_levels`).
@@ -158,6 +155,26 @@ def ranked(
                 add(Way.UNFUSED, solution, unfused(solution))
     order = sorted(found.values(), key=lambda c: c.predicted.nanoseconds)
     return Ranked(answers, tuple(order), complete, alike)
+
+
+def fastest_first(
+    candidates: Sequence[Candidate], seconds: Mapping[int, float | None]
+) -> list[int]:
+    """Numbers of candidates: by their time those that were run, then the others as expected.
+
+    Parameters
+    ----------
+    seconds : mapping
+        What those took that were run; None of those that were not right, which come last.
+    """
+
+    def key(number: int) -> tuple[int, float]:
+        if number not in seconds:
+            return 1, candidates[number].predicted.nanoseconds
+        taken = seconds[number]
+        return (2, 0.0) if taken is None else (0, taken)
+
+    return sorted(range(len(candidates)), key=key)
 
 
 def _uneven(question: Question, least: int) -> Iterator[Mapping[str, int]]:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import param
-
 from workbench.base.assets import script, style
 from workbench.base.component import SessionComponent
 
@@ -30,8 +28,6 @@ class Beside(SessionComponent):
     _esm = script("networks/units", "networks/beside")
     _stylesheets = [style("networks/beside")]
     part = "dataflow"
-
-    drawn = param.String("{}")
 
     def handle(self, request: Mapping[str, Any]) -> None:
         if request["kind"] == "dataflow":

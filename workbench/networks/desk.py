@@ -238,8 +238,6 @@ class NetworkDesk(Desk):
     def _arrived(self, name: str, data: dict[str, Any]) -> None:
         if name == "network":
             self._forget()
-        if name == "verdicts":
-            self._found["bound"] = data["bound"]
         self._found[name] = data
         if name == "solutions" and not data["rows"]:
             self._found.pop("nest", None)
@@ -289,7 +287,6 @@ class NetworkDesk(Desk):
                 "busy": self._busy,
                 "undo": len(self._before),
                 "link": "?" + address(self.asked),
-                "names": [c.split("[")[0] for c in self._contractions()[:-1]],
             },
             "network": found.get("network", {}),
             "solutions": {
@@ -308,9 +305,6 @@ class NetworkDesk(Desk):
         if status is not None:
             parts["status"] = status
         self._publish({name: json.dumps(value) for name, value in parts.items()})
-
-    def _contractions(self) -> list[str]:
-        return self._found.get("network", {}).get("contractions", [])
 
     def _of_cpu(self) -> list[dict[str, Any]]:
         """The fastest nest of each way that was run."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import param
-
 from workbench.base.assets import script, style
 from workbench.base.component import SessionComponent
 
@@ -30,8 +28,6 @@ class NetworkView(SessionComponent):
     _esm = script("networks/network_view")
     _stylesheets = [style("networks/network_view")]
     part = "network"
-
-    drawn = param.String("{}")
 
     def handle(self, request: Mapping[str, Any]) -> None:
         match request:

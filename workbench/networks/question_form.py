@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import param
-
 from workbench.base.assets import script, style
 from workbench.base.component import SessionComponent
 
@@ -29,8 +27,6 @@ class QuestionForm(SessionComponent):
     _stylesheets = [style("networks/question_form")]
     part = "question"
     topics = ("network",)
-
-    drawn = param.String("{}")
 
     def handle(self, request: Mapping[str, Any]) -> None:
         match request:

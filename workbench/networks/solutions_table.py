@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import param
-
 from workbench.base.assets import script, style
 from workbench.base.component import SessionComponent
 
@@ -28,8 +26,6 @@ class SolutionsTable(SessionComponent):
     _esm = script("networks/units", "networks/solutions_table")
     _stylesheets = [style("networks/solutions_table")]
     part = "solutions"
-
-    drawn = param.String("{}")
 
     def handle(self, request: Mapping[str, Any]) -> None:
         match request:

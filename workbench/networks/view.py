@@ -7,8 +7,8 @@ from math import prod
 from typing import Any
 
 from engine.contraction.kernels.run import Measured
-from engine.contraction.loopnest.ir import Assign, Forall, Nest, Where, walk, workspaces
-from engine.contraction.ranking import Candidate, Ranked
+from engine.contraction.loopnest.ir import Assign, Forall, Nest, lines, walk
+from engine.contraction.ranking import Candidate, Ranked, fastest_first
 from engine.contraction.solving.solve import Answer, Question, Verdict
 from engine.contraction.tree import ContractionTree
 from engine.program import Access
@@ -94,14 +94,7 @@ def rows(
     found: Ranked, measured: Mapping[int, Measured], most: int = MOST_ROWS
 ) -> list[dict[str, Any]]:
     """The nests, the best first: those that were run by their time, the others as expected."""
-
-    def key(number: int) -> tuple[int, float]:
-        one = measured.get(number)
-        if one is None:
-            return 1, found.candidates[number].predicted.nanoseconds
-        return (2, 0.0) if one.seconds is None else (0, one.seconds)
-
-    order = sorted(range(len(found.candidates)), key=key)
+    order = fastest_first(found.candidates, {n: m.seconds for n, m in measured.items()})
     shown = order[:most]
     shown += [n for n in order[most:] if found.candidates[n].first or n in measured]
     return [_row(n, found.candidates[n], measured.get(n)) for n in shown]
@@ -136,39 +129,36 @@ def loops_of(nest: Nest) -> list[str]:
     return [part.index for part in walk(nest) if isinstance(part, Forall)]
 
 
+KINDS = {Forall: "for", Access: "clear", Assign: "assign"}
+
+
 def nest_view(candidate: Candidate) -> dict[str, Any]:
     """A nest line by line; loops that several contractions share have a bracket."""
-    lines: list[dict[str, Any]] = []
-    loops: list[dict[str, Any]] = []
     tree = candidate.solution.tree
     extents = tree.extents
-    held: list[Access] = []
-
-    def visit(part: Nest, depth: int) -> None:
-        match part:
-            case Forall(index=index, body=body):
-                number = len(lines)
-                lines.append({"depth": depth, "kind": "for", "text": f"for {index}",
-                              "note": f"{extents[index]:,}"})  # fmt: skip
-                visit(body, depth + 1)
-                inside = [x.out.tensor for x in walk(body) if isinstance(x, Assign)]
-                loops.append({"first": number, "last": len(lines) - 1, "depth": depth,
-                              "index": index, "inside": inside})  # fmt: skip
-            case Where(consumer=consumer, producer=producer):
-                shapes = {x.out.tensor: x.out for x in walk(producer) if isinstance(x, Assign)}
-                for name in sorted(workspaces(part)):
-                    held.append(shapes[name])
-                    lines.append({"depth": depth, "kind": "clear",
-                                  "text": f"{_text(shapes[name])} = 0", "note": ""})  # fmt: skip
-                visit(producer, depth)
-                visit(consumer, depth)
-            case Assign():
-                lines.append({"depth": depth, "kind": "assign", "text": str(part), "note": ""})
-
-    visit(candidate.nest, 0)
+    written = lines(candidate.nest)
+    held = [line.part for line in written if isinstance(line.part, Access)]
     return {
-        "lines": lines,
-        "loops": sorted(loops, key=lambda loop: loop["first"]),
+        "lines": [
+            {
+                "depth": line.depth,
+                "kind": KINDS[type(line.part)],
+                "text": str(line),
+                "note": f"{extents[line.part.index]:,}" if isinstance(line.part, Forall) else "",
+            }
+            for line in written
+        ],
+        "loops": [
+            {
+                "first": number,
+                "last": line.last,
+                "depth": line.depth,
+                "index": line.part.index,
+                "inside": [x.out.tensor for x in walk(line.part) if isinstance(x, Assign)],
+            }
+            for number, line in enumerate(written)
+            if isinstance(line.part, Forall)
+        ],
         "held": [
             {
                 "name": a.tensor,
@@ -182,7 +172,3 @@ def nest_view(candidate: Candidate) -> dict[str, Any]:
         ],
         "text": str(candidate.nest),
     }
-
-
-def _text(access: Access) -> str:
-    return f"{access.tensor}({','.join(access.indices)})"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 import numpy.typing as npt
@@ -70,14 +70,35 @@ def interpret(
     return held[last]
 
 
-def count_steps(nest: Nest, extents: Mapping[str, int]) -> int:
-    """How many assignments are executed where every loop runs through all of its index."""
+def count_steps(
+    nest: Nest, extents: Mapping[str, int], each: Callable[[Assign], int] = lambda _: 1
+) -> int:
+    """How many assignments are executed where every loop runs through all of its index.
+
+    Parameters
+    ----------
+    each : callable
+        What an assignment counts for; by default one.
+
+    Examples
+    --------
+    >>> from engine.contraction.loopnest.parser import parse_nest
+    >>> nest = parse_nest("forall(i, forall(j, y(i) += A(i,j) * x(j)))")
+    >>> count_steps(nest, {"i": 2, "j": 3}), count_steps(nest, {"i": 2, "j": 3}, multiplications)
+    (6, 6)
+    """
     match nest:
         case Forall(index=index, body=body):
-            return extents[index] * count_steps(body, extents)
+            return extents[index] * count_steps(body, extents, each)
         case Where(consumer=consumer, producer=producer):
-            return count_steps(producer, extents) + count_steps(consumer, extents)
-    return 1
+            return sum(count_steps(part, extents, each) for part in (producer, consumer))
+        case Assign():
+            return each(nest)
+
+
+def multiplications(step: Assign) -> int:
+    """Of one execution of an assignment."""
+    return len(step.operands) - 1
 
 
 def _run(

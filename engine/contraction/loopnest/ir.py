@@ -22,7 +22,7 @@ class Assign:
     operands: tuple[Access, ...]
 
     def __str__(self) -> str:
-        return f"{_reference(self.out)} += {' * '.join(map(_reference, self.operands))}"
+        return f"{reference(self.out)} += {' * '.join(map(reference, self.operands))}"
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,8 @@ class Where:
 Nest: TypeAlias = Assign | Forall | Where
 
 
-def _reference(access: Access) -> str:
+def reference(access: Access) -> str:
+    """An element as nests write it: ``A(i,j)``."""
     return f"{access.tensor}({','.join(access.indices)})"
 
 
@@ -86,7 +87,60 @@ def workspaces(nest: Where) -> set[str]:
     return assigned(nest.producer) & read(nest.consumer)
 
 
-def indented(nest: Nest, depth: int = 0) -> str:
+@dataclass(frozen=True)
+class Line:
+    """A line of a nest that is written as nested loops.
+
+    Attributes
+    ----------
+    depth : int
+        Loops around it.
+    part : Forall, Assign or Access
+        The loop that begins here, what is assigned, or the workspace that is emptied.
+    last : int
+        Number of the last line of the loop; of other lines their own.
+    """
+
+    depth: int
+    part: Forall | Assign | Access
+    last: int
+
+    def __str__(self) -> str:
+        match self.part:
+            case Forall(index=index):
+                return f"for {index}"
+            case Access():
+                return f"{reference(self.part)} = 0"
+        return str(self.part)
+
+
+def lines(nest: Nest, depth: int = 0, before: int = 0) -> list[Line]:
+    """A nest as nested loops, line by line.
+
+    Parameters
+    ----------
+    depth : int
+        Loops around it.
+    before : int
+        Lines above.
+    """
+    match nest:
+        case Forall(body=body):
+            within = lines(body, depth + 1, before + 1)
+            return [Line(depth, nest, before + len(within)), *within]
+        case Where(consumer=consumer, producer=producer):
+            made = {x.out.tensor: x.out for x in walk(producer) if isinstance(x, Assign)}
+            found = [
+                Line(depth, made[name], before + n)
+                for n, name in enumerate(sorted(workspaces(nest)))
+            ]
+            for part in (producer, consumer):
+                found += lines(part, depth, before + len(found))
+            return found
+    return [Line(depth, nest, before)]
+
+
+def indented(nest: Nest) -> str:
     """The nest as nested loops, one line per loop or assignment.
 
     Examples
@@ -100,20 +154,7 @@ def indented(nest: Nest, depth: int = 0) -> str:
         t() += A(i,j)
       y(i) += t() * b(i)
     """
-    pad = "  " * depth
-    match nest:
-        case Forall(index=index, body=body):
-            return f"{pad}for {index}\n{indented(body, depth + 1)}"
-        case Where():
-            shapes = {
-                part.out.tensor: part.out
-                for part in walk(nest.producer)
-                if isinstance(part, Assign)
-            }
-            cleared = [f"{pad}{_reference(shapes[name])} = 0" for name in sorted(workspaces(nest))]
-            parts = indented(nest.producer, depth), indented(nest.consumer, depth)
-            return "\n".join([*cleared, *parts])
-    return f"{pad}{nest}"
+    return "\n".join(f"{'  ' * line.depth}{line}" for line in lines(nest))
 
 
 def verify(nest: Nest) -> None:

@@ -7,7 +7,8 @@ import random
 import numpy as np
 import pytest
 
-from engine.contraction.loopnest.ir import Assign, Forall, Nest, Where
+from engine.contraction.loopnest.interpreter import count_steps, multiplications
+from engine.contraction.loopnest.ir import Assign, Nest
 from engine.contraction.loopnest.iteration import factored, global_iteration
 from engine.contraction.networks import binary, from_einsum
 from engine.contraction.random_data import scattered
@@ -22,16 +23,9 @@ from tests.contraction.drawn import data_of, drawn, wanted
 from tests.contraction.loopnest.test_generate import computed
 
 
-def products(nest: Nest, tree: ContractionTree, times: int = 1) -> int:
+def products(nest: Nest, tree: ContractionTree) -> int:
     """Multiplications where every loop runs through all of its index."""
-    match nest:
-        case Forall(index=index, body=body):
-            return products(body, tree, times * tree.extents[index])
-        case Where(consumer=consumer, producer=producer):
-            return products(producer, tree, times) + products(consumer, tree, times)
-        case Assign(operands=operands):
-            return times * (len(operands) - 1)
-    raise AssertionError(nest)
+    return count_steps(nest, tree.extents, multiplications)
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -45,17 +39,14 @@ def test_both_compute_the_network(seed: int) -> None:
         np.testing.assert_allclose(computed(nest, tree, data), want, rtol=1e-9, atol=1e-12)
 
 
-def operations(nest: Nest, tree: ContractionTree, times: int = 1) -> int:
+def operations(nest: Nest, tree: ContractionTree) -> int:
     """Multiplications, and an addition for each where something is summed."""
-    match nest:
-        case Forall(index=index, body=body):
-            return operations(body, tree, times * tree.extents[index])
-        case Where(consumer=consumer, producer=producer):
-            return operations(producer, tree, times) + operations(consumer, tree, times)
-        case Assign(out=out):
-            made = tree.by_name[out.tensor]
-            return times * (2 if set(made.indices) - set(made.out.indices) else 1)
-    raise AssertionError(nest)
+
+    def each(step: Assign) -> int:
+        made = tree.by_name[step.out.tensor]
+        return 2 if set(made.indices) - set(made.out.indices) else 1
+
+    return count_steps(nest, tree.extents, each)
 
 
 def simulated(tree: ContractionTree, order: list[str]) -> float:

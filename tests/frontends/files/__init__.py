@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import importlib
 import os
 import pickle
 import zipfile
@@ -121,3 +122,13 @@ def repack(path: Path, changed: str, content: bytes) -> None:
     with zipfile.ZipFile(path, "w") as archive:
         for name, old in members.items():
             archive.writestr(name, content if name == changed else old)
+
+
+def zstd(content: bytes) -> bytes:
+    """Content packed by Zstandard, with Python's own module or the package."""
+    try:
+        module = importlib.import_module("compression.zstd")
+    except ImportError:
+        module = importlib.import_module("zstandard")
+    packed: bytes = module.compress(content)
+    return packed

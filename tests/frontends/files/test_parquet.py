@@ -15,8 +15,6 @@ from engine.frontends.files import EdgeOptions, parquet, read_parquet, read_tens
 from tests.frontends.files import damaged, dense
 from tests.frontends.files.harm import checked
 
-pytest.importorskip("pyarrow")
-
 
 def table(folder: Path, **columns: Any) -> Path:
     path = folder / "edges.parquet"

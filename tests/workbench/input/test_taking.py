@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from tests.frontends.files import zstd
 from tests.workbench.input.files import array, arrays, market, saved, send
 from workbench.input import tensors
 from workbench.state import commands, files, saving
@@ -84,10 +85,7 @@ def test_every_kind_of_tensor_is_read(session):
 
 @pytest.mark.parametrize("packer", ["gz", "bz2", "zst"])
 def test_packed_arrays_are_read(session, packer):
-    if packer == "zst":
-        pack = pytest.importorskip("zstandard").compress
-    else:
-        pack = {"gz": gzip, "bz2": bz2}[packer].compress
+    pack = {"gz": gzip.compress, "bz2": bz2.compress, "zst": zstd}[packer]
     dense = np.arange(15, dtype=np.float32).reshape(5, 3)
     assert send(session, f"C.npy.{packer}", pack(array(dense)))["state"] == "done"
     np.testing.assert_array_equal(data(session, "C"), dense)
@@ -105,7 +103,6 @@ def test_a_packed_array_has_limits(session, monkeypatch):
 
 @pytest.mark.parametrize("name", ["edges.parquet", "edges"])
 def test_edges_in_parquet_are_read(session, name, tmp_path):
-    pytest.importorskip("pyarrow")
     table = pd.DataFrame({"source": [0, 3], "target": [1, 4], "weight": [2.0, 4.0]})
     table.to_parquet(tmp_path / "e")
     content = (tmp_path / "e").read_bytes()

@@ -13,9 +13,9 @@ import pandas as pd
 
 from engine.contraction.kernels.data import Data
 from engine.contraction.kernels.run import kernels, measure
+from engine.contraction.loopnest import interpreter
 from engine.contraction.loopnest.generate import layouts
-from engine.contraction.loopnest.interpreter import interpret
-from engine.contraction.loopnest.ir import Assign, Forall, Nest, Where, walk
+from engine.contraction.loopnest.ir import Assign, Nest, walk
 from engine.contraction.loopnest.parser import parse_nest
 from engine.contraction.networks import binary, from_einsum
 from engine.contraction.occupancy import Occupancy
@@ -87,7 +87,7 @@ def best_of_each_way() -> pd.DataFrame:
     return pd.DataFrame(rows).T
 
 
-def multiplications(nest: Nest, tree: ContractionTree, times: int = 1) -> int:
+def multiplications(nest: Nest, tree: ContractionTree) -> int:
     """Of a nest on full tensors.
 
     Examples
@@ -96,14 +96,7 @@ def multiplications(nest: Nest, tree: ContractionTree, times: int = 1) -> int:
     >>> multiplications(global_iteration(chain(), "ijkl"), chain())
     2592
     """
-    match nest:
-        case Forall(index=index, body=body):
-            return multiplications(body, tree, times * tree.extents[index])
-        case Where(consumer=consumer, producer=producer):
-            return sum(multiplications(part, tree, times) for part in (producer, consumer))
-        case Assign(operands=operands):
-            return times * (len(operands) - 1)
-    raise TypeError(type(nest).__name__)
+    return interpreter.count_steps(nest, tree.extents, interpreter.multiplications)
 
 
 def _least() -> int:
@@ -151,7 +144,7 @@ def _right_and_small(answer: Any) -> str:
         if unused:
             return f"it does without {unused[0]}"
         turned = {name: np.transpose(given[name], levels[name]) for name in given}
-        made = interpret(nest, tree.extents, turned)
+        made = interpreter.interpret(nest, tree.extents, turned)
         result = np.transpose(made, np.argsort(levels["R"]))
     except (FuseloomError, KeyError, ValueError) as problem:
         return f"it does not compute R from A, B and C: {problem}"
