@@ -29,11 +29,12 @@ class Rule(Enum):
     R11 = "a maximum with one operand and no constant is that with 0"
     R12 = "an absent value is no zero that is stored"
     R13 = "a node without edges does nothing"
+    R14 = "an edge whose type is no stream carries what its label says"
 
     @property
     def is_reading(self) -> bool:
         """Whether it says how the file was read, and changes nothing that was meant."""
-        return self in (Rule.R7, Rule.R8, Rule.R10, Rule.R11, Rule.R13)
+        return self in (Rule.R7, Rule.R8, Rule.R10, Rule.R11, Rule.R13, Rule.R14)
 
 
 @dataclass(frozen=True)

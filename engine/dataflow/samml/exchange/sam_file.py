@@ -57,13 +57,17 @@ class SamTensor:
 
 @dataclass(frozen=True)
 class SamEdge:
-    """One edge; ``number`` is its place in the file."""
+    """One edge; ``number`` is its place in the file.
+
+    ``misnamed`` is its type in the file where that is no stream, and its label begins with one.
+    """
 
     number: int
     tail: str
     head: str
     kind: StreamKind
     comment: str
+    misnamed: str = ""
 
     @property
     def index(self) -> str:
@@ -261,15 +265,16 @@ def _node(name: str, given: Mapping[str, str]) -> SamNode:
 
 
 def _edge(number: int, tail: str, head: str, given: Mapping[str, str]) -> SamEdge:
-    label = given.get("label", "")
-    kind = given.get("type") or label.partition("_")[0]
+    label, _, port = given.get("label", "").partition("_")
+    written = given.get("type") or label
+    kind = written if written in EDGE_KINDS else label
     if kind not in EDGE_KINDS:
         raise GraphError(
-            f"edge {tail} -> {head} has type {kind!r}",
+            f"edge {tail} -> {head} has type {written!r}",
             hint=f"the dialect's streams are {', '.join(EDGE_KINDS)}",
         )
-    comment = given.get("comment", label.partition("_")[2])
-    return SamEdge(number, tail, head, EDGE_KINDS[kind], comment)
+    misnamed = "" if kind == written else written
+    return SamEdge(number, tail, head, EDGE_KINDS[kind], given.get("comment", port), misnamed)
 
 
 def _tensors(comment: str) -> list[SamTensor]:

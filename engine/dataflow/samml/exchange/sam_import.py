@@ -125,6 +125,11 @@ class SamImport(SamBuild):
                 self.repair(Rule.R13, node, f"leave out {node.title}")
                 continue
             for edge in node.inputs:
+                if edge.misnamed:
+                    change = (
+                        f"edge {edge.tail} -> {edge.head}, {edge.misnamed!r}: {edge.kind.value}"
+                    )
+                    self.repair(Rule.R14, node, change)
                 if edge.kind not in _TAKES[node.type]:
                     wanted = " or ".join(sorted(kind.value for kind in _TAKES[node.type]))
                     raise GraphError(

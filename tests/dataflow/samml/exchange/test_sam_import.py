@@ -280,6 +280,15 @@ def test_refusals(comment: str, nodes: str, edges: str, message: str) -> None:
     assert message in str(caught.value)
 
 
+def test_an_edge_whose_type_is_misspelt_is_what_its_label_says() -> None:
+    text = dot("x=s0,b=s0", *GOOD).replace('type="val"', 'type="va"', 1)
+    imported, run = run_text(text, {"b": vector(1)})
+    assert run.check(vector(1)).ok
+    (read,) = map(str, imported.repairs)
+    assert read.startswith("R14 edge 2 -> 0, 'va': val (node 0: ")
+    assert imported.repairs[0].heading == "read"
+
+
 def test_shapes_that_do_not_fit() -> None:
     result, operands = PRODUCTS["matmul"]
     text = product_graph(result, operands, "ikj", {"B": "ss01", "C": "ss01"})
