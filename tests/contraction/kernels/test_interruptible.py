@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import threading
 import time
+from collections.abc import Iterator
 
 import pytest
 
@@ -17,6 +18,15 @@ def test_what_work_gives_and_what_it_raises() -> None:
         interruptible(lambda: 1 / 0)
 
 
+@pytest.fixture
+def heeded() -> Iterator[None]:
+    """Ctrl-C is not ignored, as it is in what a shell started in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("heeded")
 def test_an_interrupt_ends_waiting() -> None:
     asked, ended = threading.Event(), threading.Event()
 
