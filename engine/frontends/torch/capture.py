@@ -172,3 +172,9 @@ def run_node(node: Any, env: Env) -> Any:
     args, kwargs = torch.fx.node.map_arg((node.args, node.kwargs), lambda n: env[n.name])
     with torch.no_grad():
         return node.target(*args, **kwargs)
+
+
+def draws(node: Any) -> bool:
+    """Whether a node's operation may draw random numbers, so that each call gives others."""
+    drawn = load_torch().Tag.nondeterministic_seeded
+    return drawn in getattr(node.target, "tags", ())

@@ -57,6 +57,11 @@ def decomposed(node: Any) -> Parts | None:
     return _inserted(node, traced.graph, inputs)
 
 
+def has_parts(node: Any) -> bool:
+    """Whether PyTorch makes a node's operation of others."""
+    return _rule(load_torch(), node.target) is not None
+
+
 def _rule(torch: Any, target: Any) -> Any:
     """A function that computes an operation by others."""
     if not isinstance(target, torch._ops.OpOverload):

@@ -11,8 +11,8 @@ from typing import Any, TypeAlias
 from engine.errors import ProgramError
 from engine.frontends.torch import views
 from engine.frontends.torch.builder import Builder, Feed
-from engine.frontends.torch.capture import Capture, edge_data, load_torch, run_node
-from engine.frontends.torch.decompose import decomposed
+from engine.frontends.torch.capture import Capture, draws, edge_data, load_torch, run_node
+from engine.frontends.torch.decompose import decomposed, has_parts
 from engine.frontends.torch.formats import Storage
 from engine.frontends.torch.messages import refusal, unsupported, where
 from engine.frontends.torch.values import Support, Value
@@ -140,6 +140,8 @@ class Importer:
                 "a tensor of which a part was assigned",
                 "put the parts together with cat or stack, or add masked parts",
             )
+        if draws(node) and arguments(node).get("train"):
+            raise refusal(node, "dropout that trains", "call module.eval() first")
         for known in (self.fixed, self.settled):
             if all(n.name in known for n in inputs):
                 known.add(node.name)
@@ -149,6 +151,8 @@ class Importer:
             self._compute(node)
             return
         if all(n.name in self.env for n in inputs):
+            if draws(node) and not (name in self.handlers or name in views.VIEWS):
+                raise unsupported(node, name)
             raw = any(n.name in self.raw for n in inputs)
             stays = name in views.VIEWS or node.name in self.fixed
             if not raw or stays or not self._floating(node) or name in KNOWN:
@@ -223,6 +227,7 @@ class Importer:
             raise unsupported(node, name)
         for part in parts.nodes:
             known = any(op_name(part) in names for names in (self.handlers, views.VIEWS, _LIKE))
+            known = known or has_parts(part)
             if not known and self._floating(part) and part.all_input_nodes:
                 raise unsupported(node, name)
         try:
@@ -256,8 +261,6 @@ class Importer:
         source, *args = node.args
         value = self.value(source)
         if name in views.IDENTITIES:
-            if name == "dropout" and len(args) > 1 and args[1]:
-                raise refusal(node, "dropout that trains", "call module.eval() first")
             return (value, None) if name == "native_dropout" else value
         if name in views.PIECES:
             given = [*args, *node.kwargs.values()]

@@ -72,6 +72,7 @@ HINTS: dict[str, str] = {
     **dict.fromkeys(("fft_fft2", "fft_ifft2", "stft", "istft", "_fft_r2c", "_fft_c2c"), COMPLEX),
     **dict.fromkeys(("view_as_complex", "view_as_real", "real", "imag", "complex"), COMPLEX),
     "grid_sampler": "give the weights of the samples as a sparse matrix, and multiply",
+    "fill": "put the parts together with cat or stack, or add masked parts",
     "as_strided": "x.unfold(dim, size, step) is supported",
     "ctc_loss": "there is no counterpart; return the logarithms, and take the loss outside",
     "_ctc_loss": "there is no counterpart; return the logarithms, and take the loss outside",

@@ -17,6 +17,7 @@ from tests.frontends.torch.support import agrees, imported, normal
 PARTS: dict[str, tuple[Callable[..., Any], int]] = {
     "tensordot": (lambda x, y: torch.tensordot(x, y, dims=([1], [1])), 1),
     "kron": (torch.kron, 1),
+    "diag": (lambda x, y: torch.diag(x[0]) @ y.t(), 1),  # in parts that have parts
     "pairwise distance": (F.pairwise_distance, 1),
     "hinge": (lambda x, y: F.hinge_embedding_loss(x, torch.ones(3, 4)) + y.sum(), 2),
     "pixels": (lambda x, y: F.pixel_unshuffle((x @ y.t() @ x).view(1, 1, 2, 6), 2), 1),

@@ -24,6 +24,11 @@ class Sine(nn.Module):
         return torch.relu(torch.sin(x))  # two lines, so that the place is not that of the function
 
 
+def put(x: Any) -> Any:
+    x[:, 0] = 1.0
+    return x
+
+
 REFUSED: dict[str, tuple[Callable[..., Any], str]] = {
     "sort": (lambda x: x.sort().values, r"aten\.sort.*mask"),
     "median": (lambda x: x.median(), r"aten\.median.*mask or by indices"),
@@ -39,6 +44,10 @@ REFUSED: dict[str, tuple[Callable[..., Any], str]] = {
     "inverse": (lambda x: torch.linalg.inv(x[:, :4].relu()), r"linalg_inv.*inverse or the factors"),
     "round": (lambda x: x.relu().round(), r"aten\.round.*round outside"),
     "random numbers": (lambda x: x + torch.randn_like(x), r"aten\.randn_like.*draw random numbers"),
+    "noise": (lambda x: x + torch.randn(4, 5), r"aten\.randn.*draw random numbers"),
+    "dropout that trains": (lambda x: F.dropout(x, 0.5, True), "dropout that trains.*eval"),
+    "of channels": (lambda x: F.feature_alpha_dropout(x.relu(), 0.5, True), "trains.*eval|alpha"),
+    "a part assigned": (lambda x: put(x.clone()), r"aten\.fill_?.*cat or stack"),
     "computed mask": (lambda x: x.masked_fill(x.relu() > 1, 0.0), "from computed values.*inputs"),
     "argmax": (lambda x: x.relu().argmax(1), r"aten\.argmax.*argmax outside"),
     "a large power": (lambda x: x**65, r"exponent 65.*-64 to 64"),
