@@ -46,11 +46,17 @@ class Contest:
     lists: float | None
     scipy: float | None
 
-    def ratio(self, way: Way) -> float:
-        """How many times as long as the best fused one that of another way takes."""
+    def ratio(self, seconds: float | None) -> str:
+        """How many times as long as the best fused nest something took that was run."""
         fused = self.best[Way.FUSED].seconds
-        other = self.best[way].seconds if way in self.best else None
-        return other / fused if fused and other else float("nan")
+        return f"{seconds / fused:.2f}x" if fused and seconds else "-"
+
+    @property
+    def ratios(self) -> list[str]:
+        """Of the best n-ary and unfused nests, of lists, and of SciPy."""
+        ways = [self.best.get(way) for way in (Way.NARY, Way.UNFUSED)]
+        taken = [None if one is None else one.seconds for one in ways]
+        return [self.ratio(seconds) for seconds in (*taken, self.lists, self.scipy)]
 
     @property
     def missed(self) -> float:
@@ -125,8 +131,8 @@ def by_lists(tree: ContractionTree, data: Data, viable: list[Candidate], runs: i
 def report(rows: Iterable[Contest]) -> list[Contest]:
     """Print a table."""
     print(
-        f"{'network':46} {'chosen':>9} {'fused':>9} {'n-ary':>7} {'unfused':>8} {'by lists':>8} "
-        f"{'SciPy':>7} {'off by':>7} {'workspace':>12}"
+        f"{'network':46} {'chosen':>9} {'fused':>9} {'n-ary':>8} {'unfused':>8} {'by lists':>8} "
+        f"{'SciPy':>8} {'off by':>7} {'workspace':>12}"
     )
     done = []
     for row in rows:
@@ -134,15 +140,11 @@ def report(rows: Iterable[Contest]) -> list[Contest]:
         fused = row.best[Way.FUSED]
         assert fused.seconds is not None
         assert row.chosen.seconds is not None
-        more = [
-            f"{x / fused.seconds:7.1f}x" if x is not None else f"{'-':>8}"
-            for x in (row.lists, row.scipy)
-        ]
         wide = row.best.get(Way.UNFUSED)
         size = f"{fused.workspace_bytes:,}/{wide.workspace_bytes if wide else 0:,}"
         print(
             f"{row.name:46} {row.chosen.seconds * 1e3:6.2f} ms {fused.seconds * 1e3:6.2f} ms "
-            f"{row.ratio(Way.NARY):6.2f}x {row.ratio(Way.UNFUSED):7.2f}x {more[0]} {more[1]} "
+            f"{' '.join(f'{ratio:>8}' for ratio in row.ratios)} "
             f"{row.missed:6.2f}x {size:>12}",
             flush=True,
         )
