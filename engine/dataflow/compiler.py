@@ -237,7 +237,7 @@ def _compiled(schedule: Schedule, region: FusedRegion, build: _Build) -> list[Co
     found: list[CompiledRegion] = []
     left = region.statements
     while left:
-        whole, left = _largest(program, schedule, left, build)
+        whole, left = _largest(program, schedule, left, build, len(region.statements))
         found.append(whole)
     return found
 
@@ -274,8 +274,11 @@ def _largest(
     schedule: Schedule,
     statements: tuple[Statement, ...],
     build: _Build,
+    known: int,
 ) -> tuple[CompiledRegion, tuple[Statement, ...]]:
     """As many of the first statements as are found to make a region, and those that are left.
+
+    So many as are ``known`` not to make one, with more orders tried, are not tried again.
 
     The number is doubled as long as it can be built, then found by halving, which takes it that
     what is part of a region can be built; what cannot is tried for few statements more than can.
@@ -287,6 +290,8 @@ def _largest(
     """
 
     def first(count: int) -> CompiledRegion:
+        if count >= known:
+            raise LoweringError(f"the first {known} statements make no region")
         made = fuse_statements(program, schedule, statements[:count])
         if len(made) > 1:
             raise LoweringError(f"region {made[0].name} ends before {statements[count - 1].out}")
@@ -305,7 +310,8 @@ def _largest(
 def _ways_out(schedule: Schedule, region: FusedRegion, problem: FuseloomError) -> str | None:
     """How to cut a region that cannot be built, and what else would help."""
     try:
-        _, left = _largest(region.program, schedule, region.statements, compile_region)
+        known = len(region.statements)
+        _, left = _largest(region.program, schedule, region.statements, compile_region, known)
     except (OrderError, LoweringError):
         return problem.hint
     parts = (region.statements[: -len(left)], left)

@@ -40,10 +40,6 @@ class _Refusal:
         """Whether placing an index now puts it before one that is to come before it."""
         return bool(self.before.get(index, 0) & ~placed)
 
-    def met(self, placed: int) -> bool:
-        """Whether all orders from here have the pairs; none of them is contradicted so far."""
-        return not self.outer & ~placed
-
 
 @dataclass
 class _Frame:
@@ -133,17 +129,18 @@ class OrderSearch:
 
         A refusal that arrives on the way back is looked at by every frame it passes.
         """
-        placed = frame.placed
+        placed, missing = frame.placed, ~frame.placed
         for x, needed in frame.rest:
-            if placed & self._bit[x] or needed & ~placed:
+            if placed & self._bit[x] or needed & missing:
                 continue
-            late = self._refusals[frame.known :]
-            frame.live += tuple(r for r in late if not self._contradicts(frame.done, r))
-            frame.known = len(self._refusals)
-            if any(r.met(placed) for r in frame.live) or self.steps >= self.max_steps:
-                return None
+            if frame.known < len(self._refusals):
+                late = self._refusals[frame.known :]
+                frame.live += tuple(r for r in late if not self._contradicts(frame.done, r))
+                frame.known = len(self._refusals)
+            if self.steps >= self.max_steps or not all(r.outer & missing for r in frame.live):
+                return None  # all orders from here have the pairs of a refusal
             self.steps += 1
-            inside = tuple(r for r in frame.live if not r.contradicted(x, placed))
+            inside = tuple([r for r in frame.live if not r.before.get(x, 0) & missing])
             return self._frame((*frame.done, x), placed | self._bit[x], inside)
         return None
 

@@ -455,5 +455,5 @@ class _TreeBuilder:
     def _level_may_be_empty(self, prefix: tuple[str, ...]) -> bool:
         root = self.joins.root
         if (id(root), prefix[-1]) in self.emits:
-            return self.emptiness.tree(AccAtom(root, prefix[-1]), prefix)
+            return self.emptiness.tree(self.joins.emitted(root, prefix[-1]), prefix)
         return self.emptiness.level(prefix)

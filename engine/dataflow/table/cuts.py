@@ -183,7 +183,8 @@ def _outside_its_level(joins: Joins) -> tuple[Instance, str] | None:
             prefix = placed.nest[: k + 1]
             if prefix not in levels:
                 levels[prefix] = frozenset(atoms(joins.tree(prefix)))
-            if not levels[prefix].issuperset(atoms(joins.jin(placed, index))):
+            own = joins.jin(placed, index)
+            if own is not joins.tree(prefix) and not levels[prefix].issuperset(atoms(own)):
                 return _reducer(joins, placed, index)
     # What an accumulator of the output emits is a level of its own, too.
     root = joins.root

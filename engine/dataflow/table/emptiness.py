@@ -147,7 +147,7 @@ class Emptiness:
         if not at:
             return False
         order = sorted(atom.leaf.indices, key=self.joins.rank.__getitem__)
-        above = ScanAtom(atom.leaf, atom.consumer, order[at - 1])
+        above = self.joins.scan(atom.leaf, atom.consumer, order[at - 1])
         tree = self.joins.tree(self.joins.prefix(atom.consumer, order[at - 1]))
         return not implies(tree, presence(tree, above) or above, self.always)
 
@@ -179,7 +179,7 @@ class Emptiness:
             # A coordinate that the accumulator emits has something inside; one that the level
             # outside got from another operand has not.
             tree = self.joins.tree(above)
-            outer = AccAtom(placed, above[-1])
+            outer = self.joins.emitted(placed, above[-1])
             return not implies(tree, presence(tree, outer) or outer, self.always)
         inner = placed.nest
         if isinstance(placed.view, Cut):
@@ -254,9 +254,8 @@ class Emptiness:
             if not view.indices:
                 return TRUE
             last = max(view.indices, key=rank.__getitem__)
-            return self._rides(
-                ScanAtom(view, reader, last), self.joins.prefix(reader, last), symbols
-            )
+            scan = self.joins.scan(view, reader, last)
+            return self._rides(scan, self.joins.prefix(reader, last), symbols)
         if not view.reduced:
             inside: Formula = yield self._computed(view)
             symbols.update(self._symbols[id(view)])
@@ -271,7 +270,8 @@ class Emptiness:
                 if not within:
                     return TRUE
             return Folded(view)
-        return self._rides(AccAtom(view, view.outer_nest[-1]), view.outer_nest, symbols)
+        emitted = self.joins.emitted(view, view.outer_nest[-1])
+        return self._rides(emitted, view.outer_nest, symbols)
 
     def _rides(
         self, atom: ScanAtom | AccAtom, prefix: Prefix, symbols: dict[Carried, None]

@@ -6,6 +6,7 @@ its inner nodes intersect (products) or unite (sums).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -23,41 +24,24 @@ MAX_DEPTH = 100
 """Intersections and unions within one another on one level."""
 
 
+# Trees compare their atoms all the time: those of one :class:`Joins` are one object each.
+
+
 @dataclass(frozen=True, eq=False)
 class ScanAtom:
-    """The level of a stored tensor, as one consumer scans it."""
+    """The level of a stored tensor, as one consumer scans it (:meth:`Joins.scan`)."""
 
     leaf: PlacedLeaf
     consumer: Placed
     index: str
 
-    # Written out, for trees compare their atoms all the time.
-    def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, ScanAtom)
-            and self.leaf is other.leaf
-            and self.consumer is other.consumer
-            and self.index == other.index
-        )
-
-    def __hash__(self) -> int:
-        return hash((id(self.leaf), id(self.consumer), self.index))
-
 
 @dataclass(frozen=True, eq=False)
 class AccAtom:
-    """A level emitted by the accumulator (or cut) of an instance."""
+    """A level emitted by the accumulator (or cut) of an instance (:meth:`Joins.emitted`)."""
 
     placed: Placed
     index: str
-
-    def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, AccAtom) and self.placed is other.placed and self.index == other.index
-        )
-
-    def __hash__(self) -> int:
-        return hash((id(self.placed), self.index))
 
 
 @dataclass(frozen=True)
@@ -143,6 +127,8 @@ class Joins:
         self.placed = walk_placed([root])
         self._owners: dict[tuple[str, ...], Placed | None] = {}
         self._trees: dict[tuple[int, str], Tree] = {}
+        self._scans: dict[tuple[int, int, str], ScanAtom] = {}
+        self._emitted: dict[tuple[int, str], AccAtom] = {}
         self._formats: dict[int, tuple[LevelFormat, ...]] = {}
 
     def jin(self, placed: Placed, index: str) -> Tree:
@@ -211,8 +197,22 @@ class Joins:
     def jout(self, view: PlacedView, consumer: Placed, index: str) -> Tree:
         """Coordinates of an operand as its consumer sees them (J2)."""
         if isinstance(view, PlacedLeaf):
-            return ScanAtom(view, consumer, index)
-        return AccAtom(view, index) if self._emits(view, index) else self.jin(view, index)
+            return self.scan(view, consumer, index)
+        return self.emitted(view, index) if self._emits(view, index) else self.jin(view, index)
+
+    def scan(self, leaf: PlacedLeaf, consumer: Placed, index: str) -> ScanAtom:
+        """The level of a leaf as a consumer scans it."""
+        key = id(leaf), id(consumer), index
+        if key not in self._scans:
+            self._scans[key] = ScanAtom(leaf, consumer, index)
+        return self._scans[key]
+
+    def emitted(self, placed: Placed, index: str) -> AccAtom:
+        """The level that an instance's accumulator emits."""
+        key = id(placed), index
+        if key not in self._emitted:
+            self._emitted[key] = AccAtom(placed, index)
+        return self._emitted[key]
 
     def _emits(self, placed: Placed, index: str) -> bool:
         """Whether an accumulator emits the level of an index."""
@@ -275,7 +275,7 @@ class Joins:
         """The level stream of a nest prefix; the root's own result where nothing reads it."""
         owner = self.owner(prefix)
         if owner is None:
-            return AccAtom(self.root, prefix[-1])
+            return self.emitted(self.root, prefix[-1])
         return self.jin(owner, prefix[-1])
 
 
@@ -402,8 +402,9 @@ def _ambiguous(
     always: Callable[[Atom], bool] | None = None,
 ) -> tuple[ScanAtom | AccAtom, ...]:
     bad = [a for child in tree.children for a in inside(child)]
-    for atom in atoms(tree) if tree.union else ():
-        if isinstance(atom, DenseAtom):
+    carried = Counter(a for c in tree.children for a in atoms(c)) if tree.union else {}
+    for atom, times in carried.items():
+        if times == 1 or isinstance(atom, DenseAtom):
             continue
         found = [p for c in tree.children if (p := presence(c, atom)) is not None]
         if not any(all(implies(other, mine, always) for other in found) for mine in found):
