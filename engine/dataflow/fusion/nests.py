@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from engine.dataflow.fusion.views import Cut, Instance, Leaf
 from engine.errors import OrderError
@@ -51,10 +52,15 @@ class Placed:
     def reduced(self) -> tuple[str, ...]:
         return self.view.reduced
 
-    @property
+    @cached_property
     def outer_nest(self) -> tuple[str, ...]:
         """The nest without the reductions: where the result lives."""
         return tuple(x for x in self.nest if x not in self.view.reduced)
+
+    @cached_property
+    def read(self) -> frozenset[str]:
+        """Indices that some operand has."""
+        return frozenset(x for operand in self.operands for x in operand.indices)
 
     @property
     def foreign(self) -> tuple[str, ...]:

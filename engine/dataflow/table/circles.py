@@ -90,7 +90,7 @@ def _dependencies(joins: Joins) -> Iterator[tuple[tuple[object, ...], tuple[obje
             if isinstance(operand, Placed):
                 yield me, (id(operand),)
         for k, index in enumerate(nest):
-            if any(index in v.indices for v in placed.operands):
+            if index in placed.read:
                 levels.setdefault(nest[: k + 1])
                 yield me, nest[: k + 1]
     for prefix in levels:

@@ -20,6 +20,7 @@ from engine.dataflow.table.joins import (
     DenseAtom,
     Joins,
     ScanAtom,
+    Tree,
     ambiguous_atoms,
     atoms,
     implies,
@@ -163,7 +164,7 @@ def _prefixes(joins: Joins) -> tuple[tuple[str, ...], ...]:
             placed.nest[: k + 1]
             for placed in joins.placed
             for k, index in enumerate(placed.nest)
-            if any(index in v.indices for v in placed.operands)
+            if index in placed.read
         )
     )
 
@@ -175,16 +176,17 @@ def _outside_its_level(joins: Joins) -> tuple[Instance, str] | None:
     splits the views that they were to share, that level lacks what the reduction reads, so the
     reduction gets an index of its own again.
     """
-    levels: dict[tuple[str, ...], frozenset[Atom]] = {}
+    levels: dict[tuple[str, ...], tuple[Tree, frozenset[Atom]]] = {}
     for placed in joins.placed:
         for k, index in enumerate(placed.nest):
-            if not any(index in v.indices for v in placed.operands):
+            if index not in placed.read:
                 continue
             prefix = placed.nest[: k + 1]
             if prefix not in levels:
-                levels[prefix] = frozenset(atoms(joins.tree(prefix)))
-            own = joins.jin(placed, index)
-            if own is not joins.tree(prefix) and not levels[prefix].issuperset(atoms(own)):
+                tree = joins.tree(prefix)
+                levels[prefix] = tree, frozenset(atoms(tree))
+            level, own = levels[prefix], joins.jin(placed, index)
+            if own is not level[0] and not level[1].issuperset(atoms(own)):
                 return _reducer(joins, placed, index)
     # What an accumulator of the output emits is a level of its own, too.
     root = joins.root

@@ -262,14 +262,10 @@ class Joins:
             readers = (
                 p
                 for p in reversed(self.placed)
-                if p.nest[: len(prefix)] == prefix and self._reads(p, prefix[-1])
+                if p.nest[: len(prefix)] == prefix and prefix[-1] in p.read
             )
             self._owners[prefix] = next(readers, None)
         return self._owners[prefix]
-
-    @staticmethod
-    def _reads(placed: Placed, index: str) -> bool:
-        return any(index in v.indices for v in placed.operands)
 
     def tree(self, prefix: tuple[str, ...]) -> Tree:
         """The level stream of a nest prefix; the root's own result where nothing reads it."""
