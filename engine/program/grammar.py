@@ -39,11 +39,10 @@ from engine.program.syntax import (
     Unary,
     Word,
 )
-from engine.program.types import Op
+from engine.program.types import ELEMENTARY, Op
 from engine.program.unexpected import explained, refuse
 
-_OF_ONE = (Op.RELU, Op.EXP, Op.LOG, Op.SQRT, Op.RSQRT, Op.SIGMOID, Op.TANH, Op.GELU, Op.ABS)
-FUNCTIONS = {op.value: op for op in (*_OF_ONE, Op.RESHAPE)}
+FUNCTIONS = {op.value: op for op in (*ELEMENTARY, Op.RESHAPE)}
 REDUCTIONS = {"max": Op.MAX, "min": Op.MAX, "sum": Op.SUM}
 EXTREMES = ("max", "min")  # of several operands, too; a minimum is the maximum of what is negated
 GATHERS = {"concat": Op.CONCAT, "product": Op.MUL}

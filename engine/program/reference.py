@@ -50,6 +50,16 @@ UNARY: Mapping[Op, Callable[[Floats], Floats]] = {
     Op.SQRT: np.sqrt,
     Op.TANH: np.tanh,
     Op.ABS: np.abs,
+    Op.SIGN: np.sign,
+    Op.FLOOR: np.floor,
+    Op.CEIL: np.ceil,
+    Op.TRUNC: np.trunc,
+    Op.ROUND: np.rint,
+    Op.SIN: np.sin,
+    Op.COS: np.cos,
+    Op.ERF: lambda x: special.erf(x),
+    Op.LOG1P: np.log1p,
+    Op.EXPM1: np.expm1,
 }
 
 

@@ -61,6 +61,16 @@ class Op(Enum):
     SQRT = "sqrt"
     TANH = "tanh"
     ABS = "abs"
+    SIGN = "sign"
+    FLOOR = "floor"
+    CEIL = "ceil"
+    TRUNC = "trunc"  # towards 0
+    ROUND = "round"  # to the nearest whole number, of two the even one
+    SIN = "sin"
+    COS = "cos"
+    ERF = "erf"
+    LOG1P = "log1p"
+    EXPM1 = "expm1"
     MAXIMUM = "max()"  # the larger of two operands, or the one that is there
     AT_LEAST = "at least"  # the larger of the operand and a constant, on stored elements
     SCALE = "scale"  # times a constant
@@ -93,10 +103,26 @@ class Op(Enum):
         return self is not Op.RESHAPE
 
     @property
+    def steps(self) -> bool:
+        """True for functions that never fall, and are computed without rounding."""
+        return self in (Op.SIGN, Op.FLOOR, Op.CEIL, Op.TRUNC, Op.ROUND)
+
+    @property
+    def keeps_zero(self) -> bool:
+        """True for functions of one operand of which that of 0 is 0."""
+        return self.steps or self in _ZERO_AT_ZERO
+
+    @property
     def takes_constant(self) -> bool:
         return self in (Op.SCALE, Op.SHIFT, Op.AT_LEAST)
 
 
+ELEMENTARY = (
+    Op.RELU, Op.EXP, Op.LOG, Op.SQRT, Op.RSQRT, Op.SIGMOID, Op.TANH, Op.GELU, Op.ABS, Op.SIGN,
+    Op.FLOOR, Op.CEIL, Op.TRUNC, Op.ROUND, Op.SIN, Op.COS, Op.ERF, Op.LOG1P, Op.EXPM1,
+)  # fmt: skip
+"""Functions of one element; the text language and the machine call them by their value."""
+_ZERO_AT_ZERO = (Op.RELU, Op.GELU, Op.SQRT, Op.TANH, Op.ABS, Op.SIN, Op.ERF, Op.LOG1P, Op.EXPM1)
 _OF_TWO = (Op.MUL, Op.ADD, Op.SUB, Op.DIV, Op.CONCAT, Op.MAXIMUM)
 
 

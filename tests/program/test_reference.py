@@ -92,6 +92,12 @@ def test_functions_act_on_stored_elements_only() -> None:
         ("tanh", 0.9640275800758169, -0.9640275800758169),
         ("abs", 2, 2),
         ("gelu", 1.9544997361036416, -0.04550026389635842),
+        ("sign", 1, -1),
+        ("sin", 0.9092974268256817, -0.9092974268256817),
+        ("cos", -0.4161468365471424, -0.4161468365471424),
+        ("erf", 0.9953222650189527, -0.9953222650189527),
+        ("log1p", 1.0986122886681098, None),
+        ("expm1", 6.38905609893065, -0.8646647167633873),
     ],
 )
 def test_functions(function: str, at_two: float, at_minus_two: float | None) -> None:
@@ -101,6 +107,20 @@ def test_functions(function: str, at_two: float, at_minus_two: float | None) -> 
         assert np.isnan(out[1])
     else:
         assert out[1] == pytest.approx(at_minus_two, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("function", "rounded"),
+    [
+        ("floor", [-2, -3, -1, 0, 2, 3]),
+        ("ceil", [-1, -2, 0, 1, 3, 4]),
+        ("trunc", [-1, -2, 0, 0, 2, 3]),
+        ("round", [-2, -2, 0, 0, 2, 4]),
+    ],
+)
+def test_whole_numbers(function: str, rounded: list[float]) -> None:
+    given = [-1.5, -2.25, -0.25, 0.5, 2.5, 3.5]
+    check(run(f"a: 6 dense\nt[i] = {function}(a[i])", a=given)["t"], rounded)
 
 
 def test_scale_and_shift_act_on_stored_elements_only() -> None:

@@ -37,6 +37,8 @@ def lines(text: str) -> list[str]:
         ("T[i] = sqrt(b[i])", Op.SQRT, None),
         ("T[i] = tanh(b[i])", Op.TANH, None),
         ("T[i] = abs(b[i])", Op.ABS, None),
+        ("T[i] = floor(b[i])", Op.FLOOR, None),
+        ("T[i] = log1p(b[i])", Op.LOG1P, None),
         ("T[i,j] = max(A[i,j], B[i,j])", Op.MAXIMUM, None),
         ("T[i,j] = max(A[i,j], b[j])", Op.MAXIMUM, None),
         ("T[i] = max(b[i], 1, -2)", Op.AT_LEAST, 1.0),

@@ -34,7 +34,8 @@ from tests.property.sketching import (
 BINARY = ("add", "sub", "mul", "div", "elemmul", "max")
 UNARY = (
     "exp", "log", "rsqrt", "sigmoid", "gelu", "sin", "cos", "relu", "max",
-    "scalaradd", "scalarmul", "scalardiv", "sqrt", "tanh", "abs",
+    "scalaradd", "scalarmul", "scalardiv", "sqrt", "tanh", "abs", "sign",
+    "floor", "ceil", "trunc", "round", "erf", "log1p", "expm1",
 )  # fmt: skip
 STORED = 12  # references and values
 

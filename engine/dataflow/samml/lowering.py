@@ -44,7 +44,7 @@ from engine.program.blocking import blocking
 from engine.program.dense_levels import written_levels
 from engine.program.formats import LevelFormat
 from engine.program.stored_views import view_format
-from engine.program.types import Op
+from engine.program.types import ELEMENTARY, Op
 from engine.program.walks import Steps, postorder, unwound
 
 CRD, REF, VAL, SIG = StreamKind.CRD, StreamKind.REF, StreamKind.VAL, StreamKind.SIG
@@ -53,15 +53,7 @@ CRD, REF, VAL, SIG = StreamKind.CRD, StreamKind.REF, StreamKind.VAL, StreamKind.
 _BINARY = {Op.MUL: "mul", Op.ADD: "add", Op.SUB: "sub", Op.DIV: "div", Op.CONCAT: "add",
            Op.MAXIMUM: "max"}  # fmt: skip
 _UNARY = {
-    Op.RELU: "relu",
-    Op.EXP: "exp",
-    Op.LOG: "log",
-    Op.RSQRT: "rsqrt",
-    Op.SIGMOID: "sigmoid",
-    Op.GELU: "gelu",
-    Op.SQRT: "sqrt",
-    Op.TANH: "tanh",
-    Op.ABS: "abs",
+    **{op: op.value for op in ELEMENTARY},
     Op.AT_LEAST: "max",
     Op.SCALE: "scalarmul",
     Op.SHIFT: "scalaradd",

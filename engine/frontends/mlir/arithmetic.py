@@ -7,20 +7,21 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from engine.frontends.mlir.choices import combined, compared, is_condition, selected
+from engine.frontends.mlir.choices import combined, compared, difference, is_condition, selected
 from engine.frontends.mlir.expressions import (
     Node,
     Num,
     Unsupported,
     add,
     div,
+    exact_quotient,
     is_known,
     largest,
     made,
     mul,
     raw,
+    rounded,
     scaled,
-    shifted,
     smallest,
     sub,
 )
@@ -35,7 +36,7 @@ EXACT = 2**24
 """Whole numbers up to this are numbers of float32."""
 
 _BINARY: Mapping[str, Callable[[Node, Node], Node]] = {
-    "arith.mulf": mul, "arith.addf": add, "arith.subf": sub, "arith.divf": div,
+    "arith.mulf": mul, "arith.addf": add, "arith.subf": difference, "arith.divf": div,
     "arith.maximumf": largest, "arith.maxnumf": largest, "arith.maxf": largest,
     "arith.minimumf": smallest, "arith.minnumf": smallest, "arith.minf": smallest,
     "arith.muli": mul, "arith.addi": add, "arith.subi": sub,
@@ -45,14 +46,23 @@ _BINARY: Mapping[str, Callable[[Node, Node], Node]] = {
 _UNARY: Mapping[str, Callable[[Node], Node]] = {
     "math.exp": lambda x: made(Op.EXP, x),
     "math.log": lambda x: made(Op.LOG, x),
-    "math.expm1": lambda x: shifted(made(Op.EXP, x), -1.0),
-    "math.log1p": lambda x: made(Op.LOG, shifted(x, 1.0)),
+    "math.expm1": lambda x: made(Op.EXPM1, x),
+    "math.log1p": lambda x: made(Op.LOG1P, x),
     "math.rsqrt": lambda x: made(Op.RSQRT, x),
     "math.sqrt": lambda x: made(Op.SQRT, x),
     "math.tanh": lambda x: made(Op.TANH, x),
     "math.absf": lambda x: made(Op.ABS, x),
     "math.absi": lambda x: made(Op.ABS, x),
-    "math.erf": lambda x: raw("erf", x),
+    "math.erf": lambda x: made(Op.ERF, x),
+    "math.sin": lambda x: made(Op.SIN, x),
+    "math.cos": lambda x: made(Op.COS, x),
+    "math.floor": lambda x: made(Op.FLOOR, x),
+    "math.ceil": lambda x: made(Op.CEIL, x),
+    "math.trunc": lambda x: made(Op.TRUNC, x),
+    "math.roundeven": lambda x: made(Op.ROUND, x),
+    "math.round": rounded,
+    "arith.fptosi": lambda x: made(Op.TRUNC, x),
+    "arith.fptoui": lambda x: made(Op.TRUNC, x),
     "arith.negf": lambda x: scaled(x, -1.0),
 }
 _SAME = (
@@ -73,7 +83,8 @@ _WHOLE = {
     "arith.ceildivsi": "ceildiv", "arith.ceildivui": "ceildiv",
     "arith.remsi": "remainder", "arith.remui": "remainder",
 }  # fmt: skip
-"""Divisions of whole numbers: of indices and numbers only, which are known."""
+"""Divisions of whole numbers: in float32 a quotient of numbers up to 2^24 is whole where it is."""
+_STEPS = {"divide": Op.TRUNC, "floordiv": Op.FLOOR, "ceildiv": Op.CEIL, "remainder": Op.TRUNC}
 ARITHMETIC = (
     *_BINARY, *_UNARY, *_SAME, *_BITS, "arith.cmpf", "arith.cmpi", "arith.select", "arith.shli",
     "arith.constant", "math.fma", "math.powf",
@@ -132,17 +143,11 @@ def apply(
 
 def _way_out(op: str) -> str:
     """What to do about an operation that programs lack."""
-    name = op.rpartition(".")[2]
-    if name in _ROUNDING:
-        return "programs do not round: pass the rounded numbers as an argument"
     if op.startswith("math."):
         return f"compute it beforehand, and pass the result as an argument; {_KNOWN}"
-    if name in ("shrsi", "shrui"):
-        return "programs do not round: multiply by a power of two as floating-point numbers"
     return suggestion(op, ARITHMETIC)
 
 
-_ROUNDING = ("ceil", "floor", "round", "roundeven", "trunc", "fptosi", "fptoui")
 _KNOWN = f"known: {', '.join(x for x in _UNARY if x.startswith('math.'))}"
 
 
@@ -163,8 +168,9 @@ def checked(found: Node, operands: tuple[Node, ...] = ()) -> Node:
     return found
 
 
-_OTHERS = ("arith.cmpf", "arith.cmpi", "arith.select", "arith.shli", "math.fma", "math.powf",
-           "math.fpowi", "math.ipowi")  # fmt: skip
+_RIGHT = ("arith.shrsi", "arith.shrui")
+_OTHERS = ("arith.cmpf", "arith.cmpi", "arith.select", "arith.shli", *_RIGHT, "math.fma",
+           "math.powf", "math.fpowi", "math.ipowi")  # fmt: skip
 
 
 def _other(op: str, operands: tuple[Node, ...], predicate: str | None) -> Node:
@@ -180,14 +186,18 @@ def _other(op: str, operands: tuple[Node, ...], predicate: str | None) -> Node:
         n = int(number.value)
         if op == "arith.shli" and 0 <= n < 24:
             return mul(node, Num(2.0**n))
-        if op != "arith.shli" and 1 <= n <= 4:
+        if op in _RIGHT and 0 <= n < 24:
+            return made(Op.FLOOR, mul(node, Num(2.0**-n)))
+        if op not in ("arith.shli", *_RIGHT) and 1 <= n <= 4:
             found = node
             for _ in range(n - 1):
                 found = mul(found, node)
             return found
     raise Unsupported(
         f"{op} by this number",
-        "shift by 0 to 23" if op == "arith.shli" else "the exponents 1 to 4 are products",
+        "shift by 0 to 23"
+        if op in ("arith.shli", *_RIGHT)
+        else "the exponents 1 to 4 are products",
     )
 
 
@@ -226,12 +236,10 @@ def _division(op: str, a: Node, b: Node) -> Node:
                 return Num(float(-(-x // y)))
         return Num(float(x - y * quotient))
     found = raw(_WHOLE[op], a, b)
-    if not is_known(found):
-        raise Unsupported(
-            f"{op} of whole numbers that depend on data",
-            "programs do not round; divide as floating-point numbers (arith.sitofp, arith.divf)",
-        )
-    return found
+    if is_known(found):
+        return found
+    step = made(_STEPS[_WHOLE[op]], exact_quotient(a, b))
+    return sub(a, mul(b, step)) if _WHOLE[op] == "remainder" else step
 
 
 def _infinite(operands: tuple[Node, ...]) -> bool:

@@ -30,13 +30,8 @@ from engine.frontends.mlir.expressions import (
 from engine.program.types import Op
 
 GREATER, DIFFERS, NOT, SELECT = "greater", "differs", "not", "select"
-_WHOLE = " whole"
-"""Behind the name of a comparison of whole numbers."""
 _STRICT = {"gt": False, "lt": True}
 _LOOSE = {"ge": True, "le": False}
-_TINY, _HALF = 2.0**-126, 2.0**63
-"""The smallest normal number of float32, and the root of what makes it 1."""
-_STEP = 2.0**-23
 
 
 def compared(predicate: str | None, a: Node, b: Node, whole: bool) -> Node:
@@ -53,21 +48,21 @@ def compared(predicate: str | None, a: Node, b: Node, whole: bool) -> Node:
     elif predicate in ("oeq", "ueq"):
         word = "eq"
     if word in ("ne", "eq"):
-        found = _made(DIFFERS, a, b, whole)
+        found = _made(DIFFERS, a, b)
         return found if word == "ne" else opposite(found)
     if word in _STRICT:
-        return _made(GREATER, *((b, a) if _STRICT[word] else (a, b)), whole)
+        return _made(GREATER, *((b, a) if _STRICT[word] else (a, b)))
     if word in _LOOSE:
-        return opposite(_made(GREATER, *((b, a) if _LOOSE[word] else (a, b)), whole))
+        return opposite(_made(GREATER, *((b, a) if _LOOSE[word] else (a, b))))
     raise Unsupported(
         f"the comparison {predicate!r}"[:80], "use eq, ne, lt, le, gt or ge, e.g. cmpf ogt"
     )
 
 
-def _made(name: str, a: Node, b: Node, whole: bool) -> Node:
+def _made(name: str, a: Node, b: Node) -> Node:
     if isinstance(a, Num) and isinstance(b, Num):
         return Num(float(a.value > b.value if name == GREATER else a.value != b.value))
-    return raw(f"{name}{_WHOLE}" if whole else name, a, b)
+    return raw(name, a, b)
 
 
 def opposite(condition: Node) -> Node:
@@ -87,12 +82,15 @@ def is_condition(node: Node) -> bool:
     """Whether a tree is 0 or 1 by what it is."""
     if isinstance(node, Num):
         return node.value in (0.0, 1.0)
-    return isinstance(node, Raw) and kind(node) in (GREATER, DIFFERS, NOT, *BOOLEAN)
+    return isinstance(node, Raw) and node.name in (GREATER, DIFFERS, NOT, *BOOLEAN)
 
 
-def kind(node: Raw) -> str:
-    """The name of a tree, whatever it compares."""
-    return node.name.removesuffix(_WHOLE)
+def difference(a: Node, b: Node) -> Node:
+    """``a - b``; of whether a number is positive and whether it is negative, its sign."""
+    match a, b:
+        case Raw("greater", (x, Num(0.0))), Raw("greater", (Num(0.0), y)) if x == y:
+            return made(Op.SIGN, x)
+    return sub(a, b)
 
 
 def selected(condition: Node, yes: Node, no: Node) -> Node:
@@ -103,7 +101,7 @@ def selected(condition: Node, yes: Node, no: Node) -> Node:
         return yes
     if isinstance(condition, Raw) and condition.name == NOT:
         return selected(condition.operands[0], no, yes)
-    if isinstance(condition, Raw) and kind(condition) == GREATER:
+    if isinstance(condition, Raw) and condition.name == GREATER:
         greater, smaller = condition.operands
         if (yes, no) == (greater, smaller):
             return largest(greater, smaller)
@@ -136,14 +134,13 @@ def combined(name: str, a: Node, b: Node) -> Node:
 
 def lowered(node: Raw) -> Node | None:
     """What a comparison, a condition or a choice is in a program; None for another tree."""
-    whole = node.name.endswith(_WHOLE)
-    match kind(node):
+    match node.name:
         case "max" | "min":
             return as_maximum(node)
         case "greater":
-            return _one(made(Op.RELU, sub(*node.operands)), whole)
+            return made(Op.SIGN, made(Op.RELU, sub(*node.operands)))
         case "differs":
-            return _one(made(Op.ABS, sub(*node.operands)), whole)
+            return made(Op.SIGN, made(Op.ABS, sub(*node.operands)))
         case "not":
             return shifted(scaled(node.operands[0], -1.0), 1.0)
         case "and":
@@ -155,16 +152,6 @@ def lowered(node: Raw) -> Node | None:
         case "select":
             return _choice(*node.operands)
     return None
-
-
-def _one(node: Node, whole: bool) -> Node:
-    """1 where a number that is not negative is positive."""
-    node = negated(node)
-    if whole:
-        return negated(largest(node, Num(-1.0)))
-    node = largest(node, Num(-_TINY))
-    node = scaled(scaled(node, _HALF), _HALF)  # at most 1, and at least the step below
-    return scaled(largest(node, Num(-_STEP)), -1.0 / _STEP)
 
 
 def _choice(condition: Node, yes: Node, no: Node) -> Node:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from engine.frontends.mlir.choices import DIFFERS, GREATER, kind
+from engine.frontends.mlir.choices import DIFFERS, GREATER
 from engine.frontends.mlir.expressions import Apply, Arg, Index, Node, Num, Raw, is_known
 from engine.program.types import Op
 
-_ZERO_AT_ZERO = (Op.RELU, Op.SCALE, Op.ABS, Op.SQRT, Op.TANH, Op.GELU, Op.SUM, Op.ADD, Op.SUB)
+_ZERO_AT_ZERO = (*(op for op in Op if op.keeps_zero), Op.SCALE, Op.SUM, Op.ADD, Op.SUB)
 
 
 def absent_is_zero(node: Node) -> bool:
@@ -31,11 +31,11 @@ def absent_is_zero(node: Node) -> bool:
             if node.name in ("max", "min"):
                 return False
             return all(absent_is_zero(x) for x in operands)
-        case Raw(operands=(a, b)) if kind(node) in (GREATER, DIFFERS):
+        case Raw(operands=(a, b)) if node.name in (GREATER, DIFFERS):
             if isinstance(a, Num):
-                return kind(node) == GREATER and a.value <= 0.0 and absent_is_zero(b)
+                return node.name == GREATER and a.value <= 0.0 and absent_is_zero(b)
             if isinstance(b, Num):
-                return kind(node) == GREATER and b.value >= 0.0 and absent_is_zero(a)
+                return node.name == GREATER and b.value >= 0.0 and absent_is_zero(a)
             return absent_is_zero(a) and absent_is_zero(b)
         case Raw(name="select", operands=(condition, yes, no)):
             bare = [x for x in (yes, no) if not isinstance(x, Num)]

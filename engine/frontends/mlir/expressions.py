@@ -197,6 +197,19 @@ def sub(a: Node, b: Node) -> Node:
     return made(Op.SUB, a, b)
 
 
+def exact_quotient(a: Node, b: Node) -> Node:
+    """A quotient that is rounded once: not by the reciprocal of a number, but for powers of two."""
+    if isinstance(b, Num) and not isinstance(a, Num) and abs(math.frexp(b.value)[0]) != 0.5:
+        b = shifted(scaled(a, 0.0), b.value)  # the number where the dividend has elements
+    return div(a, b)
+
+
+def rounded(x: Node) -> Node:
+    """To the nearest whole number, halves away from 0: every step is exact."""
+    whole = made(Op.TRUNC, x)
+    return add(whole, made(Op.TRUNC, scaled(sub(x, whole), 2.0)))
+
+
 def largest(a: Node, b: Node) -> Node:
     """The larger of two."""
     match a, b:
@@ -259,7 +272,9 @@ def _gelu(node: Node) -> Node:
         return node
     for x, bell in (factors, factors[::-1]):
         match bell:
-            case Apply(Op.SHIFT, (Raw("erf", (Apply(Op.SCALE, (same,), float() as root),)),), 1.0):
+            case Apply(
+                Op.SHIFT, (Apply(Op.ERF, (Apply(Op.SCALE, (same,), float() as root),)),), 1.0
+            ):
                 if same == x and abs(root - ROOT_HALF) < _CLOSE:
                     return made(Op.GELU, x)
     return node

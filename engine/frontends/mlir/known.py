@@ -8,9 +8,10 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from engine.frontends.mlir.choices import BOOLEAN, DIFFERS, GREATER, NOT, SELECT, kind
+from engine.frontends.mlir.choices import BOOLEAN, DIFFERS, GREATER, NOT, SELECT
 from engine.frontends.mlir.expressions import Apply, Index, Node, Num, Raw, Unsupported
 from engine.frontends.mlir.semirings import FULL
+from engine.program.reference import UNARY
 from engine.program.types import Op
 
 Array = npt.NDArray[np.float64]
@@ -29,9 +30,7 @@ def _chosen(condition: Array, yes: Array, no: Array) -> Array:
 _APPLIED: Mapping[Op, Callable[..., Array]] = {
     Op.MUL: lambda *x: np.prod(np.broadcast_arrays(*x), axis=0),
     Op.ADD: np.add, Op.SUB: np.subtract, Op.DIV: np.divide,
-    Op.RELU: lambda x: np.maximum(x, 0.0), Op.EXP: np.exp, Op.LOG: np.log,
-    Op.RSQRT: lambda x: 1.0 / np.sqrt(x), Op.SQRT: np.sqrt, Op.TANH: np.tanh, Op.ABS: np.abs,
-    Op.SIGMOID: lambda x: 1.0 / (1.0 + np.exp(-x)), Op.MAXIMUM: np.maximum,
+    Op.MAXIMUM: np.maximum, **UNARY,
 }  # fmt: skip
 _WITH_CONSTANT: Mapping[Op, Callable[[Array, float], Array]] = {
     Op.SCALE: lambda x, c: x * c, Op.SHIFT: lambda x, c: x + c, Op.AT_LEAST: np.maximum,
@@ -81,8 +80,8 @@ def evaluate(node: Node, indices: Mapping[int, Array]) -> Array:
             if op in _APPLIED:
                 return _APPLIED[op](*values)
             raise Unsupported(f"{op.value} of an index", "compute it of a tensor")
-        case Raw(operands=operands) if kind(node) in _RAW:
-            return _RAW[kind(node)](*(evaluate(x, indices) for x in operands))
+        case Raw(operands=operands) if node.name in _RAW:
+            return _RAW[node.name](*(evaluate(x, indices) for x in operands))
     name = node.name if isinstance(node, Raw) else "an operand"
     raise Unsupported(f"{name} of an index", "compute it of a tensor")
 
@@ -126,7 +125,7 @@ def is_mask(node: Node) -> bool:
     """Whether a known tree is likely to be 0 at many places: a condition, or a product with one."""
     match node:
         case Raw():
-            return kind(node) in (GREATER, DIFFERS, NOT, SELECT, *BOOLEAN)
+            return node.name in (GREATER, DIFFERS, NOT, SELECT, *BOOLEAN)
         case Apply(op=Op.MUL, operands=operands):
             return any(is_mask(x) for x in operands)
         case Apply(op=Op.SCALE, operands=(inner,)):

@@ -19,6 +19,15 @@ _FUNCTIONS = {
     Op.RSQRT: "math.rsqrt",
     Op.TANH: "math.tanh",
     Op.ABS: "math.absf",
+    Op.FLOOR: "math.floor",
+    Op.CEIL: "math.ceil",
+    Op.TRUNC: "math.trunc",
+    Op.ROUND: "math.roundeven",
+    Op.SIN: "math.sin",
+    Op.COS: "math.cos",
+    Op.ERF: "math.erf",
+    Op.LOG1P: "math.log1p",
+    Op.EXPM1: "math.expm1",
 }
 MINUS_INFINITY = "0xFF800000"
 
@@ -168,9 +177,9 @@ def _body(s: Statement, name: str) -> list[str]:
     lines: list[str] = []
     count = 0
 
-    def add(text: str) -> str:
+    def add(text: str, types: str = "f32") -> str:
         nonlocal count
-        lines.append(f"{name}.{count} = {text} : f32")
+        lines.append(f"{name}.{count} = {text} : {types}")
         count += 1
         return f"{name}.{count - 1}"
 
@@ -192,6 +201,13 @@ def _body(s: Statement, name: str) -> list[str]:
             x = add(f"arith.maximumf {x}, {number(s.constant or 0.0)}")
         case op if op in _FUNCTIONS:
             x = add(f"{_FUNCTIONS[op]} {x}")
+        case Op.SIGN:
+            zero = number(0.0)
+            above, below = (
+                add(f"arith.uitofp {add(f'arith.cmpf {word}, {x}, {zero}')}", "i1 to f32")
+                for word in ("ogt", "olt")
+            )
+            x = add(f"arith.subf {above}, {below}")
         case Op.SIGMOID:
             one = number(1.0)
             raised = add(f"math.exp {add(f'arith.negf {x}')}")

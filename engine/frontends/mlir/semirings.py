@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from functools import reduce
 from typing import TypeAlias
 
-from engine.frontends.mlir.choices import NOT, PATTERNS, kind
+from engine.frontends.mlir.choices import NOT, PATTERNS
 from engine.frontends.mlir.expressions import (
     Apply,
     Index,
@@ -62,9 +62,9 @@ def covers(node: Node, other: Node) -> bool:
             return any(covers(x, other) for x in operands)
         case Apply(operands=operands):
             return all(covers(x, other) for x in operands)
-        case Raw() if kind(node) in PATTERNS:
+        case Raw() if node.name in PATTERNS:
             real = [x for x in node.operands if not isinstance(x, Num)]
-            test = any if PATTERNS[kind(node)] == "any" else all
+            test = any if PATTERNS[node.name] == "any" else all
             return test(covers(x, other) for x in real)
     return False
 

@@ -113,8 +113,7 @@ class Statements(Operands):
                 if inner is None and node.name == CAST:
                     inner = node.operands[0]
                 if inner is None:
-                    message, hint = _RAW.get(node.name, (f"{node.name} of tensors", "leave it out"))
-                    raise self.refuse(message, hint)
+                    raise self.refuse(f"{node.name} of tensors", "leave it out")
                 return self._assign(inner, target, indices, type_)
             case Num():
                 raise self.refuse(
@@ -185,8 +184,3 @@ class Statements(Operands):
             for x in out
         )
         return View(made.tensor, axes, sizes)
-
-
-_RAW = {
-    "erf": ("math.erf is known inside a GELU only", "0.5 * x * (1 + erf(x / sqrt(2)))"),
-}

@@ -335,7 +335,7 @@ class Builder:
     def apply(self, op: Op, value: Value, part: str | None = None) -> Value:
         """One of the machine's functions."""
         part = part or op.value
-        keeps_zero = op in KEEPING_ZERO
+        keeps_zero = op.keeps_zero
         if value.support is Support.MASKED:
             if op not in (Op.EXP, Op.SIGMOID, Op.RELU):
                 self.unmasked(value, op.value)
@@ -449,10 +449,6 @@ class Builder:
                 wide = self.pointwise("repeat", Op.MUL, [value, ones], value.support)
                 value = replace(wide, mask=value.mask)
         return value
-
-
-KEEPING_ZERO = (Op.RELU, Op.GELU, Op.SQRT, Op.TANH, Op.ABS)
-"""Functions of which that of 0 is 0."""
 
 
 def _ones(size: int) -> Fetch:

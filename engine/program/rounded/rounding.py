@@ -115,7 +115,7 @@ def _of_no_number(inherited: Floats | None, like: Floats) -> Floats:
     return np.where(np.isinf(inherited), np.inf, np.where(np.isnan(inherited), unknown, 0.0))
 
 
-_GELU_SLOPE = 1.13
+_GELU_SLOPE = _ERF_SLOPE = 1.13
 
 
 def function(
@@ -125,6 +125,8 @@ def function(
     values = UNARY[op](x)
     if op in (Op.RELU, Op.ABS):
         return values, bounds
+    if op.steps:
+        return values, None if bounds is None else _stepped(op, x, values, bounds)
     unit = FUNCTION * rounding.unit
     match op:
         case Op.GELU:
@@ -135,6 +137,12 @@ def function(
             fresh = unit * np.abs(values) + SMALLEST
     inherited = None if bounds is None else _spread(op, x, values, bounds, rounding)
     return settled(values, inherited, fresh, rounding)
+
+
+def _stepped(op: Op, x: Floats, values: Floats, bounds: Floats) -> Floats:
+    """Between the steps at both ends of what the argument may be; 0 where no step is near."""
+    ends = [np.abs(UNARY[op](x + bounds) - values), np.abs(UNARY[op](x - bounds) - values)]
+    return np.where(bounds == 0, 0.0, np.maximum(*ends))
 
 
 def _spread(op: Op, x: Floats, values: Floats, bounds: Floats, rounding: Rounding) -> Floats:
@@ -149,19 +157,24 @@ def _spread(op: Op, x: Floats, values: Floats, bounds: Floats, rounding: Roundin
             return _GELU_SLOPE * bounds
         case Op.SIGMOID:
             return np.minimum(0.25 * bounds, 1.0)
-        case Op.TANH:
-            return np.minimum(bounds, 2.0)
+        case Op.TANH | Op.SIN | Op.COS:
+            return np.where(bounds == 0, 0.0, np.minimum(bounds, 2.0))
+        case Op.ERF:
+            return np.minimum(_ERF_SLOPE * bounds, 2.0)
         case Op.SQRT:
             spread = values * share / (1.0 + np.sqrt(np.maximum(1.0 - share, 0.0)))
             # What underflow may have lost keeps its sign, so the root of it is a number.
             tiny = (bounds < NORMAL) & (values >= 0)
             share = np.where(tiny, 0.0, share)
             return np.where(tiny, np.sqrt(bounds), rounding.slope(share, spread, values))
-        case Op.EXP:
-            spread = values * bounds * np.exp(np.minimum(bounds, 1.0))
+        case Op.EXP | Op.EXPM1:
+            slope = values if op is Op.EXP else values + 1.0
+            spread = slope * bounds * np.exp(np.minimum(bounds, 1.0))
             spread = np.where(np.isfinite(values), spread, np.inf)
             return np.where(bounds == 0, 0.0, spread)
-        case Op.LOG:
+        case Op.LOG | Op.LOG1P:
+            if op is Op.LOG1P:
+                share = bounds / np.abs(1.0 + x)
             spread = share / (1.0 - np.minimum(share, 0.5))
         case _:
             spread = 0.5 * np.abs(values) * share / (1.0 - np.minimum(share, 0.5)) ** 1.5

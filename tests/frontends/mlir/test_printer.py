@@ -23,6 +23,7 @@ from engine.models import (
     random_data,
 )
 from engine.program import Op, Program, Statement, evaluate, parse
+from engine.program.types import ELEMENTARY
 
 MODELS = {
     "gcn": gcn(nodes=12, features=6, hidden=5, classes=3),
@@ -55,6 +56,7 @@ BODIES = (
     "T[i,j] = sqrt(A[i,j])",
     "T[i,j] = tanh(A[i,j])",
     "T[i,j] = abs(A[i,j])",
+    *(f"T[i,j] = {op.value}(A[i,j])" for op in ELEMENTARY[9:]),
     "T[i,j] = max(A[i,j], D[i,j])",
     "T[i,j] = max(A[i,j], v[j])",
     "T[i,j] = max(A[i,j], -2.5)",

@@ -14,18 +14,16 @@ from engine.program.rounded.rounding import (
     reciprocal,
     settled,
 )
-from engine.program.types import Op
-
-FUNCTIONS = [Op.RELU, Op.EXP, Op.LOG, Op.RSQRT, Op.SIGMOID, Op.GELU, Op.SQRT, Op.TANH, Op.ABS]
+from engine.program.types import ELEMENTARY, Op
 
 
 def arguments(op: Op) -> np.ndarray:
     rng = np.random.default_rng(3)
     x = rng.normal(size=2000) * 10.0 ** rng.integers(-6, 2, size=2000)
-    return np.abs(x) + 1e-6 if op in (Op.LOG, Op.RSQRT, Op.SQRT) else x
+    return np.abs(x) + 1e-6 if op in (Op.LOG, Op.LOG1P, Op.RSQRT, Op.SQRT) else x
 
 
-@pytest.mark.parametrize("op", FUNCTIONS)
+@pytest.mark.parametrize("op", ELEMENTARY)
 @pytest.mark.parametrize("share", [1e-7, 1e-4, 1e-2, 0.3])
 def test_a_wrong_argument_stays_inside_the_bound(op: Op, share: float) -> None:
     x = arguments(op)
@@ -38,11 +36,11 @@ def test_a_wrong_argument_stays_inside_the_bound(op: Op, share: float) -> None:
             off = np.abs(got - values)
             inside = off <= allowed * (1 + 1e-6) + 1e-12 * (1 + np.abs(x))
             # Beyond a unit of the argument the exponential's bound is first-order only.
-            tame = bounds < 0.5 if op is Op.EXP else np.ones_like(inside)
+            tame = bounds < 0.5 if op in (Op.EXP, Op.EXPM1) else np.ones_like(inside)
             assert inside[tame].all(), op
 
 
-@pytest.mark.parametrize("op", FUNCTIONS)
+@pytest.mark.parametrize("op", ELEMENTARY)
 def test_float32_stays_inside_the_bound(op: Op) -> None:
     x = arguments(op).astype(np.float32).astype(np.float64)
     values, allowed = function(op, x, None, Rounding())
@@ -96,6 +94,15 @@ def test_reciprocals_close_to_zero_are_uncertain() -> None:
     assert 0.005 <= bounds[0] <= 0.006
     assert np.isinf(bounds[1])
     assert np.isinf(bounds[2])
+
+
+def test_near_a_step_a_bound_is_the_step_and_elsewhere_it_is_nothing() -> None:
+    x = np.array([2.5, 2.9999999, 3.0, -2.0000001, 0.0])
+    for bounds, steps in ((1e-6, [0, 1, 1, 1, 1]), (0.0, [0, 0, 0, 0, 0])):
+        values, allowed = function(Op.FLOOR, x, np.full(5, bounds), Rounding())
+        assert allowed is not None
+        assert values.tolist() == [2, 2, 3, -3, 0]
+        assert allowed.tolist() == steps
 
 
 def test_noise_stays_within_what_rounding_may_do() -> None:

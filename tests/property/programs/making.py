@@ -363,7 +363,8 @@ class Maker:
     def unary(self) -> None:
         a, ai = self.recent()
         at = self.at(a, ai)
-        choices = ["relu", "scale", "shift", "abs", "tanh"]
+        choices = ["relu", "scale", "shift", "abs", "tanh", "sin", "cos", "erf"]
+        choices.append(self.rng.choice(("sign", "floor", "ceil", "trunc", "round")))
         if a.magnitude <= 2:  # what gelu(x) - x keeps of a larger x is lost in float32
             choices.append("gelu")
         if a.magnitude <= 60:  # float32 knows nothing of e**-100
@@ -383,7 +384,7 @@ class Maker:
                 self.emit(ai, f"relu({at})", False, a.magnitude, a)
             case "abs" | "sqrt" as kept:
                 self.emit(ai, f"{kept}({at})", a.positive, max(a.magnitude, 1), a)
-            case "sigmoid" | "tanh" as flat:
+            case "sigmoid" | "tanh" | "sin" | "cos" | "erf" | "sign" as flat:
                 # Not positive: float32 keeps no digit of the logarithm of nearly 1.
                 self.emit(ai, f"{flat}({at})", False, 1, a)
             case other:

@@ -18,6 +18,7 @@ from engine.dataflow.samml.exchange.streams import peel, tensors_behind
 from engine.dataflow.samml.exchange.wiring import Part, Wire
 from engine.dataflow.samml.graph import StreamKind
 from engine.errors import GraphError
+from engine.program.types import ELEMENTARY, Op
 
 VAL = StreamKind.VAL
 FLOAT = "fp_"
@@ -34,16 +35,16 @@ BINARY: Mapping[str, str] = {
     "smin": "min",
 }
 """What two operands go through, by type."""
-UNARY: Mapping[str, str] = {
-    name: name
-    for name in ("exp", "log", "sqrt", "rsqrt", "abs", "sigmoid", "tanh", "relu", "gelu", "sin",
-                 "cos")
-} | {"leakyrelu": "leakyrelu", "leaky_relu": "leakyrelu", "neg": "neg"}  # fmt: skip
+UNARY: Mapping[str, str] = {op.value: op.value for op in ELEMENTARY} | {
+    "leakyrelu": "leakyrelu",
+    "leaky_relu": "leakyrelu",
+    "neg": "neg",
+}
 """What one operand goes through, by type."""
 BITS = ("fgetfint", "fgetffrac", "and", "faddiexp")
 """Types that work on the bits of a bfloat16 number."""
 ALU_TYPES = (*BINARY, *UNARY, *(FLOAT + name for name in (*BINARY, *UNARY)), *BITS)
-_ZERO_AT_ZERO = frozenset({"sqrt", "tanh", "abs", "relu", "gelu", "sin", "scalarmul", "scalardiv"})
+_ZERO_AT_ZERO = frozenset({op.value for op in Op if op.keeps_zero} | {"scalarmul", "scalardiv"})
 """Functions that leave out what is absent: they are 0 where their operand is."""
 _CONSTANTS = ("rb_const", "const", "const0", "const1", "const_val", "in2", "scalar", "alpha")
 _SCALAR = {"add": "scalaradd", "mul": "scalarmul", "div": "scalardiv", "max": "max"}

@@ -107,7 +107,15 @@ def slice_left(fn: Int, o: Any, a: Any, b: Any) -> None:
     SQRT,
     TANH,
     ABS,
-) = range(14)
+    SIGN,
+    FLOOR,
+    CEIL,
+    TRUNC,
+    ROUND,
+    ERF,
+    LOG1P,
+    EXPM1,
+) = range(22)
 UNARY = {
     "exp": EXP,
     "log": LOG,
@@ -119,6 +127,14 @@ UNARY = {
     "abs": ABS,
     "sin": SIN,
     "cos": COS,
+    "sign": SIGN,
+    "floor": FLOOR,
+    "ceil": CEIL,
+    "trunc": TRUNC,
+    "round": ROUND,
+    "erf": ERF,
+    "log1p": LOG1P,
+    "expm1": EXPM1,
     "max": MAX,
     "relu": MAX,
     "scalaradd": SCALAR_ADD,
@@ -160,4 +176,21 @@ def function(fn: Int, a: Any, c: Any) -> Any:
         return abs(a)
     if fn == SIN:
         return np.float32(math.sin(np.float64(a)))
-    return np.float32(math.cos(np.float64(a)))
+    if fn == COS:
+        return np.float32(math.cos(np.float64(a)))
+    if fn == SIGN:
+        return np.sign(a)
+    if fn == FLOOR:
+        return np.floor(a)
+    if fn == CEIL:
+        return np.ceil(a)
+    if fn == TRUNC:
+        return np.trunc(a)
+    if fn == ROUND:
+        return np.rint(a)
+    if fn == ERF:
+        return np.float32(math.erf(np.float64(a)))
+    if fn == LOG1P:
+        d = np.float64(a)
+        return np.float32(math.log1p(d) if d > -1 else -math.inf if d == -1 else math.nan)
+    return np.float32(math.expm1(np.float64(a)))

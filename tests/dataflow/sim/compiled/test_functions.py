@@ -53,6 +53,14 @@ EXACT = {
     "sqrt": lambda x: math.sqrt(x) if x >= 0 else math.nan,
     "abs": abs,
     "cos": math.cos,
+    "erf": math.erf,
+    "log1p": lambda x: math.log1p(x) if x > -1 else -math.inf if x == -1 else math.nan,
+    "expm1": math.expm1,
+    "sign": np.sign,
+    "floor": math.floor,
+    "ceil": math.ceil,
+    "trunc": math.trunc,
+    "round": round,
     "gelu": lambda x: 0.5 * x * (1 + math.erf(x / math.sqrt(2))),
 }
 

@@ -56,6 +56,10 @@ def test_binary_interval_holds_for_stops_too() -> None:
         ("scalardiv", 4, 0.5),
         ("sin", 0, np.sin(2)),
         ("cos", 0, np.cos(2)),
+        ("erf", 0, 0.9953222650189527),
+        ("log1p", 0, np.log(3)),
+        ("expm1", 0, np.exp(2) - 1),
+        ("sign", 0, 1),
     ],
 )
 def test_unary(fn: str, scalar: float, expected: float) -> None:
@@ -63,6 +67,22 @@ def test_unary(fn: str, scalar: float, expected: float) -> None:
     value, _, time = out.split()[0].partition("@")
     assert float(value) == pytest.approx(expected, rel=1e-5)
     assert time == "2"
+
+
+@pytest.mark.parametrize(
+    ("fn", "expected"),
+    [
+        ("floor", "-3 -1 2 3"),
+        ("ceil", "-2 0 3 4"),
+        ("trunc", "-2 0 2 3"),
+        ("round", "-2 0 2 4"),
+        ("sign", "-1 -1 1 1"),
+    ],
+)
+def test_steps(fn: str, expected: str) -> None:
+    (out,) = bench("unary", "-2.5 -0.25 2.5 3.5 S0 D", params={"fn": fn, "scalar": 0}).outputs
+    found = [float(word.partition("@")[0]) for word in out.split()[:4]]
+    assert found == [float(word) for word in expected.split()]
 
 
 def test_unary_in_block_mode() -> None:
