@@ -19,7 +19,10 @@ from engine.frontends.mlir.collected import (
 )
 from engine.frontends.mlir.expressions import refuse_meaning
 from engine.frontends.mlir.imported import ImportedMlir
+from engine.frontends.mlir.lookups import Origins
+from engine.frontends.mlir.selected import Selected
 from engine.frontends.mlir.sizes import Product, Reach, choose
+from engine.frontends.mlir.syntax import is_integer
 from engine.frontends.mlir.values import Data, Size, View
 from engine.program.formats import Format, LevelFormat, suggestion
 from engine.program.limits import MAX_STATEMENTS
@@ -71,6 +74,8 @@ class Builder:
         self._lacking: set[str] = set()
         self._counts: dict[str, int] = {}
         self._views: dict[int, tuple[Data, View]] = {}
+        self._origins = Origins()
+        self._selections: dict[tuple[int, int], tuple[str, Size]] = {}
 
     def may_lack(self, value: object) -> bool:
         """Whether a tensor may lack elements: a sparse one, or what is computed of such."""
@@ -80,7 +85,9 @@ class Builder:
 
     def _lacks(self, tensor: str) -> bool:
         given = self.inputs.get(tensor)
-        return tensor in self._lacking if given is None else not given.format.all_dense
+        if given is None:
+            return tensor in self._lacking
+        return given.source is None and not given.format.all_dense
 
     def leave(self, problem: FuseloomError) -> None:
         """Leave an operation out, and say so."""
@@ -108,11 +115,15 @@ class Builder:
         origin: tuple[str, int] | None,
         where: str | None = None,
         notes: tuple[str, ...] = (),
+        whole: bool = False,
     ) -> View:
-        """The input that an argument of a function is; ``where`` says what it holds."""
+        """The input that an argument of a function is; ``where`` says what it holds.
+
+        ``whole`` says that its elements are integers.
+        """
         made = self.name(name)
         fmt = fmt or Format.dense(len(sizes))
-        found = Input(sizes, fmt, place, argument=origin, where=where, notes=notes)
+        found = Input(sizes, fmt, place, origin, where=where, notes=notes, whole=whole)
         self.inputs[made] = found
         if None in [size.value for size in sizes]:
             self.open.append(made)
@@ -133,12 +144,28 @@ class Builder:
             self._relations[key] = made, sizes  # which keeps the sizes, and so their identity
         return self._relations[key][0]
 
+    def selection(self, places: str, extent: Size, place: Place) -> str:
+        """The input that says which places of a dimension a tensor holds."""
+        made = {m.statement.out.tensor: m for m in self.made}
+        given = self.inputs.get(places)
+        sizes = made[places].sizes if given is None else given.sizes
+        origin = self._origins.number(places, self.inputs, made)
+        key = origin, extent.identity if extent.value is None else -extent.value
+        if key not in self._selections:
+            name = self.name(f"{places}_at")
+            levels = (*(LevelFormat.DENSE,) * len(sizes), LevelFormat.COMPRESSED)
+            fmt = Format(levels, tuple(range(len(levels))))
+            self.inputs[name] = Input((*sizes, extent), fmt, place, source=places)
+            self._selections[key] = name, extent  # which keeps the size, and so its identity
+        return self._selections[key][0]
+
     def constant(self, data: Data) -> View:
         """The input that a constant tensor is."""
         if id(data) not in self._views:
             name = self.name(data.name)
             fmt = data.format or Format.dense(data.rank)
-            self.inputs[name] = Input(data.sizes, fmt, data.place, data=data)
+            whole = is_integer(data.element)
+            self.inputs[name] = Input(data.sizes, fmt, data.place, data=data, whole=whole)
             view = View(name, tuple(range(data.rank)), data.sizes)
             self._views[id(data)] = (data, view)
         return self._views[id(data)][1]
@@ -191,24 +218,26 @@ class Builder:
         ProgramError
             A size that nothing gives, or a program without meaning.
         """
-        live = self._live(outputs)
+        live = self.live(outputs)
         read = {access.tensor for m in live for access in m.statement.operands}
         inputs = {n: i for n, i in self.inputs.items() if n in read}
         # Arguments first: constants may be printed anywhere.
         names = sorted(inputs, key=lambda n: inputs[n].argument is None)
-        self._given(shapes, inputs)
+        selected = Selected(self, inputs)
+        every = selected.inputs
+        self._given(shapes, every)
         for count, place in self.counted.items():
             self._counted(shapes, count, place)
         if self.choosing:
-            self._choose(inputs, live)
+            self._choose(every, [*live, *selected.made])
         for wanted, check in self.checks:
-            if wanted in inputs:
+            if wanted in every:
                 check()
         places: dict[tuple[str | int, ...], Place] = {}
         tensors = [
             Tensor(
                 n,
-                self._shape(n, inputs[n].sizes, inputs[n].place),
+                self.shape(n, inputs[n].sizes, inputs[n].place),
                 inputs[n].format,
                 inputs[n].relation(),
             )
@@ -234,12 +263,22 @@ class Builder:
         return ImportedMlir(
             program,
             schedule_of(live, program),
-            MappingProxyType(self._data(program, inputs)),
-            MappingProxyType({n: i.argument for n in names if (i := inputs[n]).argument}),
-            MappingProxyType(resources_of(names, inputs)),
+            MappingProxyType({**self._data(program, inputs), **selected.data(program)}),
+            MappingProxyType({n: i.argument for n, i in every.items() if i.argument}),
+            MappingProxyType(resources_of(list(every), every)),
             tuple(
-                dict.fromkeys([*self.notes, *told, *notes_of(names, inputs), *left_out(self.left)])
+                dict.fromkeys(
+                    [
+                        *self.notes,
+                        *told,
+                        *notes_of(names, inputs),
+                        *selected.notes(),
+                        *left_out(self.left),
+                    ]
+                )
             ),
+            selected.lookups,
+            MappingProxyType(selected.indices),
         )
 
     def count(self, name: str, place: Place) -> Size:
@@ -294,7 +333,8 @@ class Builder:
         choose(every, live_reaches)
         self.note_chosen({n: [s.value or 1 for s in found[n]] for n in open_}, open_)
 
-    def _live(self, outputs: tuple[str, ...]) -> list[Made]:
+    def live(self, outputs: tuple[str, ...]) -> list[Made]:
+        """The statements that outputs need."""
         needed = set(outputs)
         live: list[Made] = []
         for m in reversed(self.made):
@@ -323,7 +363,14 @@ class Builder:
                         found.place,
                     )
 
-    def _shape(self, name: str, sizes: tuple[Size, ...], place: Place) -> tuple[int, ...]:
+    def shape(self, name: str, sizes: tuple[Size, ...], place: Place) -> tuple[int, ...]:
+        """Sizes as numbers.
+
+        Raises
+        ------
+        ProgramError
+            If one is not known.
+        """
         for axis, size in enumerate(sizes):
             if size.value is None:
                 named = [n for n, i in self.inputs.items() if None in [s.value for s in i.sizes]]
@@ -356,7 +403,7 @@ class Builder:
             fmt = Format.compressed(rank, order)
             if fmt == Format.compressed(rank):
                 return None
-        return Tensor(name, self._shape(name, m.sizes, m.place), fmt)
+        return Tensor(name, self.shape(name, m.sizes, m.place), fmt)
 
     def _data(self, program: Program, inputs: Mapping[str, Input]) -> dict[str, StoredTensor]:
         found: dict[str, StoredTensor] = {}

@@ -20,6 +20,16 @@ from engine.program.verify import RESERVED
 
 @dataclass(frozen=True)
 class Input:
+    """An input: an argument, a constant, what a relation makes, or what an index selects.
+
+    Attributes
+    ----------
+    whole : bool
+        Elements are integers, so that they may be places.
+    source : str, optional
+        The tensor whose elements are the places that a selection selects.
+    """
+
     sizes: tuple[Size, ...]
     format: Format
     place: Place
@@ -28,6 +38,8 @@ class Input:
     where: str | None = None
     made: Relation | None = None
     notes: tuple[str, ...] = ()
+    whole: bool = False
+    source: str | None = None
 
     def relation(self) -> Relation | None:
         """What a made tensor holds.

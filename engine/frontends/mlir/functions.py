@@ -275,7 +275,8 @@ class Body(LinalgScope):
         note = "it is given as an input, as a file or buffers are outside the subset"
         notes = (note,) if body.type.note is None else (note, body.type.note)
         return self.builder.argument(
-            name, stated(body.type), body.type.format, place, None, notes=notes
+            name, stated(body.type), body.type.format, place, None, notes=notes,
+            whole=body.type.is_integer,
         )
 
     def _element(self, body: Element, place: Place) -> Value:

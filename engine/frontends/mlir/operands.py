@@ -174,16 +174,20 @@ class Operands:
         return Read(read_at(self.builder, view.tensor, positions, lengths, sizes, self.place))
 
     def _read_captured(self, captured: Captured) -> Read:
-        """A tensor of the function, at sums of the operation's indices."""
+        """A tensor of the function, at sums of the operation's indices, or at chosen places."""
         view = captured.value
         if isinstance(view, Data):
             view = self.builder.constant(view)
         if view.holes and self.whole:
             view = filled_up(self.builder, view, self.place)
         at = {axis: p for p, axis in enumerate(view.axes) if axis is not None}
-        positions: list[str | Sum] = []
+        positions: list[str | Sum | Access] = []
         for axis in range(len(at)):
-            terms, offset = captured.places[at[axis]]
+            where = captured.places[at[axis]]
+            if not isinstance(where, tuple):
+                positions.append(self.chosen(where, view.sizes[at[axis]]))
+                continue
+            terms, offset = where
             named = tuple((c, self.index_of(d)) for c, d in terms)
             plain = len(named) == 1 and named[0][0] == 1 and offset == 0
             size = view.sizes[at[axis]]
@@ -194,6 +198,10 @@ class Operands:
         sizes = {name: self.sizes[x] for x, name in self.index.items()}
         lengths = [view.sizes[at[axis]] for axis in range(len(at))]
         return Read(read_at(self.builder, view.tensor, positions, lengths, sizes, self.place))
+
+    def chosen(self, node: Node, size: Size) -> Access:
+        """The selection of the places that a tree holds, along a dimension of a size."""
+        raise NotImplementedError
 
     def _view(self, value: Value, number: int) -> View:
         match value:

@@ -21,7 +21,7 @@ from engine.program.types import Access, Op
 def read_at(
     builder: Builder,
     tensor: str,
-    positions: Sequence[str | Sum],
+    positions: Sequence[str | Sum | Access],
     lengths: Sequence[Size],
     sizes: Mapping[str, Size],
     place: Place,
@@ -31,7 +31,8 @@ def read_at(
     Parameters
     ----------
     positions : sequence
-        Per dimension of the tensor the index, or the sum of indices, where it is read.
+        Per dimension of the tensor the index, or the sum of indices, where it is read; or the
+        selection that says where, without its last index.
     lengths : sequence of Size
         Of these dimensions.
     sizes : mapping
@@ -54,6 +55,10 @@ def read_at(
             position = Sum(((1, position),))  # a diagonal
         own = _fresh(f"p{axis}", {*sizes, *plain})
         plain.append(own)
+        if isinstance(position, Access):
+            kept.update(position.indices)
+            accesses.append(Access(position.tensor, (*position.indices, own)))
+            continue
         kept.update(x for _, x in position.terms)
         accesses.append(_made(builder, tensor, position, own, length, sizes, place))
     read = Access(tensor, tuple(plain))

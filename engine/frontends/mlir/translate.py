@@ -267,6 +267,7 @@ class _Translator:
                     (function.name, n),
                     argument.where,
                     _notes(type_),
+                    type_.is_integer,
                 )
             )
         return [self._output(found) for found in self.call(function, arguments, ())]
