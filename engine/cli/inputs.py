@@ -11,6 +11,8 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from engine.cli.command import json_option, natural
 from engine.cli.edges import EdgeFiles, edge_options
 from engine.cli.limits import MADE_UP_ELEMENTS
@@ -37,6 +39,7 @@ from engine.models.drawing import check_made_up
 from engine.models.from_file import MlirModel
 from engine.program import StoredTensor, check_data, parse, regular_files
 from engine.program.arrays import operand_shapes, read_npz, store_operand
+from engine.program.limits import MAX_REFERENCE_ELEMENTS
 from engine.results.record import DataSource
 
 MAX_FILE = 64 << 20
@@ -294,8 +297,9 @@ def _mlir(options: Any, text: str) -> MlirModel:
         print(f"note: {note}", file=sys.stderr)
     presets = {"unfused": "", "functions": imported.schedule}
     return MlirModel(
-        imported.program, (), presets, schedule=imported.schedule, constants=imported.data
-    )
+        imported.program, (), presets, schedule=imported.schedule, constants=imported.data,
+        imported=imported,
+    )  # fmt: skip
 
 
 def _shapes(tensors: list[str], files: EdgeFiles) -> dict[str, tuple[int, ...]]:
@@ -318,7 +322,12 @@ def _file_data(options: Any, model: Model) -> dict[str, StoredTensor]:
                 hint="give --tensors FILE.npz, or leave it out for random data",
             )
         _check_made_up(model, model.program.given)
-        return {**random_data(model, options.seed), **_constants(model)}
+        made = {**random_data(model, options.seed), **_constants(model)}
+        return (
+            {**made, **model.bound(model.drawn(options.seed))}
+            if isinstance(model, MlirModel)
+            else made
+        )
     _check_made_up(model, [name for name, file in _named(options) if file == "random"])
     found: dict[str, Any] = {}
     files = EdgeFiles(options)
@@ -330,7 +339,10 @@ def _file_data(options: Any, model: Model) -> dict[str, StoredTensor]:
             raise DataError(f"--tensors gives {twice} twice", hint="leave one out")
         found.update(named)
     files.check()
-    return check_data(model.program, {**_constants(model), **_operands(model, found)})
+    given = {**_constants(model), **_operands(model, found)}
+    if isinstance(model, MlirModel):
+        given = model.bound(given)
+    return check_data(model.program, given)
 
 
 def _check_made_up(model: Model, names: Iterable[str]) -> None:
@@ -349,12 +361,27 @@ def _constants(model: Model) -> Mapping[str, StoredTensor]:
     return model.constants if isinstance(model, MlirModel) else {}
 
 
+def _index(model: MlirModel, name: str, file: str, seed: int, files: EdgeFiles) -> Any:
+    """An index tensor, of which every element counts."""
+    if file == "random":
+        return model.drawn(seed)[name]
+    read = files.read(file)
+    _tell(file, read.notes)
+    if prod(read.shape) > MAX_REFERENCE_ELEMENTS:
+        raise DataError(f"{file} is too large for an index tensor", hint="look up fewer places")
+    made = np.zeros(read.shape)
+    made[tuple(read.coords.T)] = read.values
+    return made
+
+
 def _one(model: Model, name: str, file: str, seed: int, files: EdgeFiles) -> dict[str, Any]:
     """One tensor of a file."""
-    if name not in model.program.given:
-        raise DataError(
-            f"no input is called {name!r}", hint=f"inputs: {', '.join(model.program.given)}"
-        )
+    indices = model.indices if isinstance(model, MlirModel) else {}
+    known = (*model.program.given, *(x for x in indices if x not in model.program.given))
+    if name not in known:
+        raise DataError(f"no input is called {name!r}", hint=f"inputs: {', '.join(known)}")
+    if name in indices and isinstance(model, MlirModel):
+        return {name: _index(model, name, file, seed, files)}
     tensor = model.program.tensor(name)
     if file == "random":
         return {name: random_tensor(tensor, seed)}

@@ -150,7 +150,7 @@ class Body(LinalgScope):
             case New() as body:
                 return [self._new(body, names[0], place)]
             case Element() as body:
-                return [self._element(body, place)]
+                return [self._element(body, names[0], place)]
             case Arithmetic(scalar=scalar):
                 return [self._arithmetic(scalar, names[0], place)]
             case Foreign(problem=problem):
@@ -275,11 +275,16 @@ class Body(LinalgScope):
         note = "it is given as an input, as a file or buffers are outside the subset"
         notes = (note,) if body.type.note is None else (note, body.type.note)
         return self.builder.argument(
-            name, stated(body.type), body.type.format, place, None, notes=notes,
+            name,
+            stated(body.type),
+            body.type.format,
+            place,
+            None,
+            notes=notes,
             whole=body.type.is_integer,
         )
 
-    def _element(self, body: Element, place: Place) -> Value:
+    def _element(self, body: Element, name: str, place: Place) -> Value:
         if body.places and isinstance(self.value(body.operand), View | Data):
             try:
                 at = [self.number(use) for use in body.places]
@@ -288,6 +293,9 @@ class Body(LinalgScope):
             if len(at) == body.type.rank and at:
                 view = self.view(Typed(body.operand, body.type))
                 return element_at(self.builder, view, at, place)
+            type_ = Type(body.type.element, place=place)
+            scalar = Scalar("tensor.extract", (body.operand,), type=type_, places=body.places)
+            return self._in_region(scalar, name, place)
         if body.places:
             problem = refuse_meaning(
                 "one element of a tensor is taken out",
@@ -306,7 +314,7 @@ class Body(LinalgScope):
     def _arithmetic(self, scalar: Scalar, name: str, place: Place) -> Value:
         """Arithmetic of numbers outside of regions."""
         if scalar.op in SPARSE:
-            return self._of_sparse(scalar, name, place)
+            return self._in_region(scalar, name, place)
         known: list[Node] = []
         for use in scalar.operands:
             value = self.value(use)
@@ -324,8 +332,8 @@ class Body(LinalgScope):
             return Ignored(problem.message, refuse_meaning(problem.message, problem.hint, place))
         return self._of_elements(scalar, name, place)
 
-    def _of_sparse(self, scalar: Scalar, name: str, place: Place) -> Value:
-        """An operation of the sparse dialect on tensors without dimensions."""
+    def _in_region(self, scalar: Scalar, name: str, place: Place) -> Value:
+        """An operation of regions on tensors without dimensions."""
         type_ = scalar.type or Type("f32")
         out = Argument("", type_, place)
         region = Region((out,), (Line((name,), scalar, place),), (Use(name, 0, place),), place)

@@ -65,9 +65,7 @@ class Lookup:
             read = {name: given[name] for name in self.program.given}
             values = evaluate(self.program, read)[self.source].dense()
         label = ", ".join(self.indices) or self.source
-        return selection_of(
-            self.tensor, places_of(values, label, self.tensor.shape[-1])
-        )
+        return selection_of(self.tensor, places_of(values, label, self.tensor.shape[-1]))
 
 
 def places_of(values: npt.NDArray[np.float64], label: str, size: int) -> npt.NDArray[np.int64]:
