@@ -377,8 +377,8 @@ def _index(model: MlirModel, name: str, file: str, seed: int, files: EdgeFiles) 
 def _one(model: Model, name: str, file: str, seed: int, files: EdgeFiles) -> dict[str, Any]:
     """One tensor of a file."""
     indices = model.indices if isinstance(model, MlirModel) else {}
-    known = (*model.program.given, *(x for x in indices if x not in model.program.given))
-    if name not in known:
+    if name not in model.program.given and name not in indices:
+        known = model.named if isinstance(model, MlirModel) else model.program.given
         raise DataError(f"no input is called {name!r}", hint=f"inputs: {', '.join(known)}")
     if name in indices and isinstance(model, MlirModel):
         return {name: _index(model, name, file, seed, files)}

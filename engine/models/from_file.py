@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from engine.errors import DataError
 from engine.frontends.mlir import ImportedMlir
 from engine.models.model import Model
 from engine.program import StoredTensor
@@ -34,6 +35,14 @@ class MlirModel(Model):
         """Shapes of the index tensors that are to be given."""
         return {} if self.imported is None else self.imported.indices
 
+    @property
+    def named(self) -> tuple[str, ...]:
+        """Inputs as the file names them: index tensors instead of what they select."""
+        made = () if self.imported is None else self.imported.lookups
+        selections = {x.tensor.name for x in made}
+        given = [n for n in self.program.given if n not in selections]
+        return tuple(dict.fromkeys([*given, *self.indices]))
+
     def bound(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """What is given, with selections in place of index tensors.
 
@@ -46,6 +55,13 @@ class MlirModel(Model):
             return dict(given)
         index = {name: given[name] for name in self.indices if name in given}
         others = {name: x for name, x in given.items() if name not in index}
+        for lookup in self.imported.lookups:
+            missing = [n for n in lookup.indices if n not in index]
+            if missing and lookup.tensor.name not in given:
+                raise DataError(
+                    f"data of input {missing[0]} are missing",
+                    hint=f"inputs: {', '.join(self.named)}",
+                )
         return {**self.imported.bind(index).data, **others}
 
     def drawn(self, seed: int) -> Mapping[str, Any]:

@@ -99,12 +99,14 @@ class Selected:
 
     def notes(self) -> list[str]:
         """What a user should know of selections."""
+        if not self.lookups:
+            return []
+        names = list(self.indices)
+        made = [f"{x.tensor.name} (one of {x.tensor.shape[-1]})" for x in self.lookups]
         return [
-            f"{x.tensor.name} has a 1 where {' and '.join(x.indices)} "
-            f"{'selects' if len(x.indices) == 1 else 'select'} one of {x.tensor.shape[-1]} places: "
-            f"bind({{{', '.join(f'{n!r}: ...' for n in x.indices)}}}) makes it, on the command "
-            f"line --tensors {' --tensors '.join(f'{n}=FILE.npy' for n in x.indices)}"
-            for x in self.lookups
+            f"{', '.join(made)}: 1 at the places that {', '.join(names)} "
+            f"{'holds' if len(names) == 1 else 'hold'}; give index tensors by "
+            f"bind({{{names[0]!r}: ...}}), on the command line --tensors {names[0]}=FILE.npy"
         ]
 
     def _tensor(self, name: str) -> Tensor:
