@@ -57,7 +57,8 @@ class MlirModel(Model):
         others = {name: x for name, x in given.items() if name not in index}
         for lookup in self.imported.lookups:
             missing = [n for n in lookup.indices if n not in index]
-            if missing and lookup.tensor.name not in given:
+            read = lookup.tensor.name in self.program.inputs
+            if read and missing and lookup.tensor.name not in given:
                 raise DataError(
                     f"data of input {missing[0]} are missing",
                     hint=f"inputs: {', '.join(self.named)}",

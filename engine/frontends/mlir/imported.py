@@ -51,11 +51,12 @@ class ImportedMlir:
     @property
     def wanted(self) -> tuple[str, ...]:
         """What is to be given: inputs whose data the file does not hold, and index tensors."""
-        open_ = [x for x in self.lookups if x.tensor.name not in self.data]
+        read = [x for x in self.lookups if x.tensor.name in self.program.inputs]
+        open_ = [x for x in read if x.tensor.name not in self.data]
         made = {x.tensor.name for x in open_}
         given = [n for n in self.program.given if n not in self.data and n not in made]
-        read = [n for n in self.indices if any(n in x.indices for x in open_)]
-        return tuple(dict.fromkeys([*given, *read]))
+        places = [n for n in self.indices if any(n in x.indices for x in open_)]
+        return tuple(dict.fromkeys([*given, *places]))
 
     def bind(self, tensors: Mapping[str, Any]) -> ImportedMlir:
         """The same program with data, among them what index tensors select.

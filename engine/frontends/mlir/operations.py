@@ -37,7 +37,7 @@ _CASTS = (
 )  # fmt: skip
 _RESHAPES = ("tensor.expand_shape", "tensor.collapse_shape")
 _NEW = ("sparse_tensor.new", "sparse_tensor.assemble", "sparse_tensor.pack")
-_EMPTY = ("tensor.empty", "bufferization.alloc_tensor")
+_EMPTY = ("tensor.empty", "bufferization.alloc_tensor", "linalg.init_tensor")
 _SLICES = ("tensor.extract_slice", "tensor.insert_slice")
 _ELEMENTS = ("tensor.extract", "tensor.insert", "tensor.from_elements", "tensor.splat")
 OPERATIONS = (
@@ -169,7 +169,10 @@ class OperationReader(LinalgReader):
         return Cast(Typed(use, source), self.type() if self.take("to") else source)
 
     def _empty(self) -> Empty:
-        sizes = self._uses("(", ")")
+        if self.sees("["):  # of linalg.init_tensor
+            sizes = tuple(x for x in self._places() if isinstance(x, Use))
+        else:
+            sizes = self._uses("(", ")")
         copied: Use | None = None
         while not self.sees(":"):
             if self.take("copy"):
