@@ -14,6 +14,7 @@ from engine.frontends.mlir.expressions import Arg, Node, Num, Unsupported, refus
 from engine.frontends.mlir.linalg import LinalgScope
 from engine.frontends.mlir.moves import element_at, extract_slice, insert_number, insert_slice, pad
 from engine.frontends.mlir.named import Computation
+from engine.frontends.mlir.packs import pack
 from engine.frontends.mlir.regions import region_trees
 from engine.frontends.mlir.reshapes import concat, reshape
 from engine.frontends.mlir.scalars import SPARSE
@@ -35,6 +36,7 @@ from engine.frontends.mlir.syntax import (
     New,
     Number,
     Operation,
+    Pack,
     Pad,
     Region,
     Reshape,
@@ -147,6 +149,8 @@ class Body(LinalgScope):
                 return [self._slice(body, names[0], place)]
             case Pad() as body:
                 return [self._pad(body, names[0], place)]
+            case Pack() as body:
+                return [self._pack(body, names[0], place)]
             case New() as body:
                 return [self._new(body, names[0], place)]
             case Element() as body:
@@ -267,6 +271,16 @@ class Body(LinalgScope):
             )
         view = self.view(body.operand)
         return pad(self.builder, body, view, value.value, self.number, name, place)
+
+    def _pack(self, body: Pack, name: str, place: Place) -> View:
+        value = None if body.padding is None else self.value(body.padding)
+        if body.padding is not None and not isinstance(value, Constant):
+            raise refuse_meaning(
+                "a pad with something else than a number", "pad with a constant", body.padding.place
+            )
+        number = value.value if isinstance(value, Constant) else None
+        view = self.view(body.operand)
+        return pack(self.builder, body, view, number, self.number, name, place)
 
     def _new(self, body: New, name: str, place: Place) -> Value:
         """A tensor that somebody else makes: an input."""
