@@ -11,8 +11,6 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from engine.cli.command import json_option, natural
 from engine.cli.edges import EdgeFiles, edge_options
 from engine.cli.limits import MADE_UP_ELEMENTS
@@ -39,7 +37,6 @@ from engine.models.drawing import check_made_up
 from engine.models.from_file import MlirModel
 from engine.program import StoredTensor, check_data, parse, regular_files
 from engine.program.arrays import operand_shapes, read_npz, store_operand
-from engine.program.limits import MAX_REFERENCE_ELEMENTS
 from engine.results.record import DataSource
 
 MAX_FILE = 64 << 20
@@ -367,11 +364,7 @@ def _index(model: MlirModel, name: str, file: str, seed: int, files: EdgeFiles) 
         return model.drawn(seed)[name]
     read = files.read(file)
     _tell(file, read.notes)
-    if prod(read.shape) > MAX_REFERENCE_ELEMENTS:
-        raise DataError(f"{file} is too large for an index tensor", hint="look up fewer places")
-    made = np.zeros(read.shape)
-    made[tuple(read.coords.T)] = read.values
-    return made
+    return read.to_dense()
 
 
 def _one(model: Model, name: str, file: str, seed: int, files: EdgeFiles) -> dict[str, Any]:

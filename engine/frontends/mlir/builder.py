@@ -10,6 +10,8 @@ from engine.frontends.mlir.broadcasts import settled
 from engine.frontends.mlir.collected import (
     Input,
     Made,
+    data_of,
+    declaration,
     left_out,
     notes_of,
     plain,
@@ -27,7 +29,6 @@ from engine.frontends.mlir.values import Data, Size, View
 from engine.program.formats import Format, LevelFormat, suggestion
 from engine.program.limits import MAX_STATEMENTS
 from engine.program.relations import Relation
-from engine.program.storage import StoredTensor
 from engine.program.syntax import Place
 from engine.program.types import Access, BroadcastAdd, Op, Program, Statement, Tensor
 from engine.program.verify import Checker
@@ -246,7 +247,7 @@ class Builder:
         for n, tensor in enumerate(tensors):
             places.update(tensor_places(n, inputs[tensor.name].place))
         for m in live:
-            made = self._declaration(m, m.statement.out.tensor in read)
+            made = declaration(m, m.statement.out.tensor in read, self.shape)
             if made is not None:
                 places.update(tensor_places(len(tensors), m.place))
                 tensors.append(made)
@@ -263,7 +264,7 @@ class Builder:
         return ImportedMlir(
             program,
             schedule_of(live, program),
-            MappingProxyType({**self._data(program, inputs), **selected.data(program)}),
+            MappingProxyType({**data_of(program, inputs), **selected.data(program)}),
             MappingProxyType({n: i.argument for n, i in every.items() if i.argument}),
             MappingProxyType(resources_of(list(every), every)),
             tuple(
@@ -384,35 +385,6 @@ class Builder:
                     place,
                 )
         return tuple(size.value or 0 for size in sizes)
-
-    def _declaration(self, m: Made, read: bool) -> Tensor | None:
-        """What must be said of an assigned tensor; None where its statement says all.
-
-        What a later statement reads is compressed, whatever the file says: the statement decides
-        which elements it has (``docs/language.md``).  Its mode order is kept; a dense tensor has
-        none, so it is stored as the statement wishes to run.
-        """
-        name, rank = m.statement.out.tensor, len(m.statement.out.indices)
-        barrier = m.statement.op is Op.RESHAPE
-        fmt = m.format or Format.dense(rank)
-        if read and not barrier:
-            order: tuple[int, ...] | None = fmt.mode_order
-            if fmt.all_dense:
-                indices = m.statement.out.indices
-                order = tuple(indices.index(x) for x in m.wish if x in indices) or None
-            fmt = Format.compressed(rank, order)
-            if fmt == Format.compressed(rank):
-                return None
-        return Tensor(name, self.shape(name, m.sizes, m.place), fmt)
-
-    def _data(self, program: Program, inputs: Mapping[str, Input]) -> dict[str, StoredTensor]:
-        found: dict[str, StoredTensor] = {}
-        for name in program.inputs:
-            data = inputs[name].data
-            values = None if data is None else data.array()
-            if values is not None:
-                found[name] = StoredTensor.from_dense(program.tensor(name), values)
-        return found
 
 
 def unknown(what: str, name: str, known: Sequence[str], place: Place) -> ProgramError:

@@ -90,8 +90,8 @@ class ImportedMlir:
         ...   } -> tensor<2x3xf32>
         ...   return %y : tensor<2x3xf32>
         ... }''')
-        >>> imported.wanted, str(imported.program.statements[0])
-        (('table', 'ids'), 'table_read[d0,d1] = table[p0,d1] * ids_at[d0,p0]')
+        >>> imported.wanted, imported.program.inputs
+        (('table', 'ids'), ('table', 'ids_at'))
         >>> imported.bind({"ids": [7, 0]}).data["ids_at"].to_coo()[0].tolist()
         [[0, 7], [1, 0]]
         """
