@@ -25,6 +25,7 @@ def read_at(
     lengths: Sequence[Size],
     sizes: Mapping[str, Size],
     place: Place,
+    name: str | None = None,
 ) -> Access:
     """A use of a tensor at computed places, by a statement of its own where there are any.
 
@@ -37,6 +38,8 @@ def read_at(
         Of these dimensions.
     sizes : mapping
         Sizes of all indices, in dataflow order.
+    name : str, optional
+        What the statement would like to assign.
 
     Raises
     ------
@@ -66,7 +69,7 @@ def read_at(
         return read
     indices = tuple(x for x in sizes if x in kept)
     view = builder.assign(
-        f"{tensor}_read",
+        name or f"{tensor}_read",
         Op.MUL,
         [read, *accesses],
         indices,
