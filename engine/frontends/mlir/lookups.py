@@ -95,8 +95,11 @@ def dense(given: Any) -> npt.NDArray[np.float64]:
     if scipy.sparse.issparse(given):
         given = given.toarray()
     try:
-        found: npt.NDArray[np.float64] = np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError):
+        array = np.asarray(given)
+        if array.dtype.kind not in "biufO":
+            raise TypeError(f"an array of {array.dtype}")
+        found: npt.NDArray[np.float64] = array.astype(np.float64)
+    except (TypeError, ValueError, OverflowError):
         raise DataError(
             "an index tensor is an array of whole numbers", hint="e.g. np.array([0, 2, 1])"
         ) from None
