@@ -294,8 +294,9 @@ def _mlir(options: Any, text: str) -> MlirModel:
         print(f"note: {note}", file=sys.stderr)
     presets = {"unfused": "", "functions": imported.schedule}
     return MlirModel(
-        imported.program, (), presets, schedule=imported.schedule, constants=imported.data
-    )
+        imported.program, (), presets, schedule=imported.schedule, constants=imported.data,
+        imported=imported,
+    )  # fmt: skip
 
 
 def _shapes(tensors: list[str], files: EdgeFiles) -> dict[str, tuple[int, ...]]:
@@ -318,7 +319,12 @@ def _file_data(options: Any, model: Model) -> dict[str, StoredTensor]:
                 hint="give --tensors FILE.npz, or leave it out for random data",
             )
         _check_made_up(model, model.program.given)
-        return {**random_data(model, options.seed), **_constants(model)}
+        made = {**random_data(model, options.seed), **_constants(model)}
+        return (
+            {**made, **model.bound(model.drawn(options.seed))}
+            if isinstance(model, MlirModel)
+            else made
+        )
     _check_made_up(model, [name for name, file in _named(options) if file == "random"])
     found: dict[str, Any] = {}
     files = EdgeFiles(options)
@@ -330,7 +336,10 @@ def _file_data(options: Any, model: Model) -> dict[str, StoredTensor]:
             raise DataError(f"--tensors gives {twice} twice", hint="leave one out")
         found.update(named)
     files.check()
-    return check_data(model.program, {**_constants(model), **_operands(model, found)})
+    given = {**_constants(model), **_operands(model, found)}
+    if isinstance(model, MlirModel):
+        given = model.bound(given)
+    return check_data(model.program, given)
 
 
 def _check_made_up(model: Model, names: Iterable[str]) -> None:
@@ -349,12 +358,23 @@ def _constants(model: Model) -> Mapping[str, StoredTensor]:
     return model.constants if isinstance(model, MlirModel) else {}
 
 
+def _index(model: MlirModel, name: str, file: str, seed: int, files: EdgeFiles) -> Any:
+    """An index tensor, of which every element counts."""
+    if file == "random":
+        return model.drawn(seed)[name]
+    read = files.read(file)
+    _tell(file, read.notes)
+    return read.to_dense()
+
+
 def _one(model: Model, name: str, file: str, seed: int, files: EdgeFiles) -> dict[str, Any]:
     """One tensor of a file."""
-    if name not in model.program.given:
-        raise DataError(
-            f"no input is called {name!r}", hint=f"inputs: {', '.join(model.program.given)}"
-        )
+    indices = model.indices if isinstance(model, MlirModel) else {}
+    if name not in model.program.given and name not in indices:
+        known = model.named if isinstance(model, MlirModel) else model.program.given
+        raise DataError(f"no input is called {name!r}", hint=f"inputs: {', '.join(known)}")
+    if name in indices and isinstance(model, MlirModel):
+        return {name: _index(model, name, file, seed, files)}
     tensor = model.program.tensor(name)
     if file == "random":
         return {name: random_tensor(tensor, seed)}

@@ -175,3 +175,51 @@ def test_orders_of_many_regions_are_not_ranked(
         "fuse more, or name orders in the schedule\n"
     )
     assert len(shown.out.splitlines()) == 401
+
+
+LOOKUP = """
+#rows = affine_map<(d0, d1) -> (d0)>
+#all = affine_map<(d0, d1) -> (d0, d1)>
+func.func @main(%ids: tensor<?xi64>, %table: tensor<9x3xf32>) -> tensor<?x3xf32> {
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %ids, %c0 : tensor<?xi64>
+  %0 = tensor.empty(%n) : tensor<?x3xf32>
+  %y = linalg.generic {indexing_maps = [#rows, #all], iterator_types = ["parallel", "parallel"]}
+    ins(%ids : tensor<?xi64>) outs(%0 : tensor<?x3xf32>) {
+  ^bb0(%id: i64, %out: f32):
+    %i = arith.index_cast %id : i64 to index
+    %j = linalg.index 1 : index
+    %x = tensor.extract %table[%i, %j] : tensor<9x3xf32>
+    %z = arith.mulf %x, %x : f32
+    linalg.yield %z : f32
+  } -> tensor<?x3xf32>
+  return %y : tensor<?x3xf32>
+}
+"""
+
+
+def test_index_tensors_of_mlir(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    program = file(tmp_path, "lookup.mlir", LOOKUP)
+    np.save(tmp_path / "ids.npy", np.array([8, 0, 0, 3, 1]))
+    np.savez(tmp_path / "both.npz", ids=np.array([8, 2]), table=np.ones((9, 3)))
+    ids, both = f"ids={tmp_path / 'ids.npy'}", str(tmp_path / "both.npz")
+    rows = {
+        (): 4, ("--tensors", ids, "--tensors", "table=random"): 5, ("--tensors", both): 2,
+        ("--tensors", "ids=random", "--tensors", "table=random"): 4,
+    }  # fmt: skip
+    for given, count in rows.items():
+        shown = record(capsys, "simulate", program, *given, *ENGINE)
+        assert shown["check"]["ok"]
+        assert shown["flops"] == 9 * count
+
+
+def test_index_tensors_that_do_not_fit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    program = file(tmp_path, "lookup.mlir", LOOKUP)
+    np.save(tmp_path / "ids.npy", np.array([8, 9]))
+    for given, message in {
+        f"ids={tmp_path / 'ids.npy'}": "index ids has entries outside of a dimension of size 9",
+        "rows=random": "no input is called 'rows' (hint: inputs: table, ids)",
+        "table=random": "data of input ids are missing (hint: inputs: table, ids)",
+    }.items():
+        assert main(["simulate", program, "--tensors", given]) == 2
+        assert message in capsys.readouterr().err

@@ -162,6 +162,9 @@ def _mlir(session: Session, text: str, name: str) -> dict[str, Any]:
     from engine.frontends.mlir import from_mlir
 
     imported = from_mlir(text)
+    random = list(imported.wanted)
+    if imported.lookups:
+        imported = imported.bind(imported.drawn())
     program = str(imported.program)
     session.bounded(program)
     design = with_program(session.built, program)
@@ -178,7 +181,6 @@ def _mlir(session: Session, text: str, name: str) -> dict[str, Any]:
         session, replace(design, uploads=tuple(held)),
         f"The functions of {name} are shown, a region each; Undo goes back.",
     )  # fmt: skip
-    random = list(imported.wanted)
     told = f"; random data for {', '.join(random)}" if random else ""
     return {
         "message": f"A program of {count(len(imported.program.statements), 'statements')}{told}."

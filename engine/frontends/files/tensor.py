@@ -15,7 +15,7 @@ import scipy.sparse
 from engine.errors import DataError
 from engine.frontends.files.limits import MAX_ENTRIES, MAX_NODES
 from engine.program.levels import Ints, shape_text, sorting
-from engine.program.limits import MAX_DIMENSION, MAX_RANK
+from engine.program.limits import MAX_DIMENSION, MAX_RANK, MAX_REFERENCE_ELEMENTS
 from engine.program.storage import StoredTensor
 from engine.program.types import Tensor
 
@@ -166,6 +166,24 @@ class CoordinateTensor:
                 hint="drop empty rows",
             )
         return scipy.sparse.csr_array((self.values, tuple(self.coords.T)), shape=self.shape)
+
+    def to_dense(self) -> Floats:
+        """An array of float64.
+
+        Raises
+        ------
+        DataError
+            If it would have more elements than a dense reference may have.
+        """
+        if prod(self.shape) > MAX_REFERENCE_ELEMENTS:
+            raise DataError(
+                f"{self.origin} has {prod(self.shape):,} places, the limit of dense arrays is "
+                f"{MAX_REFERENCE_ELEMENTS:,}",
+                hint="use a smaller tensor",
+            )
+        made = np.zeros(self.shape)
+        made[tuple(self.coords.T)] = self.values
+        return made
 
     def store(self, tensor: Tensor) -> StoredTensor:
         """The data of a declared tensor, in its format and in float32.

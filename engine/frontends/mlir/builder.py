@@ -10,6 +10,8 @@ from engine.frontends.mlir.broadcasts import settled
 from engine.frontends.mlir.collected import (
     Input,
     Made,
+    data_of,
+    declaration,
     left_out,
     notes_of,
     plain,
@@ -19,12 +21,14 @@ from engine.frontends.mlir.collected import (
 )
 from engine.frontends.mlir.expressions import refuse_meaning
 from engine.frontends.mlir.imported import ImportedMlir
+from engine.frontends.mlir.lookups import Origins
+from engine.frontends.mlir.selected import Selected
 from engine.frontends.mlir.sizes import Product, Reach, choose
+from engine.frontends.mlir.syntax import is_integer
 from engine.frontends.mlir.values import Data, Size, View
 from engine.program.formats import Format, LevelFormat, suggestion
 from engine.program.limits import MAX_STATEMENTS
 from engine.program.relations import Relation
-from engine.program.storage import StoredTensor
 from engine.program.syntax import Place
 from engine.program.types import Access, BroadcastAdd, Op, Program, Statement, Tensor
 from engine.program.verify import Checker
@@ -71,6 +75,8 @@ class Builder:
         self._lacking: set[str] = set()
         self._counts: dict[str, int] = {}
         self._views: dict[int, tuple[Data, View]] = {}
+        self._origins = Origins()
+        self._selections: dict[tuple[int, int], tuple[str, Size]] = {}
 
     def may_lack(self, value: object) -> bool:
         """Whether a tensor may lack elements: a sparse one, or what is computed of such."""
@@ -80,7 +86,9 @@ class Builder:
 
     def _lacks(self, tensor: str) -> bool:
         given = self.inputs.get(tensor)
-        return tensor in self._lacking if given is None else not given.format.all_dense
+        if given is None:
+            return tensor in self._lacking
+        return given.source is None and not given.format.all_dense
 
     def leave(self, problem: FuseloomError) -> None:
         """Leave an operation out, and say so."""
@@ -108,11 +116,15 @@ class Builder:
         origin: tuple[str, int] | None,
         where: str | None = None,
         notes: tuple[str, ...] = (),
+        whole: bool = False,
     ) -> View:
-        """The input that an argument of a function is; ``where`` says what it holds."""
+        """The input that an argument of a function is; ``where`` says what it holds.
+
+        ``whole`` says that its elements are integers.
+        """
         made = self.name(name)
         fmt = fmt or Format.dense(len(sizes))
-        found = Input(sizes, fmt, place, argument=origin, where=where, notes=notes)
+        found = Input(sizes, fmt, place, origin, where=where, notes=notes, whole=whole)
         self.inputs[made] = found
         if None in [size.value for size in sizes]:
             self.open.append(made)
@@ -133,12 +145,28 @@ class Builder:
             self._relations[key] = made, sizes  # which keeps the sizes, and so their identity
         return self._relations[key][0]
 
+    def selection(self, places: str, extent: Size, place: Place) -> str:
+        """The input that says which places of a dimension a tensor holds."""
+        made = {m.statement.out.tensor: m for m in self.made}
+        given = self.inputs.get(places)
+        sizes = made[places].sizes if given is None else given.sizes
+        origin = self._origins.number(places, self.inputs, made)
+        key = origin, extent.identity if extent.value is None else -extent.value
+        if key not in self._selections:
+            name = self.name(f"{places}_at")
+            levels = (*(LevelFormat.DENSE,) * len(sizes), LevelFormat.COMPRESSED)
+            fmt = Format(levels, tuple(range(len(levels))))
+            self.inputs[name] = Input((*sizes, extent), fmt, place, source=places)
+            self._selections[key] = name, extent  # which keeps the size, and so its identity
+        return self._selections[key][0]
+
     def constant(self, data: Data) -> View:
         """The input that a constant tensor is."""
         if id(data) not in self._views:
             name = self.name(data.name)
             fmt = data.format or Format.dense(data.rank)
-            self.inputs[name] = Input(data.sizes, fmt, data.place, data=data)
+            whole = is_integer(data.element)
+            self.inputs[name] = Input(data.sizes, fmt, data.place, data=data, whole=whole)
             view = View(name, tuple(range(data.rank)), data.sizes)
             self._views[id(data)] = (data, view)
         return self._views[id(data)][1]
@@ -191,24 +219,26 @@ class Builder:
         ProgramError
             A size that nothing gives, or a program without meaning.
         """
-        live = self._live(outputs)
+        live = self.live(outputs)
         read = {access.tensor for m in live for access in m.statement.operands}
         inputs = {n: i for n, i in self.inputs.items() if n in read}
         # Arguments first: constants may be printed anywhere.
         names = sorted(inputs, key=lambda n: inputs[n].argument is None)
-        self._given(shapes, inputs)
+        selected = Selected(self, inputs)
+        every = selected.inputs
+        self._given(shapes, every)
         for count, place in self.counted.items():
             self._counted(shapes, count, place)
         if self.choosing:
-            self._choose(inputs, live)
+            self._choose(every, [*live, *selected.made])
         for wanted, check in self.checks:
-            if wanted in inputs:
+            if wanted in every:
                 check()
         places: dict[tuple[str | int, ...], Place] = {}
         tensors = [
             Tensor(
                 n,
-                self._shape(n, inputs[n].sizes, inputs[n].place),
+                self.shape(n, inputs[n].sizes, inputs[n].place),
                 inputs[n].format,
                 inputs[n].relation(),
             )
@@ -217,7 +247,7 @@ class Builder:
         for n, tensor in enumerate(tensors):
             places.update(tensor_places(n, inputs[tensor.name].place))
         for m in live:
-            made = self._declaration(m, m.statement.out.tensor in read)
+            made = declaration(m, m.statement.out.tensor in read, self.shape)
             if made is not None:
                 places.update(tensor_places(len(tensors), m.place))
                 tensors.append(made)
@@ -234,12 +264,22 @@ class Builder:
         return ImportedMlir(
             program,
             schedule_of(live, program),
-            MappingProxyType(self._data(program, inputs)),
-            MappingProxyType({n: i.argument for n in names if (i := inputs[n]).argument}),
-            MappingProxyType(resources_of(names, inputs)),
+            MappingProxyType({**data_of(program, inputs), **selected.data(program)}),
+            MappingProxyType({n: i.argument for n, i in every.items() if i.argument}),
+            MappingProxyType(resources_of(list(every), every)),
             tuple(
-                dict.fromkeys([*self.notes, *told, *notes_of(names, inputs), *left_out(self.left)])
+                dict.fromkeys(
+                    [
+                        *self.notes,
+                        *told,
+                        *notes_of(names, inputs),
+                        *selected.notes(),
+                        *left_out(self.left),
+                    ]
+                )
             ),
+            selected.lookups,
+            MappingProxyType(selected.indices),
         )
 
     def count(self, name: str, place: Place) -> Size:
@@ -294,7 +334,8 @@ class Builder:
         choose(every, live_reaches)
         self.note_chosen({n: [s.value or 1 for s in found[n]] for n in open_}, open_)
 
-    def _live(self, outputs: tuple[str, ...]) -> list[Made]:
+    def live(self, outputs: tuple[str, ...]) -> list[Made]:
+        """The statements that outputs need."""
         needed = set(outputs)
         live: list[Made] = []
         for m in reversed(self.made):
@@ -323,7 +364,14 @@ class Builder:
                         found.place,
                     )
 
-    def _shape(self, name: str, sizes: tuple[Size, ...], place: Place) -> tuple[int, ...]:
+    def shape(self, name: str, sizes: tuple[Size, ...], place: Place) -> tuple[int, ...]:
+        """Sizes as numbers.
+
+        Raises
+        ------
+        ProgramError
+            If one is not known.
+        """
         for axis, size in enumerate(sizes):
             if size.value is None:
                 named = [n for n, i in self.inputs.items() if None in [s.value for s in i.sizes]]
@@ -337,35 +385,6 @@ class Builder:
                     place,
                 )
         return tuple(size.value or 0 for size in sizes)
-
-    def _declaration(self, m: Made, read: bool) -> Tensor | None:
-        """What must be said of an assigned tensor; None where its statement says all.
-
-        What a later statement reads is compressed, whatever the file says: the statement decides
-        which elements it has (``docs/language.md``).  Its mode order is kept; a dense tensor has
-        none, so it is stored as the statement wishes to run.
-        """
-        name, rank = m.statement.out.tensor, len(m.statement.out.indices)
-        barrier = m.statement.op is Op.RESHAPE
-        fmt = m.format or Format.dense(rank)
-        if read and not barrier:
-            order: tuple[int, ...] | None = fmt.mode_order
-            if fmt.all_dense:
-                indices = m.statement.out.indices
-                order = tuple(indices.index(x) for x in m.wish if x in indices) or None
-            fmt = Format.compressed(rank, order)
-            if fmt == Format.compressed(rank):
-                return None
-        return Tensor(name, self._shape(name, m.sizes, m.place), fmt)
-
-    def _data(self, program: Program, inputs: Mapping[str, Input]) -> dict[str, StoredTensor]:
-        found: dict[str, StoredTensor] = {}
-        for name in program.inputs:
-            data = inputs[name].data
-            values = None if data is None else data.array()
-            if values is not None:
-                found[name] = StoredTensor.from_dense(program.tensor(name), values)
-        return found
 
 
 def unknown(what: str, name: str, known: Sequence[str], place: Place) -> ProgramError:

@@ -20,7 +20,6 @@ from engine.frontends.mlir.expressions import (
     largest,
     made,
     mul,
-    negated,
     raw,
     scaled,
     shifted,

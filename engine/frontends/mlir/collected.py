@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from engine.errors import FuseloomError
@@ -13,13 +13,24 @@ from engine.program.formats import Format
 from engine.program.limits import MAX_NAME_CHARS
 from engine.program.parser import parse_relation
 from engine.program.relations import Relation
+from engine.program.storage import StoredTensor
 from engine.program.syntax import Place
-from engine.program.types import Op, Program, Statement
+from engine.program.types import Op, Program, Statement, Tensor
 from engine.program.verify import RESERVED
 
 
 @dataclass(frozen=True)
 class Input:
+    """An input: an argument, a constant, what a relation makes, or what an index selects.
+
+    Attributes
+    ----------
+    whole : bool
+        Elements are integers, so that they may be places.
+    source : str, optional
+        The tensor whose elements are the places that a selection selects.
+    """
+
     sizes: tuple[Size, ...]
     format: Format
     place: Place
@@ -28,6 +39,8 @@ class Input:
     where: str | None = None
     made: Relation | None = None
     notes: tuple[str, ...] = ()
+    whole: bool = False
+    source: str | None = None
 
     def relation(self) -> Relation | None:
         """What a made tensor holds.
@@ -124,3 +137,37 @@ def schedule_of(live: Sequence[Made], program: Program) -> str:
         if m.wish and not spread and (not written or [x for x in m.wish if x in indices] == stored):
             lines.append(f"order {name}: {','.join(m.wish)}")
     return "\n".join(lines)
+
+
+def declaration(
+    m: Made, read: bool, shape: Callable[[str, tuple[Size, ...], Place], tuple[int, ...]]
+) -> Tensor | None:
+    """What must be said of an assigned tensor; None where its statement says all.
+
+    What a later statement reads is compressed, whatever the file says: the statement decides
+    which elements it has (``docs/language.md``).  Its mode order is kept; a dense tensor has
+    none, so it is stored as the statement wishes to run.
+    """
+    name, rank = m.statement.out.tensor, len(m.statement.out.indices)
+    barrier = m.statement.op is Op.RESHAPE
+    fmt = m.format or Format.dense(rank)
+    if read and not barrier:
+        order: tuple[int, ...] | None = fmt.mode_order
+        if fmt.all_dense:
+            indices = m.statement.out.indices
+            order = tuple(indices.index(x) for x in m.wish if x in indices) or None
+        fmt = Format.compressed(rank, order)
+        if fmt == Format.compressed(rank):
+            return None
+    return Tensor(name, shape(name, m.sizes, m.place), fmt)
+
+
+def data_of(program: Program, inputs: Mapping[str, Input]) -> dict[str, StoredTensor]:
+    """Inputs that the file holds."""
+    found: dict[str, StoredTensor] = {}
+    for name in program.inputs:
+        data = inputs[name].data
+        values = None if data is None else data.array()
+        if values is not None:
+            found[name] = StoredTensor.from_dense(program.tensor(name), values)
+    return found

@@ -6,21 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from engine.errors import ProgramError
-from engine.frontends.mlir.arithmetic import apply
 from engine.frontends.mlir.builder import Builder, unknown
-from engine.frontends.mlir.choices import is_condition
-from engine.frontends.mlir.expressions import Arg, Node, Num, Unsupported, refuse_meaning
-from engine.frontends.mlir.linalg import LinalgScope
-from engine.frontends.mlir.moves import element_at, extract_slice, insert_number, insert_slice, pad
-from engine.frontends.mlir.named import Computation
-from engine.frontends.mlir.regions import region_trees
+from engine.frontends.mlir.elements import ElementScope
+from engine.frontends.mlir.expressions import refuse_meaning
+from engine.frontends.mlir.moves import extract_slice, insert_number, insert_slice, pad
+from engine.frontends.mlir.packs import pack
 from engine.frontends.mlir.reshapes import concat, reshape
-from engine.frontends.mlir.scalars import SPARSE
-from engine.frontends.mlir.structured import Structured
 from engine.frontends.mlir.syntax import (
-    AffineMap,
-    Argument,
     Arithmetic,
     Call,
     Cast,
@@ -31,18 +23,15 @@ from engine.frontends.mlir.syntax import (
     Foreign,
     Function,
     Linalg,
-    Line,
     New,
     Number,
     Operation,
+    Pack,
     Pad,
-    Region,
     Reshape,
     Return,
-    Scalar,
     Slice,
     Type,
-    Typed,
     Use,
 )  # fmt: skip
 from engine.frontends.mlir.syntax import Constant as ConstantSyntax
@@ -82,7 +71,7 @@ class Returned:
     name: str
 
 
-class Body(LinalgScope):
+class Body(ElementScope):
     """One function under one set of arguments."""
 
     def __init__(self, caller: Caller, function: Function, stack: tuple[str, ...]) -> None:
@@ -147,12 +136,14 @@ class Body(LinalgScope):
                 return [self._slice(body, names[0], place)]
             case Pad() as body:
                 return [self._pad(body, names[0], place)]
+            case Pack() as body:
+                return [self._pack(body, names[0], place)]
             case New() as body:
                 return [self._new(body, names[0], place)]
             case Element() as body:
-                return [self._element(body, place)]
+                return [self.element(body, names[0], place)]
             case Arithmetic(scalar=scalar):
-                return [self._arithmetic(scalar, names[0], place)]
+                return [self.arithmetic(scalar, names[0], place)]
             case Foreign(problem=problem):
                 self.builder.leave(problem)
                 return [Ignored(problem.message, problem)] * len(names)
@@ -268,6 +259,16 @@ class Body(LinalgScope):
         view = self.view(body.operand)
         return pad(self.builder, body, view, value.value, self.number, name, place)
 
+    def _pack(self, body: Pack, name: str, place: Place) -> View:
+        value = None if body.padding is None else self.value(body.padding)
+        if body.padding is not None and not isinstance(value, Constant):
+            raise refuse_meaning(
+                "a pad with something else than a number", "pad with a constant", body.padding.place
+            )
+        number = value.value if isinstance(value, Constant) else None
+        view = self.view(body.operand)
+        return pack(self.builder, body, view, number, self.number, name, place)
+
     def _new(self, body: New, name: str, place: Place) -> Value:
         """A tensor that somebody else makes: an input."""
         if body.type.foreign:
@@ -275,95 +276,14 @@ class Body(LinalgScope):
         note = "it is given as an input, as a file or buffers are outside the subset"
         notes = (note,) if body.type.note is None else (note, body.type.note)
         return self.builder.argument(
-            name, stated(body.type), body.type.format, place, None, notes=notes
+            name,
+            stated(body.type),
+            body.type.format,
+            place,
+            None,
+            notes=notes,
+            whole=body.type.is_integer,
         )
-
-    def _element(self, body: Element, place: Place) -> Value:
-        if body.places and isinstance(self.value(body.operand), View | Data):
-            try:
-                at = [self.number(use) for use in body.places]
-            except ProgramError:
-                at = []
-            if len(at) == body.type.rank and at:
-                view = self.view(Typed(body.operand, body.type))
-                return element_at(self.builder, view, at, place)
-        if body.places:
-            problem = refuse_meaning(
-                "one element of a tensor is taken out",
-                "tensor.extract_slice takes a part at known places; where it depends on data, "
-                "multiply by a matrix that selects",
-                place,
-            )
-            return Ignored(problem.message, problem)
-        value = self.value(body.operand)
-        if isinstance(value, Blank) and value.fill is not None:
-            return Constant(value.fill)
-        if isinstance(value, Data) and value.splat is not None:
-            return Constant(value.splat, value.element)
-        return value
-
-    def _arithmetic(self, scalar: Scalar, name: str, place: Place) -> Value:
-        """Arithmetic of numbers outside of regions."""
-        if scalar.op in SPARSE:
-            return self._of_sparse(scalar, name, place)
-        known: list[Node] = []
-        for use in scalar.operands:
-            value = self.value(use)
-            if isinstance(value, Extent) and value.size.value is not None:
-                value = Constant(float(value.size.value), "index")
-            if isinstance(value, Constant):
-                known.append(Num(value.value))
-        try:
-            if len(known) == len(scalar.operands):
-                made = apply(scalar.op, tuple(known), scalar.predicate, scalar.type, scalar.source)
-                if isinstance(made, Num):
-                    element = "f64" if scalar.type is None else scalar.type.element
-                    return Constant(made.value, element)
-        except Unsupported as problem:
-            return Ignored(problem.message, refuse_meaning(problem.message, problem.hint, place))
-        return self._of_elements(scalar, name, place)
-
-    def _of_sparse(self, scalar: Scalar, name: str, place: Place) -> Value:
-        """An operation of the sparse dialect on tensors without dimensions."""
-        type_ = scalar.type or Type("f32")
-        out = Argument("", type_, place)
-        region = Region((out,), (Line((name,), scalar, place),), (Use(name, 0, place),), place)
-        blank, point = Blank((), None), AffineMap((), ())
-        trees, captured = region_trees(region, [], [blank], False, self.value, (point,), place)
-        computation = Computation((), (point,), frozenset(), trees, place)
-        made = Structured(self.builder, computation, [blank], captured, [name], [type_])
-        return made.results()[0]
-
-    def _of_elements(self, scalar: Scalar, name: str, place: Place) -> Value:
-        """Arithmetic of tensors without dimensions, e.g. of arguments that are numbers."""
-        nodes: list[Node] = []
-        read: list[Value] = []
-        for use in scalar.operands:
-            value = self.value(use)
-            if isinstance(value, Constant):
-                nodes.append(Num(value.value))
-            elif isinstance(value, View) and value.rank == 0:
-                nodes.append(Arg(len(read)))
-                read.append(value)
-            else:
-                problem = refuse_meaning(
-                    f"{scalar.op} outside of a linalg operation",
-                    "compute it in the region of a linalg.generic",
-                    place,
-                )
-                return Ignored(problem.message, problem)
-        try:
-            tree = apply(scalar.op, tuple(nodes), scalar.predicate, scalar.type, scalar.source)
-        except Unsupported as caught:
-            return Ignored(caught.message, refuse_meaning(caught.message, caught.hint, place))
-        if is_condition(tree):
-            return Ignored("it is a condition")
-        maps = (AffineMap((), ()),) * (len(read) + 1)
-        computation = Computation((), maps, frozenset(), (tree,), place)
-        type_ = scalar.type or Type("f32")
-        operands = [*read, Blank((), None)]
-        (found,) = Structured(self.builder, computation, operands, (), [name], [type_]).results()
-        return found
 
     def _dim(self, body: Dim, place: Place) -> Extent:
         value, axis = self.value(body.operand), self.value(body.number)

@@ -46,6 +46,9 @@ class LinalgScope(Scope):
                 )  # fmt: skip
                 self.builder.leave(problem)
                 return [Ignored(problem.message, problem)] * (len(outs) if body.types else 0)
+        for value in outs:
+            if isinstance(value, Ignored):
+                return [value] * (len(outs) if body.types else 0)
         types = [t.type for t in body.outs]
         if body.types:
             if len(body.types) != len(outs):

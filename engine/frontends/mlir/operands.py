@@ -11,7 +11,10 @@ from engine.errors import ProgramError
 from engine.frontends.mlir.builder import Builder
 from engine.frontends.mlir.exactness import absent_is_zero
 from engine.frontends.mlir.expressions import (
+    CAST,
+    Arg,
     Node,
+    Raw,
     Unsupported,
     arguments,
     places,
@@ -82,6 +85,7 @@ class Operands:
         self.sizes = {x: Size() for x in computation.dims}
         self.index = _index_names(computation.dims)
         self.reads: dict[int, Read] = {}
+        self.called = _called(computation.trees, names)
         self.whole = any(
             isinstance(tree, Ignored) or not absent_is_zero(tree) for tree in computation.trees
         )
@@ -150,7 +154,7 @@ class Operands:
 
     def _read_new(self, number: int) -> Read:
         if number < 0:
-            return self._read_captured(self.captured[-1 - number])
+            return self._read_captured(number)
         value = self.operands[number]
         view = self._view(value, number)
         if view.holes and self.whole:
@@ -173,17 +177,22 @@ class Operands:
         lengths = [view.sizes[at[axis]] for axis in range(len(at))]
         return Read(read_at(self.builder, view.tensor, positions, lengths, sizes, self.place))
 
-    def _read_captured(self, captured: Captured) -> Read:
-        """A tensor of the function, at sums of the operation's indices."""
+    def _read_captured(self, number: int) -> Read:
+        """A tensor of the function, at sums of the operation's indices, or at chosen places."""
+        captured = self.captured[-1 - number]
         view = captured.value
         if isinstance(view, Data):
             view = self.builder.constant(view)
         if view.holes and self.whole:
             view = filled_up(self.builder, view, self.place)
         at = {axis: p for p, axis in enumerate(view.axes) if axis is not None}
-        positions: list[str | Sum] = []
+        positions: list[str | Sum | Access] = []
         for axis in range(len(at)):
-            terms, offset = captured.places[at[axis]]
+            where = captured.places[at[axis]]
+            if not isinstance(where, tuple):
+                positions.append(self.chosen(where, view.sizes[at[axis]]))
+                continue
+            terms, offset = where
             named = tuple((c, self.index_of(d)) for c, d in terms)
             plain = len(named) == 1 and named[0][0] == 1 and offset == 0
             size = view.sizes[at[axis]]
@@ -193,7 +202,12 @@ class Operands:
                 positions.append(Sum(named, offset))
         sizes = {name: self.sizes[x] for x, name in self.index.items()}
         lengths = [view.sizes[at[axis]] for axis in range(len(at))]
-        return Read(read_at(self.builder, view.tensor, positions, lengths, sizes, self.place))
+        name = self.called.get(number)
+        return Read(read_at(self.builder, view.tensor, positions, lengths, sizes, self.place, name))
+
+    def chosen(self, node: Node, size: Size) -> Access:
+        """The selection of the places that a tree holds, along a dimension of a size."""
+        raise NotImplementedError
 
     def _view(self, value: Value, number: int) -> View:
         match value:
@@ -305,6 +319,16 @@ def filled_up(builder: Builder, view: View, place: Place) -> View:
         place,
     )
     return replace(view, tensor=made.tensor, holes=False)
+
+
+def _called(trees: Sequence[Node | Ignored], names: Sequence[str]) -> dict[int, str]:
+    """Names of results that are nothing but what is read of the function."""
+    found: dict[int, str] = {}
+    for tree, name in zip(trees, names, strict=False):
+        bare = tree.operands[0] if isinstance(tree, Raw) and tree.name == CAST else tree
+        if isinstance(bare, Arg) and bare.number < 0:
+            found.setdefault(bare.number, name)
+    return found
 
 
 def sizes_of(value: Value) -> tuple[Size, ...] | None:

@@ -19,6 +19,7 @@ from engine.frontends.mlir.syntax import (
     Foreign,
     New,
     Operation,
+    Pack,
     Pad,
     Reshape,
     Return,
@@ -37,11 +38,12 @@ _CASTS = (
 )  # fmt: skip
 _RESHAPES = ("tensor.expand_shape", "tensor.collapse_shape")
 _NEW = ("sparse_tensor.new", "sparse_tensor.assemble", "sparse_tensor.pack")
-_EMPTY = ("tensor.empty", "bufferization.alloc_tensor")
+_EMPTY = ("tensor.empty", "bufferization.alloc_tensor", "linalg.init_tensor")
+_PACKS = ("linalg.pack", "linalg.unpack", "tensor.pack", "tensor.unpack")
 _SLICES = ("tensor.extract_slice", "tensor.insert_slice")
 _ELEMENTS = ("tensor.extract", "tensor.insert", "tensor.from_elements", "tensor.splat")
 OPERATIONS = (
-    "arith.constant", *_EMPTY, "tensor.concat", "sparse_tensor.concatenate",
+    "arith.constant", *_EMPTY, *_PACKS, "tensor.concat", "sparse_tensor.concatenate",
     "tensor.reshape", "tensor.dim", "tensor.pad", *_SLICES, *_ELEMENTS, *_NEW,
     "linalg.generic", ELEMENTWISE, *DEFAULTS, *SHORT, *NAMED, *WINDOWS, *_RESHAPES, *_CASTS,
     "call", "func.call", "return", "func.return",
@@ -82,6 +84,8 @@ class OperationReader(LinalgReader):
             return self._cast()
         if op in _EMPTY:
             return self._empty()
+        if op in _PACKS:
+            return self._pack(op.endswith("unpack"))
         if op in _SLICES:
             return self._slice(op)
         if op in _NEW:
@@ -169,7 +173,10 @@ class OperationReader(LinalgReader):
         return Cast(Typed(use, source), self.type() if self.take("to") else source)
 
     def _empty(self) -> Empty:
-        sizes = self._uses("(", ")")
+        if self.sees("["):  # of linalg.init_tensor
+            sizes = tuple(x for x in self._places() if isinstance(x, Use))
+        else:
+            sizes = self._uses("(", ")")
         copied: Use | None = None
         while not self.sees(":"):
             if self.take("copy"):
@@ -226,6 +233,31 @@ class OperationReader(LinalgReader):
         self.need("to")
         operand = Typed(use, source)
         return Pad(operand, low, high, region.lines, region.yields[0], self.type())
+
+    def _pack(self, unpacks: bool) -> Pack:
+        use = self.use()
+        padding: Use | None = None
+        found: dict[str, tuple[int | Use, ...]] = {}
+        while not self.take("into"):
+            word = self.kind("word", "'into'").text
+            if word == "padding_value":
+                self.need("(")
+                padding = self.use()
+                self.need(":")
+                self.type()
+                self.need(")")
+            else:
+                self.need("=")
+                found[word] = self._places()
+        self.use()
+        self.skip_dictionary()
+        self.need(":", "':' and a type")
+        source = self.type()
+        self.need("->")
+        return Pack(
+            Typed(use, source), found.get("inner_dims_pos", ()), found.get("inner_tiles", ()),
+            found.get("outer_dims_perm", ()), padding, self.type(), unpacks,
+        )  # fmt: skip
 
     def _concatenate(self) -> Concat:
         """``sparse_tensor.concatenate %a, %b {dimension = 0 : index} : T, T to T``."""
@@ -295,14 +327,11 @@ def _way_out(op: str) -> str:
     dialect = op.partition(".")[0]
     if dialect not in ("arith", "math", "linalg", "tensor", "sparse_tensor", "func"):
         return _WAYS.get(dialect, _BEFORE)
-    if op in _ROUNDING:
-        return "programs do not round: pass the rounded numbers as an argument"
     if op.startswith(_STORAGE):
         return _BEFORE
     return _COUNTERPARTS.get(op) or suggestion(op, OPERATIONS)
 
 
-_ROUNDING = ("linalg.ceil", "linalg.floor", "linalg.round", "linalg.div_unsigned")
 _STORAGE = tuple(
     f"sparse_tensor.{x}"
     for x in ("positions", "coordinates", "coordinates_buffer", "values", "pointers", "indices",
@@ -320,10 +349,6 @@ _COUNTERPARTS = {
         _LOOPS,
     ),
     "sparse_tensor.insert": "tensor.insert puts a number at known places",
-    "linalg.pack": "write tensor.expand_shape and linalg.transpose",
-    "linalg.unpack": "write linalg.transpose and tensor.collapse_shape",
-    "tensor.pack": "write tensor.expand_shape and linalg.transpose",
-    "tensor.unpack": "write linalg.transpose and tensor.collapse_shape",
     "linalg.fill_rng_2d": "pass the random numbers as an argument",
 }
 _BEFORE = "give the file as it is before it is lowered: linalg operations on tensors"

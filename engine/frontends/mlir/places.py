@@ -21,21 +21,25 @@ from engine.program.types import Access, Op
 def read_at(
     builder: Builder,
     tensor: str,
-    positions: Sequence[str | Sum],
+    positions: Sequence[str | Sum | Access],
     lengths: Sequence[Size],
     sizes: Mapping[str, Size],
     place: Place,
+    name: str | None = None,
 ) -> Access:
     """A use of a tensor at computed places, by a statement of its own where there are any.
 
     Parameters
     ----------
     positions : sequence
-        Per dimension of the tensor the index, or the sum of indices, where it is read.
+        Per dimension of the tensor the index, or the sum of indices, where it is read; or the
+        selection that says where, without its last index.
     lengths : sequence of Size
         Of these dimensions.
     sizes : mapping
         Sizes of all indices, in dataflow order.
+    name : str, optional
+        What the statement would like to assign.
 
     Raises
     ------
@@ -54,6 +58,10 @@ def read_at(
             position = Sum(((1, position),))  # a diagonal
         own = _fresh(f"p{axis}", {*sizes, *plain})
         plain.append(own)
+        if isinstance(position, Access):
+            kept.update(position.indices)
+            accesses.append(Access(position.tensor, (*position.indices, own)))
+            continue
         kept.update(x for _, x in position.terms)
         accesses.append(_made(builder, tensor, position, own, length, sizes, place))
     read = Access(tensor, tuple(plain))
@@ -61,7 +69,7 @@ def read_at(
         return read
     indices = tuple(x for x in sizes if x in kept)
     view = builder.assign(
-        f"{tensor}_read",
+        name or f"{tensor}_read",
         Op.MUL,
         [read, *accesses],
         indices,

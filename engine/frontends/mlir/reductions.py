@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from functools import reduce
 
+from engine.frontends.mlir.choices import selected
 from engine.frontends.mlir.expressions import (
     Apply,
     Arg,
@@ -141,11 +142,12 @@ class Reductions(Statements):
         """Whether a reduction sums, multiplies or takes the maximum; of what, or its negative."""
         out = Arg(number)
         match tree:
-            case Apply(op=Op.ADD | Op.SUB):
+            case Apply(op=Op.ADD | Op.SUB) | Raw(name="select"):
                 rest = _taken_out(tree, out)
                 if rest is not None and not _depends(rest, out):
                     return Op.SUM, rest, False
-            case Apply(op=Op.MUL | Op.SCALE):
+        match tree:
+            case Apply(op=Op.MUL | Op.SCALE) | Raw(name="select"):
                 rest = _factor_out(tree, out)
                 if rest is not None and not _depends(rest, out):
                     return Op.MUL, rest, False
@@ -227,13 +229,24 @@ def _factor_out(tree: Node, out: Arg) -> Node | None:
             return None if rest is None else scaled(rest, constant)
         case Apply(op=Op.MUL, operands=operands) if operands.count(out) == 1:
             return reduce(mul, [x for x in operands if x != out])
+        case Raw(name="select", operands=(condition, yes, no)) if {yes, no} != {out}:
+            factors = [Num(1.0) if x == out else _factor_out(x, out) for x in (yes, no)]
+            return _either(condition, *factors)
     return None
+
+
+def _either(condition: Node, yes: Node | None, no: Node | None) -> Node | None:
+    """A choice between what is accumulated; None where one of both is not."""
+    return None if yes is None or no is None else selected(condition, yes, no)
 
 
 def _taken_out(tree: Node, out: Arg) -> Node | None:
     """What is added to the output in a sum of several terms; None if it is not in it once."""
     if tree == out:
         return Num(0.0)
+    match tree:
+        case Raw(name="select", operands=(condition, yes, no)):
+            return _either(condition, _taken_out(yes, out), _taken_out(no, out))
     if not isinstance(tree, Apply) or tree.op not in (Op.ADD, Op.SUB):
         return None
     a, b = tree.operands

@@ -23,10 +23,13 @@ class Bad:
 
 @dataclass(frozen=True)
 class Captured:
-    """A tensor of the function around a region, and where the region reads it."""
+    """A tensor of the function around a region, and where the region reads it.
+
+    A place is a sum of indices, or a tree of what other operands hold.
+    """
 
     value: View | Data
-    places: tuple[Places, ...]
+    places: tuple[Places | Node, ...]
 
 
 def dimensions_of(map_: AffineMap) -> tuple[int, ...]:

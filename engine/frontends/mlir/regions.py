@@ -212,23 +212,17 @@ class _RegionReader:
         return number_of(number(literal, type_.element), type_.element, line.place)
 
     def _extracted(self, line: Line) -> Node | Bad:
-        """An element of a tensor of the function, at sums of indices."""
+        """An element of a tensor of the function, at sums of indices or at entries of tensors."""
         scalar = line.scalar
         (use,) = scalar.operands or (None,)
         value = None if use is None else self.outside(use)
-        found: list[Places] = []
+        found: list[Places | Node] = []
         for place in scalar.places:
             node = self.node(place)
             if isinstance(node, Bad):
                 return node
             at = as_places(node)
-            if at is None:
-                return Bad(
-                    "an element is read at a place that depends on data, or is no sum of indices",
-                    "multiply by a matrix that selects, with a 1 for each place that is read",
-                    line.place,
-                )
-            found.append(at)
+            found.append(node if at is None else at)
         if isinstance(value, Ignored):
             return Bad(f"{use} cannot be read: {value.reason}", value.hint, line.place)
         if not isinstance(value, View | Data) or value.rank != len(found):

@@ -9,8 +9,9 @@ from math import prod
 from engine.frontends.mlir.builder import Builder
 from engine.frontends.mlir.expressions import refuse_meaning
 from engine.frontends.mlir.sizes import Product
-from engine.frontends.mlir.syntax import Concat, Reshape
-from engine.frontends.mlir.values import Size, View, stated
+from engine.frontends.mlir.syntax import Concat, Number, Reshape
+from engine.frontends.mlir.values import Data, Size, View, stated
+from engine.program.formats import Format
 from engine.program.syntax import Place
 from engine.program.types import Access, Op
 
@@ -25,10 +26,10 @@ def concat(builder: Builder, body: Concat, values: Sequence[View], name: str, pl
         )
     parts: list[int | None] = []
     for k, view in enumerate(values):
-        if view.rank != rank or None in view.axes:
+        if view.rank != rank:
             raise refuse_meaning(
                 f"operand {k} does not have the {rank} dimensions of the result",
-                "operands of a concat have the same dimensions, and none is broadcast",
+                "operands of a concat have the same dimensions",
                 place,
             )
         for d, (mine, other) in enumerate(zip(sizes, view.sizes, strict=True)):
@@ -40,6 +41,10 @@ def concat(builder: Builder, body: Concat, values: Sequence[View], name: str, pl
                 )
         parts.append(view.sizes[axis].value)
     _check_sum(sizes[axis], parts, axis, place)
+    values = [
+        spread(builder, view, f"{name}_part", place) if None in view.axes else view
+        for view in values
+    ]
     if len(values) == 1:
         return View(values[0].tensor, values[0].axes, sizes, values[0].holes)
     indices = tuple(f"d{d}" for d in range(rank))
@@ -59,6 +64,21 @@ def concat(builder: Builder, body: Concat, values: Sequence[View], name: str, pl
             format=body.type.format if last else None,
         )
     return replace(result, holes=any(view.holes for view in values))
+
+
+def spread(
+    builder: Builder, view: View, name: str, place: Place, format: Format | None = None
+) -> View:
+    """A tensor with the dimensions that it lacks: a product with ones, which repeats it."""
+    out = tuple(f"d{n}" for n in range(view.rank))
+    at = {axis: p for p, axis in enumerate(view.axes) if axis is not None}
+    read = Access(view.tensor, tuple(out[at[axis]] for axis in range(len(at))))
+    gone = [p for p, axis in enumerate(view.axes) if axis is None]
+    sizes, axes = tuple(view.sizes[p] for p in gone), tuple(range(len(gone)))
+    ones = builder.constant(Data("ones", Number("1.0", place), "f64", sizes, axes, None, place))
+    other = Access(ones.tensor, tuple(out[p] for p in gone))
+    made = builder.assign(name, Op.MUL, [read, other], out, view.sizes, place, format=format)
+    return replace(made, holes=view.holes)
 
 
 def _int(value: int | None) -> int:

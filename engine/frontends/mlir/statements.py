@@ -60,6 +60,10 @@ class Statements(Operands):
 
     # Trees.
 
+    def chosen(self, node: Node, size: Size) -> Access:
+        places = self._emit(node, f"{self.names[0]}_places").access
+        return Access(self.builder.selection(places.tensor, size, self.place), places.indices)
+
     def _emit(
         self, node: Node, target: str, mask: bool = False, over: tuple[str, ...] = ()
     ) -> Read:

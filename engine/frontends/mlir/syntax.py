@@ -309,6 +309,22 @@ class Pad:
 
 
 @dataclass(frozen=True)
+class Pack:
+    """``linalg.pack`` and ``linalg.unpack``: tiles of dimensions as dimensions of their own.
+
+    ``packed`` is the type that has the tiles; ``outer`` permutes the other dimensions.
+    """
+
+    operand: Typed
+    positions: tuple[int | Use, ...]
+    tiles: tuple[int | Use, ...]
+    outer: tuple[int | Use, ...]
+    padding: Use | None
+    type: Type
+    unpacks: bool
+
+
+@dataclass(frozen=True)
 class New:
     """``sparse_tensor.new``: a tensor that somebody else reads from a file."""
 
@@ -359,8 +375,8 @@ class Return:
 
 
 Body: TypeAlias = (
-    Constant | Empty | Linalg | Concat | Reshape | Cast | Slice | Pad | New | Element | Arithmetic
-    | Foreign | Dim | Call | Return
+    Constant | Empty | Linalg | Concat | Reshape | Cast | Slice | Pad | Pack | New | Element
+    | Arithmetic | Foreign | Dim | Call | Return
 )  # fmt: skip
 
 

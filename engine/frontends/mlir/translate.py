@@ -11,12 +11,12 @@ from engine.frontends.mlir.expressions import refuse_meaning
 from engine.frontends.mlir.functions import Body, Returned
 from engine.frontends.mlir.imported import ImportedMlir
 from engine.frontends.mlir.pieces import chosen, parse_pieces
+from engine.frontends.mlir.reshapes import spread
 from engine.frontends.mlir.scopes import FOREIGN, filled
 from engine.frontends.mlir.syntax import (
     Call,
     File,
     Function,
-    Number,
     Type,
 )
 from engine.frontends.mlir.values import (
@@ -267,6 +267,7 @@ class _Translator:
                     (function.name, n),
                     argument.where,
                     _notes(type_),
+                    type_.is_integer,
                 )
             )
         return [self._output(found) for found in self.call(function, arguments, ())]
@@ -311,13 +312,7 @@ class _Translator:
             fmt = None if gone else fmt
             made = builder.assign(name, Op.SUM, [read], kept, sizes, place, format=fmt)
             return made.tensor
-        sizes = tuple(view.sizes[p] for p in gone)
-        ones = Data(
-            "ones", Number("1.0", place), "f64", sizes, tuple(range(len(gone))), None, place
-        )
-        other = Access(builder.constant(ones).tensor, tuple(out[p] for p in gone))
-        made = builder.assign(name, Op.MUL, [read, other], out, view.sizes, place, format=fmt)
-        return made.tensor
+        return spread(builder, view, name, place, fmt).tensor
 
     def call(
         self, function: Function, arguments: Sequence[Value], stack: tuple[str, ...]

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from engine.errors import DataError
+from engine.frontends.selections import check_entries
 from engine.frontends.torch.builder import Builder
 from engine.frontends.torch.capture import load_torch
 from engine.frontends.torch.values import Indices, Selection, Value
@@ -47,11 +48,7 @@ def selection(
 
     def checked(env: Mapping[str, Any]) -> Any:
         flat = torch.as_tensor(indices(env)).reshape(-1).to(torch.int64)
-        if flat.numel() and not (-size <= int(flat.min()) and int(flat.max()) < size):
-            raise DataError(
-                f"index {label} has entries outside of a dimension of size {size}",
-                hint=f"entries are from 0 to {size - 1}",
-            )
+        check_entries(flat.numpy(), size, label, -size)
         return flat % size if size else flat
 
     held = checked(env)

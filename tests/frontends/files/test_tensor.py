@@ -6,14 +6,13 @@ import gzip
 import zlib
 from pathlib import Path
 
+import numpy as np
 import pytest
 import scipy.io
 import scipy.sparse
 
 from engine.errors import DataError
-from engine.frontends.files import (
-    read_tensor,
-)
+from engine.frontends.files import CoordinateTensor, read_tensor
 from engine.program import StoredTensor, parse
 from tests.frontends.files import damaged, matrix, pieces, repack
 from tests.frontends.files.harm import CASES, checked, little_memory
@@ -42,8 +41,15 @@ def test_tensors_are_stored_as_declared(tmp_path: Path) -> None:
         tensor = parse(f"A: 9x7 {fmt}\ny[i] = A[i,j]").tensor("A")
         expected = StoredTensor.from_dense(tensor, given.toarray())
         assert read.store(tensor).content_hash() == expected.content_hash()
+    np.testing.assert_array_equal(read.to_dense(), given.toarray())
     with pytest.raises(DataError, match=r"A has shape 7x9, .*a.mtx has 9x7"):
         read.store(parse("A: 7x9 dcsr\ny[i] = A[i,j]").tensor("A"))
+
+
+def test_dense_arrays_have_a_limit() -> None:
+    large = CoordinateTensor.of(np.array([[0, 0]]), np.ones(1), (1_000_000, 1_000_000), "large.tns")
+    with pytest.raises(DataError, match="1,000,000,000,000 places"):
+        large.to_dense()
 
 
 def good_files(folder: Path) -> dict[str, Path]:

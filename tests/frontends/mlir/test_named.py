@@ -410,7 +410,7 @@ def test_an_empty_tensor_with_an_encoding_holds_zeros() -> None:
     [
         ("sparse_tensor.foreach in", "no loops"),
         ("sparse_tensor.values", "before it is lowered"),
-        ("linalg.pack", "tensor.expand_shape"),
+        ("linalg.fill_rng_2d", "as an argument"),
         ("linalg.round", "do not round"),
         ("memref.alloc", "before it is lowered"),
     ],

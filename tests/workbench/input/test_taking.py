@@ -143,6 +143,22 @@ def test_a_saved_session_comes_back_with_its_data(session, folder):
     assert "upload it again" in third.message
 
 
+LOOK = b"""
+#one = affine_map<(i) -> (i)>
+func.func @f(%I: tensor<3xi64>, %T: tensor<5xf32>) -> tensor<3xf32> {
+  %e = tensor.empty() : tensor<3xf32>
+  %r = linalg.generic {indexing_maps = [#one, #one], iterator_types = ["parallel"]}
+    ins(%I : tensor<3xi64>) outs(%e : tensor<3xf32>) {
+  ^bb0(%x: i64, %o: f32):
+    %k = arith.index_cast %x : i64 to index
+    %y = tensor.extract %T[%k] : tensor<5xf32>
+    linalg.yield %y : f32
+  } -> tensor<3xf32>
+  return %r : tensor<3xf32>
+}
+"""
+
+
 def test_programs_and_mlir_become_designs(session):
     assert send(session, "p.loom", PROGRAM.encode())["state"] == "done"
     assert session.built.program.outputs
@@ -151,6 +167,10 @@ def test_programs_and_mlir_become_designs(session):
     assert told["state"] == "done"
     assert [r.name for r in session.regions] == ["AX..H", "AH..Y"]
     assert "statements; random data for" in told["message"]
+    told = send(session, "look.mlir", LOOK)
+    assert told["state"] == "done"
+    assert told["message"].endswith("random data for T, I.")
+    assert [x.tensor for x in session.design.uploads] == ["I_at"]
     told = send(session, "p.loom", b"A: 3x3 csr\ny[i] = A[i,j] * q[j]\n")
     assert told["state"] == "refused"
     assert session.place[0] == 2, "line and column go along"
