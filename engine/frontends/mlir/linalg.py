@@ -8,17 +8,18 @@ from dataclasses import replace
 
 import numpy as np
 
-from engine.frontends.mlir.expressions import refuse_meaning
+from engine.frontends.mlir.expressions import Num, refuse_meaning
 from engine.frontends.mlir.named import (
     CONTRACT,
     QUANTIZED,
     SOFTMAX,
     Computation,
+    in_whole_numbers,
     inputs_of,
     named,
     rounds,
     softmax,
-    with_numbers,
+    with_inputs,
 )
 from engine.frontends.mlir.operands import sizes_of
 from engine.frontends.mlir.region_values import Captured
@@ -158,7 +159,10 @@ class LinalgScope(Scope):
                 )
             return self._quantized(found, ins, place) if count == 4 else found
         moved = body.list("permutation") or body.list("dimensions")
-        found = named(body.op, rank, body.trait.maps, moved, place)
+        whole_numbers = body.outs[0].type.is_integer
+        found = named(body.op, rank, body.trait.maps, moved, place, whole_numbers)
+        if found is not None and whole_numbers:
+            found = in_whole_numbers(found, [t.type for t in body.ins])
         if found is not None and body.op == QUANTIZED:
             found = self._quantized(found, ins, place)
         if found is None:
@@ -184,7 +188,7 @@ class LinalgScope(Scope):
                     "not sparse; convert the operand to a dense tensor",
                     place,
                 )
-        return with_numbers(product, numbers)
+        return with_inputs(product, {k: Num(x) for k, x in numbers.items()})
 
     def _generic(
         self, body: Linalg, ins: list[Value], outs: list[Value], place: Place

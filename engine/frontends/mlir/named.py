@@ -70,6 +70,7 @@ _ELEMENTWISE: Mapping[str, tuple[str, int]] = {
     "linalg.sub": ("arith.subf", 2),
     "linalg.mul": ("arith.mulf", 2),
     "linalg.div": ("arith.divf", 2),
+    "linalg.div_unsigned": ("arith.divui", 2),
     "linalg.exp": ("math.exp", 1),
     "linalg.log": ("math.log", 1),
     "linalg.rsqrt": ("math.rsqrt", 1),
@@ -85,7 +86,6 @@ _ELEMENTWISE: Mapping[str, tuple[str, int]] = {
     "linalg.min": ("arith.minimumf", 2),
     "linalg.select": ("arith.select", 3),
 }
-_DIVIDING = ("linalg.div", "linalg.reciprocal")
 _POWERS: Mapping[str, Node] = {
     "linalg.square": mul(Arg(0), Arg(0)),
     "linalg.reciprocal": div(Num(1.0), Arg(0)),
@@ -117,6 +117,7 @@ def named(
     maps: tuple[AffineMap, ...] | None,
     dimensions: tuple[int, ...] | None,
     place: Place,
+    whole_numbers: bool = False,
 ) -> Computation | None:
     """The meaning of a named operation; None if its dimensions are no permutation or subset.
 
@@ -128,6 +129,8 @@ def named(
         Given by the text; of a contraction they replace its own.
     dimensions : tuple of int, optional
         The permutation of a transpose, the new dimensions of a broadcast.
+    whole_numbers : bool
+        Whether the output holds integers, among which a quotient is rounded towards 0.
     """
     if op in _CONTRACTIONS or (op == CONTRACT and maps):
         return _contraction(op, maps, place)
@@ -137,7 +140,9 @@ def named(
     whole = AffineMap(dims, dims)
     if op in _ELEMENTWISE or op in _POWERS:
         count = inputs_of(op)
-        tree = _POWERS.get(op) or _applied(*_ELEMENTWISE[op])
+        word, count = _ELEMENTWISE.get(op, ("", count))
+        word = "arith.divsi" if whole_numbers and op == "linalg.div" else word
+        tree = _POWERS.get(op) or _applied(word, count)
         given = maps or (whole,) * (count + 1)
         return Computation(dims, given, frozenset(), (tree,), place)
     source = dims
@@ -158,10 +163,11 @@ def _applied(word: str, count: int) -> Node:
 
 
 def rounds(op: str, ins: Sequence[Type], out: Type) -> str | None:
-    """Why a named operation keeps less than the numbers, where it does: programs do not."""
-    if out.is_integer and any(x.is_float for x in ins):
+    """Why a named operation keeps less than the numbers, where programs do not."""
+    products = op in _CONTRACTIONS or op == CONTRACT
+    if out.is_integer and any(x.is_float for x in ins) and not products:
         return f"{op} of floats that gives whole numbers"
-    if op in _DIVIDING and out.is_integer:
+    if op == "linalg.reciprocal" and out.is_integer:
         return f"{op} of whole numbers"
     if out.element == "i1" and op not in (*_MOVES, "linalg.select"):
         return f"{op} of conditions, whose sums have one bit"
@@ -214,22 +220,28 @@ def _contraction(op: str, maps: tuple[AffineMap, ...] | None, place: Place) -> C
     return Computation(dims, given, reduced, (tree,), place)
 
 
-def with_numbers(computation: Computation, numbers: Mapping[int, float]) -> Computation:
-    """The same computation where some inputs are numbers."""
+def with_inputs(computation: Computation, given: Mapping[int, Node]) -> Computation:
+    """The same computation where some inputs are numbers, or trees of their own."""
     trees = tuple(
-        tree if isinstance(tree, Ignored) else _replaced(tree, numbers)
-        for tree in computation.trees
+        tree if isinstance(tree, Ignored) else _replaced(tree, given) for tree in computation.trees
     )
     return replace(computation, trees=trees)
 
 
-def _replaced(node: Node, numbers: Mapping[int, float]) -> Node:
+def _replaced(node: Node, given: Mapping[int, Node]) -> Node:
     match node:
-        case Arg(number=number) if number in numbers:
-            return Num(numbers[number])
+        case Arg(number=number) if number in given:
+            return given[number]
         case Apply(op=op, operands=operands) if op in _AGAIN:
-            return _AGAIN[op](*(_replaced(x, numbers) for x in operands))
+            return _AGAIN[op](*(_replaced(x, given) for x in operands))
     return node
+
+
+def in_whole_numbers(computation: Computation, ins: Sequence[Type]) -> Computation:
+    """The same computation where inputs with a point lose what stands behind it first."""
+    return with_inputs(
+        computation, {k: made(Op.TRUNC, Arg(k)) for k, x in enumerate(ins) if x.is_float}
+    )
 
 
 _AGAIN: Mapping[Op, Callable[..., Node]] = {Op.MUL: mul, Op.ADD: add, Op.SUB: sub}

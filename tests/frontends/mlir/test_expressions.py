@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -28,9 +29,26 @@ func.func @f(%A: {type}, %B: {type}) -> {type} {{
   return %r : {type}
 }}
 """
+
+
+def on_first(function: Callable[[Any], Any]) -> Callable[[Any, Any], Any]:
+    return lambda a, b: function(a)
+
+
+FUNCTIONS = {
+    "floor": on_first(np.floor), "ceil": on_first(np.ceil), "trunc": on_first(np.trunc),
+    "roundeven": on_first(np.rint), "sin": on_first(np.sin), "cos": on_first(np.cos),
+    "expm1": on_first(np.expm1),
+    "round": on_first(lambda a: np.trunc(a + np.copysign(0.5, a))),
+    "erf": on_first(np.vectorize(math.erf)),
+}  # fmt: skip
 REGIONS: dict[str, Callable[[Any, Any], Any]] = {
     "%x = math.absf %a : f32\n%y = math.sqrt %x : f32": lambda a, b: np.sqrt(np.abs(a)),
     "%y = math.tanh %a : f32": lambda a, b: np.tanh(a),
+    **{f"%y = math.{name} %a : f32": function for name, function in FUNCTIONS.items()},
+    "%u = arith.fptosi %a : f32 to i32\n%y = arith.sitofp %u : i32 to f32": on_first(np.trunc),
+    "%p = arith.cmpf ogt, %a, %b : f32\n%y = arith.uitofp %p : i1 to f32": lambda a, b: a > b,
+    "%p = arith.cmpf une, %a, %b : f32\n%y = arith.uitofp %p : i1 to f32": lambda a, b: a != b,
     "%y = arith.maximumf %a, %b : f32": np.maximum,
     "%y = arith.minimumf %a, %b : f32": np.minimum,
     "%y = arith.minnumf %a, %half : f32": lambda a, b: np.minimum(a, 0.5),
