@@ -51,6 +51,15 @@ def leaky_relu(m: Importer, x: Any, negative_slope: float = 0.01) -> Value:
     return b.add(b.apply(Op.RELU, v), below, "leaky", Op.SUB)
 
 
+def rrelu(
+    m: Importer, x: Any, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False
+) -> Value:
+    """The slope that the drawn ones have on average."""
+    if training:
+        raise m.builder.refuse("rrelu that trains", "call module.eval() first")
+    return leaky_relu(m, x, (lower + upper) / 2)
+
+
 def prelu(m: Importer, x: Any, weight: Any) -> Value:
     """A slope below 0 per channel, dimension 1, or one for all."""
     b, v, slope = m.builder, m.builder.unmasked(m.value(x), "prelu"), m.value(weight)
@@ -148,5 +157,5 @@ HANDLERS: dict[str, Callable[..., Any]] = {
     "gelu": gelu, "silu": on_stored(silu_of), "leaky_relu": leaky_relu, "elu": elu, "selu": selu,
     "softplus": softplus, "mish": mish, "log_sigmoid": log_sigmoid, "hardtanh": hardtanh,
     "relu6": relu6, "hardsigmoid": hardsigmoid, "hardswish": hardswish, "prelu": prelu,
-    "celu": celu, "glu": glu, "softshrink": softshrink,
+    "rrelu": rrelu, "celu": celu, "glu": glu, "softshrink": softshrink,
 }  # fmt: skip

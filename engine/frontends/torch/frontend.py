@@ -25,6 +25,7 @@ from engine.frontends.torch import (
     reductions,
     scatters,
     sparse_layouts,
+    steps,
     windows,
 )
 from engine.frontends.torch.capture import (
@@ -55,6 +56,7 @@ from engine.program import Format, Op, Program, StoredTensor
 
 HANDLERS = {
     **pointwise.HANDLERS,
+    **steps.HANDLERS,
     **activations.HANDLERS,
     **masks.HANDLERS,
     **reductions.HANDLERS,

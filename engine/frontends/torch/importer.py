@@ -38,6 +38,14 @@ COMPARING = frozenset({"isinf"})
 KNOWN = LAYOUTS | ASSIGNING | {"values", "_values"}
 """Operations whose results are known with their operands, numbers of the user's among them."""
 
+BEFOREHAND = frozenset(
+    {
+        *("sin", "cos", "tan", "sign", "sgn", "floor", "ceil", "trunc", "fix", "round", "frac"),
+        *("fmod", "remainder", "floor_divide"),
+    }
+)
+"""Functions of places and frequencies: of what is settled they are known."""
+
 _LIKE = {
     **{"ones_like": 1.0, "zeros_like": 0.0, "full_like": None},
     **{"new_ones": 1.0, "new_zeros": 0.0, "new_full": None, "fill": None},
@@ -174,7 +182,8 @@ class Importer:
                     "masks and indices must follow from inputs and buffers alone; relu, clamp, "
                     "maximum and minimum are supported",
                 )
-        if node.name in self.settled and not (name in self.handlers or name in views.VIEWS):
+        translated = name in self.handlers or name in views.VIEWS
+        if node.name in self.settled and not (translated and name not in BEFOREHAND):
             self._compute(node)
             return
         since = len(self.builder.statements)

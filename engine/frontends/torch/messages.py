@@ -16,10 +16,10 @@ _FRAME = re.compile(
 
 OUTSIDE = "compute it outside of the module and give the result as an input"
 MASK = "choose elements by a mask or by indices that are given as input"
-ROUND = "round outside of the module, values on the machine are float32 throughout"
+QUANTIZED = "round(x / scale) * scale computes it, between clamps"
 WAVES = (
     "it has no counterpart on the machine, whose functions are exp, log, sqrt, tanh, sigmoid, "
-    "gelu and abs; "
+    "gelu, erf, sin, cos, abs and those that round; "
     "of positions and buffers alone it is computed beforehand, else give it as an input"
 )
 COMPLEX = (
@@ -33,10 +33,8 @@ ROUTING = (
 )
 
 HINTS: dict[str, str] = {
-    **dict.fromkeys(("sin", "cos", "tan", "asin", "acos", "atan", "atan2", "arcsin"), WAVES),
-    **dict.fromkeys(("asinh", "acosh", "atanh", "sinc", "polar"), WAVES),
-    "erf": "gelu is supported as it is: x / 2 * (1 + erf(x / sqrt(2)))",
-    "erfc": "gelu is supported as it is: x / 2 * (1 + erf(x / sqrt(2)))",
+    **dict.fromkeys(("asin", "acos", "atan", "atan2", "arcsin"), WAVES),
+    **dict.fromkeys(("asinh", "acosh", "atanh", "polar", "erfinv", "lgamma", "digamma"), WAVES),
     **dict.fromkeys(("sort", "argsort", "msort", "kthvalue", "median", "mode"), MASK),
     **dict.fromkeys(("quantile", "nanmedian", "unique", "_unique2", "nonzero"), MASK),
     "topk": ROUTING,
@@ -45,14 +43,8 @@ HINTS: dict[str, str] = {
     "cumprod": "exp of the running sum of logarithms computes it for positive values",
     "logcumsumexp": "log of the running sum of exp computes it for moderate values",
     **dict.fromkeys(("cummax", "cummin"), "there is no running maximum; " + OUTSIDE),
-    **dict.fromkeys(("round", "floor", "ceil", "trunc", "frac", "fmod", "remainder"), ROUND),
-    **dict.fromkeys(("fake_quantize_per_tensor_affine", "quantize_per_tensor"), ROUND),
-    "sign": "multiply by a sign that is given as an input",
-    "heaviside": "multiply by a mask that is given as an input",
-    **dict.fromkeys(
-        ("hardshrink", "threshold", "rrelu"),
-        "a step has no counterpart; softshrink, relu and leaky_relu are supported",
-    ),
+    **dict.fromkeys(("fake_quantize_per_tensor_affine", "quantize_per_tensor"), QUANTIZED),
+    "heaviside": "sign(relu(x)) is 1 where x is positive, and 0 elsewhere",
     **dict.fromkeys(
         ("rand", "randn", "rand_like", "randn_like", "randint", "bernoulli", "normal", "randperm"),
         "draw random numbers outside and give them as an input",

@@ -7,9 +7,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from engine.frontends.torch.masks import additive_mask, wide
+from engine.frontends.torch.steps import rounded_quotient
 from engine.frontends.torch.values import Value
 from engine.frontends.torch.views import moved, pieces
 from engine.program import Op
+from engine.program.types import ELEMENTARY
 
 if TYPE_CHECKING:
     from engine.frontends.torch.importer import Importer
@@ -50,7 +52,7 @@ def mul(m: Importer, x: Any, other: Any) -> Value:
 
 def div(m: Importer, x: Any, other: Any, rounding_mode: str | None = None) -> Value:
     if rounding_mode is not None:
-        raise m.builder.refuse(f"division that rounds ({rounding_mode})", "divide without rounding")
+        return rounded_quotient(m, x, other, Op.FLOOR if rounding_mode == "floor" else Op.TRUNC)
     if (number := m.number(other)) is not None and number != 0:
         return wide(m, m.builder.scale(m.value(x), 1.0 / number))
     return m.builder.div(m.value(x), m.value(other))
@@ -85,17 +87,7 @@ def log_of_one_and_exp(m: Importer, v: Value) -> Value:
     """``log(1 + exp(-|v|))``: what a soft maximum of v and 0 has beyond the hard one."""
     b = m.builder
     below = b.scale(b.apply(Op.ABS, v), -1.0, "exponent")
-    return b.apply(Op.LOG, b.shift(b.apply(Op.EXP, below), 1.0))
-
-
-def log1p(m: Importer, x: Any) -> Value:
-    b = m.builder
-    return b.on_stored(m.value(x), lambda v: b.apply(Op.LOG, b.shift(v, 1.0)))
-
-
-def expm1(m: Importer, x: Any) -> Value:
-    b = m.builder
-    return b.on_stored(m.value(x), lambda v: b.shift(b.apply(Op.EXP, v), -1.0))
+    return b.apply(Op.LOG1P, b.apply(Op.EXP, below))
 
 
 def exponentials(sign: float) -> Callable[..., Value]:
@@ -273,12 +265,10 @@ def prod(
 HANDLERS: dict[str, Callable[..., Any]] = {
     "add": add, "sub": sub, "subtract": sub, "rsub": rsub, "mul": mul, "multiply": mul,
     "div": div, "divide": div, "true_divide": div, "neg": neg, "negative": neg,
-    "addcmul": addcmul, "addcdiv": addcdiv, "lerp": lerp, "logaddexp": logaddexp, "log1p": log1p,
-    "expm1": expm1, "cosh": exponentials(1.0), "sinh": exponentials(-1.0), "prod": prod,
-    "relu": function(Op.RELU), "exp": function(Op.EXP), "log": function(Op.LOG),
-    "rsqrt": function(Op.RSQRT), "sigmoid": function(Op.SIGMOID),
-    "tanh": function(Op.TANH), "abs": function(Op.ABS),
-    "sqrt": function(Op.SQRT), "reciprocal": reciprocal,
+    "addcmul": addcmul, "addcdiv": addcdiv, "lerp": lerp, "logaddexp": logaddexp,
+    "cosh": exponentials(1.0), "sinh": exponentials(-1.0), "prod": prod,
+    "reciprocal": reciprocal,
+    **{op.value: function(op) for op in ELEMENTARY if op not in (Op.GELU, Op.ROUND)},
     "clamp": clamp, "clip": clamp, "clamp_min": clamp_min, "clamp_max": clamp_max,
     "maximum": maximum, "minimum": minimum, "pow": power, "exp2": exp2,
     "log2": scaled(1 / math.log(2)), "log10": scaled(1 / math.log(10)), "square": square,

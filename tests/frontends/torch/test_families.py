@@ -10,7 +10,6 @@ from tests.frontends.torch.families.plain import LOSSES, PLAIN
 
 REFUSED = {
     "experts with a computed routing": "aten.topk",
-    "wave": "aten.sin",
     "argmax": "aten.argmax",
     "sorted": "aten.sort",
     "fourier": "aten.fft_fft",
