@@ -13,6 +13,7 @@ from engine.frontends.torch import (
     activations,
     attention,
     bags,
+    conditions,
     distances,
     gathers,
     losses,
@@ -57,6 +58,7 @@ from engine.program import Format, Op, Program, StoredTensor
 HANDLERS = {
     **pointwise.HANDLERS,
     **steps.HANDLERS,
+    **conditions.HANDLERS,
     **activations.HANDLERS,
     **masks.HANDLERS,
     **reductions.HANDLERS,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import operator
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -15,42 +14,24 @@ from engine.frontends.torch.capture import Capture, draws, edge_data, load_torch
 from engine.frontends.torch.decompose import decomposed, has_parts
 from engine.frontends.torch.formats import Storage
 from engine.frontends.torch.messages import refusal, unsupported, where
+from engine.frontends.torch.nodes import (
+    ASSIGNING,
+    BEFOREHAND,
+    COMPARING,
+    CONDITIONS,
+    KNOWN,
+    LAYOUTS,
+    LIKE,
+    arguments,
+    numbers,
+    op_name,
+    takes,
+    where_from,
+)
 from engine.frontends.torch.values import Support, Value
 from engine.program import Format, Op, Program
 
 Handler: TypeAlias = Callable[..., Any]
-
-LAYOUTS = frozenset(
-    {
-        *("to_sparse", "_to_sparse", "coalesce", "_coalesce", "_coalesced"),
-        *("to_sparse_csr", "_to_sparse_csr", "to_sparse_csc", "_to_sparse_csc"),
-        *("to_sparse_bsr", "_to_sparse_bsr", "to_sparse_bsc", "_to_sparse_bsc"),
-    }
-)
-"""Operations that store a tensor otherwise."""
-
-ASSIGNING = frozenset({"index_put", "_index_put_impl"})
-"""Operations that set elements, such as the diagonal of an adjacency matrix."""
-
-COMPARING = frozenset({"isinf"})
-"""Operations on computed values whose results are no numbers."""
-
-KNOWN = LAYOUTS | ASSIGNING | {"values", "_values"}
-"""Operations whose results are known with their operands, numbers of the user's among them."""
-
-BEFOREHAND = frozenset(
-    {
-        *("sin", "cos", "tan", "sign", "sgn", "floor", "ceil", "trunc", "fix", "round", "frac"),
-        *("fmod", "remainder", "floor_divide"),
-    }
-)
-"""Functions of places and frequencies: of what is settled they are known."""
-
-_LIKE = {
-    **{"ones_like": 1.0, "zeros_like": 0.0, "full_like": None},
-    **{"new_ones": 1.0, "new_zeros": 0.0, "new_full": None, "fill": None},
-    **{"empty_like": 0.0, "new_empty": 0.0},
-}
 
 
 class Importer:
@@ -131,7 +112,7 @@ class Importer:
             self.origins[node.name] = ()
             return
         self.origins[node.name] = (self.capture.labels.get(node.name, node.name),)
-        if not isinstance(given, self.torch.Tensor) or not _numbers(given):
+        if not isinstance(given, self.torch.Tensor) or not numbers(given):
             if node.name not in self.fixed:
                 self.settled.add(node.name)
             return
@@ -175,7 +156,8 @@ class Importer:
         elif not self._floating(node) and name != "getitem":
             if name in ("_assert_tensor_metadata", "sym_size", "_assert_scalar"):
                 return
-            if not name.startswith("arg") and name not in COMPARING:
+            bits = name in CONDITIONS and self._of_numbers_or_bits(node)
+            if not name.startswith("arg") and name not in COMPARING and not bits:
                 raise refusal(
                     node,
                     f"{node.target} makes a mask or an index from computed values",
@@ -195,18 +177,25 @@ class Importer:
         val = node.meta.get("val")
         if not isinstance(val, self.torch.Tensor):
             return None
-        fill = _LIKE.get(name, 0.0)
+        fill = LIKE.get(name, 0.0)
         fill = node.args[-1] if fill is None else fill
         nothing = self._floating(node) and val.numel() == 0
-        if nothing or (name in _LIKE and isinstance(fill, bool | int | float)):
-            return tuple(val.shape), fill if name in _LIKE else 0.0, val.dtype
+        if nothing or (name in LIKE and isinstance(fill, bool | int | float)):
+            return tuple(val.shape), fill if name in LIKE else 0.0, val.dtype
         return None
+
+    def _of_numbers_or_bits(self, node: Any) -> bool:
+        """Whether a node's operands are numbers with a point, or bits: others may be too large."""
+        held = [n.meta.get("val") for n in node.all_input_nodes]
+        tensors = [x for x in held if isinstance(x, self.torch.Tensor)]
+        kinds = all(numbers(x) or x.dtype == self.torch.bool for x in tensors)
+        return kinds and len(tensors) == len(held)
 
     def _floating(self, node: Any) -> bool:
         val = node.meta.get("val")
         if isinstance(val, (list, tuple)):
             val = val[0] if val else None
-        return bool(isinstance(val, self.torch.Tensor) and _numbers(val))
+        return bool(isinstance(val, self.torch.Tensor) and numbers(val))
 
     def _translated(self, node: Any, name: str) -> Any:
         if node.target is operator.getitem:
@@ -225,7 +214,7 @@ class Importer:
             return self.value(given)
         handler = self.handlers.get(name)
         given = arguments(node)
-        if handler is not None and _takes(handler, given):
+        if handler is not None and takes(handler, given):
             return handler(self, **given)
         return self._in_parts(node, name)
 
@@ -235,7 +224,7 @@ class Importer:
         if parts is None:
             raise unsupported(node, name)
         for part in parts.nodes:
-            known = any(op_name(part) in names for names in (self.handlers, views.VIEWS, _LIKE))
+            known = any(op_name(part) in names for names in (self.handlers, views.VIEWS, LIKE))
             known = known or has_parts(part)
             if not known and self._floating(part) and part.all_input_nodes:
                 raise unsupported(node, name)
@@ -413,45 +402,3 @@ class Importer:
             return False
         self.builder.covers.add((mask.tensor, axis))
         return True
-
-
-def _takes(handler: Handler, given: Mapping[str, Any]) -> bool:
-    """Whether a handler knows the arguments; overloads of an operation may have others."""
-    try:
-        inspect.signature(handler).bind(None, **given)
-    except TypeError:
-        return False
-    return True
-
-
-def _numbers(held: Any) -> bool:
-    """Whether a tensor holds numbers with a point, real or complex."""
-    return bool(held.is_floating_point() or held.is_complex())
-
-
-def op_name(node: Any) -> str:
-    """``linear`` of ``aten.linear.default``."""
-    if node.target is operator.getitem:
-        return "getitem"
-    schema = getattr(node.target, "_schema", None)
-    if schema is None:
-        return str(node.target)
-    name = str(schema.name).split("::")[-1]
-    return name.removesuffix("_") if schema.is_mutable else name
-
-
-def where_from(node: Any) -> str:
-    """``result 1 of max``, or the operation itself."""
-    if node.target is operator.getitem:
-        return f"result {node.args[1]} of {op_name(node.args[0])}"
-    return str(node.target)
-
-
-def arguments(node: Any) -> dict[str, Any]:
-    """Arguments by the names of the operation's schema; ``self`` is called ``x``."""
-    named = dict(node.kwargs)
-    for parameter, given in zip(node.target._schema.arguments, node.args, strict=False):
-        named[parameter.name] = given
-    if "self" in named:
-        named["x"] = named.pop("self")
-    return named

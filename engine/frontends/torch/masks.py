@@ -11,6 +11,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from engine.errors import DataError
+from engine.frontends.torch.conditions import opposite
+from engine.frontends.torch.nodes import arguments, op_name
 from engine.frontends.torch.values import Value
 from engine.frontends.torch.views import IDENTITIES
 
@@ -78,8 +80,6 @@ def _only_softmaxes(m: Importer, removed: Any) -> bool:
     The traced node must go to softmaxes only (through what changes nothing), and each of their
     fibers keep something: one that keeps nothing is uniform, not empty.
     """
-    from engine.frontends.torch.importer import arguments, op_name
-
     shape = tuple(m.builder.node.meta["val"].shape)
     todo, found = [m.builder.node], False
     while todo:
@@ -110,7 +110,7 @@ def _choose(m: Importer, condition: Any, yes: Any, no: Any) -> Value:
     b = m.builder
     held = m.held(condition)
     if held is None:
-        raise b.refuse("a choice by computed values", "masks must follow from inputs alone")
+        return _computed_choice(m, m.value(condition), yes, no)
     held = held.to_dense()
     for given, rest, removes in ((yes, no, True), (no, yes, False)):
         number = m.number(given)
@@ -133,6 +133,25 @@ def _choose(m: Importer, condition: Any, yes: Any, no: Any) -> Value:
             if number is not None
             else b.mul(m.value(given), share, "kept")
         )
+    if not parts:
+        return b.aligned([b.constant(0.0)], tuple(b.node.meta["val"].shape))[0]
+    return wide(m, parts[0] if len(parts) == 1 else b.add(parts[0], parts[1]))
+
+
+def _computed_choice(m: Importer, condition: Value, yes: Any, no: Any) -> Value:
+    """``yes c + no (1 - c)`` of a condition ``c`` that is computed."""
+    b, parts = m.builder, []
+    for given, share in ((yes, condition), (no, opposite(m, condition))):
+        number = m.number(given)
+        if number is not None and not math.isfinite(number):
+            raise b.refuse(
+                f"filling with {number} where computed values say so",
+                "what is removed must follow from inputs and buffers alone; fill with a number",
+            )
+        if number is None:
+            parts.append(b.mul(m.value(given), share, "kept"))
+        elif number:
+            parts.append(b.scale(share, number, "filling"))
     if not parts:
         return b.aligned([b.constant(0.0)], tuple(b.node.meta["val"].shape))[0]
     return wide(m, parts[0] if len(parts) == 1 else b.add(parts[0], parts[1]))

@@ -26,16 +26,13 @@ from tests.frontends.torch.geometric import (
 
 SIMULATED = [
     "GCNConv, doubled weights", "SAGEConv, max, doubled edges", "SAGEConv, mean, csr",
-    "GATv2Conv, doubled edges", "TransformerConv, csr", "a graph classifier", "link prediction",
-    "DenseGCNConv",
+    "GATv2Conv, doubled edges", "TransformerConv, csr", "PNAConv", "a graph classifier",
+    "link prediction", "DenseGCNConv",
 ]  # fmt: skip
-
-REFUSED = {"PNAConv": "aten.le.Scalar makes a mask or an index from computed values"}
 
 
 def test_the_cases_are_many() -> None:
     assert len(CASES) >= 63
-    assert len(REFUSED) <= 8
 
 
 @cache
@@ -43,18 +40,11 @@ def imported(name: str) -> Any:
     return fl.from_torch(*case(name))
 
 
-@pytest.mark.parametrize("name", [n for n in CASES if n not in REFUSED])
+@pytest.mark.parametrize("name", CASES)
 def test_agrees(name: str) -> None:
     result = imported(name)
     assert fl.parse(str(result.program)) == result.program
     assert result.check().ok, f"{result.check()}\n{result.program}"
-
-
-@pytest.mark.parametrize("name", REFUSED)
-def test_refused_clearly(name: str) -> None:
-    module, inputs = case(name)
-    with pytest.raises(ProgramError, match=REFUSED[name]):
-        fl.from_torch(module, inputs)
 
 
 @pytest.mark.parametrize("name", SIMULATED)

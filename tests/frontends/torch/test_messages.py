@@ -46,7 +46,10 @@ REFUSED: dict[str, tuple[Callable[..., Any], str]] = {
     "dropout that trains": (lambda x: F.dropout(x, 0.5, True), "dropout that trains.*eval"),
     "of channels": (lambda x: F.feature_alpha_dropout(x.relu(), 0.5, True), "trains.*eval|alpha"),
     "a part assigned": (lambda x: put(x.clone()), r"aten\.fill_?.*cat or stack"),
-    "computed mask": (lambda x: x.masked_fill(x.relu() > 1, 0.0), "from computed values.*inputs"),
+    "computed mask": (
+        lambda x: x.masked_fill(x.relu() > 1, -torch.inf),
+        "filling with -inf where computed values say so.*fill with a number",
+    ),
     "argmax": (lambda x: x.relu().argmax(1), r"aten\.argmax.*argmax outside"),
     "a large power": (lambda x: x**65, r"exponent 65.*-64 to 64"),
     "a power of a tensor": (lambda x: x.abs() ** x, r"exponent that is a tensor.*exp\(p"),

@@ -1,0 +1,66 @@
+"""Conditions on computed values, and choices by them, against PyTorch itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+
+from engine.errors import ProgramError
+from engine.frontends.torch.conditions import HANDLERS
+from engine.frontends.torch.nodes import CONDITIONS
+from tests.frontends.torch.support import agrees, imported, normal, sparse
+
+KNOWN = torch.tensor([True, False, True, True])
+CASES: dict[str, Callable[[Any], Any]] = {
+    "greater": lambda x: (x > 0.5).float(),
+    "less": lambda x: (x < x.mean(0)).float() * x,
+    "greater or equal": lambda x: (x >= 0).float(),
+    "less or equal": lambda x: torch.le(x, 0.25) * 2.0,
+    "equal": lambda x: (x == x.amax(1, keepdim=True)).float(),
+    "other": lambda x: (x != 0).float(),
+    "choice": lambda x: torch.where(x > 0.1, x * x, 0.1 * x),
+    "choice of numbers": lambda x: torch.where(x > 0, 2.0, -1.0),
+    "choice of nothing": lambda x: torch.where(x > 0, 0.0, x),
+    "filled": lambda x: x.masked_fill(x > 1, 0.5),
+    "and": lambda x: ((x > -0.5) & (x < 0.5)).float(),
+    "or": lambda x: torch.logical_or(x < -0.5, x > 0.5) * x,
+    "xor": lambda x: ((x > 0) ^ (x > 1)).float(),
+    "not": lambda x: (~(x > 0)).float(),
+    "with a known one": lambda x: torch.where((x > 0) & KNOWN, x, -x),
+    "a row is left out": lambda x: torch.where(x.sum(1, keepdim=True) > 0, x, 0.0),
+    "counted": lambda x: (x > 0).float().mean(1),
+}
+
+
+def test_all_operations_have_a_translation() -> None:
+    assert set(HANDLERS) == CONDITIONS
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_conditions(name: str) -> None:
+    function = CASES[name]
+    agrees(lambda x: function(2 * x), (normal(5, 4),), fused="layers")
+    agrees(lambda x: function(2 * x), (sparse(5, 4),), {"x_0": "dcsr"}, fused="kernels")
+
+
+def test_numbers_next_to_each_other_differ() -> None:
+    rows = torch.tensor([[1.0, 1.0 + 2**-23, 1e-45, 0.0]])
+    agrees(lambda x: (1 * x > x.flip(1)).float() + 2 * (1 * x != x.flip(1)).float(), (rows,))
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (lambda x: (2 * x).masked_fill(2 * x > 1, -torch.inf).softmax(1), "filling with -inf"),
+        (lambda x: x[(2 * x).sum(1) > 0], "mask|index|nonzero"),
+        (lambda x: ((2 * x).relu().argmax(1) > 2).float(), "argmax"),
+        (lambda x: ((2 * x).round().int() > 2).float(), "int|to|mask"),
+    ],
+)
+def test_what_is_no_arithmetic_is_refused(function: Callable[[Any], Any], message: str) -> None:
+    with pytest.raises(ProgramError, match=message) as caught:
+        imported(function, normal(5, 4))
+    assert caught.value.hint
