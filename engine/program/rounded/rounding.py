@@ -157,8 +157,10 @@ def _spread(op: Op, x: Floats, values: Floats, bounds: Floats, rounding: Roundin
             return _GELU_SLOPE * bounds
         case Op.SIGMOID:
             return np.minimum(0.25 * bounds, 1.0)
-        case Op.TANH | Op.SIN | Op.COS:
+        case Op.TANH:
             return np.where(bounds == 0, 0.0, np.minimum(bounds, 2.0))
+        case Op.SIN | Op.COS:  # no numbers, of what may be infinite
+            return np.where(np.isinf(bounds), np.inf, np.minimum(bounds, 2.0))
         case Op.ERF:
             return np.minimum(_ERF_SLOPE * bounds, 2.0)
         case Op.SQRT:

@@ -105,6 +105,18 @@ def test_near_a_step_a_bound_is_the_step_and_elsewhere_it_is_nothing() -> None:
         assert allowed.tolist() == steps
 
 
+@pytest.mark.parametrize("op", [Op.SIN, Op.COS])
+def test_waves_of_what_may_be_infinite_may_be_no_number(op: Op) -> None:
+    x, bounds = np.array([1.0, 1.0, 1.0, np.inf]), np.array([np.inf, 5.0, 0.0, 0.0])
+    with np.errstate(invalid="ignore"):
+        allowed = function(op, x, bounds, Rounding())[1]
+    assert allowed is not None
+    assert np.isinf(allowed).tolist() == [True, False, False, False]
+    assert 2.0 <= allowed[1] < 2.1
+    assert allowed[2] < 1e-6
+    assert allowed[3] == 0  # certainly no number
+
+
 def test_noise_stays_within_what_rounding_may_do() -> None:
     values, fresh = np.linspace(-1, 1, 101), np.full(101, 1e-3)
     generator = np.random.default_rng(1)

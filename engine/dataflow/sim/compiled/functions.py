@@ -179,7 +179,7 @@ def function(fn: Int, a: Any, c: Any) -> Any:
     if fn == COS:
         return np.float32(math.cos(np.float64(a)))
     if fn == SIGN:
-        return np.sign(a)
+        return np.sign(a) + np.float32(0)  # compiled, the sign of -0 is -0; numpy says 0
     if fn == FLOOR:
         return np.floor(a)
     if fn == CEIL:

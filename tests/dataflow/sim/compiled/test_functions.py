@@ -1,4 +1,4 @@
-"""What ALUs compute, held against numpy's float64 rounded once, without compiling anything."""
+"""What ALUs compute, held against numpy's float64 rounded once, mostly without compiling."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numba import njit
 
 from engine.dataflow.sim.compiled import functions
 from engine.dataflow.sim.compiled.functions import BINARY, UNARY
@@ -71,6 +72,14 @@ def test_transcendental_functions_are_rounded_once(name: str) -> None:
         with np.errstate(invalid="ignore"):
             made = plain(functions.function)(UNARY[name], x, f32(0))
         np.testing.assert_array_equal(made, f32(EXACT[name](float(x))))
+
+
+def test_the_compiled_sign_of_a_negative_zero_is_zero_as_in_numpy() -> None:
+    sign = UNARY["sign"]
+    made = njit(lambda a: functions.function(sign, a, f32(0)))
+    got = [made(x) for x in (f32(-0.0), f32(0), f32(-3), f32(1e-45))]
+    assert got == [0, 0, -1, 1]
+    assert not np.signbit(got[0])
 
 
 def test_functions_with_a_constant() -> None:
