@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from panel.tests.util import wait_until
 
 from engine.dataflow.sim.explain.data import PAGE, observation
 from engine.dataflow.sim.machine import Machine
@@ -12,7 +13,7 @@ from workbench.memory.memory_panel import MemoryPanel
 from workbench.state.records import source_of
 from workbench.state.session import Session
 
-from .conftest import serve, visited
+from .conftest import PATIENCE, serve, visited
 
 try:
     from playwright.sync_api import expect
@@ -64,7 +65,9 @@ def test_figures_and_plots_are_whole_in_a_pane(page, size):
     serve(page, lambda: MemoryPanel(session, width=width, height=height, sizing_mode="fixed"))
     expect(page.locator("svg.plot")).to_have_count(3)
     frame = page.locator(".memory")
-    assert frame.evaluate("e => e.scrollHeight - e.clientHeight") <= 1
+    wait_until(
+        lambda: frame.evaluate("e => e.scrollHeight - e.clientHeight") <= 1, page, timeout=PATIENCE
+    )
     boxes = [plot.bounding_box() for plot in page.locator("svg.plot").all()]
     assert len({round(box["y"]) for box in boxes}) == 1
     for text in page.locator("svg.plot text").all():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import resource
+
 import pytest
 
 import fuseloom as fl
@@ -79,9 +81,10 @@ def test_data_are_made_once_for_schedules_that_follow(tmp_path, monkeypatch) -> 
 def test_an_estimate_without_data(tmp_path) -> None:
     sizes = (("inputs", 1_048_576), ("hidden", 512))
     given = Configuration("images", "nih", sizes, "full", "locate off").estimated()
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     made, _ = done(estimate_configuration, given, tmp_path)
     products = 32 * 1_048_576 * 512 // 2
     (region,) = made["regions"]
     assert products < region["cycles"] < 1.02 * products
     assert region["mode"] == "metadata"
-    assert made["peak"] < 4e9
+    assert made["peak"] < before + 1e9  # what other tests left in this process counts, too

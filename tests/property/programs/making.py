@@ -363,8 +363,10 @@ class Maker:
     def unary(self) -> None:
         a, ai = self.recent()
         at = self.at(a, ai)
-        choices = ["relu", "scale", "shift", "abs", "tanh", "sin", "cos", "erf"]
-        choices.append(self.rng.choice(("sign", "floor", "ceil", "trunc", "round")))
+        choices = ["relu", "scale", "shift", "abs", "tanh", "sin", "cos"]
+        choices.append(self.rng.choice(("floor", "ceil", "trunc", "round")))
+        if not self.undefined:  # these make numbers of infinities
+            choices += ["erf", "sign"]
         if a.magnitude <= 2:  # what gelu(x) - x keeps of a larger x is lost in float32
             choices.append("gelu")
         if a.magnitude <= 60:  # float32 knows nothing of e**-100
@@ -372,7 +374,7 @@ class Maker:
         if a.magnitude <= 4:
             choices += ["exp", "exp"]
         if a.positive or self.undefined:
-            choices += ["log", "rsqrt", "sqrt"]
+            choices += ["log", "rsqrt", "sqrt"] * (3 if self.undefined else 1)
         match self.rng.choice(choices):
             case "scale":
                 self.emit(ai, f"{at} * 0.5", a.positive, a.magnitude, a)
