@@ -116,6 +116,8 @@ def _of_no_number(inherited: Floats | None, like: Floats) -> Floats:
 
 
 _GELU_SLOPE = _ERF_SLOPE = 1.13
+_MOST_EXPONENT = 700.0
+"""Its exponential is a number; an argument that is wrong by more says nothing."""
 
 
 def function(
@@ -148,8 +150,7 @@ def _stepped(op: Op, x: Floats, values: Floats, bounds: Floats) -> Floats:
 def _spread(op: Op, x: Floats, values: Floats, bounds: Floats, rounding: Rounding) -> Floats:
     """How far a function of an argument that is wrong by up to its bound may lie from f(x).
 
-    First-order, with a margin, where the argument is good for less than a digit: such bounds are
-    too wide to judge by, and only say so.
+    Where the bound reaches a pole it is as large as the slope says: too wide to judge by.
     """
     share = bounds / np.abs(x)
     match op:
@@ -171,15 +172,17 @@ def _spread(op: Op, x: Floats, values: Floats, bounds: Floats, rounding: Roundin
             return np.where(tiny, np.sqrt(bounds), rounding.slope(share, spread, values))
         case Op.EXP | Op.EXPM1:
             slope = values if op is Op.EXP else values + 1.0
-            spread = slope * bounds * np.exp(np.minimum(bounds, 1.0))
-            spread = np.where(np.isfinite(values), spread, np.inf)
+            spread = slope * np.expm1(np.minimum(bounds, _MOST_EXPONENT))
+            certain = np.isfinite(values) & (bounds <= _MOST_EXPONENT)
+            spread = np.where(certain, spread, np.inf)
             return np.where(bounds == 0, 0.0, spread)
         case Op.LOG | Op.LOG1P:
             if op is Op.LOG1P:
                 share = bounds / np.abs(1.0 + x)
-            spread = share / (1.0 - np.minimum(share, 0.5))
+            spread = np.maximum(share, -np.log1p(-_below(share)))
         case _:
-            spread = 0.5 * np.abs(values) * share / (1.0 - np.minimum(share, 0.5)) ** 1.5
+            left = 1.0 - _below(share)
+            spread = np.abs(values) * np.maximum(0.5 * share / left, 1.0 / np.sqrt(left) - 1.0)
     return rounding.slope(share, spread, values)
 
 
@@ -191,5 +194,10 @@ def reciprocal(
     if bounds is None:
         return values, None
     share = bounds / np.abs(x)
-    spread = np.abs(values) * share / (1.0 - np.minimum(share, 0.5))
+    spread = np.abs(values) * share / (1.0 - _below(share))
     return values, rounding.slope(share, spread, values)
+
+
+def _below(share: Floats) -> Floats:
+    """A share of an argument that does not reach the pole; of what does, see ``slope``."""
+    return np.where(share < 1.0, share, 0.5)
