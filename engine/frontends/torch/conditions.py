@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from engine.frontends.torch.steps import jump, single
+from engine.frontends.torch.steps import jump
 from engine.frontends.torch.values import Value
 from engine.program import Op
 
@@ -29,7 +29,7 @@ def _gap(m: Importer, x: Any, other: Any) -> Value:
         if (number := m.number(given)) is not None:
             gap = b.filled(b.unmasked(m.value(rest), "a comparison"))
             gap = gap if sign > 0 else b.scale(gap, -1.0, "negative")
-            return b.shift(gap, -sign * single(number)) if number else gap
+            return b.shift(gap, -sign * number) if number else gap
     first = b.unmasked(m.value(x), "a comparison")
     second = b.unmasked(m.value(other), "a comparison")
     return b.filled(b.add(first, second, "difference", Op.SUB))

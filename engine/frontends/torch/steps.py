@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from engine.frontends.torch.values import Value
 from engine.program import Op
 
@@ -51,11 +49,6 @@ def rest(step: Op) -> Callable[..., Value]:
     return handler
 
 
-def single(number: float) -> float:
-    """The number of float32 that a tensor of such is compared with."""
-    return float(np.float32(number))
-
-
 def jump(m: Importer, v: Value) -> Value:
     """1 where a value is positive, and 0 elsewhere."""
     return m.builder.apply(Op.SIGN, m.builder.apply(Op.RELU, v, "above"), "jump")
@@ -64,14 +57,14 @@ def jump(m: Importer, v: Value) -> Value:
 def hardshrink(m: Importer, x: Any, lambd: float = 0.5) -> Value:
     """``x`` where ``|x| > lambd``, else 0."""
     b, v = m.builder, m.builder.unmasked(m.value(x), "hardshrink")
-    far = jump(m, b.shift(b.filled(b.apply(Op.ABS, v)), -single(lambd)))
+    far = jump(m, b.shift(b.filled(b.apply(Op.ABS, v)), -float(lambd)))
     return b.mul(v, far, "shrunk")
 
 
 def threshold(m: Importer, x: Any, threshold: float, value: float) -> Value:
     """``x`` where ``x > threshold``, else a number: ``value + (x - value) * (x > threshold)``."""
     b, v = m.builder, m.builder.filled(m.builder.unmasked(m.value(x), "threshold"))
-    kept = b.mul(b.shift(v, -float(value)), jump(m, b.shift(v, -single(threshold))), "kept")
+    kept = b.mul(b.shift(v, -float(value)), jump(m, b.shift(v, -float(threshold))), "kept")
     return b.shift(kept, float(value))
 
 
