@@ -169,8 +169,9 @@ def checked(found: Node, operands: tuple[Node, ...] = ()) -> Node:
 
 
 _RIGHT = ("arith.shrsi", "arith.shrui")
-_OTHERS = ("arith.cmpf", "arith.cmpi", "arith.select", "arith.shli", *_RIGHT, "math.fma",
-           "math.powf", "math.fpowi", "math.ipowi")  # fmt: skip
+_SHIFTS = ("arith.shli", *_RIGHT)
+_OTHERS = ("arith.cmpf", "arith.cmpi", "arith.select", *_SHIFTS, "math.fma", "math.powf",
+           "math.fpowi", "math.ipowi")  # fmt: skip
 
 
 def _other(op: str, operands: tuple[Node, ...], predicate: str | None) -> Node:
@@ -188,16 +189,14 @@ def _other(op: str, operands: tuple[Node, ...], predicate: str | None) -> Node:
             return mul(node, Num(2.0**n))
         if op in _RIGHT and 0 <= n < 24:
             return made(Op.FLOOR, mul(node, Num(2.0**-n)))
-        if op not in ("arith.shli", *_RIGHT) and 1 <= n <= 4:
+        if op not in _SHIFTS and 1 <= n <= 4:
             found = node
             for _ in range(n - 1):
                 found = mul(found, node)
             return found
     raise Unsupported(
         f"{op} by this number",
-        "shift by 0 to 23"
-        if op in ("arith.shli", *_RIGHT)
-        else "the exponents 1 to 4 are products",
+        "shift by 0 to 23" if op in _SHIFTS else "the exponents 1 to 4 are products",
     )
 
 
