@@ -53,6 +53,8 @@ PATIENT = 6
 """Looks for a better schedule without any, before there is one for the bound after each."""
 PATIENCE = 3
 """Times the time limit that a search goes on without any schedule at all."""
+LOOKS = 4
+"""Ways per unit that are looked at before a search without any schedule ends, however slow."""
 
 Progress = Callable[[float, str], bool | None]
 """Called with the cycles of the best so far and what is done now; False ends the search."""
@@ -353,10 +355,14 @@ class Search:
     # Ends -----------------------------------------------------------------------------------
 
     def _over(self) -> bool:
-        had = bool(self._best) or self.beat < inf
-        enough = had and self.most_runs is not None and len(self.runs) >= self.most_runs
-        until = self._ends if had else self._patient
-        return self._cancelled or enough or time.monotonic() > until
+        """Whether it is to end; without a schedule a slow machine is given more time."""
+        if self._cancelled:
+            return True
+        now = time.monotonic()
+        if not self._best and self.beat == inf:
+            return now > self._patient and self.tally.met >= LOOKS * len(self.method.units)
+        enough = self.most_runs is not None and len(self.runs) >= self.most_runs
+        return enough or now > self._ends
 
     def _tell(self, text: str) -> None:
         if self.progress is not None and self.progress(self._cost.cycles, text) is False:

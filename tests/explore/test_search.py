@@ -178,6 +178,20 @@ def test_it_may_be_stopped_anywhere() -> None:
         assert best.cost.cycles >= made.best() - 1e-9
 
 
+def test_on_a_slow_machine_there_is_a_schedule_all_the_same() -> None:
+    """Time is up at once: what a few looks at every unit find is run before the search ends."""
+    searched = 0
+    for seed in range(SEED, SEED + 200):
+        made = Made(seed)
+        if made.fails:
+            continue
+        best = Search(made, time_limit=1e-9).run()
+        assert set(best.parts) <= set(made.measured)
+        assert best.certificate.bound <= made.best() + 1e-9
+        searched += 1
+    assert searched > 50
+
+
 def test_without_runs_what_is_expected_counts() -> None:
     for seed in range(SEED, SEED + 100):
         made = Made(seed)
