@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cache
 
-from engine.dataflow.fusion.nests import Placed, PlacedLeaf, place, walk_placed
+from engine.dataflow.fusion.nests import Placed, PlacedLeaf, PlacedView, place, walk_placed
 from engine.dataflow.fusion.region import FusedRegion
 from engine.dataflow.fusion.views import Cut, Instance, Leaf, View, walk
 from engine.dataflow.table.circles import check_circles, waiting_reduction
@@ -26,6 +27,7 @@ from engine.dataflow.table.joins import (
     implies,
 )
 from engine.errors import LoweringError
+from engine.program.completeness import complete_tensors
 from engine.program.types import Access, BroadcastAdd, Op, Statement
 from engine.program.walks import postorder
 
@@ -268,6 +270,7 @@ def _inexact_broadcast(joins: Joins, emptiness: Emptiness) -> Found | None:
     """An operand of a sparse broadcast whose rows may exist without a value in them."""
     if joins.program.broadcast_add is not BroadcastAdd.SPARSE:
         return None
+    known = cache(lambda: Emptiness(joins, complete_tensors(joins.program)))
     for placed in joins.placed:
         if not placed.view.statement.op.joins_by_union:
             continue
@@ -281,16 +284,13 @@ def _inexact_broadcast(joins: Joins, emptiness: Emptiness) -> Found | None:
             for operand in placed.operands:
                 if any(x not in operand.indices for x in placed.view.local):
                     continue
-                inexact = any(
-                    emptiness.tree(joins.jout(operand, placed, x), joins.prefix(placed, x))
-                    for x in deeper
-                    if x in operand.indices
-                )
-                if not inexact and isinstance(operand, Placed) and emptiness.absent(operand):
-                    if not deeper and not isinstance(operand.view, Cut):
-                        return placed.view, operand.view, index
-                    inexact = True
-                if inexact:
+                inside = [x for x in deeper if x in operand.indices]
+                if not _may_be_empty(emptiness, placed, operand, inside):
+                    continue
+                computed = operand.view if isinstance(operand, Placed) else None
+                if not deeper and computed is not None and not isinstance(computed, Cut):
+                    return placed.view, computed, index
+                if _may_be_empty(known(), placed, operand, inside):
                     way = "use 'option broadcast_add dense'"
                     if isinstance(operand, PlacedLeaf):
                         way += f", or declare {operand.tensor} dense"
@@ -302,6 +302,17 @@ def _inexact_broadcast(joins: Joins, emptiness: Emptiness) -> Found | None:
                         hint=way,
                     )
     return None
+
+
+def _may_be_empty(
+    emptiness: Emptiness, reader: Placed, operand: PlacedView, levels: Sequence[str]
+) -> bool:
+    """Whether an operand may be there without a value in it, or in its fibers at some levels."""
+    joins = emptiness.joins
+    rows = ((joins.jout(operand, reader, x), joins.prefix(reader, x)) for x in levels)
+    if any(emptiness.tree(tree, prefix) for tree, prefix in rows):
+        return True
+    return isinstance(operand, Placed) and emptiness.absent(operand)
 
 
 def _insert(

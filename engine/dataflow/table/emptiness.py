@@ -47,10 +47,18 @@ class Folded:
 
 
 class Emptiness:
-    """Answers for one output's placed views."""
+    """Answers for one output's placed views.
 
-    def __init__(self, joins: Joins) -> None:
+    Attributes
+    ----------
+    whole : frozenset of str
+        Tensors whose elements are all there, however they are stored.  Without them, answers are
+        what a format alone says, which is what decides on droppers.
+    """
+
+    def __init__(self, joins: Joins, whole: frozenset[str] = frozenset()) -> None:
         self.joins = joins
+        self.whole = whole
         self._empty: dict[Prefix, bool] = {}
         self._absent: dict[int, bool] = {}
         self._null: dict[ScanAtom, bool] = {}
@@ -154,17 +162,23 @@ class Emptiness:
     def always(self, atom: Atom) -> bool:
         """Whether an atom has every coordinate: a dense range, or a dense level always entered.
 
+        And every level of a tensor that is known to be whole.
+
         Finer than ``Joins.always``, which knows of outermost levels only.
         """
         if not isinstance(atom, ScanAtom):
             return isinstance(atom, DenseAtom)
         if atom.leaf.leaf.shifts:
             return False
+        if atom.leaf.tensor in self.whole:
+            return True
         return self.level_format(atom) is LevelFormat.DENSE and not self.null(atom)
 
     def _scan(self, atom: ScanAtom) -> bool:
         at = self.position(atom)
         null = self.null(atom)
+        if atom.leaf.tensor in self.whole:
+            return null
         if self.level_format(atom) is not LevelFormat.COMPRESSED:
             return null  # a dense level has every coordinate, a singleton exactly one
         levels = self.joins.formats(atom.leaf)

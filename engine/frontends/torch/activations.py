@@ -6,12 +6,14 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from engine.frontends.torch.conditions import opposite
 from engine.frontends.torch.pointwise import (
     clamp,
     log_of_one_and_exp,
     negative_part,
     on_stored,
 )
+from engine.frontends.torch.steps import jump
 from engine.frontends.torch.values import Value
 from engine.frontends.torch.views import pieces
 from engine.program import Op
@@ -111,12 +113,24 @@ def selu(m: Importer, x: Any) -> Value:
     return elu(m, x, 1.6732632423543772848170429916717, 1.0507009873554804934193349852946)
 
 
+FAINT = 17.0
+"""``log(1 + exp(-x))`` of a larger x is less than half of the last bit of 1 in float32."""
+
+
 def softplus(m: Importer, x: Any, beta: float = 1, threshold: float = 20) -> Value:
-    """``(relu(bx) + log(1 + exp(-|bx|))) / b``, which does not overflow."""
+    """``(relu(bx) + log(1 + exp(-|bx|))) / b``, which does not overflow.
+
+    Above the threshold it is x; where float32 cannot tell the two, that needs no care.
+    """
     b = m.builder
     v = b.scale(b.filled(m.value(x)), float(beta), "sharp")
     soft = log_of_one_and_exp(m, v)
-    return b.scale(b.add(b.apply(Op.RELU, v, "above"), soft), 1.0 / float(beta))
+    total = b.add(b.apply(Op.RELU, v, "above"), soft)
+    if threshold < FAINT:
+        beyond = jump(m, b.shift(v, -float(threshold)))
+        bent = b.mul(total, opposite(m, beyond), "bent")
+        total = b.add(b.mul(v, beyond, "straight"), bent)
+    return b.scale(total, 1.0 / float(beta))
 
 
 def mish(m: Importer, x: Any) -> Value:

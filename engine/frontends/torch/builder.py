@@ -134,6 +134,12 @@ class Builder:
     def refuse(self, what: str, hint: str) -> ProgramError:
         return refusal(self.node, what, hint)
 
+    def axis(self, dim: int, rank: int) -> int:
+        """A dimension counted from the front; a scalar has none."""
+        if not rank:
+            raise self.refuse("a dimension of a scalar", "x.reshape(1) has one")
+        return dim % rank
+
     # Statements.
 
     def emit(

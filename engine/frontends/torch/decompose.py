@@ -92,6 +92,8 @@ def _inserted(node: Any, graph: Any, inputs: Sequence[Any]) -> Parts | None:
             given = part.args[0]
             single = not isinstance(given, (list, tuple))
             results = [given] if single else list(given)
+            if any(isinstance(n, (list, tuple)) for n in results):
+                return None
             return Parts(nodes, [None if n is None else copies[n] for n in results], single)
         else:
             return None

@@ -77,7 +77,7 @@ def index_select(m: Importer, x: Any, dim: int, index: Any) -> Value:
     value = m.value(x)
     indices = vector(m, index, 0)
     assert indices is not None  # PyTorch takes vectors only
-    return gathered(m, value, dim % value.rank, indices, index)
+    return gathered(m, value, m.builder.axis(dim, value.rank), indices, index)
 
 
 def gather(m: Importer, x: Any, dim: int, index: Any, sparse_grad: bool = False) -> Value:
@@ -85,7 +85,7 @@ def gather(m: Importer, x: Any, dim: int, index: Any, sparse_grad: bool = False)
     b, value, held = m.builder, m.value(x), held_index(m, index)
     if value.rank == 0:
         return value
-    dim = dim % value.rank
+    dim = m.builder.axis(dim, value.rank)
     for d, count in enumerate(held.shape):
         if d != dim and count != value.shape[d]:
             first = list(range(count))
@@ -147,7 +147,7 @@ def repeat_interleave(
     b, value = m.builder, m.value(x)
     if dim is None:
         value, dim = views.moved(b, value, (math.prod(value.shape),)), 0
-    dim, torch = dim % value.rank, m.torch
+    dim, torch = m.builder.axis(dim, value.rank), m.torch
     size = value.shape[dim]
 
     def entries(env: Mapping[str, Any]) -> Any:

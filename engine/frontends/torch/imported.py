@@ -171,9 +171,13 @@ class Imported(Shows, html="engine.frontends.torch.display:imported_html"):
 
 
 def relative_error(got: Array, want: Array) -> float:
-    """Largest difference, relative to the largest magnitude that is wanted."""
+    """Largest difference, relative to the largest magnitude that is wanted.
+
+    Where no number is wanted, none must be there.
+    """
     finite = np.isfinite(want)
-    same = np.array_equal(np.where(finite, 0, want), np.where(finite, 0, got))
+    beyond = [np.where(finite, 0, x) for x in (want, got)]
+    same = np.array_equal(beyond[0], beyond[1], equal_nan=True)
     if not same or not np.isfinite(got[finite]).all():
         return float("inf")
     if not finite.any():

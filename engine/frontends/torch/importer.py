@@ -170,6 +170,9 @@ class Importer:
             return
         since = len(self.builder.statements)
         result = self._translated(node, name)
+        wanted = getattr(node.meta.get("val"), "shape", None)
+        if isinstance(result, Value) and wanted is not None and result.shape != tuple(wanted):
+            raise unsupported(node, name)  # with arguments that its handler does not know
         self.values[node.name] = self._named(node, result, since)
 
     def _filled(self, node: Any, name: str) -> tuple[tuple[int, ...], float, Any] | None:

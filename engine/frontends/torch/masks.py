@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from engine.errors import DataError
 from engine.frontends.torch.conditions import opposite
 from engine.frontends.torch.nodes import arguments, op_name
-from engine.frontends.torch.values import Value
+from engine.frontends.torch.values import Support, Value
 from engine.frontends.torch.views import IDENTITIES
 
 if TYPE_CHECKING:
@@ -112,6 +113,8 @@ def _choose(m: Importer, condition: Any, yes: Any, no: Any) -> Value:
     if held is None:
         return _computed_choice(m, m.value(condition), yes, no)
     held = held.to_dense()
+    if _never(condition):
+        return wide(m, m.value(no))
     for given, rest, removes in ((yes, no, True), (no, yes, False)):
         number = m.number(given)
         if number is None or m.number(rest) is not None:
@@ -120,6 +123,7 @@ def _choose(m: Importer, condition: Any, yes: Any, no: Any) -> Value:
         if number == -math.inf or (number <= -HUGE and _only_softmaxes(m, removed)):
             return wide(m, m.masked(m.value(rest), condition, removes, _label(condition)))
     parts = []
+    apart = held.numel() > 1 and any(_may_be_undefined(given) for given in (yes, no))
     for given, holds in ((yes, True), (no, False)):
         number = m.number(given)
         if number == 0:
@@ -127,7 +131,8 @@ def _choose(m: Importer, condition: Any, yes: Any, no: Any) -> Value:
         if number is not None and not math.isfinite(number):
             raise b.refuse(f"filling with {number}", "only -inf, before a softmax, is supported")
         label = f"{condition.name}_{'yes' if holds else 'no'}"
-        share = m.derived(condition, label, (lambda t: t != 0) if holds else (lambda t: t == 0))
+        meets = (lambda t: t != 0) if holds else (lambda t: t == 0)
+        share = m.derived(condition, label, meets, keep=apart)
         parts.append(
             b.scale(share, number, "filling")
             if number is not None
@@ -135,7 +140,52 @@ def _choose(m: Importer, condition: Any, yes: Any, no: Any) -> Value:
         )
     if not parts:
         return b.aligned([b.constant(0.0)], tuple(b.node.meta["val"].shape))[0]
-    return wide(m, parts[0] if len(parts) == 1 else b.add(parts[0], parts[1]))
+    if len(parts) == 1:
+        return wide(m, parts[0])
+    total = b.add(parts[0], parts[1])
+    numbers = [given for given in (yes, no) if m.number(given) is None]
+    whole = all(m.value(given).support is Support.FULL for given in numbers)
+    return wide(m, replace(total, support=Support.FULL) if apart and whole else total)
+
+
+def _never(condition: Any) -> bool:
+    """Whether a condition asks for what inputs and buffers never hold: no numbers."""
+    asks = op_name(condition) in ("isnan", "isinf") if condition.op == "call_function" else False
+    return asks and condition.args[0].op == "placeholder"
+
+
+def _may_be_undefined(given: Any) -> bool:
+    """Whether elements that a condition leaves out may be no numbers: ``where(x > 0, log(x), 0)``.
+
+    Then they are not multiplied by 0, but left out.
+    """
+    todo, seen = [(given, 0)], set()
+    while todo:
+        node, depth = todo.pop()
+        if getattr(node, "op", "") != "call_function" or node in seen or depth > FAR:
+            continue
+        if op_name(node) in PARTIAL:
+            return True
+        seen.add(node)
+        if op_name(node) in SPREADING:
+            todo.extend((n, depth + 1) for n in node.all_input_nodes)
+    return False
+
+
+FAR = 8
+"""Operations before a choice among which those are looked for that are not defined everywhere."""
+PARTIAL = frozenset(
+    {
+        *("log", "log2", "log10", "log1p", "logit", "xlogy", "sqrt", "rsqrt", "pow", "reciprocal"),
+        *("div", "divide", "true_divide", "tan", "exp", "exp2", "expm1", "remainder", "fmod"),
+    }
+)
+"""Functions that are not defined everywhere, or exceed float32."""
+SPREADING = IDENTITIES | {
+    *("add", "sub", "rsub", "mul", "multiply", "neg", "abs", "square", "clamp", "where"),
+    *("masked_fill", "maximum", "minimum", "view", "unsqueeze", "expand", "lerp", "addcmul"),
+}
+"""Operations that give no number where an operand is none."""
 
 
 def _computed_choice(m: Importer, condition: Value, yes: Any, no: Any) -> Value:

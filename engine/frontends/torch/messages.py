@@ -16,6 +16,7 @@ _FRAME = re.compile(
 
 OUTSIDE = "compute it outside of the module and give the result as an input"
 MASK = "choose elements by a mask or by indices that are given as input"
+DRAWN = "draw random numbers outside and give them as an input"
 QUANTIZED = "round(x / scale) * scale computes it, between clamps"
 WAVES = (
     "it has no counterpart on the machine, whose functions are exp, log, sqrt, tanh, sigmoid, "
@@ -45,24 +46,13 @@ HINTS: dict[str, str] = {
     **dict.fromkeys(("cummax", "cummin"), "there is no running maximum; " + OUTSIDE),
     **dict.fromkeys(("fake_quantize_per_tensor_affine", "quantize_per_tensor"), QUANTIZED),
     "heaviside": "sign(relu(x)) is 1 where x is positive, and 0 elsewhere",
-    **dict.fromkeys(
-        ("rand", "randn", "rand_like", "randn_like", "randint", "bernoulli", "normal", "randperm"),
-        "draw random numbers outside and give them as an input",
-    ),
-    **dict.fromkeys(
-        ("multinomial", "uniform", "exponential"),
-        "draw random numbers outside and give them as an input",
-    ),
+    **dict.fromkeys(("bernoulli", "normal", "multinomial", "uniform", "exponential"), DRAWN),
     "dropout": "call module.eval() first, dropout is then the identity",
     "masked_scatter": "index_add with one index tensor is supported",
     "masked_select": "multiply by the mask, or index with the places that it keeps",
-    **dict.fromkeys(("inverse", "linalg_inv", "linalg_inv_ex", "linalg_solve"), SOLVE),
-    **dict.fromkeys(("linalg_cholesky_ex", "linalg_qr", "linalg_svd", "_linalg_svd"), SOLVE),
-    **dict.fromkeys(("linalg_eigh", "_linalg_eigh", "_linalg_solve_ex", "_linalg_det"), SOLVE),
-    **dict.fromkeys(("linalg_det", "linalg_matrix_exp", "linalg_pinv", "cholesky"), SOLVE),
-    **dict.fromkeys(("fft_fft", "fft_ifft", "fft_rfft", "fft_irfft", "fft_fftn"), COMPLEX),
-    **dict.fromkeys(("fft_fft2", "fft_ifft2", "stft", "istft", "_fft_r2c", "_fft_c2c"), COMPLEX),
-    **dict.fromkeys(("view_as_complex", "view_as_real", "real", "imag", "complex"), COMPLEX),
+    **dict.fromkeys(("inverse", "logdet", "qr", "svd", "geqrf", "matrix_exp"), SOLVE),
+    **dict.fromkeys(("real", "imag", "complex", "angle"), COMPLEX),
+    **dict.fromkeys(("cauchy", "geometric", "log_normal", "normal_functional"), DRAWN),
     "grid_sampler": "give the weights of the samples as a sparse matrix, and multiply",
     "fill": "put the parts together with cat or stack, or add masked parts",
     "as_strided": "x.unfold(dim, size, step) is supported",
@@ -76,6 +66,13 @@ HINTS: dict[str, str] = {
     "_transformer_encoder_layer_fwd": "call module.eval() and trace with torch.no_grad()",
 }
 """What to do instead, by operation; what is not here has no counterpart that is known."""
+
+FAMILIES = {
+    **dict.fromkeys(("linalg_", "_linalg_", "cholesky", "lu_", "triangular_solve"), SOLVE),
+    **dict.fromkeys(("fft_", "_fft_", "stft", "istft", "view_as_complex", "view_as_real"), COMPLEX),
+    "rand": DRAWN,
+}
+"""What to do instead of operations whose names begin so."""
 
 
 def where(node: Any) -> str:
@@ -123,7 +120,9 @@ def unsupported(node: Any, op: str, problem: ProgramError | None = None) -> Prog
 
     ``problem`` is what is wrong with one of its parts.
     """
-    hint = HINTS.get(op.rstrip("_").removesuffix("_copy"))
+    op = op.rstrip("_").removesuffix("_copy")
+    families = (text for prefix, text in FAMILIES.items() if op.startswith(prefix))
+    hint = HINTS.get(op) or next(families, None)
     if hint is None and problem is not None:
         hint = problem.hint
     if hint is None:

@@ -87,7 +87,7 @@ def padded_by(mode: str) -> Callable[..., Value]:
 
 def flip(m: Importer, x: Any, dims: Sequence[int]) -> Value:
     value = m.value(x)
-    for dim in (d % value.rank for d in dims):
+    for dim in (m.builder.axis(d, value.rank) for d in dims):
         value = chosen(m, value, dim, range(value.shape[dim])[::-1], "turned")
     return value
 
@@ -101,7 +101,8 @@ def roll(m: Importer, x: Any, shifts: Any, dims: Any = ()) -> Value:
         value, dims = views.moved(m.builder, value, (math.prod(shape),)), [0]
     for shift, dim in zip(shifts, dims, strict=True):
         size = value.shape[dim]
-        value = chosen(m, value, dim % value.rank, [(n - shift) % size for n in range(size)], "by")
+        places = [(n - shift) % size for n in range(size)]
+        value = chosen(m, value, m.builder.axis(dim, value.rank), places, "by")
     return value if value.shape == shape else views.moved(m.builder, value, shape)
 
 
@@ -148,14 +149,28 @@ def cumulative(m: Importer, x: Any, dim: int, dtype: Any = None) -> Value:
     value = m.value(x)
     if value.rank == 0:
         return value
-    dim = dim % value.rank
+    dim = m.builder.axis(dim, value.rank)
     return along(m, value, dim, m.torch.ones(value.shape[dim], value.shape[dim]).tril(), "running")
+
+
+def diff(
+    m: Importer, x: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None
+) -> Value:
+    """Each element less the one before it: a product with 1 and -1 beside each other."""
+    value = m.value(x)
+    if prepend is not None or append is not None:
+        raise m.builder.refuse("diff of more than a tensor", "torch.cat joins them before")
+    dim = m.builder.axis(dim, value.rank)
+    if value.shape[dim] <= n:
+        raise m.builder.refuse("differences of too few elements", "there is nothing left of them")
+    return along(m, value, dim, m.torch.eye(value.shape[dim]).diff(n, 0), "steps")
 
 
 def diagonal(m: Importer, x: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Value:
     """Elements at equal places of two dimensions, as the last one."""
     value = m.value(x)
-    return diagonal_of(m, value, dim1 % value.rank, dim2 % value.rank, offset)
+    first, second = (m.builder.axis(d, value.rank) for d in (dim1, dim2))
+    return diagonal_of(m, value, first, second, offset)
 
 
 def diagonal_of(m: Importer, value: Value, first: int, second: int, offset: int = 0) -> Value:
@@ -206,7 +221,7 @@ def slice_scatter(
     m: Importer, x: Any, src: Any, dim: int = 0, start: Any = None, end: Any = None, step: int = 1
 ) -> Value:
     shape = m.builder.node.meta["val"].shape
-    dim = dim % len(shape)
+    dim = m.builder.axis(dim, len(shape))
     places = range(shape[dim])[slice(start, end, step)]
     part = m.value(src)
     return part if len(places) == shape[dim] else _written(m, x, part, dim, places)
@@ -214,7 +229,7 @@ def slice_scatter(
 
 def select_scatter(m: Importer, x: Any, src: Any, dim: int, index: int) -> Value:
     shape = m.builder.node.meta["val"].shape
-    dim, part = dim % len(shape), m.value(src)
+    dim, part = m.builder.axis(dim, len(shape)), m.value(src)
     dims: list[int | None] = [*range(dim), None, *range(dim, part.rank)]
     part = part.picked(dims, [*part.shape[:dim], 1, *part.shape[dim:]])
     return _written(m, x, part, dim, [index % shape[dim]])
@@ -224,7 +239,7 @@ HANDLERS: dict[str, Callable[..., Any]] = {
     "pad": pad, "constant_pad_nd": pad, "flip": flip, "roll": roll,
     **{f"reflection_pad{n}d": padded_by("reflect") for n in (1, 2, 3)},
     **{f"replication_pad{n}d": padded_by("replicate") for n in (1, 2, 3)},
-    "cumsum": cumulative, "diagonal": diagonal,
+    "cumsum": cumulative, "diff": diff, "diagonal": diagonal,
     "trace": trace,
     "slice_scatter": slice_scatter, "select_scatter": select_scatter,
     **{f"upsample_nearest{n}d": upsampled for n in (1, 2, 3)},

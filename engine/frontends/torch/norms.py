@@ -191,6 +191,12 @@ def group_norm(
     return _affine(m, normal, per_channel(m, weight, value), per_channel(m, bias, value))
 
 
+def native_group_norm(
+    m: Importer, input: Any, weight: Any, bias: Any, group: int, eps: float, **_: Any
+) -> Any:
+    return group_norm(m, input, group, weight, bias, eps), None, None
+
+
 def instance_norm(
     m: Importer,
     input: Any,
@@ -214,5 +220,6 @@ HANDLERS: dict[str, Callable[..., Any]] = {
     "layer_norm": layer_norm, "rms_norm": rms_norm, "batch_norm": batch_norm,
     "_native_batch_norm_legit_no_training": batch_norm_only,
     "native_layer_norm": native_layer_norm, "group_norm": group_norm,
+    "native_group_norm": native_group_norm,
     "instance_norm": instance_norm,
 }  # fmt: skip

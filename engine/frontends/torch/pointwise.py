@@ -141,7 +141,6 @@ def minimum(m: Importer, x: Any, other: Any) -> Value:
 
 
 def power(m: Importer, x: Any, exponent: Any) -> Value:
-    """By squaring where the exponent is whole, else ``exp(p log(x))``."""
     b = m.builder
     number = m.number(exponent)
     if number is None:
@@ -152,7 +151,13 @@ def power(m: Importer, x: Any, exponent: Any) -> Value:
             "a power with an exponent that is a tensor, of what is no positive number",
             "exponents are numbers, or the base is one; exp(p * log(x)) computes it for positive x",
         )
-    v = b.unmasked(m.value(x), "a power")
+    return power_of(m, m.value(x), number)
+
+
+def power_of(m: Importer, value: Value, number: float) -> Value:
+    """By squaring where the exponent is whole, else ``exp(p log(x))``."""
+    b = m.builder
+    v = b.unmasked(value, "a power")
     if number == 0.5:
         return b.apply(Op.SQRT, v)
     if number == -0.5:
@@ -176,16 +181,22 @@ MOST_POWER = 64
 """Larger whole exponents are refused: float32 overflows at little more than 1."""
 
 
-def whole_power(m: Importer, value: Value, exponent: int) -> Value:
-    b, result = m.builder, None
+def whole_power(
+    m: Importer,
+    value: Value,
+    exponent: int,
+    times: Callable[[Value, Value, str], Value] | None = None,
+) -> Value:
+    """By squaring; ``times`` multiplies, element by element where nothing is given."""
+    times, result = times or m.builder.mul, None
     while True:
         if exponent % 2:
-            result = value if result is None else b.mul(result, value, "power")
+            result = value if result is None else times(result, value, "power")
         exponent //= 2
         if not exponent:
             assert result is not None
             return result
-        value = b.mul(value, value, "square")
+        value = times(value, value, "square")
 
 
 def scaled(factor: float) -> Callable[..., Value]:
@@ -204,6 +215,13 @@ def exp2(m: Importer, x: Any) -> Value:
 
 def square(m: Importer, x: Any) -> Value:
     return power(m, x, 2)
+
+
+def hypotenuse(m: Importer, x: Any, other: Any) -> Value:
+    """The root of the sum of two squares."""
+    b, first, second = m.builder, m.value(x), m.value(other)
+    squares = b.add(b.mul(first, first, "square"), b.mul(second, second, "square"), "squares")
+    return b.apply(Op.SQRT, squares)
 
 
 def addcmul(m: Importer, x: Any, tensor1: Any, tensor2: Any, value: float = 1) -> Value:
@@ -245,7 +263,7 @@ def prod(
     b, value = m.builder, m.builder.unmasked(m.value(x), "a product")
     if dim is None:
         value, dim = moved(b, value, (math.prod(value.shape),)), 0
-    dim = dim % value.rank
+    dim = m.builder.axis(dim, value.rank)
     if value.shape[dim] > MOST_FACTORS:
         raise b.refuse(
             f"a product of {value.shape[dim]} elements along a dimension",
@@ -270,6 +288,7 @@ HANDLERS: dict[str, Callable[..., Any]] = {
     "reciprocal": reciprocal,
     **{op.value: function(op) for op in ELEMENTARY if op not in (Op.GELU, Op.ROUND)},
     "clamp": clamp, "clip": clamp, "clamp_min": clamp_min, "clamp_max": clamp_max,
-    "maximum": maximum, "minimum": minimum, "pow": power, "exp2": exp2,
+    "maximum": maximum, "minimum": minimum, "fmax": maximum, "fmin": minimum,
+    "hypot": hypotenuse, "pow": power, "float_power": power, "exp2": exp2,
     "log2": scaled(1 / math.log(2)), "log10": scaled(1 / math.log(10)), "square": square,
 }  # fmt: skip

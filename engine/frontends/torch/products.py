@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from engine.frontends.torch.builder import LETTERS, broadcast_shape
 from engine.frontends.torch.indexing import held_index
 from engine.frontends.torch.moves import diagonal_of
+from engine.frontends.torch.pointwise import MOST_POWER, whole_power
 from engine.frontends.torch.selections import selections_of
 from engine.frontends.torch.values import Support, Value
 from engine.program import Access, Op
@@ -70,6 +71,24 @@ def baddbmm(
     m: Importer, x: Any, batch1: Any, batch2: Any, beta: float = 1, alpha: float = 1
 ) -> Value:
     return _added(m, x, product(m, m.value(batch1), m.value(batch2)), beta, alpha)
+
+
+def addbmm(
+    m: Importer, x: Any, batch1: Any, batch2: Any, beta: float = 1, alpha: float = 1
+) -> Value:
+    """The sum of the products of two batches of matrices, added to a matrix."""
+    operands = [(m.value(batch1), "bik"), (m.value(batch2), "bkj")]
+    return _added(m, x, m.builder.contract(operands, "ij", "total"), beta, alpha)
+
+
+def matrix_power(m: Importer, x: Any, n: int) -> Value:
+    """A square matrix times itself, by squaring."""
+    if not 1 <= n <= MOST_POWER:
+        raise m.builder.refuse(
+            f"a matrix to the power of {n}",
+            f"powers from 1 to {MOST_POWER} are supported; give an inverse as an input",
+        )
+    return whole_power(m, m.value(x), n, lambda a, b, part: product(m, a, b, part))
 
 
 def addmv(m: Importer, x: Any, mat: Any, vec: Any, beta: float = 1, alpha: float = 1) -> Value:
@@ -223,7 +242,8 @@ def broadcast_tensors(m: Importer, tensors: Sequence[Any]) -> tuple[Value, ...]:
 
 HANDLERS: dict[str, Callable[..., Any]] = {
     "linear": linear, "matmul": matmul, "mm": mm, "bmm": mm, "mv": mv, "dot": dot,
-    "addmm": addmm, "baddbmm": baddbmm, "addmv": addmv, "_sparse_addmm": addmm,
+    "addmm": addmm, "baddbmm": baddbmm, "addbmm": addbmm, "linalg_matrix_power": matrix_power,
+    "matrix_power": matrix_power, "addmv": addmv, "_sparse_addmm": addmm,
     "outer": outer, "ger": outer, "bilinear": bilinear, "einsum": einsum,
     "embedding": embedding, "cat": cat, "concat": cat, "stack": stack,
     "broadcast_tensors": broadcast_tensors,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import prod
@@ -15,13 +14,13 @@ if TYPE_CHECKING:
     from engine.frontends.torch.importer import Importer
 
 
-def _dims(value: Value, dim: Any) -> list[int]:
-    if dim is None or dim == []:
+def dims_of(value: Value, dim: Any) -> list[int]:
+    if dim is None or dim == [] or not value.rank:
         return list(range(value.rank))
     return [d % value.rank for d in ([dim] if isinstance(dim, int) else dim)]
 
 
-def _kept(value: Value, dims: Sequence[int], keepdim: bool) -> Value:
+def kept(value: Value, dims: Sequence[int], keepdim: bool) -> Value:
     """Drop the reduced dimensions, which have size 1 and are not stored."""
     if keepdim:
         return value
@@ -30,8 +29,8 @@ def _kept(value: Value, dims: Sequence[int], keepdim: bool) -> Value:
 
 
 def reduced(m: Importer, op: Op, value: Value, dim: Any, keepdim: bool, part: str) -> Value:
-    dims = _dims(value, dim)
-    return _kept(m.builder.reduce(op, value, dims, part), dims, keepdim)
+    dims = dims_of(value, dim)
+    return kept(m.builder.reduce(op, value, dims, part), dims, keepdim)
 
 
 def sum_(m: Importer, x: Any, dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Value:
@@ -45,8 +44,8 @@ def mean_of(m: Importer, value: Value, dims: Sequence[int]) -> Value:
 
 def mean(m: Importer, x: Any, dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Value:
     value = m.value(x)
-    dims = _dims(value, dim)
-    return _kept(mean_of(m, value, dims), dims, keepdim)
+    dims = dims_of(value, dim)
+    return kept(mean_of(m, value, dims), dims, keepdim)
 
 
 def amax(m: Importer, x: Any, dim: Any = None, keepdim: bool = False) -> Value:
@@ -60,21 +59,30 @@ def amin(m: Importer, x: Any, dim: Any = None, keepdim: bool = False) -> Value:
 
 
 def max_(m: Importer, x: Any, dim: Any = None, keepdim: bool = False, other: Any = None) -> Any:
-    """``max()`` is a value; ``max(dim)`` a pair whose indices are not there."""
+    """``max()`` and ``max(other)`` are values; ``max(dim)`` a pair whose indices are not there."""
+    if other is not None:
+        return m.builder.larger(m.value(x), m.value(other))
     result = amax(m, x, dim, keepdim)
     return result if dim is None else (result, None)
 
 
 def min_(m: Importer, x: Any, dim: Any = None, keepdim: bool = False, other: Any = None) -> Any:
+    if other is not None:
+        return m.builder.smaller(m.value(x), m.value(other))
     result = amin(m, x, dim, keepdim)
     return result if dim is None else (result, None)
 
 
 def _variance(m: Importer, value: Value, dims: Sequence[int], correction: float) -> Value:
     b = m.builder
+    count = prod(value.shape[d] for d in dims)
+    if count <= correction:
+        raise b.refuse(
+            f"the variance of {count} elements less {correction:g}", "correction=0 gives a number"
+        )
     centred = b.add(value, mean_of(m, value, dims), "centred", Op.SUB)
     total = b.reduce(Op.SUM, b.mul(centred, centred, "squares"), dims, "spread")
-    return b.scale(total, 1.0 / (prod(value.shape[d] for d in dims) - correction), "variance")
+    return b.scale(total, 1.0 / (count - correction), "variance")
 
 
 def var(
@@ -86,9 +94,9 @@ def var(
     unbiased: bool = True,
 ) -> Value:
     value = m.value(x)
-    dims = _dims(value, dim)
+    dims = dims_of(value, dim)
     share = (1.0 if unbiased else 0.0) if correction is None else float(correction)
-    return _kept(_variance(m, value, dims, share), dims, keepdim)
+    return kept(_variance(m, value, dims, share), dims, keepdim)
 
 
 def std(
@@ -103,32 +111,26 @@ def std(
     return m.builder.apply(Op.SQRT, spread)
 
 
-def vector_norm(
-    m: Importer, x: Any, ord: float = 2, dim: Any = None, keepdim: bool = False, dtype: Any = None
-) -> Value:
-    value = m.builder.unmasked(m.value(x), "a norm")
-    return _kept(norm_of(m, value, _dims(value, dim), float(ord)), _dims(value, dim), keepdim)
+def with_mean(spread: Callable[..., Value]) -> Callable[..., tuple[Value, Value]]:
+    """``var_mean`` and ``std_mean``."""
+
+    def handler(
+        m: Importer,
+        x: Any,
+        dim: Any = None,
+        correction: float | None = None,
+        keepdim: bool = False,
+        unbiased: bool = True,
+    ) -> tuple[Value, Value]:
+        return spread(m, x, dim, correction, keepdim, unbiased), mean(m, x, dim, keepdim)
+
+    return handler
 
 
-def norm_of(m: Importer, value: Value, dims: Sequence[int], order: float) -> Value:
-    """The norm of order 1, 2 or infinity over some dimensions, which stay with size 1."""
-    b = m.builder
-    if order in (1, math.inf):
-        size = b.apply(Op.ABS, value)
-        return b.reduce(Op.SUM if order == 1 else Op.MAX, size, dims, "total")
-    if order != 2:
-        raise b.refuse(
-            f"the norm of order {order:g}",
-            "orders 1, 2 and infinity are supported; powers, sums and roots make others",
-        )
-    total = b.reduce(Op.SUM, b.mul(value, value, "squares"), dims, "total")
-    return b.apply(Op.SQRT, total)
-
-
-def norm(
-    m: Importer, x: Any, p: Any = 2, dim: Any = None, keepdim: bool = False, dtype: Any = None
-) -> Value:
-    return vector_norm(m, x, 2 if p is None else p, dim, keepdim)
+def aminmax(
+    m: Importer, x: Any, dim: int | None = None, keepdim: bool = False
+) -> tuple[Value, Value]:
+    return amin(m, x, dim, keepdim), amax(m, x, dim, keepdim)
 
 
 # Softmax ------------------------------------------------------------------------------------------
@@ -137,7 +139,7 @@ def norm(
 def _shifted(m: Importer, value: Value, dim: int) -> tuple[Value, Value, list[int]]:
     """Logits less their maximum, the exponentials' sums, and the dimension."""
     b = m.builder
-    dims = [dim % value.rank]
+    dims = [b.axis(dim, value.rank)]
     if value.support is Support.ZERO:
         value = b.filled(value)
     value = b.stored_dims(value, dims)
@@ -186,17 +188,18 @@ def log_softmax_of(m: Importer, value: Value, dim: int) -> Value:
 def logsumexp(m: Importer, x: Any, dim: Any, keepdim: bool = False) -> Value:
     b, value = m.builder, m.builder.unmasked(m.value(x), "logsumexp")
     value = b.filled(value)
-    dims = _dims(value, dim)
+    dims = dims_of(value, dim)
     value = b.stored_dims(value, dims)
     top = b.reduce(Op.MAX, value, dims, "max")
     powers = b.apply(Op.EXP, b.add(value, top, "less", Op.SUB))
     total = b.apply(Op.LOG, b.reduce(Op.SUM, powers, dims, "total"))
-    return _kept(b.add(total, top), dims, keepdim)
+    return kept(b.add(total, top), dims, keepdim)
 
 
 HANDLERS: dict[str, Callable[..., Any]] = {
     "sum": sum_, "mean": mean, "amax": amax, "amin": amin, "max": max_, "min": min_,
-    "var": var, "std": std, "linalg_vector_norm": vector_norm, "norm": norm,
+    "var": var, "std": std, "var_mean": with_mean(var), "std_mean": with_mean(std),
+    "aminmax": aminmax,
     "softmax": softmax, "_softmax": softmax, "log_softmax": log_softmax,
     "_log_softmax": log_softmax, "logsumexp": logsumexp,
 }  # fmt: skip

@@ -200,7 +200,7 @@ def index_add(m: Importer, x: Any, dim: int, index: Any, source: Any, alpha: flo
     b, value = m.builder, m.value(source)
     value = b.scale(value, float(alpha))
     shape = tuple(b.node.meta["val"].shape)
-    dim = dim % len(shape)
+    dim = m.builder.axis(dim, len(shape))
     entries = vector(m, index, 0)
     return reduced(m, Targets(m, index, dim, shape[dim], entries), value, x, "sum", True)
 
@@ -209,7 +209,7 @@ def index_reduce(
     m: Importer, x: Any, dim: int, index: Any, source: Any, reduce: str, include_self: bool = True
 ) -> Value:
     shape = tuple(m.builder.node.meta["val"].shape)
-    dim = dim % len(shape)
+    dim = m.builder.axis(dim, len(shape))
     targets = Targets(m, index, dim, shape[dim], vector(m, index, 0))
     return reduced(m, targets, m.value(source), x, reduce, include_self)
 
@@ -219,7 +219,7 @@ def index_copy(m: Importer, x: Any, dim: int, index: Any, source: Any) -> Value:
     if _nothing(m, index):
         return m.value(x)
     shape = tuple(m.builder.node.meta["val"].shape)
-    dim = dim % len(shape)
+    dim = m.builder.axis(dim, len(shape))
     targets = Targets(m, index, dim, shape[dim], vector(m, index, 0))
     return _written(m, targets, m.value(source), x)
 

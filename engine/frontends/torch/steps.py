@@ -13,12 +13,11 @@ if TYPE_CHECKING:
 
 
 def nearest(m: Importer, x: Any, decimals: int = 0) -> Value:
-    """To the nearest whole number, of two the even one."""
-    if decimals:
-        raise m.builder.refuse(
-            f"rounding to {decimals} decimals", "multiply, round to whole numbers, and divide"
-        )
-    return m.builder.apply(Op.ROUND, m.value(x))
+    """To the nearest whole number of a power of ten, of two the even one."""
+    b, value = m.builder, m.value(x)
+    tens = 10.0 ** abs(decimals)
+    up, down = (tens, 1.0 / tens) if decimals >= 0 else (1.0 / tens, tens)
+    return b.scale(b.apply(Op.ROUND, b.scale(value, up, "tens")), down)
 
 
 def fraction(m: Importer, x: Any) -> Value:

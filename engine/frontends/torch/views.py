@@ -20,6 +20,7 @@ IDENTITIES = frozenset(
     {
         *("alias", "clone", "contiguous", "detach", "positive", "lift_fresh", "lift_fresh_copy"),
         *("dropout", "feature_dropout", "alpha_dropout", "native_dropout"),
+        "feature_alpha_dropout",
         *("to", "_to_copy", "type_as", "to_dense", "_to_dense"),
     }
 )
@@ -42,6 +43,8 @@ VIEWS = IDENTITIES | RENAMES | PIECES
 def permutation(op: str, rank: int, args: Sequence[Any]) -> list[int] | None:
     """Which dimension of the operand each dimension of the result is."""
     order = list(range(rank))
+    if not rank and op in ("transpose", "swapaxes", "movedim"):
+        return order
     match op:
         case "permute":
             return [d % rank for d in args[0]]
@@ -152,10 +155,10 @@ def pieces(b: Builder, op: str, value: Value, args: Sequence[Any]) -> Any:
     """Slices of a computed tensor."""
     first = args[0] if args else None
     if op == "select":
-        dim, at = args[0] % value.rank, args[1]
+        dim, at = b.axis(args[0], value.rank), args[1]
         return one_of(b, value, dim, at % value.shape[dim], "chosen")
     if op in ("slice", "narrow"):
-        dim = (first or 0) % value.rank
+        dim = b.axis(first or 0, value.rank)
         size = value.shape[dim]
         if op == "narrow":
             start, stop, step = args[1] % size, args[1] % size + args[2], 1
@@ -165,7 +168,7 @@ def pieces(b: Builder, op: str, value: Value, args: Sequence[Any]) -> Any:
         if chosen == list(range(size)):
             return value
         return selected(b, value, dim, lambda env: chosen, len(chosen), "part")
-    dim = _piece_dim(op, args) % value.rank
+    dim = b.axis(_piece_dim(op, args), value.rank)
     size = value.shape[dim]
     parts = []
     start = 0

@@ -387,7 +387,7 @@ def unfold(m: Importer, x: Any, dimension: int, size: int, step: int) -> Value:
     value = m.builder.unmasked(m.value(x), "a window")
     if value.rank == 0:
         raise m.builder.refuse("unfold of a scalar", "unfold a dimension of a tensor")
-    dim = dimension % value.rank
+    dim = m.builder.axis(dimension, value.rank)
     places = (value.shape[dim] - size) // step + 1
     held = reached(m, places, size, value.shape[dim], _forward(step, 0, 1))
     value = spread(m, value, dim, held)

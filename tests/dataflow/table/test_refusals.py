@@ -9,7 +9,7 @@ from engine.dataflow.fusion.region import FusedRegion
 from engine.dataflow.sim.program_runs import simulate
 from engine.dataflow.table.table import FusionTable
 from engine.errors import FuseloomError, LoweringError, OrderError
-from engine.program import parse
+from engine.program import StoredTensor, parse
 from tests.dataflow.table.tables import compiled
 
 PRODUCT = "A: 4x5 {}\nX: 5x3 {}\nT[i,j] = A[i,k] * X[k,j]"
@@ -210,3 +210,29 @@ def test_a_deep_region_is_given_up_after_few_tries(monkeypatch: pytest.MonkeyPat
     assert problem.hint == "cut the region after matmul"
     compiled_program = compile_program(parse(ATTENTION), "fuse linear..matmul; fuse matmul_1..elu")
     assert len(compiled_program.regions) == 2
+
+
+@pytest.mark.parametrize(
+    ("stored", "accepted"), [("dense", True), ("[dense, dense, dense, compressed]", False)]
+)
+@pytest.mark.parametrize("between", ["", "Y2[i,j,k,l] = exp(Y[i,j,k,l])\n"])
+def test_rows_of_a_whole_tensor_hold_something_however_it_is_stored(
+    stored: str, between: str, accepted: bool
+) -> None:
+    """What has every element whatever the data has it in compressed levels, too."""
+    text = (
+        f"X: 2x3x4x5 {stored}\nb: 2x4x5 dense\nY[i,j,k,l] = X[i,j,k,l] - b[i,k,l]\n{between}"
+        f"Z[i,j,k,l] = {'Y2' if between else 'Y'}[i,j,k,l] - b[i,k,l]\noutput Z"
+    )
+    program = parse(text)
+    rng = np.random.default_rng(0)
+    data = {
+        name: StoredTensor.from_dense(program.tensor(name), rng.normal(size=shape))
+        for name, shape in (("X", (2, 3, 4, 5)), ("b", (2, 4, 5)))
+    }
+    for schedule in ("store compressed", "fuse Y2..Z; store compressed" if between else ""):
+        if accepted:
+            assert simulate(compile_program(program, schedule), data).check().ok
+            continue
+        with pytest.raises(LoweringError, match="may hold nothing"):
+            compile_program(program, schedule)

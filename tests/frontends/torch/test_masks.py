@@ -11,6 +11,7 @@ import torch.nn.functional as F  # noqa: N812
 
 import fuseloom as fl
 from engine.errors import DataError, ProgramError
+from engine.program import evaluate
 from tests.frontends.torch.support import Module, agrees, normal, sparse
 
 INF = float("inf")
@@ -118,3 +119,26 @@ REFUSED = {
 def test_minus_infinity_elsewhere_is_refused(name: str) -> None:
     with pytest.raises(ProgramError, match=r"that a mask filled with -inf.*right before their"):
         fl.from_torch(Module(REFUSED[name]), (SCORES, KEPT))
+
+
+DEFINED: dict[str, Callable[[Any], Any]] = {
+    "logarithm": lambda x: torch.where(x > 0, x.log(), 0.0),
+    "logarithm of what else": lambda x: torch.where(x <= 0, x * 2, x.log() + 1),
+    "root": lambda x: x.sqrt().masked_fill(x < 0, -1.0),
+    "quotient": lambda x: torch.where(x == 0, x, 1 / x),
+    "then a function": lambda x: torch.where(x > 0, x.log(), x).exp(),
+    "no number": lambda x: torch.where(x.isnan(), float("nan"), x + 1),
+}
+
+
+@pytest.mark.parametrize("name", DEFINED)
+def test_what_a_condition_leaves_out_may_be_no_number(name: str) -> None:
+    agrees(DEFINED[name], (SCORES,))
+    agrees(DEFINED[name], (sparse(5, 5),), {"x_0": "csr"})
+
+
+def test_other_data_may_leave_out_others() -> None:
+    made = fl.from_torch(Module(DEFINED["logarithm"]), (SCORES,))
+    turned = made.bind(-SCORES)
+    assert turned.check().ok
+    assert not turned.check(evaluate(made.program, made.data)).ok

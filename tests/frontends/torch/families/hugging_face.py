@@ -97,6 +97,7 @@ HUGGING_FACE: dict[str, Case] = {
     "Qwen3": text("Qwen3", **DECODER, head_dim=4),
     "Phi": text("Phi", **DECODER),
     "Gemma": text("Gemma", **DECODER, head_dim=4),
+    "Apertus": text("Apertus", **DECODER),
     "StableLM": text("StableLm", **DECODER),
     "OLMo": text("Olmo", **DECODER),
     "BLOOM": text("Bloom", vocab_size=20, hidden_size=WIDTH, n_layer=1, n_head=2, **IDS),
