@@ -46,5 +46,5 @@ def test_distances(name: str) -> None:
 def test_negative_orders_and_singular_values_are_refused() -> None:
     with pytest.raises(ProgramError, match=r"order -1.*orders from 0 to infinity"):
         imported(lambda x: torch.linalg.vector_norm(x, -1), normal(2, 3))
-    with pytest.raises(ProgramError, match="the matrix norm nuc.*singular values"):
+    with pytest.raises(ProgramError, match=r"the matrix norm nuc.*singular values"):
         imported(lambda x: torch.linalg.matrix_norm(x, "nuc"), normal(2, 3))

@@ -53,6 +53,15 @@ LOSSES: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
         lambda x, t: F.binary_cross_entropy_with_logits(x, t, WEIGHT, pos_weight=WEIGHT), (X, BITS)
     ),
     "bce with large logits": (F.binary_cross_entropy_with_logits, (60 * X, BITS)),
+    "gaussian": (lambda x, t: F.gaussian_nll_loss(x, t, X * X), (X, Y)),
+    "gaussian of two inputs": (
+        lambda x, v: F.gaussian_nll_loss(x, Y, v * v, full=True, reduction="sum"), (X, Y[:, :1])
+    ),
+    "gaussian of rows": (
+        lambda x, v: F.gaussian_nll_loss(x, Y, v.abs(), reduction="none", eps=0.5), (X, Y[:, 0])
+    ),
+    "gaussian of one variance": (lambda x, t: F.gaussian_nll_loss(x, t, 0.5), (X, Y)),
+    "poisson, whole": (lambda x, t: F.poisson_nll_loss(x, t, full=True), (X, Y)),
     "kl": (lambda x, t: F.kl_div(F.log_softmax(x, -1), t, reduction="batchmean"), (X, SHARES)),
     "kl of certainty": (lambda x, t: F.kl_div(F.log_softmax(x, -1), t, reduction="sum"), (X, BITS)),
     "kl of logarithms": (
