@@ -6,9 +6,12 @@ and buffers alone are known, and never come here.
 
 from __future__ import annotations
 
+import math
+import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from engine.frontends.torch.nodes import op_name
 from engine.frontends.torch.steps import jump
 from engine.frontends.torch.values import Value
 from engine.program import Op
@@ -33,6 +36,46 @@ def _gap(m: Importer, x: Any, other: Any) -> Value:
     first = b.unmasked(m.value(x), "a comparison")
     second = b.unmasked(m.value(other), "a comparison")
     return b.filled(b.add(first, second, "difference", Op.SUB))
+
+
+def beyond(m: Importer, node: Any) -> bool | None:
+    """What a comparison with an infinite number says of values, which are finite; else None."""
+    told = op_name(node)
+    x, other = (*node.args, None)[:2]
+    if told in ("isinf", "isnan"):
+        return False
+    if told == "isfinite":
+        return True
+    if told not in COMPARISONS or other is None:
+        return None
+    for given, rest in ((other, x), (x, other)):
+        number = None if isinstance(rest, int | float) else m.number(given)
+        if number is not None and not math.isfinite(number):
+            pair = (0.0, number) if given is other else (number, 0.0)
+            return bool(COMPARISONS[told](*pair))
+    return None
+
+
+COMPARISONS: dict[str, Callable[[float, float], bool]] = {
+    "gt": operator.gt, "lt": operator.lt, "ge": operator.ge, "le": operator.le,
+    "eq": operator.eq, "ne": operator.ne,
+}  # fmt: skip
+
+
+def settled(handler: Callable[..., Value]) -> Callable[..., Value]:
+    """A comparison, which infinite numbers settle for all values."""
+
+    def either_way(m: Importer, x: Any, other: Any) -> Value:
+        told = beyond(m, m.builder.node)
+        return handler(m, x, other) if told is None else everywhere(m, told)
+
+    return either_way
+
+
+def everywhere(m: Importer, holds: bool) -> Value:
+    """A condition that holds everywhere, or nowhere."""
+    b = m.builder
+    return b.aligned([b.constant(float(holds))], tuple(b.node.meta["val"].shape))[0]
 
 
 def greater(turned: bool, holds: bool) -> Callable[..., Value]:
@@ -69,14 +112,27 @@ def one_of(m: Importer, x: Any, other: Any) -> Value:
     return b.apply(Op.ABS, b.add(m.value(x), m.value(other), "difference", Op.SUB))
 
 
+def is_finite(m: Importer, x: Any) -> Value:
+    m.builder.unmasked(m.value(x), "isfinite")
+    return everywhere(m, True)
+
+
+def finite(m: Importer, x: Any, nan: Any = 0, posinf: Any = None, neginf: Any = None) -> Value:
+    """What is computed and what is given are numbers already."""
+    return m.builder.unmasked(m.value(x), "nan_to_num")
+
+
 def fails(m: Importer, x: Any) -> Value:
     return opposite(m, m.value(x))
 
 
 HANDLERS: dict[str, Callable[..., Any]] = {
-    "gt": greater(turned=False, holds=True), "lt": greater(turned=True, holds=True),
-    "ge": greater(turned=True, holds=False), "le": greater(turned=False, holds=False),
-    "ne": differs(holds=True), "eq": differs(holds=False),
+    "gt": settled(greater(turned=False, holds=True)),
+    "lt": settled(greater(turned=True, holds=True)),
+    "ge": settled(greater(turned=True, holds=False)),
+    "le": settled(greater(turned=False, holds=False)),
+    "ne": settled(differs(holds=True)), "eq": settled(differs(holds=False)),
+    "isnan": lambda m, x: everywhere(m, False), "isfinite": is_finite, "nan_to_num": finite,
     **dict.fromkeys(("logical_and", "bitwise_and", "__and__"), both),
     **dict.fromkeys(("logical_or", "bitwise_or", "__or__"), either),
     **dict.fromkeys(("logical_xor", "bitwise_xor", "__xor__"), one_of),

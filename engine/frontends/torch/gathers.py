@@ -114,9 +114,15 @@ def index(m: Importer, x: Any, indices: Sequence[Any]) -> Value:
         along = vector(m, given[0][1], 0)
         assert along is not None
         return gathered(m, value, first, along, given[0][1])
+    if len(given) == 1 and held[0].dtype == m.torch.bool:
+        shape, along = value.shape, vector(m, given[0][1], 0)
+        count = held[0].numel()
+        merged = (*shape[:first], count, *shape[first + held[0].dim() :])
+        assert along is not None
+        return gathered(m, views.moved(b, value, merged), first, along, given[0][1])
     if any(h.dtype == m.torch.bool for h in held):
         raise b.refuse(
-            "a selection by a mask of several dimensions", "flatten the dimensions before"
+            "a selection by a mask and others side by side", "index by one after the other"
         )
     if [d for d, _ in given] != list(range(first, first + len(given))):
         return index_apart(m, value, given, held)

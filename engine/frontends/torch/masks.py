@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from engine.errors import DataError
-from engine.frontends.torch.conditions import opposite
+from engine.frontends.torch.conditions import beyond, opposite
 from engine.frontends.torch.nodes import arguments, op_name
 from engine.frontends.torch.values import Support, Value
 from engine.frontends.torch.views import IDENTITIES
@@ -110,11 +110,11 @@ def _choose(m: Importer, condition: Any, yes: Any, no: Any) -> Value:
     """``yes`` where the condition holds, ``no`` elsewhere."""
     b = m.builder
     held = m.held(condition)
+    if (told := _told(m, condition)) is not None:
+        return wide(m, m.value(yes if told else no))
     if held is None:
         return _computed_choice(m, m.value(condition), yes, no)
     held = held.to_dense()
-    if _never(condition):
-        return wide(m, m.value(no))
     for given, rest, removes in ((yes, no, True), (no, yes, False)):
         number = m.number(given)
         if number is None or m.number(rest) is not None:
@@ -148,10 +148,16 @@ def _choose(m: Importer, condition: Any, yes: Any, no: Any) -> Value:
     return wide(m, replace(total, support=Support.FULL) if apart and whole else total)
 
 
-def _never(condition: Any) -> bool:
-    """Whether a condition asks for what inputs and buffers never hold: no numbers."""
-    asks = op_name(condition) in ("isnan", "isinf") if condition.op == "call_function" else False
-    return asks and condition.args[0].op == "placeholder"
+def _told(m: Importer, condition: Any) -> bool | None:
+    """What a condition says of all values and data alike, which are finite; None if it depends."""
+    if isinstance(condition, bool | int | float) or condition.op != "call_function":
+        return None
+    if not isinstance(m.values.get(condition.name), Value | None):
+        return None
+    first = condition.all_input_nodes[0] if condition.all_input_nodes else condition
+    if first.name in m.env and first.op != "placeholder":
+        return None
+    return beyond(m, condition)
 
 
 def _may_be_undefined(given: Any) -> bool:

@@ -54,7 +54,6 @@ HINTS: dict[str, str] = {
     **dict.fromkeys(("real", "imag", "complex", "angle"), COMPLEX),
     **dict.fromkeys(("cauchy", "geometric", "log_normal", "normal_functional"), DRAWN),
     "grid_sampler": "give the weights of the samples as a sparse matrix, and multiply",
-    "fill": "put the parts together with cat or stack, or add masked parts",
     "as_strided": "x.unfold(dim, size, step) is supported",
     "ctc_loss": "there is no counterpart; return the logarithms, and take the loss outside",
     "_ctc_loss": "there is no counterpart; return the logarithms, and take the loss outside",

@@ -217,6 +217,15 @@ def _written(m: Importer, x: Any, part: Value, dim: int, places: Sequence[int]) 
     return b.add(b.mul(value, kept, "kept"), moved)
 
 
+def copy(m: Importer, x: Any, src: Any, non_blocking: bool = False) -> Value:
+    """What is written over all of a tensor."""
+    return m.builder.aligned([m.value(src)], tuple(m.builder.node.meta["val"].shape))[0]
+
+
+def fill(m: Importer, x: Any, value: Any) -> Value:
+    return copy(m, x, value)
+
+
 def slice_scatter(
     m: Importer, x: Any, src: Any, dim: int = 0, start: Any = None, end: Any = None, step: int = 1
 ) -> Value:
@@ -241,6 +250,7 @@ HANDLERS: dict[str, Callable[..., Any]] = {
     **{f"replication_pad{n}d": padded_by("replicate") for n in (1, 2, 3)},
     "cumsum": cumulative, "diff": diff, "diagonal": diagonal,
     "trace": trace,
+    "copy": copy, "fill": fill,
     "slice_scatter": slice_scatter, "select_scatter": select_scatter,
     **{f"upsample_nearest{n}d": upsampled for n in (1, 2, 3)},
     **{f"_upsample_nearest_exact{n}d": upsampled for n in (1, 2, 3)},

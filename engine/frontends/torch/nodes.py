@@ -19,7 +19,7 @@ LAYOUTS = frozenset(
 ASSIGNING = frozenset({"index_put", "_index_put_impl"})
 """Operations that set elements, such as the diagonal of an adjacency matrix."""
 
-COMPARING = frozenset({"isinf"})
+COMPARING = frozenset({"isinf", "isnan", "isfinite"})
 """Operations on computed values whose results are no numbers."""
 
 CONDITIONS = frozenset(

@@ -114,7 +114,8 @@ def spread_feed(feed: Feed, axis: int, pairs: Pairs, full: bool) -> Feed:
     shape = (*feed.shape[:axis], *pairs.shape, *feed.shape[axis + 1 :])
 
     def fetch(env: Mapping[str, Any]) -> Any:
-        held = torch.as_tensor(feed.fetch(env)).reshape(feed.shape)
+        held = torch.as_tensor(feed.fetch(env))
+        held = held if held.shape == feed.shape else held.to_dense().reshape(feed.shape)
         if held.layout != torch.strided:
             held = held.to_sparse_coo().coalesce()
             coordinates, values = held.indices(), held.values()

@@ -112,13 +112,13 @@ def reciprocal(m: Importer, x: Any) -> Value:
 
 
 def clamp(m: Importer, x: Any, min: Any = None, max: Any = None) -> Value:
-    """``max(x, low)``, then ``min(x, high)``."""
+    """``max(x, low)``, then ``min(x, high)``; an infinite number is no bound."""
     b = m.builder
     v = b.unmasked(m.value(x), "clamp")
-    if min is not None:
+    if min is not None and m.number(min) != -math.inf:
         low = m.number(min)
         v = b.larger(v, m.value(min)) if low is None else b.at_least(v, float(low))
-    if max is not None:
+    if max is not None and m.number(max) != math.inf:
         high = m.number(max)
         v = b.smaller(v, m.value(max)) if high is None else b.at_most(v, float(high))
     return v

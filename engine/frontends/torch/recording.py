@@ -141,6 +141,13 @@ class _Recorder:
         self.stale: dict[int, Any] = {}  # what changed it by an alias
         self.branching: set[str] = set()  # nodes that must not be branched on
         self.storages: dict[int, list[int]] = {}
+        self.parts: dict[int, tuple[Any, Any, tuple[Any, ...]]] = {}  # of what, and how it is set
+        self.apart: set[int] = set()  # storages whose tensors no longer share it in the graph
+        aten = torch.ops.aten
+        self.scatters = {
+            aten.slice.Tensor: aten.slice_scatter.default,
+            aten.select.int: aten.select_scatter.default,
+        }
         self.given: set[int] = set()  # storages that are the caller's
         self.depth = len(traceback.extract_stack())
         self.names = [*_argument_names(torch, module, inputs)]
@@ -199,13 +206,16 @@ class _Recorder:
         torch, pytree, carried = self.torch, self.torch.utils._pytree, func
         operands = [t for t in pytree.tree_leaves((args, kwargs)) if isinstance(t, torch.Tensor)]
         nodes = [self.node_of(t) for t in operands]
-        changed = [self.stale[t._cdata] for t in operands if t._cdata in self.stale]
+        stale = [t for t in operands if t._cdata in self.stale]
+        changed = [self.stale[t._cdata] for t in stale]
         name = func._schema.name.split("::")[-1]
         unsure = any(n.name in self.branching for n in nodes)
         written = pytree.tree_map_only(torch.Tensor, self.node_of, (tuple(args), dict(kwargs)))
         func, written = _sized(torch, func, *written)
         node = self.graph.create_node("call_function", func, *written, name=name.strip("_"))
         node.meta["stack_trace"] = self._place()
+        if any(_storage(t) in self.apart for t in stale):
+            raise _refused(node, "a view of a tensor of which a part was assigned")
         if name in READING and unsure:
             raise _refused(node, "the module branches on values that it computes")
         mutated = _mutated(func, args)
@@ -220,12 +230,10 @@ class _Recorder:
         if unsure and name not in _SHAPES:
             self.branching.add(node.name)
         for t in mutated:
-            for other in self.storages.get(_storage(t), ()):
-                self.stale[other] = node
-                if _geometry(self.known[other][0]) == _geometry(t):
-                    self.known[other] = (self.known[other][0], node)
-                    self.stale.pop(other)
+            self._changed(t, node)
         if isinstance(result, torch.Tensor):
+            if carried in self.scatters and not mutated:
+                self.parts[result._cdata] = (args[0], self.scatters[carried], tuple(args[1:]))
             self._track(result, node)
         elif isinstance(result, (tuple, list)):
             for place, part in enumerate(result):
@@ -237,13 +245,44 @@ class _Recorder:
                     self._track(part, piece)
         return result
 
+    def _changed(self, tensor: Any, node: Any) -> None:
+        """Note what a tensor, and the tensors that it is a part of, hold from now on.
+
+        Others on the same memory are stale.
+        """
+        storage, now = _storage(tensor), {_geometry(tensor): node}
+        while tensor._cdata in self.parts:
+            whole, scatter, rest = self.parts[tensor._cdata]
+            given = (self.known[whole._cdata][1], node, *rest)
+            computed = any(n.name in self.branching for n in given[:2])
+            if whole._cdata in self.stale or not (computed or storage in self.apart):
+                break
+            node = self.graph.call_function(scatter, given)
+            node.meta.update(val=_shaped(self.torch, whole), stack_trace=self._place())
+            if computed:
+                self.branching.add(node.name)
+            self.apart.add(storage)
+            tensor, now[_geometry(whole)] = whole, node
+        for other in self.storages.get(storage, ()):
+            held, _ = self.known[other]
+            if _geometry(held) in now:
+                self.known[other] = (held, now[_geometry(held)])
+                self.stale.pop(other, None)
+            else:
+                self.stale[other] = node
+
     def _place(self) -> str:
         """The frames of the module, as ``torch.export`` writes them."""
         frames = traceback.extract_stack()[self.depth :]
         kept = [f for f in frames if not Path(f.filename).is_relative_to(_OWN)]
         return "".join(traceback.StackSummary.from_list(kept).format())
 
+    def _again(self, tensor: Any) -> Any:
+        """Another tensor that holds the same, written down as such."""
+        return self.carry_out(self.torch.ops.aten.alias.default, (tensor,), {})
+
     def capture(self, results: Sequence[Any]) -> Capture:
+        results = [self._again(t) if t._cdata in self.stale else t for t in results]
         returned = tuple(self.node_of(t) for t in results)
         self.graph.output(returned)
         placeholders = [n for n in self.graph.nodes if n.op == "placeholder"]

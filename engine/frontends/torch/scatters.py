@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from engine.errors import DataError
 from engine.frontends.torch import masks, views
 from engine.frontends.torch.builder import LETTERS
+from engine.frontends.torch.conditions import everywhere
 from engine.frontends.torch.gathers import chosen, vector
 from engine.frontends.torch.indexing import held_index
 from engine.frontends.torch.selections import fixed, selections_of
@@ -230,6 +231,11 @@ def index_put(
     """``x[index] = values``, or ``+=``, with one vector of indices or several side by side."""
     b, torch = m.builder, m.torch
     given = [(d, i) for d, i in enumerate(indices) if i is not None]
+    condition = given[0][1]
+    if len(given) == 1 and m.held(condition) is None and not accumulate:
+        mask, new = condition.meta["val"], m.value(values)
+        if mask.dtype == torch.bool and mask.shape == b.node.meta["val"].shape and not new.rank:
+            return masks.masked_fill(m, x, condition, values)
     held = [held_index(m, i) for _, i in given]
     if any(h.numel() == 0 for h in held) or any(_nothing(m, i) for _, i in given):
         return m.value(x)
@@ -323,13 +329,12 @@ class Infinite:
         self.value = value
 
 
-def isinf(m: Importer, x: Any) -> Infinite:
+def isinf(m: Importer, x: Any) -> Value | Infinite:
     value = m.value(x)
-    if value.support is not Support.MASKED or value.mask is not None:
-        raise m.builder.refuse(
-            "isinf of computed values", "values that the program computes are finite"
-        )
-    return Infinite(value)
+    if value.support is Support.MASKED and value.mask is None:
+        return Infinite(value)
+    m.builder.unmasked(value, "isinf")
+    return everywhere(m, False)
 
 
 def where(m: Importer, condition: Any, x: Any, other: Any) -> Value:

@@ -10,7 +10,7 @@ import torch
 
 from engine.errors import ProgramError
 from engine.frontends.torch.conditions import HANDLERS
-from engine.frontends.torch.nodes import CONDITIONS
+from engine.frontends.torch.nodes import COMPARING, CONDITIONS
 from tests.frontends.torch.support import agrees, imported, normal, sparse
 
 KNOWN = torch.tensor([True, False, True, True])
@@ -36,7 +36,7 @@ CASES: dict[str, Callable[[Any], Any]] = {
 
 
 def test_all_operations_have_a_translation() -> None:
-    assert set(HANDLERS) == CONDITIONS
+    assert set(HANDLERS) == CONDITIONS | COMPARING - {"isinf"} | {"nan_to_num"}
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -44,6 +44,28 @@ def test_conditions(name: str) -> None:
     function = CASES[name]
     agrees(lambda x: function(2 * x), (normal(5, 4),), fused="layers")
     agrees(lambda x: function(2 * x), (sparse(5, 4),), {"x_0": "dcsr"}, fused="kernels")
+
+
+INF = float("inf")
+FINITE: dict[str, Any] = {
+    "degrees": lambda x: (d := x.abs().sum(1).pow(-0.5)).masked_fill(d == INF, 0)[:, None] * x,
+    "isinf": lambda x: torch.where((x * 2).isinf(), 0.0, x + 1),
+    "isnan": lambda x: (x * 2).masked_fill(x.exp().isnan(), 1.0),
+    "isfinite": lambda x: torch.where(x.exp().isfinite(), x * 2, 3.0),
+    "less than infinity": lambda x: (x.exp() < INF) * x,
+    "not infinite": lambda x: (x * 3 != -INF).float(),
+    "nan_to_num": lambda x: (x * 2).softmax(-1).nan_to_num(),
+    "bounds that are none": lambda x: (2 * x).clamp(-INF, 0.5) + (2 * x).clamp(0, INF),
+    "a softmax of nothing": lambda x: (
+        (x * 2).masked_fill(torch.tensor([[0], [1], [0], [0], [1]]).bool(), -INF)
+        .softmax(-1).nan_to_num()
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FINITE)
+def test_what_is_computed_is_finite(name: str) -> None:
+    agrees(FINITE[name], (normal(5, 4),), fused="layers")
 
 
 def test_numbers_next_to_each_other_differ() -> None:

@@ -32,6 +32,12 @@ INDEXING: dict[str, tuple[Callable[[Any], Any], tuple[int, ...]]] = {
         lambda x: x.relu().gather(1, MATRIX[..., None].expand(2, 2, 3)), (2, 3, 3)
     ),
     "gather of one index": (lambda x: x.relu().gather(0, torch.tensor([[1, 1, 1]])), (2, 3)),
+    "a mask of two dimensions": (
+        lambda x: x.relu()[torch.tensor([[True, False], [True, True]])], (2, 2, 3)
+    ),
+    "a mask of the last two": (
+        lambda x: x.relu()[:, torch.tensor([[True, False], [True, True]])], (3, 2, 2)
+    ),
     "take_along_dim": (lambda x: torch.take_along_dim(x.relu(), MATRIX, 1), (2, 3)),
 }  # fmt: skip
 

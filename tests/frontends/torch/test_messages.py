@@ -24,11 +24,6 @@ class Arctangent(nn.Module):
         return torch.relu(torch.atan(x))  # two lines, so that the place is not that of the function
 
 
-def put(x: Any) -> Any:
-    x[:, 0] = 1.0
-    return x
-
-
 REFUSED: dict[str, tuple[Callable[..., Any], str]] = {
     "sort": (lambda x: x.sort().values, r"aten\.sort.*mask"),
     "median": (lambda x: x.median(), r"aten\.median.*mask or by indices"),
@@ -40,12 +35,12 @@ REFUSED: dict[str, tuple[Callable[..., Any], str]] = {
     "step": (lambda x: torch.heaviside(x.relu(), x), r"aten\.heaviside.*sign\(relu"),
     "bessel": (lambda x: torch.special.i0(x), r"special_i0.*there is no counterpart for it"),
     "inverse": (lambda x: torch.linalg.inv(x[:, :4].relu()), r"linalg_inv.*inverse or the factors"),
-    "decimals": (lambda x: x.relu().round(decimals=2), r"rounding to 2 decimals.*multiply"),
+    "factors": (lambda x: torch.linalg.qr(x).R, r"linalg_qr.*inverse or the factors"),
+    "noise in place": (lambda x: x + torch.empty(4, 5).cauchy_(), r"cauchy.*draw random numbers"),
     "random numbers": (lambda x: x + torch.randn_like(x), r"aten\.randn_like.*draw random numbers"),
     "noise": (lambda x: x + torch.randn(4, 5), r"aten\.randn.*draw random numbers"),
     "dropout that trains": (lambda x: F.dropout(x, 0.5, True), "dropout that trains.*eval"),
     "of channels": (lambda x: F.feature_alpha_dropout(x.relu(), 0.5, True), "trains.*eval|alpha"),
-    "a part assigned": (lambda x: put(x.clone()), r"aten\.fill_?.*cat or stack"),
     "computed mask": (
         lambda x: x.masked_fill(x.relu() > 1, -torch.inf),
         "filling with -inf where computed values say so.*fill with a number",
@@ -53,7 +48,8 @@ REFUSED: dict[str, tuple[Callable[..., Any], str]] = {
     "argmax": (lambda x: x.relu().argmax(1), r"aten\.argmax.*argmax outside"),
     "a large power": (lambda x: x**65, r"exponent 65.*-64 to 64"),
     "a power of a tensor": (lambda x: x.abs() ** x, r"exponent that is a tensor.*exp\(p"),
-    "norm of order 3": (lambda x: x.norm(p=3, dim=1), "order 3.*orders 1, 2 and infinity"),
+    "norm of order -1": (lambda x: x.norm(p=-1, dim=1), "order -1.*orders from 0 to infinity"),
+    "a dimension of a scalar": (lambda x: x.sum().softmax(0), r"a scalar.*x\.reshape\(1\)"),
     "indices of a maximum": (lambda x: x.relu().max(1).indices.float(), "max|argmax"),
 }  # fmt: skip
 

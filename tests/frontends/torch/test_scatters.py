@@ -106,7 +106,7 @@ REFUSED: dict[str, tuple[Function, str]] = {
         lambda x: (x * 2).scatter_reduce(0, AT[:, None].expand(5, 3), x, "amax"),
         "not 0",
     ),
-    "a mask of two dimensions": (lambda x: (x * 2)[FULL > 0], "mask of several dimensions"),
+    "a mask beside an index": (lambda x: (x * 2)[FULL[:, 0] > 0, AT[1:2]], "one after the other"),
 }  # fmt: skip
 
 
