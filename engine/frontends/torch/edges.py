@@ -111,7 +111,7 @@ def _edge_classes(b: Builder) -> list[frozenset[Axis]]:
         chosen = [n for n, place in axes if n in b.selections and n in read and place == 0]
         tensors = [name for name, _ in axes]
         plain = len(set(tensors)) == len(tensors) and not axes & apart
-        if len(chosen) == 2 and plain and not any((n, 1) in axes for n in chosen):
+        if len(chosen) == 2 and plain and not any((n, 1) in axes for n in b.selections):
             result.append(frozenset(axes))
     return result
 

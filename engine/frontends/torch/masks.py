@@ -106,8 +106,17 @@ def where(m: Importer, condition: Any, x: Any, other: Any) -> Value:
     return _choose(m, condition, x, other)
 
 
-def _choose(m: Importer, condition: Any, yes: Any, no: Any) -> Value:
-    """``yes`` where the condition holds, ``no`` elsewhere."""
+def fill_rows(m: Importer, x: Any, mask: Any, value: Any) -> Value:
+    """``x[mask] = value`` with a mask of the leading dimensions."""
+    rank = len(m.builder.node.meta["val"].shape)
+    return _choose(m, mask, value, x, rank - mask.meta["val"].dim())
+
+
+def _choose(m: Importer, condition: Any, yes: Any, no: Any, rest: int = 0) -> Value:
+    """``yes`` where the condition holds, ``no`` elsewhere.
+
+    ``rest`` is how many more dimensions they have, behind those of the condition.
+    """
     b = m.builder
     held = m.held(condition)
     if (told := _told(m, condition)) is not None:
@@ -115,13 +124,13 @@ def _choose(m: Importer, condition: Any, yes: Any, no: Any) -> Value:
     if held is None:
         return _computed_choice(m, m.value(condition), yes, no)
     held = held.to_dense()
-    for given, rest, removes in ((yes, no, True), (no, yes, False)):
+    for given, other, removes in ((yes, no, True), (no, yes, False)):
         number = m.number(given)
-        if number is None or m.number(rest) is not None:
+        if number is None or m.number(other) is not None or rest:
             continue
         removed = (held != 0) if removes else (held == 0)
         if number == -math.inf or (number <= -HUGE and _only_softmaxes(m, removed)):
-            return wide(m, m.masked(m.value(rest), condition, removes, _label(condition)))
+            return wide(m, m.masked(m.value(other), condition, removes, _label(condition)))
     parts = []
     apart = held.numel() > 1 and any(_may_be_undefined(given) for given in (yes, no))
     for given, holds in ((yes, True), (no, False)):
@@ -131,8 +140,7 @@ def _choose(m: Importer, condition: Any, yes: Any, no: Any) -> Value:
         if number is not None and not math.isfinite(number):
             raise b.refuse(f"filling with {number}", "only -inf, before a softmax, is supported")
         label = f"{condition.name}_{'yes' if holds else 'no'}"
-        meets = (lambda t: t != 0) if holds else (lambda t: t == 0)
-        share = m.derived(condition, label, meets, keep=apart)
+        share = m.derived(condition, label, _holding(holds, rest), keep=apart)
         parts.append(
             b.scale(share, number, "filling")
             if number is not None
@@ -146,6 +154,11 @@ def _choose(m: Importer, condition: Any, yes: Any, no: Any) -> Value:
     numbers = [given for given in (yes, no) if m.number(given) is None]
     whole = all(m.value(given).support is Support.FULL for given in numbers)
     return wide(m, replace(total, support=Support.FULL) if apart and whole else total)
+
+
+def _holding(holds: bool, rest: int) -> Callable[[Any], Any]:
+    """Where a known condition holds, or does not, with more dimensions behind."""
+    return lambda t: ((t != 0) == holds).reshape(*t.shape, *[1] * rest)
 
 
 def _told(m: Importer, condition: Any) -> bool | None:

@@ -231,11 +231,12 @@ def index_put(
     """``x[index] = values``, or ``+=``, with one vector of indices or several side by side."""
     b, torch = m.builder, m.torch
     given = [(d, i) for d, i in enumerate(indices) if i is not None]
-    condition = given[0][1]
-    if len(given) == 1 and m.held(condition) is None and not accumulate:
-        mask, new = condition.meta["val"], m.value(values)
-        if mask.dtype == torch.bool and mask.shape == b.node.meta["val"].shape and not new.rank:
-            return masks.masked_fill(m, x, condition, values)
+    place, condition = given[0]
+    mask = condition.meta["val"]
+    if len(given) == 1 and not place and mask.dtype == torch.bool and not accumulate:
+        computed = m.held(condition) is None and mask.shape == b.node.meta["val"].shape
+        if (computed or mask.dim() > 1) and not m.value(values).rank:
+            return masks.fill_rows(m, x, condition, values)
     held = [held_index(m, i) for _, i in given]
     if any(h.numel() == 0 for h in held) or any(_nothing(m, i) for _, i in given):
         return m.value(x)

@@ -52,6 +52,7 @@ INPUTS: dict[str, Callable[[], tuple[Any, ...]]] = {
     "coo weighted": lambda: (matrix(EDGES, per_edge(EDGES)),),
     "dense": lambda: (matrix(EDGES).to_dense(),),
     "batch": lambda: (BATCH,),
+    "fingerprint": lambda: (EDGES, per_edge(EDGES, 2), BATCH),
 }
 
 Build = Callable[[], nn.Module]
@@ -188,6 +189,23 @@ CASES: dict[str, tuple[Build, str]] = {
         ),
         "edges",
     ),
+    "PDNConv": (lambda: geo.PDNConv(FEATURES, CLASSES, 2, 5), "attributes"),
+    "RGATConv": (lambda: Typed(geo.RGATConv(FEATURES, CLASSES, 2, heads=2)), "edges"),
+    "HEATConv": (lambda: Kinds(geo.HEATConv(FEATURES, 3, 2, 2, 3, 2, 4)), "attributes"),
+    "AntiSymmetricConv": (layer("AntiSymmetricConv", FEATURES), "edges"),
+    "DirGNNConv": (lambda: geo.DirGNNConv(geo.SAGEConv(FEATURES, CLASSES)), "edges"),
+    "GPSConv": (lambda: geo.GPSConv(FEATURES, geo.SAGEConv(FEATURES, 4), heads=2), "edges"),
+    "GPSConv, batch": (
+        lambda: geo.GPSConv(FEATURES, geo.GCNConv(FEATURES, 4), heads=2, norm="layer_norm"),
+        "edges batch",
+    ),
+    "SimpleConv": (lambda: geo.SimpleConv("mean", "self_loop"), "edges"),
+    "PairNorm": (layer("PairNorm"), "batch"),
+    "SetTransformer": (lambda: geo.SetTransformerAggregation(FEATURES, 1, heads=2), "batch"),
+    "Set2Set": (lambda: geo.Set2Set(FEATURES, 2), "batch"),
+    "AttentiveFP": (lambda: models.AttentiveFP(FEATURES, 5, CLASSES, 2, 2, 2), "fingerprint"),
+    "SGFormer": (lambda: models.SGFormer(FEATURES, 8, CLASSES), "edges batch"),
+    "Polynormer": (lambda: models.Polynormer(FEATURES, 8, CLASSES, 1, 1), "edges batch"),
     "HypergraphConv": (layer("HypergraphConv"), "edges"),
     "RGCNConv": (lambda: Typed(geo.RGCNConv(FEATURES, CLASSES, 2)), "edges"),
     "FastRGCNConv": (lambda: Typed(geo.FastRGCNConv(FEATURES, CLASSES, 2)), "edges"),
@@ -239,6 +257,18 @@ class Typed(nn.Module):
 
     def forward(self, x: Any, edge_index: Any) -> Any:
         return self.convolution(x, edge_index, torch.arange(edge_index.shape[1]) % 2)
+
+
+class Kinds(nn.Module):
+    """A layer with nodes and edges of two kinds."""
+
+    def __init__(self, convolution: nn.Module) -> None:
+        super().__init__()
+        self.convolution = convolution
+
+    def forward(self, x: Any, edge_index: Any, attributes: Any) -> Any:
+        nodes, edges = torch.arange(NODES) % 2, torch.arange(edge_index.shape[1]) % 2
+        return self.convolution(x, edge_index, nodes, edges, attributes)
 
 
 class Embeddings(nn.Module):
