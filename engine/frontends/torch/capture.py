@@ -65,6 +65,12 @@ class Capture:
     recorded: bool = False
     written: frozenset[str] = frozenset()
 
+    @property
+    def narrow(self) -> bool:
+        """Whether something is computed in fewer bits than float32 has."""
+        held = (val for node in self.nodes for val in flattened(node.meta.get("val")))
+        return any(getattr(val, "dtype", None) in narrow_types() for val in held)
+
     def placeholders(self, inputs: Sequence[Any]) -> dict[str, Any]:
         """What each placeholder holds for a call of ``forward``."""
         flat = flattened(inputs)
@@ -136,18 +142,39 @@ def own_outputs(module: Any, inputs: tuple[Any, ...]) -> list[Any]:
     return [dense(torch, r) for r in results]
 
 
-def exact_outputs(module: Any, inputs: tuple[Any, ...]) -> list[Any] | None:
-    """What the module would return in float32; None if it computes in no fewer bits."""
+def narrow_types() -> tuple[Any, ...]:
+    """Types of numbers that have fewer bits than the machine's."""
     torch = load_torch()
-    few = (torch.bfloat16, torch.float16)
-    held = {**dict(module.named_parameters()), **dict(module.named_buffers())}
-    given = torch.utils._pytree.tree_map(
-        lambda t: t.float() if isinstance(t, torch.Tensor) and t.dtype in few else t, inputs
-    )
-    wider = {name: t.detach().float() for name, t in held.items() if t.dtype in few}
-    if not wider and all(a is b for a, b in zip(flattened(inputs), flattened(given), strict=True)):
+    return torch.bfloat16, torch.float16
+
+
+def exact_outputs(module: Any, inputs: tuple[Any, ...], capture: Capture) -> list[Any] | None:
+    """What the module would return in float32; None if it computes in no fewer bits."""
+    torch, narrow = load_torch(), narrow_types()
+    if not capture.narrow:
         return None
-    with torch.no_grad(), evaluating(module):
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    class InFloat32(TorchDispatchMode):  # type: ignore[misc]
+        """Conversions to fewer bits, those of autocast among them, are to float32."""
+
+        def __torch_dispatch__(
+            self, func: Any, types: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
+            given = torch.utils._pytree.tree_map(
+                lambda v: torch.float32 if isinstance(v, torch.dtype) and v in narrow else v,
+                (args, kwargs or {}),
+            )
+            return func(*given[0], **given[1])
+
+    def wide(held: Any) -> Any:
+        few = isinstance(held, torch.Tensor) and held.dtype in narrow
+        return held.detach().float() if few else held
+
+    own = {**dict(module.named_parameters()), **dict(module.named_buffers())}
+    wider = {name: wide(t) for name, t in own.items() if t.dtype in narrow}
+    given = torch.utils._pytree.tree_map(wide, inputs)
+    with torch.no_grad(), evaluating(module), InFloat32():
         results = tensors(torch.func.functional_call(module, wider, given))
     return [dense(torch, r) for r in results]
 

@@ -151,7 +151,7 @@ def from_torch(
         env = _bound(importer, new)
         check_same(capture, module, new)
         expected = _expected(module, new)
-        return _data(importer, program, env), expected, _rounding(module, new, expected)
+        return _data(importer, program, env), expected, _rounding(module, new, capture, expected)
 
     expected = _expected(module, inputs)
     return Imported(
@@ -162,7 +162,7 @@ def from_torch(
         _kernels(importer, program),
         MappingProxyType(presets),
         rebind,
-        _rounding(module, inputs, expected),
+        _rounding(module, inputs, capture, expected),
         (*notes, *importer.notes(program)),
     )
 
@@ -180,10 +180,10 @@ def _expected(module: Any, inputs: tuple[Any, ...]) -> tuple[Array, ...]:
 
 
 def _rounding(
-    module: Any, inputs: tuple[Any, ...], expected: tuple[Array, ...]
+    module: Any, inputs: tuple[Any, ...], capture: Capture, expected: tuple[Array, ...]
 ) -> tuple[float, ...]:
     """How far a module that computes in fewer bits is from itself in float32, per output."""
-    exact = exact_outputs(module, inputs)
+    exact = exact_outputs(module, inputs, capture)
     if exact is None:
         return ()
     return tuple(

@@ -100,6 +100,7 @@ def location(node: Any) -> tuple[str, int, str] | None:
     frames = list(_FRAME.finditer(node.meta.get("stack_trace") or ""))
     library = Path(load_torch().__file__).parent
     own = [f for f in frames if not Path(f["file"]).is_relative_to(library)]
+    own = [f for f in own if not f["file"].startswith("<eval_with_key>")]  # PyTorch's own code
     if not own:
         return None
     frame = own[-1]

@@ -55,13 +55,16 @@ def export_suffices(exported: Any) -> bool:
     """Whether a graph of ``torch.export`` has sizes that are all known, and right.
 
     Sizes that depend on the values of an index are symbols in it, and of a sparse tensor's
-    components it does not know how many there are.
+    components it does not know how many there are.  What runs under ``torch.autocast``,
+    ``checkpoint`` or ``vmap`` stands in graphs of its own, or in calls of Python.
     """
     torch = load_torch()
     for node in exported.graph.nodes:
         if node.op != "call_function":
             continue
         schema = getattr(node.target, "_schema", None)
+        if schema is None and node.target is not operator.getitem:
+            return False
         if schema is not None and schema.name.split("::")[-1] in _COMPONENTS:
             return False
         for val in flattened(node.meta.get("val")):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import io
 import logging
 import math
@@ -10,8 +11,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from typing import Any
 
-from engine.errors import ProgramError
+from engine.errors import DataError, ProgramError
 from engine.frontends.torch.capture import Capture, edge_data, first_line, load_torch, tensors
+from engine.frontends.torch.messages import refusal
 from engine.frontends.torch.recording import export_suffices, record
 
 
@@ -31,7 +33,7 @@ def trace(module: Any, inputs: tuple[Any, ...]) -> Capture:
             warnings.simplefilter("ignore")
             with _returning_tensors(module):
                 exported = torch.export.export(module, inputs)
-            if any(_mutates(node) for node in exported.graph.nodes):
+            if any(_mutates(node) or _of_python(node) for node in exported.graph.nodes):
                 exported = exported.run_decompositions({})
     except Exception as problem:  # export raises errors of many kinds
         with suppress(Exception):  # what the module cannot do at all, export has said
@@ -43,7 +45,21 @@ def trace(module: Any, inputs: tuple[Any, ...]) -> Capture:
         ) from problem
     if export_suffices(exported):
         return _capture(exported)
-    return record(module, inputs, edge_data(inputs))
+    try:
+        return record(module, inputs, edge_data(inputs))
+    except DataError as problem:
+        chosen = [n for n in exported.graph.nodes if str(n.target) in CHOICES]
+        if not chosen:
+            raise
+        raise refusal(
+            chosen[0],
+            f"{chosen[0].target} chooses by values that the module computes",
+            "compute both sides, and choose with torch.where",
+        ) from problem
+
+
+CHOICES = frozenset({"cond", "while_loop", "switch", "scan", "associative_scan", "map_impl"})
+"""Operations of PyTorch that take functions, and decide while they run."""
 
 
 @contextmanager
@@ -100,6 +116,11 @@ def _returning_tensors(module: Any) -> Iterator[None]:
         yield
     finally:
         hook.remove()
+
+
+def _of_python(node: Any) -> bool:
+    """Whether a node calls what PyTorch has in Python, as ``vmap`` does."""
+    return inspect.isfunction(node.target)
 
 
 def _mutates(node: Any) -> bool:
