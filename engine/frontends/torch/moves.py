@@ -60,22 +60,16 @@ def pad(
                     matrix[at + before, at] = 1.0
             made = along(m, made, dim, matrix, "padded")
         else:
-            made = chosen(m, made, dim, _around(mode, size, before, behind), "padded")
+            if mode == "circular" and min(before, behind) < 0 < max(before, behind):
+                raise b.refuse("circular padding that cuts off, too", "cut off first, by a slice")
+            places = m.torch.arange(float(size))[None, None]
+            around = m.torch.nn.functional.pad(places, (before, behind), mode)
+            made = chosen(m, made, dim, around.flatten().long().tolist(), "padded")
     if mode != "constant" or number == 0:
         return made
     outside = m.torch.nn.functional.pad(m.torch.zeros(inner.shape), list(pad), value=number)
     frame = b.feed(f"{b.node.name}_frame", outside.shape, lambda env: outside, keep=True)
     return b.add(made, frame, "framed")
-
-
-def _around(mode: str, size: int, before: int, behind: int) -> list[int]:
-    places = range(-before, size + behind)
-    if mode == "circular":
-        return [n % size for n in places]
-    if mode == "replicate":
-        return [min(max(n, 0), size - 1) for n in places]
-    turn = max(2 * (size - 1), 1)
-    return [min(n % turn, turn - n % turn) for n in places]
 
 
 def padded_by(mode: str) -> Callable[..., Value]:

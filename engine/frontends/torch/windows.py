@@ -50,7 +50,8 @@ def spread(m: Importer, value: Value, dim: int, held: Any, fetch: Fetch | None =
     """
     b = m.builder
     places, size, length = held.shape
-    if size == 1 and fetch is None and m.torch.equal(held[:, 0], m.torch.eye(places, length)):
+    same = size == 1 and fetch is None and places == length
+    if same and m.torch.equal(held[:, 0], m.torch.eye(length)):
         dims: list[int | None] = [*range(dim + 1), None, *range(dim + 1, value.rank)]
         return value.picked(dims, [*value.shape[: dim + 1], 1, *value.shape[dim + 1 :]])
     value = b.stored_dims(value, [dim])

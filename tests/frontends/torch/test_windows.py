@@ -10,6 +10,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import nn
 
+import fuseloom as fl
 from engine.errors import ProgramError
 from engine.frontends.torch import Imported
 from tests.frontends.torch.support import agrees, imported, normal, sparse
@@ -136,3 +137,27 @@ def test_what_is_refused(name: str) -> None:
     build, message = REFUSED[name]
     with pytest.raises(ProgramError, match=message):
         build()
+
+
+@pytest.mark.parametrize("size", range(1, 5))
+@pytest.mark.parametrize("step", range(1, 4))
+def test_kernels_of_one_element_that_stride(size: int, step: int) -> None:
+    """The last places may have no window: nothing but as many places as elements is all of them."""
+    made = fl.from_torch(nn.Conv2d(2, 3, 1, stride=(step, 1)), (normal(1, 2, size, 2),))
+    assert made.check().ok
+    pooled = fl.from_torch(nn.MaxPool1d(1, step), (normal(1, 2, size).relu(),))
+    assert pooled.check().ok
+
+
+@pytest.mark.parametrize("mode", ["circular", "replicate", "reflect", "constant"])
+def test_padding_that_cuts_off(mode: str) -> None:
+    for sizes in ((-1, 1), (2, -1), (0, -2), (-1, -1)):
+
+        def padded(x: Any, sizes: tuple[int, int] = sizes) -> Any:
+            return F.pad(x.exp(), sizes, mode)
+
+        if mode == "circular" and max(sizes) > 0:
+            with pytest.raises(ProgramError, match=r"cuts off, too.*by a slice"):
+                imported(padded, normal(1, 2, 5))
+        else:
+            agrees(padded, (normal(1, 2, 5),))
