@@ -158,12 +158,14 @@ def _choose(m: Importer, condition: Any, yes: Any, no: Any, rest: int = 0) -> Va
 
 def _holding(holds: bool, rest: int) -> Callable[[Any], Any]:
     """Where a known condition holds, or does not, with more dimensions behind."""
-    return lambda t: ((t != 0) == holds).reshape(*t.shape, *[1] * rest)
+    return lambda t: ((t != 0) == holds).reshape([*t.shape, *[1] * rest])
 
 
 def _told(m: Importer, condition: Any) -> bool | None:
     """What a condition says of all values and data alike, which are finite; None if it depends."""
-    if isinstance(condition, bool | int | float) or condition.op != "call_function":
+    if (number := m.number(condition)) is not None:
+        return bool(number)
+    if condition.op != "call_function":
         return None
     if not isinstance(m.values.get(condition.name), Value | None):
         return None

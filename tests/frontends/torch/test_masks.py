@@ -127,6 +127,7 @@ DEFINED: dict[str, Callable[[Any], Any]] = {
     "root": lambda x: x.sqrt().masked_fill(x < 0, -1.0),
     "quotient": lambda x: torch.where(x == 0, x, 1 / x),
     "then a function": lambda x: torch.where(x > 0, x.log(), x).exp(),
+    "one condition for all": lambda x: x.exp().masked_fill(torch.tensor(True), 2.0),
     "no number": lambda x: torch.where(x.isnan(), float("nan"), x + 1),
 }
 
