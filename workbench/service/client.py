@@ -308,6 +308,7 @@ class Client:
         kind = "ask" if "ask" in message else "answer"
         message = {**message, kind: number, "others": self._others()}
         answer = self._answer = asyncio.get_running_loop().create_future()
+        lived = seat.lives()
         seat.send(message)
         started = time.monotonic()
         limit = self.hub.budgets.wall_time
@@ -327,7 +328,8 @@ class Client:
                 break
             if seat.ended.done():
                 self._seat = None
-                if time.monotonic() - started < AT_ONCE and seat.ended.result() != "cpu":
+                gone = not lived or time.monotonic() - started < AT_ONCE
+                if gone and seat.ended.result() != "cpu":
                     raise _WasGone
                 raise Ended(self._why(seat.ended.result()))
             if self._closed:

@@ -18,6 +18,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
+import psutil
+
 from workbench.service.budgets import Budgets
 from workbench.service.journal import note
 from workbench.service.wire import Line
@@ -83,6 +85,14 @@ class Worker:
             self.line.close()
         if self.pid and not self.ended.done():
             self.nursery.send({"kill": self.pid})
+
+    def lives(self) -> bool:
+        """Whether its process runs: that it has ended may not have been heard of yet."""
+        try:
+            state = psutil.Process(self.pid).status()
+        except (psutil.Error, ValueError):
+            return False
+        return state not in (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD)
 
     def bury(self, text: str) -> None:
         """It has ended; its last words may not have been read yet."""

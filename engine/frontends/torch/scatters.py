@@ -128,7 +128,7 @@ def reduced(
 def _target(m: Importer, index: Any, dim: int) -> Targets:
     shape = tuple(m.builder.node.meta["val"].shape)
     held = held_index(m, index)
-    dim = dim % max(len(shape), 1)
+    dim = m.builder.axis(dim, len(shape))
     for d, count in enumerate(held.shape):
         if held.dim() == len(shape) and d != dim and count != shape[d]:
             raise m.builder.refuse(

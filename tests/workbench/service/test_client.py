@@ -103,6 +103,22 @@ def test_a_killed_seat_is_replaced(page):
     assert page.regions == ["T1..H", "T5..Y"]
 
 
+def test_a_seat_that_died_before_is_replaced_however_late_that_is_heard(page):
+    """On a loaded machine the nursery, which says that a process has ended, comes late."""
+    page.ask("move_boundary", 4, 3)
+    nursery = page.hub._nursery.pid
+    os.kill(nursery, signal.SIGSTOP)
+    try:
+        os.kill(page.client._seat.pid, signal.SIGKILL)
+        time.sleep(0.2)
+        page.tell("add_boundary", 6)
+        time.sleep(0.5)
+    finally:
+        os.kill(nursery, signal.SIGCONT)
+    page.until(lambda: page.still() and page.regions == ["T1..T3", "H..T6", "T7..Y"])
+    assert not page.refusals
+
+
 def test_a_seat_killed_at_work_is_told_at_once(page):
     page.tell("set_schedule", SLOW)
     page.until(lambda: page.client._seat is not None and page.client._seat.pid and page.client.busy)
