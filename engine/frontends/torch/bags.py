@@ -27,7 +27,7 @@ def embedding_bag(
     sparse: bool = False,
     per_sample_weights: Any = None,
     include_last_offset: bool = False,
-    padding_idx: int | None = -1,
+    padding_idx: int | None = None,
 ) -> tuple[Any, ...]:
     """A product with a sparse matrix that says how much of each row is in each bag."""
     b, torch = m.builder, m.torch
@@ -40,8 +40,7 @@ def embedding_bag(
             "give the weights as an input, or look up rows and sum them yourself",
         )
     rows = table.shape[0]
-    skipped = -1 if padding_idx is None else int(padding_idx)
-    skipped = skipped % rows if padding_idx is not None and skipped < -1 else skipped
+    skipped = -1 if padding_idx is None else int(padding_idx) % rows
     bags = b.node.meta["val"][0].shape[0]
 
     def chosen(env: Any) -> tuple[Any, Any, Any]:
@@ -98,7 +97,15 @@ def _greatest(m: Importer, table: Value, chosen: Callable[[Any], Any], bags: int
     return greatest(m, table, 0, windows(m.env), windows)
 
 
+def inner_bag(
+    m: Importer, weight: Any, indices: Any, offsets: Any, padding_idx: int = -1, **given: Any
+) -> tuple[Any, ...]:
+    """What PyTorch makes of ``embedding_bag``: here -1 is no row, not the last one."""
+    padding = None if padding_idx < 0 else padding_idx
+    return embedding_bag(m, weight, indices, offsets, padding_idx=padding, **given)
+
+
 HANDLERS: dict[str, Callable[..., Any]] = {
-    "embedding_bag": embedding_bag, "_embedding_bag": embedding_bag,
-    "_embedding_bag_forward_only": embedding_bag,
+    "embedding_bag": embedding_bag, "_embedding_bag": inner_bag,
+    "_embedding_bag_forward_only": inner_bag,
 }  # fmt: skip

@@ -264,7 +264,7 @@ def prod(
     if dim is None:
         value, dim = moved(b, value, (math.prod(value.shape),)), 0
     dim = m.builder.axis(dim, value.rank)
-    if value.shape[dim] > MOST_FACTORS:
+    if not 1 <= value.shape[dim] <= MOST_FACTORS:
         raise b.refuse(
             f"a product of {value.shape[dim]} elements along a dimension",
             f"at most {MOST_FACTORS} are multiplied one by one; for positive x, "

@@ -25,10 +25,12 @@ def test_bags_of_a_list(mode: str) -> None:
     assert other.check().ok
 
 
+@pytest.mark.parametrize("padding", [1, -1, -4])
 @pytest.mark.parametrize("mode", ["sum", "mean", "max"])
-def test_bags_of_a_matrix_with_words_that_do_not_count(mode: str) -> None:
+def test_bags_of_a_matrix_with_words_that_do_not_count(mode: str, padding: int) -> None:
     torch.manual_seed(0)
-    agrees(nn.EmbeddingBag(5, 3, mode=mode, padding_idx=1), (WORDS.reshape(2, 3),), fused="layers")
+    bags = nn.EmbeddingBag(5, 3, mode=mode, padding_idx=padding)
+    agrees(bags, (WORDS.reshape(2, 3),), fused="layers")
 
 
 def test_weights_per_word() -> None:
