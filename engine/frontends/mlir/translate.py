@@ -157,8 +157,9 @@ class _Translator:
     def run(self, wanted: str | None) -> ImportedMlir:
         roots = self._roots(wanted)
         outputs: dict[str, None] = {}
+        named = {id(file): {f.name: f for f in file.functions} for file in self.files}
         for file, root in roots:
-            self.functions = {f.name: f for f in file.functions}
+            self.functions = named[id(file)]
             outputs.update(dict.fromkeys(self._root(root)))
         if not outputs:
             outputs.update(dict.fromkeys(self._unread()))
