@@ -99,17 +99,25 @@ def differs(holds: bool) -> Callable[..., Value]:
     return handler
 
 
+def _bits(m: Importer, x: Any) -> Value:
+    """A condition, or whether numbers differ from 0."""
+    value = m.value(x)
+    if isinstance(x, bool | int | float) or x.meta["val"].dtype == m.torch.bool:
+        return value
+    return m.builder.apply(Op.SIGN, m.builder.apply(Op.ABS, value), "holds")
+
+
 def both(m: Importer, x: Any, other: Any) -> Value:
-    return m.builder.mul(m.value(x), m.value(other), "both")
+    return m.builder.mul(_bits(m, x), _bits(m, other), "both")
 
 
 def either(m: Importer, x: Any, other: Any) -> Value:
-    return m.builder.larger(m.value(x), m.value(other))
+    return m.builder.larger(_bits(m, x), _bits(m, other))
 
 
 def one_of(m: Importer, x: Any, other: Any) -> Value:
     b = m.builder
-    return b.apply(Op.ABS, b.add(m.value(x), m.value(other), "difference", Op.SUB))
+    return b.apply(Op.ABS, b.add(_bits(m, x), _bits(m, other), "difference", Op.SUB))
 
 
 def is_finite(m: Importer, x: Any) -> Value:
@@ -123,7 +131,7 @@ def finite(m: Importer, x: Any, nan: Any = 0, posinf: Any = None, neginf: Any = 
 
 
 def fails(m: Importer, x: Any) -> Value:
-    return opposite(m, m.value(x))
+    return opposite(m, _bits(m, x))
 
 
 HANDLERS: dict[str, Callable[..., Any]] = {

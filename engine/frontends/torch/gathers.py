@@ -11,6 +11,7 @@ from engine.errors import DataError
 from engine.frontends.torch import views
 from engine.frontends.torch.builder import LETTERS
 from engine.frontends.torch.indexing import held_index, index_apart
+from engine.frontends.torch.ranking import computed, gather_by, read_by
 from engine.frontends.torch.selections import fixed, selection, selections_of
 from engine.frontends.torch.values import Indices, Value
 
@@ -75,6 +76,8 @@ def gathered(m: Importer, value: Value, dim: int, indices: Indices, index: Any) 
 
 def index_select(m: Importer, x: Any, dim: int, index: Any) -> Value:
     value = m.value(x)
+    if computed(m, index):
+        return read_by(m, value, [(m.builder.axis(dim, value.rank), index)])
     indices = vector(m, index, 0)
     assert indices is not None  # PyTorch takes vectors only
     return gathered(m, value, m.builder.axis(dim, value.rank), indices, index)
@@ -82,7 +85,10 @@ def index_select(m: Importer, x: Any, dim: int, index: Any) -> Value:
 
 def gather(m: Importer, x: Any, dim: int, index: Any, sparse_grad: bool = False) -> Value:
     """``out[i,j] = x[index[i,j], j]`` along dimension 0."""
-    b, value, held = m.builder, m.value(x), held_index(m, index)
+    b, value = m.builder, m.value(x)
+    if computed(m, index):
+        return gather_by(m, value, dim, index)
+    held = held_index(m, index)
     if value.rank == 0:
         return value
     dim = m.builder.axis(dim, value.rank)
@@ -108,6 +114,8 @@ def index(m: Importer, x: Any, indices: Sequence[Any]) -> Value:
     """``x[:, index]``, with one index of any shape or several that broadcast, side by side."""
     b, value = m.builder, m.value(x)
     given = [(d, i) for d, i in enumerate(indices) if i is not None]
+    if any(computed(m, i) for _, i in given):
+        return read_by(m, value, given)
     held = [held_index(m, i) for _, i in given]
     first = given[0][0]
     if len(given) == 1 and held[0].dim() == 1:

@@ -17,8 +17,6 @@ from engine.frontends.torch.messages import refusal, unsupported, where
 from engine.frontends.torch.nodes import (
     ASSIGNING,
     BEFOREHAND,
-    COMPARING,
-    CONDITIONS,
     KNOWN,
     LAYOUTS,
     LIKE,
@@ -29,6 +27,7 @@ from engine.frontends.torch.nodes import (
     where_from,
 )
 from engine.frontends.torch.values import Support, Value
+from engine.frontends.torch.wholes import CONVERSIONS, bound, check_whole, converted
 from engine.program import Format, Op, Program
 
 Handler: TypeAlias = Callable[..., Any]
@@ -51,6 +50,9 @@ class Importer:
     settled : set of str
         Nodes that follow from buffers and from inputs that are no floating-point numbers
         (positions, masks) alone: computed beforehand where they have no translation.
+    counted : dict of str to float
+        Nodes that hold small whole numbers that the program computes, indices and what is made of
+        them; what none of them is above.
     """
 
     def __init__(
@@ -78,6 +80,7 @@ class Importer:
             for name, held in capture.constants.items()
             if not isinstance(held, self.torch.nn.Parameter)
         }
+        self.counted: dict[str, float] = {}
         self.origins: dict[str, tuple[str, ...]] = {}
         self.known: list[Any] = []
         self.beforehand: dict[str, Any] = {}
@@ -156,14 +159,7 @@ class Importer:
         elif not self._floating(node) and name != "getitem":
             if name in ("_assert_tensor_metadata", "sym_size", "_assert_scalar"):
                 return
-            bits = name in CONDITIONS and self._of_numbers_or_bits(node)
-            if not name.startswith("arg") and name not in COMPARING and not bits:
-                raise refusal(
-                    node,
-                    f"{node.target} makes a mask or an index from computed values",
-                    "masks and indices must follow from inputs and buffers alone; relu, clamp, "
-                    "maximum and minimum are supported",
-                )
+            check_whole(self, node, name)
         translated = name in self.handlers or name in views.VIEWS
         if node.name in self.settled and not (translated and name not in BEFOREHAND):
             self._compute(node)
@@ -171,6 +167,8 @@ class Importer:
         since = len(self.builder.statements)
         result = self._translated(node, name)
         wanted = getattr(node.meta.get("val"), "shape", None)
+        if wanted is not None and node.meta["val"].dtype in (self.torch.int64, self.torch.int32):
+            self.counted[node.name] = bound(self, node, name)
         if isinstance(result, Value) and wanted is not None and result.shape != tuple(wanted):
             raise unsupported(node, name)  # with arguments that its handler does not know
         self.values[node.name] = self._named(node, result, since)
@@ -186,13 +184,6 @@ class Importer:
         if nothing or (name in LIKE and isinstance(fill, bool | int | float)):
             return tuple(val.shape), fill if name in LIKE else 0.0, val.dtype
         return None
-
-    def _of_numbers_or_bits(self, node: Any) -> bool:
-        """Whether a node's operands are numbers with a point, or bits: others may be too large."""
-        held = [n.meta.get("val") for n in node.all_input_nodes]
-        tensors = [x for x in held if isinstance(x, self.torch.Tensor)]
-        kinds = all(numbers(x) or x.dtype == self.torch.bool for x in tensors)
-        return kinds and len(tensors) == len(held)
 
     def _floating(self, node: Any) -> bool:
         val = node.meta.get("val")
@@ -262,6 +253,8 @@ class Importer:
         source, *args = node.args
         value = self.value(source)
         if name in views.IDENTITIES:
+            if name in CONVERSIONS and source.name not in self.env:
+                value = converted(self, value, source, node)
             return (value, None) if name == "native_dropout" else value
         if name in views.PIECES:
             given = [*args, *node.kwargs.values()]

@@ -28,24 +28,15 @@ COMPLEX = (
     "matrix of cosines and one of sines, given as buffers"
 )
 SOLVE = "there is no counterpart; give the inverse or the factors as an input, and multiply"
-ROUTING = (
-    "which elements are the largest is not known before the program runs; give the routing as an "
-    "input or a buffer, and multiply by F.one_hot(routing, experts) or index with it"
-)
-
 HINTS: dict[str, str] = {
     **dict.fromkeys(("asin", "acos", "atan", "atan2", "arcsin"), WAVES),
     **dict.fromkeys(("asinh", "acosh", "atanh", "polar", "erfinv", "lgamma", "digamma"), WAVES),
-    **dict.fromkeys(("sort", "argsort", "msort", "kthvalue", "median", "mode"), MASK),
+    "mode": MASK,
     **dict.fromkeys(("quantile", "nanmedian", "unique", "_unique2", "nonzero"), MASK),
-    "topk": ROUTING,
-    "argmax": "return the logits and take the argmax outside; amax is supported",
-    "argmin": "return the values and take the argmin outside; amin is supported",
     "cumprod": "exp of the running sum of logarithms computes it for positive values",
     "logcumsumexp": "log of the running sum of exp computes it for moderate values",
     **dict.fromkeys(("cummax", "cummin"), "there is no running maximum; " + OUTSIDE),
     **dict.fromkeys(("fake_quantize_per_tensor_affine", "quantize_per_tensor"), QUANTIZED),
-    "heaviside": "sign(relu(x)) is 1 where x is positive, and 0 elsewhere",
     **dict.fromkeys(("bernoulli", "normal", "multinomial", "uniform", "exponential"), DRAWN),
     "dropout": "call module.eval() first, dropout is then the identity",
     "masked_scatter": "index_add with one index tensor is supported",
@@ -57,7 +48,6 @@ HINTS: dict[str, str] = {
     "as_strided": "x.unfold(dim, size, step) is supported",
     "ctc_loss": "there is no counterpart; return the logarithms, and take the loss outside",
     "_ctc_loss": "there is no counterpart; return the logarithms, and take the loss outside",
-    "one_hot": "give the indices as an input or a buffer",
     "item": "values decide nothing while a module is traced; give the number as an argument",
     "fractional_max_pool2d": "max_pool2d and adaptive_max_pool2d are supported",
     "max_unpool2d": "index_add with indices that are given as input computes it",

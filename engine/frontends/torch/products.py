@@ -11,6 +11,7 @@ from engine.frontends.torch.builder import LETTERS, broadcast_shape
 from engine.frontends.torch.indexing import held_index
 from engine.frontends.torch.moves import diagonal_of
 from engine.frontends.torch.pointwise import MOST_POWER, whole_power
+from engine.frontends.torch.ranking import computed, read_by
 from engine.frontends.torch.selections import selections_of
 from engine.frontends.torch.values import Support, Value
 from engine.program import Access, Op
@@ -179,7 +180,10 @@ def _subscripts(equation: str, values: Sequence[Value]) -> tuple[list[list[str]]
 
 
 def embedding(m: Importer, weight: Any, indices: Any, *_: Any, **__: Any) -> Value:
-    held, table = held_index(m, indices), m.value(weight)
+    table = m.value(weight)
+    if computed(m, indices):
+        return read_by(m, table, [(0, indices)])
+    held = held_index(m, indices)
     b, name = m.builder, indices.name
     chooser = selections_of(
         b, lambda env: env[name], tuple(held.shape), table.shape[0], f"{b.node.name}_rows"

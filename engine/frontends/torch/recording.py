@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.errors import DataError, FuseloomError, ProgramError
+from engine.frontends.torch.adapting import adapted
 from engine.frontends.torch.capture import (
     Capture,
     edge_data,
@@ -104,7 +105,8 @@ def record(module: Any, inputs: tuple[Any, ...], loose: frozenset[int]) -> Captu
         ) -> Any:
             return recorder.carry_out(func, args, kwargs or {})
 
-    with torch.no_grad(), _without_fast_paths(torch), enable_python_dispatcher():
+    fast = _without_fast_paths(torch)
+    with torch.no_grad(), fast, adapted(module), enable_python_dispatcher():
         try:
             with Mode(PythonKeyTracer(), "real", pre_dispatch=True):
                 results = module(*inputs)

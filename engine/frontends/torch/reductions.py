@@ -59,18 +59,24 @@ def amin(m: Importer, x: Any, dim: Any = None, keepdim: bool = False) -> Value:
 
 
 def max_(m: Importer, x: Any, dim: Any = None, keepdim: bool = False, other: Any = None) -> Any:
-    """``max()`` and ``max(other)`` are values; ``max(dim)`` a pair whose indices are not there."""
+    """``max()`` and ``max(other)`` are values; ``max(dim)`` a pair of values and places."""
     if other is not None:
         return m.builder.larger(m.value(x), m.value(other))
     result = amax(m, x, dim, keepdim)
-    return result if dim is None else (result, None)
+    return result if dim is None else (result, _places(m, "argmax", x, dim, keepdim))
 
 
 def min_(m: Importer, x: Any, dim: Any = None, keepdim: bool = False, other: Any = None) -> Any:
     if other is not None:
         return m.builder.smaller(m.value(x), m.value(other))
     result = amin(m, x, dim, keepdim)
-    return result if dim is None else (result, None)
+    return result if dim is None else (result, _places(m, "argmin", x, dim, keepdim))
+
+
+def _places(m: Importer, handler: str, x: Any, dim: int, keepdim: bool) -> Any:
+    """Where the extrema are, if anybody asks."""
+    parts = [user for user in m.builder.node.users if user.args[1:] == (1,)]
+    return m.handlers[handler](m, x, dim, keepdim) if any(p.users for p in parts) else None
 
 
 def _variance(m: Importer, value: Value, dims: Sequence[int], correction: float) -> Value:

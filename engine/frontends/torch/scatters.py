@@ -12,6 +12,7 @@ from engine.frontends.torch.builder import LETTERS
 from engine.frontends.torch.conditions import everywhere
 from engine.frontends.torch.gathers import chosen, vector
 from engine.frontends.torch.indexing import held_index
+from engine.frontends.torch.ranking import computed, scatter_by
 from engine.frontends.torch.selections import fixed, selections_of
 from engine.frontends.torch.values import Indices, Support, Value
 from engine.program import Access, Op
@@ -170,6 +171,8 @@ def scatter(
     reduce: str | None = None,
 ) -> Value:
     """Writes to where an index says; no place may be written twice."""
+    if computed(m, index) and reduce is None:
+        return scatter_by(m, x, dim, index, m.value(src if src is not None else value))
     targets = _target(m, index, dim)
     new = _scattered(m, index, src if src is not None else value)
     if reduce is not None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import inspect
 import io
 import logging
-import math
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from typing import Any
 
 from engine.errors import DataError, ProgramError
+from engine.frontends.torch.adapting import adapted
 from engine.frontends.torch.capture import Capture, edge_data, first_line, load_torch, tensors
 from engine.frontends.torch.messages import refusal
 from engine.frontends.torch.recording import export_suffices, record
@@ -29,7 +29,7 @@ def trace(module: Any, inputs: tuple[Any, ...]) -> Capture:
     """
     torch = load_torch()
     try:
-        with torch.no_grad(), warnings.catch_warnings(), _quiet(), _without_checks(torch):
+        with torch.no_grad(), warnings.catch_warnings(), _quiet(), adapted(module):
             warnings.simplefilter("ignore")
             with _returning_tensors(module):
                 exported = torch.export.export(module, inputs)
@@ -77,32 +77,6 @@ def _quiet() -> Iterator[None]:
     finally:
         for logger in loggers:
             logger.disabled = False
-
-
-@contextmanager
-def _without_checks(torch: Any) -> Iterator[None]:
-    """Trace a loss that looks at values only to refuse some, as its formula alone."""
-    functional = torch.nn.functional
-    before = functional.gaussian_nll_loss
-
-    def formula(
-        input: Any, target: Any, var: Any, full: bool = False, eps: float = 1e-6,
-        reduction: str = "mean",
-    ) -> Any:  # fmt: skip
-        if not isinstance(var, torch.Tensor):
-            var = var * torch.ones_like(input)
-        if input.shape != var.shape and input.shape[:-1] == var.shape:
-            var = var.unsqueeze(-1)
-        var = var.clamp(min=eps)
-        loss = 0.5 * (var.log() + (input - target) ** 2 / var)
-        loss = loss + 0.5 * math.log(2 * math.pi) if full else loss
-        return {"mean": torch.mean, "sum": torch.sum}.get(reduction, torch.clone)(loss)
-
-    functional.gaussian_nll_loss = formula
-    try:
-        yield
-    finally:
-        functional.gaussian_nll_loss = before
 
 
 @contextmanager

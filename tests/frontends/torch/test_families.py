@@ -9,9 +9,6 @@ from tests.frontends.torch.families.measure import imported, problems
 from tests.frontends.torch.families.plain import LOSSES, PLAIN
 
 REFUSED = {
-    "experts with a computed routing": "aten.topk",
-    "argmax": "aten.argmax",
-    "sorted": "aten.sort",
     "fourier": "aten.fft_fft",
     "bessel": "aten.special_i0",
 }

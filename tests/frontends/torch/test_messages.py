@@ -25,14 +25,12 @@ class Arctangent(nn.Module):
 
 
 REFUSED: dict[str, tuple[Callable[..., Any], str]] = {
-    "sort": (lambda x: x.sort().values, r"aten\.sort.*mask"),
-    "median": (lambda x: x.median(), r"aten\.median.*mask or by indices"),
-    "topk": (lambda x: x.topk(2).values, r"aten\.topk.*routing as an input.*one_hot"),
+    "mode": (lambda x: x.mode(1).values, r"aten\.mode.*mask or by indices"),
+    "many to sort": (lambda x: torch.cat([x] * 30, 1).sort(1)[0], "150 elements.*the order as"),
     "running maximum": (lambda x: x.cummax(1).values, r"aten\.cummax.*no running maximum"),
     "running product": (lambda x: x.relu().cumprod(1), r"aten\.cumprod.*logarithms"),
     "atan": (lambda x: torch.atan(x), r"aten\.atan.*no counterpart.*beforehand"),
     "fourier": (lambda x: torch.fft.rfft(x.relu()).real, r"aten\.fft_rfft.*matrix of cosines"),
-    "step": (lambda x: torch.heaviside(x.relu(), x), r"aten\.heaviside.*sign\(relu"),
     "bessel": (lambda x: torch.special.i0(x), r"special_i0.*there is no counterpart for it"),
     "inverse": (lambda x: torch.linalg.inv(x[:, :4].relu()), r"linalg_inv.*inverse or the factors"),
     "factors": (lambda x: torch.linalg.qr(x).R, r"linalg_qr.*inverse or the factors"),
@@ -45,12 +43,10 @@ REFUSED: dict[str, tuple[Callable[..., Any], str]] = {
         lambda x: x.masked_fill(x.relu() > 1, -torch.inf),
         "filling with -inf where computed values say so.*fill with a number",
     ),
-    "argmax": (lambda x: x.relu().argmax(1), r"aten\.argmax.*argmax outside"),
     "a large power": (lambda x: x**65, r"exponent 65.*-64 to 64"),
     "a power of a tensor": (lambda x: x.abs() ** x, r"exponent that is a tensor.*exp\(p"),
     "norm of order -1": (lambda x: x.norm(p=-1, dim=1), "order -1.*orders from 0 to infinity"),
     "a dimension of a scalar": (lambda x: x.sum().softmax(0), r"a scalar.*x\.reshape\(1\)"),
-    "indices of a maximum": (lambda x: x.relu().max(1).indices.float(), "max|argmax"),
 }  # fmt: skip
 
 

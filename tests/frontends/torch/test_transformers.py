@@ -11,7 +11,6 @@ from tests.frontends.torch.families.measure import imported, problems
 
 REFUSED = {
     "FNet": r"aten\.fft_fftn.*matrix of cosines",
-    "Mixtral": r"aten\.topk.*routing as an input",
 }
 SAMPLE = ["Llama"]
 IMPORTED = [

@@ -93,6 +93,11 @@ HUGGING_FACE: dict[str, Case] = {
     "Llama": text("Llama", **DECODER),
     "Mistral": text("Mistral", **DECODER, sliding_window=2),
     "Mixtral": text("Mixtral", **DECODER, num_local_experts=2, num_experts_per_tok=1),
+    "Qwen2, mixture": text(
+        "Qwen2Moe", **DECODER, num_experts=3, num_experts_per_tok=2, moe_intermediate_size=8,
+        shared_expert_intermediate_size=8,
+    ),
+    "GPT-OSS": text("GptOss", **DECODER, head_dim=4, num_local_experts=3, num_experts_per_tok=2),
     "Qwen2": text("Qwen2", **DECODER),
     "Qwen3": text("Qwen3", **DECODER, head_dim=4),
     "Phi": text("Phi", **DECODER),

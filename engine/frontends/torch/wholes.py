@@ -1,0 +1,119 @@
+"""Whole numbers and bits that a program computes: indices, counts, conditions.
+
+In a program they are numbers of float32 like others, which holds whole numbers exactly up to 2^24.
+So they must be few digits long: indices that ranking gives, counts of bits, and what sums, products
+and choices make of these and of small known numbers.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from engine.frontends.torch import views
+from engine.frontends.torch.messages import refusal
+from engine.frontends.torch.nodes import COMPARING, CONDITIONS, numbers, op_name
+from engine.frontends.torch.ranking import RANKING
+from engine.frontends.torch.values import Value
+from engine.program import Op
+
+if TYPE_CHECKING:
+    from engine.frontends.torch.importer import Importer
+
+MOST = 2.0**24
+"""Up to that float32 has all whole numbers."""
+
+CONVERSIONS = frozenset({"to", "_to_copy", "type_as"})
+"""Operations that may give a tensor of another type."""
+
+WHOLE = frozenset(
+    {
+        *("one_hot", "add", "sub", "rsub", "mul", "floor_divide", "remainder", "div", "neg"),
+        *("cat", "stack", "where", "masked_fill", "clamp", "maximum", "minimum", "sum", "cumsum"),
+        *(
+            "index",
+            "gather",
+            "take_along_dim",
+            "index_select",
+            "repeat_interleave",
+            "flip",
+            "roll",
+            "repeat",
+        ),
+        *("max", "min", "amax", "amin", "sort", "abs", "scatter"),
+    }
+)
+"""Operations on small whole numbers that are computed whose results are such numbers."""
+
+
+def check_whole(m: Importer, node: Any, name: str) -> None:
+    """Refuse what is made of computed values and holds no numbers that a program has.
+
+    Raises
+    ------
+    ProgramError
+        With the place of the node.
+    """
+    conditions = name in CONDITIONS and _of_numbers_or_bits(m, node, name)
+    whole = (name in WHOLE or name in views.VIEWS) and bound(m, node, name) <= MOST
+    if not (whole or conditions or name in RANKING or name in COMPARING or name in CONVERSIONS):
+        raise refusal(
+            node,
+            f"{node.target} makes a mask or an index from computed values",
+            "masks and indices must follow from inputs and buffers alone; relu, clamp, "
+            "maximum and minimum are supported",
+        )
+
+
+def _of_numbers_or_bits(m: Importer, node: Any, name: str) -> bool:
+    """Whether a node compares or joins what it can: numbers, bits, or small whole numbers."""
+    held = [n.meta.get("val") for n in node.all_input_nodes]
+    if not all(isinstance(x, m.torch.Tensor) for x in held):
+        return False
+    if name.startswith(("bitwise", "__")):
+        return all(x.dtype == m.torch.bool for x in held)
+    return all(numbers(x) or x.dtype == m.torch.bool for x in held) or bound(m, node, name) <= MOST
+
+
+def bound(m: Importer, node: Any, name: str) -> float:
+    """What no magnitude of the whole numbers that a node gives is above; infinite if unknown."""
+
+    def largest(operand: Any) -> float:
+        if isinstance(operand, bool | int | float):
+            return abs(float(operand))
+        val = operand.meta.get("val")
+        if isinstance(val, m.torch.Tensor) and val.dtype == m.torch.bool:
+            return 1.0
+        if operand.name not in m.env:
+            return m.counted.get(operand.name, math.inf)
+        held = m.torch.as_tensor(m.env[operand.name])
+        return float(held.abs().max()) if held.numel() else 0.0
+
+    if name in RANKING or name == "getitem":
+        first = node.args[0] if name in RANKING else node.args[0].args[0]
+        return float(first.meta["val"].numel())
+    given = [largest(x) for x in (*node.all_input_nodes, *_scalars(node))]
+    if name in ("add", "sub", "rsub"):
+        return sum(given)
+    if name == "mul":
+        return math.prod(given)
+    if name in ("sum", "cumsum"):
+        return max(given) * float(node.all_input_nodes[0].meta["val"].numel())
+    return max(given, default=0.0)
+
+
+def _scalars(node: Any) -> list[float]:
+    """Numbers that an arithmetic operation is given."""
+    if op_name(node) not in ("add", "sub", "rsub", "mul", "clamp", "masked_fill", "where"):
+        return []
+    return [x for x in node.args if isinstance(x, int | float) and not isinstance(x, bool)]
+
+
+def converted(m: Importer, value: Value, source: Any, node: Any) -> Value:
+    """A computed value as bits, or as whole numbers: what stands before the point."""
+    old, new = source.meta["val"].dtype, node.meta["val"].dtype
+    if old == new or new.is_floating_point or new.is_complex:
+        return value
+    if new == m.torch.bool:
+        return m.builder.apply(Op.SIGN, m.builder.apply(Op.ABS, value), "holds")
+    return m.builder.apply(Op.TRUNC, value) if old.is_floating_point else value
