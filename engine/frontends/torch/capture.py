@@ -120,6 +120,22 @@ def evaluating(module: Any) -> Iterator[None]:
             part.training = mode
 
 
+@contextmanager
+def without_fast_paths() -> Iterator[None]:
+    """Have attention computed by its formula alone, with and without gradients the same.
+
+    In eval mode PyTorch's own layers leave out what a mask of padding removes, and give zeros there
+    that later layers read.
+    """
+    mha = load_torch().backends.mha
+    before = mha.get_fastpath_enabled()
+    mha.set_fastpath_enabled(False)
+    try:
+        yield
+    finally:
+        mha.set_fastpath_enabled(before)
+
+
 def own_outputs(module: Any, inputs: tuple[Any, ...]) -> list[Any]:
     """What the module itself returns, flattened and dense.
 
@@ -130,7 +146,7 @@ def own_outputs(module: Any, inputs: tuple[Any, ...]) -> list[Any]:
     """
     torch = load_torch()
     try:
-        with torch.no_grad(), evaluating(module):
+        with torch.no_grad(), evaluating(module), without_fast_paths():
             results = tensors(module(*inputs))
     except Exception as problem:  # PyTorch's, of any kind
         raise DataError(
@@ -174,7 +190,7 @@ def exact_outputs(module: Any, inputs: tuple[Any, ...], capture: Capture) -> lis
     own = {**dict(module.named_parameters()), **dict(module.named_buffers())}
     wider = {name: wide(t) for name, t in own.items() if t.dtype in narrow}
     given = torch.utils._pytree.tree_map(wide, inputs)
-    with torch.no_grad(), evaluating(module), InFloat32():
+    with torch.no_grad(), evaluating(module), without_fast_paths(), InFloat32():
         results = tensors(torch.func.functional_call(module, wider, given))
     return [dense(torch, r) for r in results]
 

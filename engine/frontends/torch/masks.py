@@ -23,25 +23,30 @@ if TYPE_CHECKING:
 HUGE = 1e4
 """A fill below minus this, right before a softmax, removes an element: its exp rounds to 0."""
 
+VAST = 1e30
+"""What stands for infinity where computed values choose it; of less than minus it, exp is 0."""
+
 _SOFTMAX = frozenset({"softmax", "_softmax", "log_softmax", "_log_softmax"})
 
 
 def additive_mask(m: Importer, x: Any, other: Any) -> Value | None:
     """``logits + mask`` with a known mask of 0 and minus infinity (or hugely negative)."""
     for logits, mask in ((x, other), (other, x)):
-        held = m.held(mask)
-        if held is None or not held.is_floating_point() or held.layout != m.torch.strided:
-            continue
-        removed = held == -math.inf
-        if not bool(removed.any()):
-            removed = held <= -HUGE
-            if not _only_softmaxes(m, removed):
-                continue
-        if not bool(removed.any()):
-            continue
-        bound = -math.inf if bool((held == -math.inf).any()) else -HUGE
-        return under_mask(m, m.value(logits), mask, bound)
+        bound = mask_bound(m, mask)
+        if bound is not None:
+            return under_mask(m, m.value(logits), mask, bound)
     return None
+
+
+def mask_bound(m: Importer, mask: Any) -> float | None:
+    """Up to which number a known summand removes logits; None if it removes none."""
+    held = m.held(mask)
+    if held is None or not held.is_floating_point() or held.layout != m.torch.strided:
+        return None
+    if bool((held == -math.inf).any()):
+        return -math.inf
+    removed = held <= -HUGE
+    return -HUGE if bool(removed.any()) and _only_softmaxes(m, removed) else None
 
 
 def under_mask(m: Importer, logits: Value, mask: Any, bound: float) -> Value:
@@ -210,15 +215,15 @@ SPREADING = IDENTITIES | {
 
 
 def _computed_choice(m: Importer, condition: Value, yes: Any, no: Any) -> Value:
-    """``yes c + no (1 - c)`` of a condition ``c`` that is computed."""
+    """``yes c + no (1 - c)`` of a condition ``c`` that is computed.
+
+    Infinity, which is chosen so that a softmax or an order leaves something out, is a large number.
+    """
     b, parts = m.builder, []
     for given, share in ((yes, condition), (no, opposite(m, condition))):
         number = m.number(given)
         if number is not None and not math.isfinite(number):
-            raise b.refuse(
-                f"filling with {number} where computed values say so",
-                "what is removed must follow from inputs and buffers alone; fill with a number",
-            )
+            number = math.copysign(VAST, number)
         if number is None:
             parts.append(b.mul(m.value(given), share, "kept"))
         elif number:

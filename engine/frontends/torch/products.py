@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from engine.frontends.torch.builder import LETTERS, broadcast_shape
 from engine.frontends.torch.indexing import held_index
+from engine.frontends.torch.masks import mask_bound, under_mask
 from engine.frontends.torch.moves import diagonal_of
 from engine.frontends.torch.pointwise import MOST_POWER, whole_power
 from engine.frontends.torch.ranking import computed, read_by
@@ -61,6 +62,8 @@ def dot(m: Importer, x: Any, tensor: Any) -> Value:
 def _added(m: Importer, x: Any, result: Value, beta: float, alpha: float) -> Value:
     b = m.builder
     result = b.scale(result, float(alpha))
+    if beta == 1 and (bound := mask_bound(m, x)) is not None:
+        return under_mask(m, result, x, bound)
     return result if beta == 0 else b.add(result, b.scale(m.value(x), float(beta), "share"))
 
 

@@ -123,7 +123,8 @@ def _ranked(m: Importer, x: Any, dim: int, largest: bool, ranks: Sequence[int]) 
 def sort(
     m: Importer, x: Any, dim: int = -1, descending: bool = False, stable: bool | None = None
 ) -> Any:
-    size = m.value(x).shape[dim]
+    value = m.value(x)
+    size = value.shape[m.builder.axis(dim, value.rank)]
     return _ranked(m, x, dim, descending, range(size))
 
 
@@ -155,7 +156,7 @@ def median(m: Importer, x: Any, dim: int | None = None, keepdim: bool = False) -
     """The lower one of two in the middle."""
     value = m.value(x)
     if dim is not None:
-        size = value.shape[dim]
+        size = value.shape[m.builder.axis(dim, value.rank)]
         return kthvalue(m, x, (size + 1) // 2, dim, keepdim)
     flat = moved(m.builder, value, (math.prod(value.shape),))
     order = Ranked(m, flat, largest=False)

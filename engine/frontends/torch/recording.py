@@ -13,7 +13,6 @@ import inspect
 import operator
 import traceback
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +26,7 @@ from engine.frontends.torch.capture import (
     flattened,
     load_torch,
     tensors,
+    without_fast_paths,
 )
 
 READING = frozenset({"item", "_local_scalar_dense", "is_nonzero", "equal", "allclose"})
@@ -105,8 +105,7 @@ def record(module: Any, inputs: tuple[Any, ...], loose: frozenset[int]) -> Captu
         ) -> Any:
             return recorder.carry_out(func, args, kwargs or {})
 
-    fast = _without_fast_paths(torch)
-    with torch.no_grad(), fast, adapted(module), enable_python_dispatcher():
+    with torch.no_grad(), without_fast_paths(), adapted(module), enable_python_dispatcher():
         try:
             with Mode(PythonKeyTracer(), "real", pre_dispatch=True):
                 results = module(*inputs)
@@ -119,16 +118,6 @@ def record(module: Any, inputs: tuple[Any, ...], loose: frozenset[int]) -> Captu
                 hint="module(*inputs) shows the whole error",
             ) from problem
     return recorder.capture(tensors(results))
-
-
-@contextmanager
-def _without_fast_paths(torch: Any) -> Iterator[None]:
-    before = torch.backends.mha.get_fastpath_enabled()
-    torch.backends.mha.set_fastpath_enabled(False)
-    try:
-        yield
-    finally:
-        torch.backends.mha.set_fastpath_enabled(before)
 
 
 class _Recorder:

@@ -29,7 +29,18 @@ CONVERSIONS = frozenset({"to", "_to_copy", "type_as"})
 WHOLE = frozenset(
     {
         *("one_hot", "add", "sub", "rsub", "mul", "floor_divide", "remainder", "div", "neg"),
-        *("cat", "stack", "where", "masked_fill", "clamp", "maximum", "minimum", "sum", "cumsum"),
+        *(
+            "cat",
+            "concat",
+            "stack",
+            "where",
+            "masked_fill",
+            "clamp",
+            "maximum",
+            "minimum",
+            "sum",
+            "cumsum",
+        ),
         *(
             "index",
             "gather",

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import torch
 import torch.nn.functional as F  # noqa: N812
+from torch import nn
 
 import fuseloom as fl
 from tests.frontends.torch.support import Module, agrees, normal
@@ -62,3 +63,51 @@ def test_a_mask_that_adds_where_the_first_only_removed_is_refused(attends: bool)
     assert made.bind(Q, torch.where(KEPT.T, 0.0, -torch.inf)).check().ok
     with pytest.raises(fl.FuseloomError, match=r"adds numbers.*import the module again"):
         made.bind(Q, MASKS["infinity and numbers"]())
+
+
+PADDED = torch.tensor([[False, False, True], [False, True, True]])
+LATER = torch.ones(3, 3).triu(1).bool()
+
+
+class Masked(nn.Module):
+    """PyTorch's attention under two masks, with the weights that it gives."""
+
+    def __init__(self, causal: bool, weights: bool) -> None:
+        super().__init__()
+        self.attention = nn.MultiheadAttention(4, 2, batch_first=True)
+        self.mask, self.weights = LATER if causal else None, weights
+
+    def forward(self, x: Any) -> Any:
+        options = {"attn_mask": self.mask, "key_padding_mask": PADDED}
+        return self.attention(x, x, x, need_weights=self.weights, **options)
+
+
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("weights", [False, True])
+def test_two_masks_and_weights(causal: bool, weights: bool) -> None:
+    torch.manual_seed(0)
+    made = fl.from_torch(Masked(causal, weights), (normal(2, 3, 4),))
+    assert made.check().ok
+    run = fl.simulate(fl.compile(made.program, made.presets["layers"]), made.data)
+    assert made.check(run.outputs).ok
+
+
+def test_padding_of_a_source_is_what_the_formula_says() -> None:
+    """In eval mode PyTorch gives zeros there, which its decoder then reads."""
+    torch.manual_seed(0)
+    sizes = {"d_model": 4, "nhead": 2, "dim_feedforward": 8, "batch_first": True}
+    inner = nn.Transformer(num_encoder_layers=1, num_decoder_layers=1, dropout=0.0, **sizes)
+
+    class Padded(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.inner = inner
+
+        def forward(self, x: Any, y: Any) -> Any:
+            return self.inner(x, y, src_key_padding_mask=PADDED, tgt_key_padding_mask=PADDED)
+
+    given = normal(2, 3, 4), normal(2, 3, 4, seed=1)
+    made = fl.from_torch(Padded(), given)
+    assert made.check().ok
+    with_gradients = inner.eval()(*given, None, None, None, PADDED, PADDED).detach()
+    assert torch.allclose(torch.tensor(made.expected[0]).float(), with_gradients, atol=1e-5)

@@ -60,6 +60,9 @@ FINITE: dict[str, Any] = {
     "not infinite": lambda x: (x * 3 != -INF).float(),
     "nan_to_num": lambda x: (x * 2).softmax(-1).nan_to_num(),
     "bounds that are none": lambda x: (2 * x).clamp(-INF, 0.5) + (2 * x).clamp(0, INF),
+    "a softmax of what is small": lambda x: (2 * x).masked_fill(2 * x > 1, -INF).softmax(1),
+    "the largest of some": lambda x: torch.where((x * 2).sum(0) > 0, x.exp(), -INF).amax(1),
+    "its place": lambda x: (x * 1).masked_fill(x.exp() > 1, INF).argmin(1),
     "a softmax of nothing": lambda x: (
         (x * 2).masked_fill(torch.tensor([[0], [1], [0], [0], [1]]).bool(), -INF)
         .softmax(-1).nan_to_num()
@@ -80,7 +83,6 @@ def test_numbers_next_to_each_other_differ() -> None:
 @pytest.mark.parametrize(
     ("function", "message"),
     [
-        (lambda x: (2 * x).masked_fill(2 * x > 1, -torch.inf).softmax(1), "filling with -inf"),
         (lambda x: x[(2 * x).sum(1) > 0], "mask|index|nonzero"),
         (lambda x: torch.bitwise_and((2 * x).int(), 3).float(), "bitwise_and"),
     ],
