@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING, Any
 
 from engine.frontends.torch.builder import LETTERS, broadcast_shape
 from engine.frontends.torch.conditions import opposite
+from engine.frontends.torch.nodes import op_name
 from engine.frontends.torch.reductions import kept
 from engine.frontends.torch.steps import jump
 from engine.frontends.torch.values import Value
-from engine.frontends.torch.views import moved
+from engine.frontends.torch.views import VIEWS, moved
 from engine.program import Op
 
 if TYPE_CHECKING:
@@ -200,10 +201,29 @@ def computed(m: Importer, index: Any) -> bool:
     return getattr(index, "name", "") in m.counted
 
 
+def _counts(index: Any) -> bool:
+    """Whether a computed index is no negative number, which would count from the end."""
+    if index.op != "call_function":
+        return False
+    name = op_name(index)
+    if name in RANKING or name == "one_hot":
+        return True
+    if name == "getitem":
+        return op_name(index.args[0]) in {*RANKING, "max", "min"}
+    moved_only = name in VIEWS or name in ("add", "mul", "cat", "stack", "floor_divide")
+    numbers = [x for x in index.args if isinstance(x, int | float)]
+    return moved_only and all(map(_counts, index.all_input_nodes)) and min(numbers, default=0) >= 0
+
+
 def _hot(m: Importer, index: Any, size: int) -> Value:
     """The ones of an index, computed or known."""
     if computed(m, index):
-        return one_hot_of(m, m.value(index), size)
+        number = m.value(index)
+        hot = one_hot_of(m, number, size)
+        if _counts(index):
+            return hot
+        behind = one_hot_of(m, m.builder.shift(number, float(size)), size)
+        return m.builder.add(hot, behind, "either_end")
     one_hot = m.torch.nn.functional.one_hot
     return m.derived(index, f"{index.name}_ones", lambda held: one_hot(held.long() % size, size))
 

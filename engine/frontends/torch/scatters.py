@@ -237,8 +237,8 @@ def index_put(
     place, condition = given[0]
     mask = condition.meta["val"]
     if len(given) == 1 and not place and mask.dtype == torch.bool and not accumulate:
-        computed = m.held(condition) is None and mask.shape == b.node.meta["val"].shape
-        if (computed or mask.dim() > 1) and not m.value(values).rank:
+        whole = m.held(condition) is None and mask.shape == b.node.meta["val"].shape
+        if (whole or mask.dim() > 1) and not m.value(values).rank:
             return masks.fill_rows(m, x, condition, values)
     held = [held_index(m, i) for _, i in given]
     if any(h.numel() == 0 for h in held) or any(_nothing(m, i) for _, i in given):

@@ -57,6 +57,7 @@ RANKED: dict[str, Callable[[Any], Any]] = {
     "one_hot": lambda x: F.one_hot((x * 2).argmax(-1), 5).float() * x,
     "embedding": lambda x: EMBEDDING((x * 2).argmax(-1)),
     "rows": lambda x: x[(x[:, :4] * 2).argmax(0)],
+    "from the end": lambda x: x[:, (x.exp()[:, :3].argmax(0) - 2)],
     "columns": lambda x: x[:, x.sum(0).argsort(dim=-1, stable=True)],
     "one of each row": lambda x: x[torch.arange(4), (x * 2).argmax(1)],
     "gather": lambda x: x.gather(1, (x * 3).argmax(1, keepdim=True)),
