@@ -214,6 +214,14 @@ SPREADING = IDENTITIES | {
 """Operations that give no number where an operand is none."""
 
 
+def finite(m: Importer, given: Any) -> Value:
+    """A value, or a large number in place of infinity."""
+    number = m.number(given)
+    if number is None or not math.isinf(number):
+        return m.value(given)
+    return m.builder.constant(math.copysign(VAST, number))
+
+
 def _computed_choice(m: Importer, condition: Value, yes: Any, no: Any) -> Value:
     """``yes c + no (1 - c)`` of a condition ``c`` that is computed.
 

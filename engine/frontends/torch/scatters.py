@@ -172,7 +172,7 @@ def scatter(
 ) -> Value:
     """Writes to where an index says; no place may be written twice."""
     if computed(m, index) and reduce is None:
-        return scatter_by(m, x, dim, index, m.value(src if src is not None else value))
+        return scatter_by(m, x, dim, index, masks.finite(m, src if src is not None else value))
     targets = _target(m, index, dim)
     new = _scattered(m, index, src if src is not None else value)
     if reduce is not None:

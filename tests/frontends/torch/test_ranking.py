@@ -63,6 +63,9 @@ RANKED: dict[str, Callable[[Any], Any]] = {
     "gather": lambda x: x.gather(1, (x * 3).argmax(1, keepdim=True)),
     "take_along_dim": lambda x: torch.take_along_dim(x, x.exp().argsort(dim=1, stable=True), 1),
     "scatter": lambda x: torch.zeros(4, 5).scatter(1, (x * 2).argmax(1, keepdim=True), 1.0) * x,
+    "the second one": lambda x: (
+        (x * 1).scatter(1, (x * 2).argmax(1, keepdim=True), -torch.inf).argmax(1)
+    ),
     "scatter into": lambda x: (x * 1).scatter(1, (x * 2).argmax(1, keepdim=True), x[:, :1]),
     "arithmetic": lambda x: ((x * 2).argmax(1) + 1) // 2 * 3 - (x > 0.3).sum(1),
     "agreement": lambda x: ((x * 2).argmax(1) == x.exp().argmin(1)).float().mean(),
