@@ -27,13 +27,13 @@ from engine.frontends.torch.nodes import (
     where_from,
 )
 from engine.frontends.torch.values import Support, Value
-from engine.frontends.torch.wholes import CONVERSIONS, bound, check_whole, converted
+from engine.frontends.torch.wholes import CONVERSIONS, Wholes
 from engine.program import Format, Op, Program
 
 Handler: TypeAlias = Callable[..., Any]
 
 
-class Importer:
+class Importer(Wholes):
     """One module on its way to a program.
 
     Attributes
@@ -50,9 +50,6 @@ class Importer:
     settled : set of str
         Nodes that follow from buffers and from inputs that are no floating-point numbers
         (positions, masks) alone: computed beforehand where they have no translation.
-    counted : dict of str to float
-        Nodes that hold small whole numbers that the program computes, indices and what is made of
-        them; what none of them is above.
     """
 
     def __init__(
@@ -80,7 +77,7 @@ class Importer:
             for name, held in capture.constants.items()
             if not isinstance(held, self.torch.nn.Parameter)
         }
-        self.counted: dict[str, float] = {}
+        self.counted = {}
         self.origins: dict[str, tuple[str, ...]] = {}
         self.known: list[Any] = []
         self.beforehand: dict[str, Any] = {}
@@ -159,7 +156,7 @@ class Importer:
         elif not self._floating(node) and name != "getitem":
             if name in ("_assert_tensor_metadata", "sym_size", "_assert_scalar"):
                 return
-            check_whole(self, node, name)
+            self.check_whole(node, name)
         translated = name in self.handlers or name in views.VIEWS
         if node.name in self.settled and not (translated and name not in BEFOREHAND):
             self._compute(node)
@@ -168,7 +165,7 @@ class Importer:
         result = self._translated(node, name)
         wanted = getattr(node.meta.get("val"), "shape", None)
         if wanted is not None and node.meta["val"].dtype in (self.torch.int64, self.torch.int32):
-            self.counted[node.name] = bound(self, node, name)
+            self.counted[node.name] = self.bound(node, name)
         if isinstance(result, Value) and wanted is not None and result.shape != tuple(wanted):
             raise unsupported(node, name)  # with arguments that its handler does not know
         self.values[node.name] = self._named(node, result, since)
@@ -254,7 +251,7 @@ class Importer:
         value = self.value(source)
         if name in views.IDENTITIES:
             if name in CONVERSIONS and source.name not in self.env:
-                value = converted(self, value, source, node)
+                value = self.converted(value, source, node)
             return (value, None) if name == "native_dropout" else value
         if name in views.PIECES:
             given = [*args, *node.kwargs.values()]

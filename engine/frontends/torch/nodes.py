@@ -31,6 +31,9 @@ CONDITIONS = frozenset(
 )
 """Operations on computed values whose results are bits, which are 0 or 1 in a program."""
 
+RANKING = frozenset({"sort", "argsort", "msort", "topk", "kthvalue", "median", "argmax", "argmin"})
+"""Operations that order elements by size, and give their places."""
+
 KNOWN = LAYOUTS | ASSIGNING | {"values", "_values"}
 """Operations whose results are known with their operands, numbers of the user's among them."""
 

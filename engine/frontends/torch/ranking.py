@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from engine.frontends.torch.builder import LETTERS, broadcast_shape
 from engine.frontends.torch.conditions import opposite
-from engine.frontends.torch.nodes import op_name
+from engine.frontends.torch.nodes import RANKING, op_name
 from engine.frontends.torch.reductions import kept
 from engine.frontends.torch.steps import jump
 from engine.frontends.torch.values import Value
@@ -279,8 +279,7 @@ def scatter_by(m: Importer, x: Any, dim: int, index: Any, new: Value) -> Value:
     return b.add(b.mul(value, opposite(m, hit), "stays"), moved_)
 
 
-RANKING: dict[str, Callable[..., Any]] = {
+HANDLERS: dict[str, Callable[..., Any]] = {
     "sort": sort, "argsort": argsort, "msort": msort, "topk": topk, "kthvalue": kthvalue,
-    "median": median, "argmax": extreme(True), "argmin": extreme(False),
+    "median": median, "argmax": extreme(True), "argmin": extreme(False), "one_hot": one_hot,
 }  # fmt: skip
-HANDLERS: dict[str, Callable[..., Any]] = {**RANKING, "one_hot": one_hot}

@@ -8,17 +8,14 @@ and choices make of these and of small known numbers.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from engine.frontends.torch import views
+from engine.frontends.torch.builder import Builder
 from engine.frontends.torch.messages import refusal
-from engine.frontends.torch.nodes import COMPARING, CONDITIONS, numbers, op_name
-from engine.frontends.torch.ranking import RANKING
+from engine.frontends.torch.nodes import COMPARING, CONDITIONS, RANKING, numbers, op_name
 from engine.frontends.torch.values import Value
 from engine.program import Op
-
-if TYPE_CHECKING:
-    from engine.frontends.torch.importer import Importer
 
 MOST = 2.0**24
 """Up to that float32 has all whole numbers."""
@@ -28,89 +25,96 @@ CONVERSIONS = frozenset({"to", "_to_copy", "type_as"})
 
 WHOLE = frozenset(
     {
-        *("one_hot", "add", "sub", "rsub", "mul", "floor_divide", "remainder", "div", "neg"),
-        *(
-            "cat",
-            "concat",
-            "stack",
-            "where",
-            "masked_fill",
-            "clamp",
-            "maximum",
-            "minimum",
-            "sum",
-            "cumsum",
-        ),
-        *(
-            "index",
-            "gather",
-            "take_along_dim",
-            "index_select",
-            "repeat_interleave",
-            "flip",
-            "roll",
-            "repeat",
-        ),
-        *("max", "min", "amax", "amin", "sort", "abs", "scatter"),
+        *("one_hot", "add", "sub", "rsub", "mul", "floor_divide", "remainder", "div", "neg", "abs"),
+        *("cat", "concat", "stack", "flip", "roll", "repeat", "repeat_interleave"),
+        *("where", "masked_fill", "clamp", "maximum", "minimum", "max", "min", "amax", "amin"),
+        *("sum", "cumsum", "index", "index_select", "gather", "take_along_dim", "scatter"),
     }
 )
 """Operations on small whole numbers that are computed whose results are such numbers."""
 
 
-def check_whole(m: Importer, node: Any, name: str) -> None:
-    """Refuse what is made of computed values and holds no numbers that a program has.
+class Wholes:
+    """What an importer knows of the whole numbers that are computed.
 
-    Raises
-    ------
-    ProgramError
-        With the place of the node.
+    Attributes
+    ----------
+    counted : dict of str to float
+        Nodes that hold small whole numbers that the program computes, indices and what is made of
+        them; what none of them is above.
     """
-    conditions = name in CONDITIONS and _of_numbers_or_bits(m, node, name)
-    whole = (name in WHOLE or name in views.VIEWS) and bound(m, node, name) <= MOST
-    if not (whole or conditions or name in RANKING or name in COMPARING or name in CONVERSIONS):
-        raise refusal(
-            node,
-            f"{node.target} makes a mask or an index from computed values",
-            "masks and indices must follow from inputs and buffers alone; relu, clamp, "
-            "maximum and minimum are supported",
-        )
 
+    torch: Any
+    env: dict[str, Any]
+    builder: Builder
+    counted: dict[str, float]
 
-def _of_numbers_or_bits(m: Importer, node: Any, name: str) -> bool:
-    """Whether a node compares or joins what it can: numbers, bits, or small whole numbers."""
-    held = [n.meta.get("val") for n in node.all_input_nodes]
-    if not all(isinstance(x, m.torch.Tensor) for x in held):
-        return False
-    if name.startswith(("bitwise", "__")):
-        return all(x.dtype == m.torch.bool for x in held)
-    return all(numbers(x) or x.dtype == m.torch.bool for x in held) or bound(m, node, name) <= MOST
+    def check_whole(self, node: Any, name: str) -> None:
+        """Refuse what is made of computed values and holds no numbers that a program has.
 
+        Raises
+        ------
+        ProgramError
+            With the place of the node.
+        """
+        conditions = name in CONDITIONS and self._of_numbers_or_bits(node, name)
+        whole = (name in WHOLE or name in views.VIEWS) and self.bound(node, name) <= MOST
+        if not (whole or conditions or name in RANKING or name in COMPARING or name in CONVERSIONS):
+            raise refusal(
+                node,
+                f"{node.target} makes a mask or an index from computed values",
+                "masks and indices must follow from inputs and buffers alone; relu, clamp, "
+                "maximum and minimum are supported",
+            )
 
-def bound(m: Importer, node: Any, name: str) -> float:
-    """What no magnitude of the whole numbers that a node gives is above; infinite if unknown."""
+    def _of_numbers_or_bits(self, node: Any, name: str) -> bool:
+        """Whether a node compares or joins what it can: numbers, bits, or small whole numbers."""
+        held = [n.meta.get("val") for n in node.all_input_nodes]
+        if not all(isinstance(x, self.torch.Tensor) for x in held):
+            return False
+        if name.startswith(("bitwise", "__")):
+            return all(x.dtype == self.torch.bool for x in held)
+        kinds = all(numbers(x) or x.dtype == self.torch.bool for x in held)
+        return kinds or self.bound(node, name) <= MOST
 
-    def largest(operand: Any) -> float:
-        if isinstance(operand, bool | int | float):
-            return abs(float(operand))
-        val = operand.meta.get("val")
-        if isinstance(val, m.torch.Tensor) and val.dtype == m.torch.bool:
-            return 1.0
-        if operand.name not in m.env:
-            return m.counted.get(operand.name, math.inf)
-        held = m.torch.as_tensor(m.env[operand.name])
-        return float(held.abs().max()) if held.numel() else 0.0
+    def bound(self, node: Any, name: str) -> float:
+        """The largest magnitude that a node's whole numbers may have; infinite if unknown."""
 
-    if name in RANKING or name == "getitem":
-        first = node.args[0] if name in RANKING else node.args[0].args[0]
-        return float(first.meta["val"].numel())
-    given = [largest(x) for x in (*node.all_input_nodes, *_scalars(node))]
-    if name in ("add", "sub", "rsub"):
-        return sum(given)
-    if name == "mul":
-        return math.prod(given)
-    if name in ("sum", "cumsum"):
-        return max(given) * float(node.all_input_nodes[0].meta["val"].numel())
-    return max(given, default=0.0)
+        def largest(operand: Any) -> float:
+            if isinstance(operand, bool | int | float):
+                return abs(float(operand))
+            val = operand.meta.get("val")
+            if isinstance(val, self.torch.Tensor) and val.dtype == self.torch.bool:
+                return 1.0
+            if operand.name not in self.env:
+                return self.counted.get(operand.name, math.inf)
+            held = self.torch.as_tensor(self.env[operand.name])
+            if numbers(held):
+                return math.inf
+            return float(held.abs().max()) if held.numel() else 0.0
+
+        if name == "getitem":
+            return self.bound(node.args[0], op_name(node.args[0]))
+        given = [largest(x) for x in (*node.all_input_nodes, *_scalars(node))]
+        if name in RANKING or name in ("max", "min"):
+            val = node.args[0].meta["val"]
+            return max(float(val.numel()), 0.0 if numbers(val) else max(given))
+        if name in ("add", "sub", "rsub"):
+            return sum(given)
+        if name == "mul":
+            return math.prod(given)
+        if name in ("sum", "cumsum"):
+            return max(given) * float(node.all_input_nodes[0].meta["val"].numel())
+        return max(given, default=0.0)
+
+    def converted(self, value: Value, source: Any, node: Any) -> Value:
+        """A computed value as bits, or as whole numbers: what stands before the point."""
+        old, new = source.meta["val"].dtype, node.meta["val"].dtype
+        if old == new or new.is_floating_point or new.is_complex:
+            return value
+        if new == self.torch.bool:
+            return self.builder.apply(Op.SIGN, self.builder.apply(Op.ABS, value), "holds")
+        return self.builder.apply(Op.TRUNC, value) if old.is_floating_point else value
 
 
 def _scalars(node: Any) -> list[float]:
@@ -118,13 +122,3 @@ def _scalars(node: Any) -> list[float]:
     if op_name(node) not in ("add", "sub", "rsub", "mul", "clamp", "masked_fill", "where"):
         return []
     return [x for x in node.args if isinstance(x, int | float) and not isinstance(x, bool)]
-
-
-def converted(m: Importer, value: Value, source: Any, node: Any) -> Value:
-    """A computed value as bits, or as whole numbers: what stands before the point."""
-    old, new = source.meta["val"].dtype, node.meta["val"].dtype
-    if old == new or new.is_floating_point or new.is_complex:
-        return value
-    if new == m.torch.bool:
-        return m.builder.apply(Op.SIGN, m.builder.apply(Op.ABS, value), "holds")
-    return m.builder.apply(Op.TRUNC, value) if old.is_floating_point else value
