@@ -100,7 +100,7 @@ class Wholes:
             val = node.args[0].meta["val"]
             return max(float(val.numel()), 0.0 if numbers(val) else max(given))
         if name in ("add", "sub", "rsub"):
-            return sum(given)
+            return sum(given) * max(1.0, abs(float(node.kwargs.get("alpha", 1))))
         if name == "mul":
             return math.prod(given)
         if name in ("sum", "cumsum"):
@@ -118,7 +118,5 @@ class Wholes:
 
 
 def _scalars(node: Any) -> list[float]:
-    """Numbers that an arithmetic operation is given."""
-    if op_name(node) not in ("add", "sub", "rsub", "mul", "clamp", "masked_fill", "where"):
-        return []
+    """Numbers that an operation is given; dimensions among them are small."""
     return [x for x in node.args if isinstance(x, int | float) and not isinstance(x, bool)]

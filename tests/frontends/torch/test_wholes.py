@@ -27,6 +27,8 @@ TOO_LARGE: dict[str, Callable[[Any], Any]] = {
     "a sum": lambda x: ((2 * x).argmax(1) * 400_000).sum(),
     "a square": lambda x: ((2 * x).argmax(1) * 1000) * ((2 * x).argmin(1) * 1000),
     "what nobody bounds": lambda x: (x * 3).int() * 2,
+    "a number written": lambda x: (2 * x > 0).long().masked_fill(x > 1, 1 << 25),
+    "a factor of a sum": lambda x: torch.add((2 * x).argmax(1), (x * 3).argmax(1), alpha=1 << 22),
     "a piece": lambda x: ((2 * x).argmax(1) * 700_000).chunk(2)[0] * 10,
     "sorted": lambda x: ((2 * x).argmax(1) * 700_000).sort()[0] * 10,
     "digits": lambda x: torch.bitwise_and((2 * x).argmax(1), 3),
