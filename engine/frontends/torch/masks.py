@@ -156,8 +156,8 @@ def _choose(m: Importer, condition: Any, yes: Any, no: Any, rest: int = 0) -> Va
     if len(parts) == 1:
         return wide(m, parts[0])
     total = b.add(parts[0], parts[1])
-    numbers = [given for given in (yes, no) if m.number(given) is None]
-    whole = all(m.value(given).support is Support.FULL for given in numbers)
+    tensors = [given for given in (yes, no) if m.number(given) is None]
+    whole = all(m.value(given).support is Support.FULL for given in tensors)
     return wide(m, replace(total, support=Support.FULL) if apart and whole else total)
 
 
@@ -214,12 +214,9 @@ SPREADING = IDENTITIES | {
 """Operations that give no number where an operand is none."""
 
 
-def finite(m: Importer, given: Any) -> Value:
-    """A value, or a large number in place of infinity."""
-    number = m.number(given)
-    if number is None or not math.isinf(number):
-        return m.value(given)
-    return m.builder.constant(math.copysign(VAST, number))
+def vast(number: float) -> float:
+    """The number itself, or a large one in place of infinity."""
+    return number if math.isfinite(number) else math.copysign(VAST, number)
 
 
 def _computed_choice(m: Importer, condition: Value, yes: Any, no: Any) -> Value:
@@ -230,12 +227,10 @@ def _computed_choice(m: Importer, condition: Value, yes: Any, no: Any) -> Value:
     b, parts = m.builder, []
     for given, share in ((yes, condition), (no, opposite(m, condition))):
         number = m.number(given)
-        if number is not None and not math.isfinite(number):
-            number = math.copysign(VAST, number)
         if number is None:
             parts.append(b.mul(m.value(given), share, "kept"))
         elif number:
-            parts.append(b.scale(share, number, "filling"))
+            parts.append(b.scale(share, vast(number), "filling"))
     if not parts:
         return b.aligned([b.constant(0.0)], tuple(b.node.meta["val"].shape))[0]
     return wide(m, parts[0] if len(parts) == 1 else b.add(parts[0], parts[1]))

@@ -28,6 +28,7 @@ COMPLEX = (
     "matrix of cosines and one of sines, given as buffers"
 )
 SOLVE = "there is no counterpart; give the inverse or the factors as an input, and multiply"
+
 HINTS: dict[str, str] = {
     **dict.fromkeys(("asin", "acos", "atan", "atan2", "arcsin"), WAVES),
     **dict.fromkeys(("asinh", "acosh", "atanh", "polar", "erfinv", "lgamma", "digamma"), WAVES),

@@ -226,7 +226,7 @@ class _Recorder:
         for t in mutated:
             self._changed(t, node)
         if isinstance(result, torch.Tensor):
-            if carried in self.scatters and not mutated:
+            if carried in self.scatters:
                 self.parts[result._cdata] = (args[0], self.scatters[carried], tuple(args[1:]))
             self._track(result, node)
         elif isinstance(result, (tuple, list)):

@@ -105,30 +105,17 @@ def var(
     return kept(_variance(m, value, dims, share), dims, keepdim)
 
 
-def std(
-    m: Importer,
-    x: Any,
-    dim: Any = None,
-    correction: float | None = None,
-    keepdim: bool = False,
-    unbiased: bool = True,
-) -> Value:
-    spread = var(m, x, dim, correction, keepdim, unbiased)
-    return m.builder.apply(Op.SQRT, spread)
+def std(m: Importer, x: Any, dim: Any = None, keepdim: bool = False, **how: Any) -> Value:
+    return m.builder.apply(Op.SQRT, var(m, x, dim, keepdim=keepdim, **how))
 
 
 def with_mean(spread: Callable[..., Value]) -> Callable[..., tuple[Value, Value]]:
     """``var_mean`` and ``std_mean``."""
 
     def handler(
-        m: Importer,
-        x: Any,
-        dim: Any = None,
-        correction: float | None = None,
-        keepdim: bool = False,
-        unbiased: bool = True,
+        m: Importer, x: Any, dim: Any = None, keepdim: bool = False, **how: Any
     ) -> tuple[Value, Value]:
-        return spread(m, x, dim, correction, keepdim, unbiased), mean(m, x, dim, keepdim)
+        return spread(m, x, dim, keepdim=keepdim, **how), mean(m, x, dim, keepdim)
 
     return handler
 

@@ -172,7 +172,10 @@ def scatter(
 ) -> Value:
     """Writes to where an index says; no place may be written twice."""
     if computed(m, index) and reduce is None:
-        return scatter_by(m, x, dim, index, masks.finite(m, src if src is not None else value))
+        given = src if src is not None else value
+        number = m.number(given)
+        new = m.value(given) if number is None else m.builder.constant(masks.vast(number))
+        return scatter_by(m, x, dim, index, new)
     targets = _target(m, index, dim)
     new = _scattered(m, index, src if src is not None else value)
     if reduce is not None:

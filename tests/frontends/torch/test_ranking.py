@@ -12,7 +12,8 @@ from torch import nn
 
 import fuseloom as fl
 from engine.errors import ProgramError
-from engine.frontends.torch.ranking import MOST_RANKED
+from engine.frontends.torch.nodes import RANKING
+from engine.frontends.torch.ranking import HANDLERS, MOST_RANKED
 from tests.frontends.torch.families.measure import problems
 from tests.frontends.torch.support import Module, imported, normal
 
@@ -80,6 +81,10 @@ def test_what_is_chosen_by_size(name: str, given: Any) -> None:
     made = fl.from_torch(Module(RANKED[name]), (given,))
     assert problems(made, None if given is X else ["unfused"]) == []
     assert made.bind(normal(4, 5, seed=3)).check().ok
+
+
+def test_the_names_are_those_of_the_translations() -> None:
+    assert set(HANDLERS) == RANKING | {"one_hot"}
 
 
 class Experts(nn.Module):
