@@ -1,13 +1,13 @@
 """The paper's figures, for ``panel serve apps/figures.py apps/explorer.py --address localhost``.
 
-Layout only; what is shown lives in :mod:`workbench.figures.page`.
+Layout only; what is shown lives in :mod:`fuseloom_workbench.figures.page`.
 """
 
 from __future__ import annotations
 
 import panel as pn
 
-from workbench.figures.page import figures_page
+from fuseloom_workbench.figures.page import figures_page
 
 pn.extension()
 

@@ -20,10 +20,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from benchmarks.spaces import FAMILIES, PROGRAMS, data_of
-from engine.dataflow.method import Dataflow
-from engine.explore.search import Search
-from engine.program import Program, StoredTensor, parse
-from engine.results.method import Budget, Part, every
+from fuseloom.dataflow.method import Dataflow
+from fuseloom.exploration.search import Search
+from fuseloom.program import Program, StoredTensor, parse
+from fuseloom.results.method import Budget, Part, every
 
 MOST = 2_000
 """Schedules of a space that are run."""

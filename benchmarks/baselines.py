@@ -18,12 +18,12 @@ from typing import Any
 
 from benchmarks.autoschedule import problem
 from benchmarks.spaces import FAMILIES, PROGRAMS
-from engine.dataflow.method import Dataflow
-from engine.explore.baselines import Drawn, at_random, by_tpe
-from engine.explore.search import Search
-from engine.models import load
-from engine.program import Program
-from engine.results.method import Budget
+from fuseloom.dataflow.method import Dataflow
+from fuseloom.exploration.baselines import Drawn, at_random, by_tpe
+from fuseloom.exploration.search import Search
+from fuseloom.models import load
+from fuseloom.program import Program
+from fuseloom.results.method import Budget
 
 MODELS = (("attention", {}), ("spmm", {}), ("spmv", {}), ("autoencoder", {}), ("gcn", {}))
 """Models that make problems, too, on random data."""

@@ -20,7 +20,7 @@ import numpy as np
 import scipy.sparse as sp
 
 import fuseloom as fl
-from engine.models import gpt3
+from fuseloom.models import gpt3
 
 
 @dataclass(frozen=True)

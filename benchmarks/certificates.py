@@ -23,13 +23,13 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from engine.dataflow.method import Dataflow
-from engine.dataflow.sim.machine import Machine
-from engine.errors import DataError, FuseloomError, SimulationError
-from engine.explore.search import Search
-from engine.program import Program, parse
-from engine.results.method import Budget, Part, every
-from engine.results.places import Units
+from fuseloom.dataflow.method import Dataflow
+from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.errors import DataError, FuseloomError, SimulationError
+from fuseloom.exploration.search import Search
+from fuseloom.program import Program, parse
+from fuseloom.results.method import Budget, Part, every
+from fuseloom.results.places import Units
 
 MOST_PARTS = 80
 """Parts of a space that are run; larger spaces are left out."""

@@ -21,11 +21,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from engine.dataflow.compilation import Compilation
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.sim.program_runs import simulate
-from engine.models import load
-from engine.program import parse
+from fuseloom.dataflow.compilation import Compilation
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.sim.program_runs import simulate
+from fuseloom.models import load
+from fuseloom.program import parse
 
 Case = Callable[[], tuple[Compilation, Any]]
 

@@ -19,9 +19,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from engine.dataflow.compiler import compile_program
-from engine.models import Model, autoencoder, gcn, gpt3, graphsage
-from engine.program import parse, print_program
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.models import Model, autoencoder, gcn, gpt3, graphsage
+from fuseloom.program import parse, print_program
 
 MODELS: dict[str, Callable[[], Model]] = {
     "gcn, Collab": lambda: gcn(235_868, 128, 128, 128),

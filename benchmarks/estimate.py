@@ -28,10 +28,10 @@ import numpy as np
 from scipy.stats import spearmanr
 
 from benchmarks.spaces import FAMILIES, PROGRAMS, Key, Space, space
-from engine.dataflow.cost import Known, Mode, RegionEstimate
-from engine.dataflow.cost.estimate import estimate_region
-from engine.dataflow.sim.machine import PRESETS, Machine
-from engine.errors import DataError
+from fuseloom.dataflow.cost import Known, Mode, RegionEstimate
+from fuseloom.dataflow.cost.estimate import estimate_region
+from fuseloom.dataflow.sim.machine import PRESETS, Machine
+from fuseloom.errors import DataError
 
 RHO, REGRET = 0.95, 1.05
 COLD = 20

@@ -28,9 +28,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from engine.explore.store import RunStore
-from engine.explore.sweep import Base, Space, explore
-from engine.results.record import RunRecord
+from fuseloom.exploration.store import RunStore
+from fuseloom.exploration.sweep import Base, Space, explore
+from fuseloom.results.record import RunRecord
 
 TARGET = 1.7
 

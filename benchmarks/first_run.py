@@ -19,7 +19,7 @@ import time
 from dataclasses import dataclass
 from statistics import median
 
-from engine.dataflow.sim.compiled.cache import ENVIRONMENT
+from fuseloom.dataflow.sim.compiled.cache import ENVIRONMENT
 
 GCN = "simulate --model gcn --data karate --preset full --engine compiled --json"
 
@@ -37,7 +37,7 @@ def taken(command: str, cache: str) -> Taken:
     """Run ``fuseloom COMMAND`` with that cache of kernels."""
     before, start = os.times(), time.perf_counter()
     done = subprocess.run(
-        [sys.executable, "-m", "engine.cli", *command.split()],
+        [sys.executable, "-m", "fuseloom", *command.split()],
         env={**os.environ, ENVIRONMENT: cache},
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,

@@ -18,9 +18,9 @@ import statistics
 import time
 from collections.abc import Callable
 
-from workbench.graph import layout, view
-from workbench.graph.sheet import sheet_of
-from workbench.state.session import Session
+from fuseloom_workbench.graph import layout, view
+from fuseloom_workbench.graph.sheet import sheet_of
+from fuseloom_workbench.state.session import Session
 
 Places = dict[str, tuple[float, float]]
 
@@ -99,7 +99,7 @@ def frames() -> None:
     from panel.tests.util import serve_component
     from playwright.sync_api import sync_playwright
 
-    from workbench.graph.graph_view import GraphView
+    from fuseloom_workbench.graph.graph_view import GraphView
 
     session = opened("fuse T1..Y; parallel i by 11")
     with sync_playwright() as playwright:

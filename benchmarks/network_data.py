@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from engine.contraction.networks import binary, from_einsum
-from engine.contraction.tree import ContractionTree
-from engine.models import load_labelled
+from fuseloom.contraction.networks import binary, from_einsum
+from fuseloom.contraction.tree import ContractionTree
+from fuseloom.models import load_labelled
 
 
 @dataclass(frozen=True)

@@ -20,15 +20,15 @@ from pathlib import Path
 from statistics import median
 
 from benchmarks.network_data import Problem, gcn, integrals, mttkrp, ttmc
-from engine.contraction.kernels.data import MOST_BYTES, WORD, Data
-from engine.contraction.kernels.reference import evaluate
-from engine.contraction.kernels.run import Measured, kernels, measure
-from engine.contraction.loopnest.generate import nest_of
-from engine.contraction.ranking import Candidate, Way, ranked
-from engine.contraction.solving.solve import Question
-from engine.contraction.tree import ContractionTree
-from engine.errors import FuseloomError
-from engine.program import parse
+from fuseloom.contraction.kernels.data import MOST_BYTES, WORD, Data
+from fuseloom.contraction.kernels.reference import evaluate
+from fuseloom.contraction.kernels.run import Measured, kernels, measure
+from fuseloom.contraction.loopnest.generate import nest_of
+from fuseloom.contraction.ranking import Candidate, Way, ranked
+from fuseloom.contraction.solving.solve import Question
+from fuseloom.contraction.tree import ContractionTree
+from fuseloom.errors import FuseloomError
+from fuseloom.program import parse
 
 LONGEST = 1e10
 """Nanoseconds that a nest may be expected to take."""
@@ -190,7 +190,7 @@ SECTIONS: dict[str, Callable[[bool], list[Problem]]] = {
 
 def speed() -> None:
     """How long it takes to solve a tree of ten contractions, and from a model to a kernel."""
-    from engine.contraction.networks import binary, from_einsum
+    from fuseloom.contraction.networks import binary, from_einsum
 
     letters = "abcdefghijkl"
     chain = ",".join(letters[n : n + 2] for n in range(11))

@@ -19,10 +19,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from benchmarks.simulator import matrix, spmm_ijk, spmm_ikj
-from engine.dataflow.sim.bound import BoundGraph
-from engine.dataflow.sim.compiled import simulation as compiled
-from engine.dataflow.sim.machine import Machine
-from engine.dataflow.sim.observe import Observe
+from fuseloom.dataflow.sim.bound import BoundGraph
+from fuseloom.dataflow.sim.compiled import simulation as compiled
+from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.sim.observe import Observe
 
 LEVELS = (
     ("timelines, means", Observe()),

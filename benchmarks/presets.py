@@ -11,8 +11,8 @@ import argparse
 import time
 
 import fuseloom as fl
-from engine.explore.autoschedule import autoschedule
-from engine.models import load
+from fuseloom.exploration.autoschedule import autoschedule
+from fuseloom.models import load
 
 PAIRS = (
     ("gcn", "karate"), ("gcn", "random"), ("gcn", "uniform"), ("graphsage", "random"),

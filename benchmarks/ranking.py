@@ -23,13 +23,13 @@ import numpy as np
 from scipy.optimize import lsq_linear
 
 from benchmarks.network_data import Problem, gcn, integrals, mttkrp, ttmc
-from engine.contraction.cost import NAMES, Weights
-from engine.contraction.kernels.data import MOST_BYTES, WORD, Data
-from engine.contraction.kernels.run import kernels, measure
-from engine.contraction.random_data import scattered
-from engine.contraction.ranking import ranked
-from engine.contraction.shipped import shipped
-from engine.contraction.solving.solve import Question
+from fuseloom.contraction.cost import NAMES, Weights
+from fuseloom.contraction.kernels.data import MOST_BYTES, WORD, Data
+from fuseloom.contraction.kernels.run import kernels, measure
+from fuseloom.contraction.random_data import scattered
+from fuseloom.contraction.ranking import ranked
+from fuseloom.contraction.shipped import shipped
+from fuseloom.contraction.solving.solve import Question
 
 SLOWER = 30.0
 """How much longer than the best a nest may be expected to take, to be measured."""

@@ -27,13 +27,13 @@ from typing import Any
 
 from benchmarks.hostile import harass
 from benchmarks.visitors import Server, Visitor
-from engine.dataflow.sim.events.files import new_file
-from engine.dataflow.sim.explain.data import PAGE, observation
-from engine.dataflow.sim.program_runs import simulate
-from engine.dataflow.sim.records import program_record
-from workbench.state.look import Window
-from workbench.state.session import Session
-from workbench.timeline import windows
+from fuseloom.dataflow.sim.events.files import new_file
+from fuseloom.dataflow.sim.explain.data import PAGE, observation
+from fuseloom.dataflow.sim.program_runs import simulate
+from fuseloom.dataflow.sim.records import program_record
+from fuseloom_workbench.state.look import Window
+from fuseloom_workbench.state.session import Session
+from fuseloom_workbench.timeline import windows
 
 WIDTH = 600
 """Columns of a timeline, as a browser asks for them."""

@@ -17,19 +17,19 @@ import networkx as nx
 import numpy as np
 import numpy.typing as npt
 
-from engine.dataflow.compilation import CompiledRegion
-from engine.dataflow.compiler import compile_program, compile_region
-from engine.dataflow.fusion.classes import nest_classes
-from engine.dataflow.fusion.fuse import fuse
-from engine.dataflow.fusion.schedule import Schedule
-from engine.dataflow.samml.passes.buffers import size_buffers
-from engine.dataflow.sim.binding import bind
-from engine.dataflow.sim.engines import run_graph
-from engine.dataflow.sim.machine import Machine
-from engine.dataflow.sim.program_runs import simulate
-from engine.errors import FuseloomError
-from engine.program import Program, StoredTensor, parse
-from engine.program.inputs import check_data
+from fuseloom.dataflow.compilation import CompiledRegion
+from fuseloom.dataflow.compiler import compile_program, compile_region
+from fuseloom.dataflow.fusion.classes import nest_classes
+from fuseloom.dataflow.fusion.fuse import fuse
+from fuseloom.dataflow.fusion.schedule import Schedule
+from fuseloom.dataflow.samml.passes.buffers import size_buffers
+from fuseloom.dataflow.sim.binding import bind
+from fuseloom.dataflow.sim.engines import run_graph
+from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.sim.program_runs import simulate
+from fuseloom.errors import FuseloomError
+from fuseloom.program import Program, StoredTensor, parse
+from fuseloom.program.inputs import check_data
 
 Matrix = npt.NDArray[np.bool_]
 Key = tuple[str, str]

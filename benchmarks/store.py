@@ -77,15 +77,15 @@ def write(path: str, *numbers: str) -> None:
     """
     from dataclasses import replace
 
-    from engine.dataflow.sim.explain.data import Detail
-    from engine.dataflow.sim.program_runs import simulate
-    from engine.dataflow.sim.records import program_record
-    from engine.explore.store import Outcome as Kept
-    from engine.explore.store import RunLabel, RunStore, data_hash
-    from engine.explore.sweep.plan import run_identity
-    from workbench.state.records import source_of
-    from workbench.state.session import Session
-    from workbench.state.shared import slim
+    from fuseloom.dataflow.sim.explain.data import Detail
+    from fuseloom.dataflow.sim.program_runs import simulate
+    from fuseloom.dataflow.sim.records import program_record
+    from fuseloom.exploration.store import Outcome as Kept
+    from fuseloom.exploration.store import RunLabel, RunStore, data_hash
+    from fuseloom.exploration.sweep.plan import run_identity
+    from fuseloom_workbench.state.records import source_of
+    from fuseloom_workbench.state.session import Session
+    from fuseloom_workbench.state.shared import slim
 
     begin, end, shared = map(int, numbers)
     session = Session("gcn", "karate")
@@ -112,7 +112,7 @@ class Follower:
     """``fuseloom runs list --follow``: the keys it has printed, and what it complained of."""
 
     def __init__(self, path: Path) -> None:
-        command = [sys.executable, "-m", "engine.cli", "runs", "list", "--follow", "--limit", "1"]
+        command = [sys.executable, "-m", "fuseloom", "runs", "list", "--follow", "--limit", "1"]
         self._process = subprocess.Popen(
             [*command, "--state", "done", "--store", str(path)],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT,
@@ -228,7 +228,7 @@ async def measure(
 async def _compare(
     visitor: Visitor, follower: Follower, path: Path, expected: int, outcome: Outcome
 ) -> None:
-    from engine.explore.store import RunStore, State
+    from fuseloom.exploration.store import RunStore, State
 
     with RunStore(path) as store:
         counts = store.counts()

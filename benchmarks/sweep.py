@@ -11,7 +11,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from engine.explore.sweep import Base, Space, explore
+from fuseloom.exploration.sweep import Base, Space, explore
 
 AXES = {
     "cuts and orders": {"cuts": ["all"], "order": ["all"]},

@@ -21,10 +21,10 @@ from statistics import median
 
 import numpy as np
 
-from engine.dataflow.sim.events.spool import REASONS, Spool
-from engine.dataflow.sim.events.store import EventStore
-from engine.dataflow.sim.events.windows import columns_of, edges_of, intervals_of, most_intervals
-from engine.dataflow.sim.observe import Int64
+from fuseloom.dataflow.sim.events.spool import REASONS, Spool
+from fuseloom.dataflow.sim.events.store import EventStore
+from fuseloom.dataflow.sim.events.windows import columns_of, edges_of, intervals_of, most_intervals
+from fuseloom.dataflow.sim.observe import Int64
 
 PART = 1 << 18
 COLUMNS = 600

@@ -53,12 +53,12 @@ def wait_for_end(family: list[psutil.Process], seconds: float = 5) -> list[psuti
 
 
 class Server:
-    """``python -m workbench.serving`` with a log that can be read."""
+    """``python -m fuseloom_workbench.serving`` with a log that can be read."""
 
     def __init__(self, *options: str, port: int = 0, ready: bool = True) -> None:
         self.port = port or free_port()
         self._log = tempfile.TemporaryFile("w+")  # noqa: SIM115 (lives as long as the process)
-        command = [sys.executable, "-m", "workbench.serving", "--port", str(self.port)]
+        command = [sys.executable, "-m", "fuseloom_workbench.serving", "--port", str(self.port)]
         self.process = subprocess.Popen(
             [*command, "--no-browser", "--log-json", *options],
             stdout=subprocess.DEVNULL,

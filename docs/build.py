@@ -23,34 +23,34 @@ import networkx as nx
 DOCS = Path(__file__).parent
 sys.path[:0] = [str(DOCS), str(DOCS.parent)]
 
-ROOF = "engine.dataflow"
+ROOF = "fuseloom.dataflow"
 HOLDS = {
-    "engine.errors": "what a user is told",
-    "engine.display": "what a notebook shows",
-    "engine.program": "language, formats, storage,\nstatistics, dense meaning",
-    "engine.results": "checks, work, records of runs",
-    "engine.frontends": "PyTorch, MLIR, files",
-    "engine.models": "programs with data",
-    "engine.contraction": "sparse tensor networks,\nloops and kernels for a CPU",
-    "engine.dataflow.fusion": "regions, partial order graph",
-    "engine.dataflow.table": "fusion tables",
-    "engine.dataflow.samml": "catalogue, lowering, passes,\nother tools' graphs",
-    "engine.dataflow.compilation": "regions with their\ntables and graphs",
-    "engine.dataflow.compiled_before": "regions that schedules\nhave in common",
-    "engine.dataflow.compiler": "program → graphs",
-    "engine.dataflow.sim": "twins, compiled kernels, dram,\nevents, explain, conformance",
-    "engine.dataflow.cost": "the estimate",
-    "engine.dataflow.look_ups": "levels that are better\nlooked up than scanned",
-    "engine.dataflow.stores": "levels that are better\nstored dense",
-    "engine.dataflow.orders": "orders, ranked",
-    "engine.dataflow.what_if": "other channels, lanes",
-    "engine.dataflow.space": "ways of regions, bounds",
-    "engine.dataflow.method": "schedules, as the\nsearch sees them",
-    "engine.dataflow.why": "where cycles went,\nwhat would help",
-    "engine.explore": "the best schedule,\nwith a certificate;\nruns that are kept",
-    "engine.experiments": "the paper's tables and figures,\nas claims with commands",
-    "engine.cli": "fuseloom …",
-    "workbench": "Panel components",
+    "fuseloom.errors": "what a user is told",
+    "fuseloom.display": "what a notebook shows",
+    "fuseloom.program": "language, formats, storage,\nstatistics, dense meaning",
+    "fuseloom.results": "checks, work, records of runs",
+    "fuseloom.frontends": "PyTorch, MLIR, files",
+    "fuseloom.models": "programs with data",
+    "fuseloom.contraction": "sparse tensor networks,\nloops and kernels for a CPU",
+    "fuseloom.dataflow.fusion": "regions, partial order graph",
+    "fuseloom.dataflow.table": "fusion tables",
+    "fuseloom.dataflow.samml": "catalogue, lowering, passes,\nother tools' graphs",
+    "fuseloom.dataflow.compilation": "regions with their\ntables and graphs",
+    "fuseloom.dataflow.compiled_before": "regions that schedules\nhave in common",
+    "fuseloom.dataflow.compiler": "program → graphs",
+    "fuseloom.dataflow.sim": "twins, compiled kernels, dram,\nevents, explain, conformance",
+    "fuseloom.dataflow.cost": "the estimate",
+    "fuseloom.dataflow.look_ups": "levels that are better\nlooked up than scanned",
+    "fuseloom.dataflow.stores": "levels that are better\nstored dense",
+    "fuseloom.dataflow.orders": "orders, ranked",
+    "fuseloom.dataflow.what_if": "other channels, lanes",
+    "fuseloom.dataflow.space": "ways of regions, bounds",
+    "fuseloom.dataflow.method": "schedules, as the\nsearch sees them",
+    "fuseloom.dataflow.why": "where cycles went,\nwhat would help",
+    "fuseloom.exploration": "the best schedule,\nwith a certificate;\nruns that are kept",
+    "fuseloom.experiments": "the paper's tables and figures,\nas claims with commands",
+    "fuseloom.cli": "fuseloom …",
+    "fuseloom_workbench": "Panel components",
 }
 """What each room holds, in a few words."""
 
@@ -58,7 +58,7 @@ HOLDS = {
 def room_of(module: str) -> str | None:
     """The room a module lies in; none for the roofs themselves."""
     parts = module.split(".")
-    if parts[0] != "engine":
+    if parts[0] != "fuseloom":
         return parts[0]
     if parts[:2] == ROOF.split("."):
         return ".".join(parts[:3]) if len(parts) > 2 else None
@@ -67,7 +67,7 @@ def room_of(module: str) -> str | None:
 
 def imports() -> nx.DiGraph:
     """An arrow from each room to every room it imports."""
-    code = grimp.build_graph("engine", "workbench")
+    code = grimp.build_graph("fuseloom", "fuseloom_workbench")
     arrows = nx.DiGraph()
     for module in sorted(code.modules):
         room = room_of(module)
@@ -98,7 +98,10 @@ def drawing(arrows: nx.DiGraph) -> str:
         '  edge [color="#5b6b8c", arrowsize=0.7, dir=back]',
     ]
     lines += [f"  {_box(room)}" for room in sorted(arrows) if not room.startswith(ROOF)]
-    lines += ["  subgraph cluster_dataflow {", '    label="engine/dataflow"; color="#9aa7c4"']
+    lines += [
+        "  subgraph cluster_dataflow {",
+        '    label="fuseloom/dataflow"; color="#9aa7c4"',
+    ]
     lines += [f"    {_box(room)}" for room in sorted(arrows) if room.startswith(ROOF)]
     lines.append("  }")
     lines += [f'  "{used}" -> "{room}"' for room, used in sorted(shown.edges)]
@@ -139,7 +142,7 @@ def main(arguments: list[str]) -> int:
         return code
     import tables
 
-    from engine.display.layout import laid_out
+    from fuseloom.display.layout import laid_out
 
     for name, made in tables.MADE.items():
         (DOCS / name).write_text(tables.page(name, made()), encoding="utf-8")

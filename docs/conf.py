@@ -8,12 +8,12 @@ from pathlib import Path
 DOCS = Path(__file__).parent
 sys.path[:0] = [str(DOCS), str(DOCS.parent)]
 
-import engine  # noqa: E402 -- found by the line above
+import fuseloom  # noqa: E402 -- found by the line above
 
 project = "Fuseloom"
 author = "the Fuseloom authors"
 copyright = "the Fuseloom authors, BSD-3-Clause"
-release = version = engine.__version__
+release = version = fuseloom.__version__
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "numpydoc", "reference", "around", "accessible"]
 exclude_patterns = ["_site", "examples"]

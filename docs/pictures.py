@@ -20,9 +20,9 @@ from panel.tests.util import serve_component
 from PIL import Image
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
+from fuseloom_workbench.explorer import explorer
+from fuseloom_workbench.state.session import Session
 from tests.browser.conftest import ARGUMENTS, PATIENCE, chromium_path
-from workbench.explorer import explorer
-from workbench.state.session import Session
 
 FOLDER = Path(__file__).parent / "pictures"
 COLOURS = 192

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from measured import benchmarks
 
-from workbench.base import glossary
+from fuseloom_workbench.base import glossary
 
 DOCS = Path(__file__).parent
 ROOT = DOCS.parent

@@ -10,6 +10,9 @@ from pathlib import Path
 import pytest
 
 TESTS = Path(__file__).parent
+os.environ["PYTHONPATH"] = os.pathsep.join(
+    [str(TESTS.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
+)  # so that Python processes that keep off the current folder find helpers of tests
 BROWSER = TESTS / "browser"
 WAITING = (
     BROWSER,
@@ -59,6 +62,6 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     """Compile the kernels once, before several workers would each compile them for themselves."""
     is_worker = hasattr(session.config, "workerinput")
     if not is_worker and session.config.getoption("numprocesses", None):
-        from engine.dataflow.sim.compiled.warmup import warmup
+        from fuseloom.dataflow.sim.compiled.warmup import warmup
 
         warmup()

@@ -40,7 +40,7 @@ subprocess.Popen.__init__ = refused
 del os.fork
 
 import fuseloom as fl
-from workbench.notebook import check, fiber_tree, streams, tokens_of
+from fuseloom_workbench.notebook import check, fiber_tree, streams, tokens_of
 
 for preset in ("partial", "full"):
     model, data = fl.load("gcn", "karate")

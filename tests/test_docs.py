@@ -14,13 +14,13 @@ import pytest
 import scipy.sparse
 
 import fuseloom as fl
-from engine.cli import main
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.samml.passes.buffers import size_buffers
-from engine.dataflow.sim.program_runs import simulate
-from engine.models import Model, gcn, karate, random_data, spmm
-from engine.models.datasets import GRAPHS, Facts
-from engine.results.document import VERSIONS, Kind, schema
+from fuseloom.cli import main
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.samml.passes.buffers import size_buffers
+from fuseloom.dataflow.sim.program_runs import simulate
+from fuseloom.models import Model, gcn, karate, random_data, spmm
+from fuseloom.models.datasets import GRAPHS, Facts
+from fuseloom.results.document import VERSIONS, Kind, schema
 from tests.dataflow.samml.passes import in_lanes
 
 ROOT = Path(__file__).parent.parent

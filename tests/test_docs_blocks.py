@@ -20,7 +20,7 @@ import networkx as nx
 import pytest
 
 import fuseloom as fl
-from engine.cli import main
+from fuseloom.cli import main
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -72,7 +72,7 @@ def _of_estimates() -> dict[str, Any]:
 
 def _of_runs() -> dict[str, Any]:
     """A store with a run, and what that is a run of."""
-    from engine.explore.store import RunStore
+    from fuseloom.exploration.store import RunStore
 
     found = fl.explore(fl.Space(fl.Base("spmv"), {"order": ["first"]}), simulate=True, jobs=0)
     model, data = fl.load("spmv")

@@ -15,7 +15,8 @@ from typing import Any
 
 import pytest
 
-from workbench.base import glossary
+import fuseloom as fl
+from fuseloom_workbench.base import glossary
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -67,15 +68,11 @@ def test_every_public_name_is_in_the_reference(names: dict[str, str], helpers: A
     assert not lost
     assert set(reference.ROOMS) <= names.keys()
     assert set(reference.COMPONENTS) <= names.keys()
-    import fuseloom as fl
-
     assert {f"fuseloom.{name}" for name in fl.__all__} - {"fuseloom.__version__"} <= names.keys()
 
 
 def test_every_room_that_is_handed_on_has_a_page(helpers: Any) -> None:
-    import engine
-
-    assert {*engine._ROOMS.values()} <= {*helpers["reference"].ROOMS}
+    assert {*fl._PACKAGES.values()} <= {*helpers["reference"].ROOMS}
 
 
 def test_every_component_is_in_the_reference(helpers: Any) -> None:

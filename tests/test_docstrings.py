@@ -14,20 +14,20 @@ import pytest
 from numpydoc.docscrape import ClassDoc, FunctionDoc
 
 import fuseloom as fl
-from workbench import notebook
+from fuseloom_workbench import notebook
 
 ROOT = Path(__file__).parent.parent
-NEEDS = {"engine.frontends.torch.frontend": "torch"}
+NEEDS = {"fuseloom.frontends.torch.frontend": "torch"}
 """Modules whose examples need a package that need not be there."""
 
 
 def with_examples() -> list[str]:
     """Modules in which a docstring has an example."""
     found = []
-    for top in ("engine", "workbench"):
-        for path in sorted((ROOT / top).rglob("*.py")):
+    for root in (ROOT / "engine", ROOT / "workbench"):
+        for path in sorted(root.rglob("*.py")):
             if re.search(r"^\s*>>> ", path.read_text(encoding="utf-8"), re.MULTILINE):
-                name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+                name = ".".join(path.relative_to(root).with_suffix("").parts)
                 found.append(name.removesuffix(".__init__"))
     return found
 
@@ -47,7 +47,10 @@ def test_examples(name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
 
 PUBLIC = [
     *((f"fuseloom.{name}", getattr(fl, name)) for name in fl.__all__ if name != "__version__"),
-    *((f"workbench.notebook.{name}", getattr(notebook, name)) for name in notebook.__all__),
+    *(
+        (f"fuseloom_workbench.notebook.{name}", getattr(notebook, name))
+        for name in notebook.__all__
+    ),
 ]
 
 

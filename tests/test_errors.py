@@ -7,9 +7,9 @@ import pickle
 
 import pytest
 
-from engine import errors
-from engine.errors import DeadlockError, FuseloomError, ParseError, SimulationError
-from engine.results.document import Kind, schema
+from fuseloom import errors
+from fuseloom.errors import DeadlockError, FuseloomError, ParseError, SimulationError
+from fuseloom.results.document import Kind, schema
 
 KINDS = [
     kind

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -39,8 +40,9 @@ def path_of(module: str) -> Path | None:
     """The file that importing the module runs; none if there is no such module."""
     base = Path(*module.split("."))
     for path in (base / "__init__.py", base.with_suffix(".py")):
-        if (ROOT / path).is_file():
-            return path
+        for root in ("engine", "workbench"):
+            if (ROOT / root / path).is_file():
+                return root / path
     return None
 
 
@@ -69,9 +71,16 @@ def broken_house(tmp_path_factory: pytest.TempPathFactory) -> str:
         assert path is not None
         with (copy / path).open("a", encoding="utf-8") as file:
             file.write(f"\nimport {higher}\n")
+    roots = (str(copy / "engine"), str(copy / "workbench"))
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(roots)}
     linter = str(Path(sys.executable).with_name("lint-imports"))
     done = subprocess.run(
-        [linter, "--no-cache"], cwd=copy, capture_output=True, text=True, check=False
+        [linter, "--no-cache"],
+        cwd=copy,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 1, done.stderr
     return " ".join(done.stdout.split())
@@ -85,25 +94,25 @@ def test_an_arrow_upward_is_refused(lower: str, higher: str, broken_house: str) 
 def test_every_room_is_in_the_contract() -> None:
     known = {name for contract in LAYERED for floor in floors(contract) for name in floor}
     rooms = {
-        f"engine.{path.stem}"
-        for path in (ROOT / "engine").iterdir()
+        f"fuseloom.{path.stem}"
+        for path in (ROOT / "engine" / "fuseloom").iterdir()
         if (path / "__init__.py").is_file() or path.suffix == ".py"
     }
-    assert rooms - known == {"engine.__init__"}
+    assert rooms - known == {"fuseloom.__init__", "fuseloom.__main__"}
     inside = {
-        f"engine.dataflow.{path.stem}"
-        for path in (ROOT / "engine" / "dataflow").iterdir()
+        f"fuseloom.dataflow.{path.stem}"
+        for path in (ROOT / "engine" / "fuseloom" / "dataflow").iterdir()
         if (path / "__init__.py").is_file() or path.suffix == ".py"
     }
-    assert inside - known == {"engine.dataflow.__init__"}
+    assert inside - known == {"fuseloom.dataflow.__init__"}
 
 
 def test_the_only_circle_is_that_of_programs_and_their_text() -> None:
     """A program prints itself, and the printer knows programs."""
-    house = grimp.build_graph("engine", "workbench")
+    house = grimp.build_graph("fuseloom", "fuseloom_workbench")
     arrows = nx.DiGraph()
     for module in house.modules:
         for other in house.find_modules_directly_imported_by(module):
             arrows.add_edge(module, other)
     circles = [c for c in nx.strongly_connected_components(arrows) if len(c) > 1]
-    assert circles == [{"engine.program.types", "engine.program.printer"}]
+    assert circles == [{"fuseloom.program.types", "fuseloom.program.printer"}]

@@ -25,44 +25,47 @@ class Elsewhere(NamedTuple):
     why: str
 
 
-S, P = "engine/dataflow/sim", "tests/property"
+S, P = "fuseloom/dataflow/sim", "tests/property"
 DRAWN = "tests/workbench/base/test_component.py"
 N = "tests/workbench/networks/test_desk.py"
+W = "fuseloom_workbench"
 ELSEWHERE = (
     Elsewhere(
-        "engine/dataflow/space/shared.py",
+        "fuseloom/dataflow/space/shared.py",
         "tests/dataflow/space/test_ways.py",
         "ways that are looked at once",
     ),
     Elsewhere(
-        "engine/explore/found.py", "tests/explore/test_search.py", "what a search gives back"
+        "fuseloom/exploration/found.py",
+        "tests/exploration/test_search.py",
+        "what a search gives back",
     ),
-    Elsewhere("engine/cli/__main__.py", "tests/cli/test_main.py", "a door to main"),
-    Elsewhere("engine/cli/command.py", "tests/cli/test_json.py", "what commands share"),
-    Elsewhere("engine/cli/networks.py", "tests/cli/test_contract.py", "one half of a command"),
-    Elsewhere("engine/cli/programs.py", "tests/cli/test_simulate.py", "one half of a command"),
+    Elsewhere("fuseloom/__main__.py", "tests/cli/test_main.py", "a door to main"),
+    Elsewhere("fuseloom/cli/command.py", "tests/cli/test_json.py", "what commands share"),
+    Elsewhere("fuseloom/cli/networks.py", "tests/cli/test_contract.py", "one half of a command"),
+    Elsewhere("fuseloom/cli/programs.py", "tests/cli/test_simulate.py", "one half of a command"),
     Elsewhere(
-        "engine/dataflow/samml/traits.py",
+        "fuseloom/dataflow/samml/traits.py",
         "tests/dataflow/samml/test_catalogue.py",
         "words in which the catalogue speaks",
     ),
     Elsewhere(
-        "engine/dataflow/samml/catalogue/*.py",
+        "fuseloom/dataflow/samml/catalogue/*.py",
         "tests/dataflow/samml/test_catalogue.py",
         "entries of one table, each held to the same rules",
     ),
     Elsewhere(
-        "engine/dataflow/samml/exchange/record.py",
+        "fuseloom/dataflow/samml/exchange/record.py",
         "tests/dataflow/samml/exchange/test_legalise.py",
         "what an import says of itself",
     ),
     Elsewhere(
-        "engine/dataflow/samml/exchange/sam_build.py",
+        "fuseloom/dataflow/samml/exchange/sam_build.py",
         "tests/dataflow/samml/exchange/test_sam_import.py",
         "steps of one import",
     ),
     Elsewhere(
-        "engine/dataflow/samml/exchange/tortilla_ops.py",
+        "fuseloom/dataflow/samml/exchange/tortilla_ops.py",
         "tests/dataflow/samml/exchange/test_tortilla_export.py",
         "a table of the format's operations, there and back",
     ),
@@ -80,7 +83,7 @@ ELSEWHERE = (
     Elsewhere(f"{S}/compiled/maxima.py", f"{P}/test_observation.py", "compared with the twins"),
     Elsewhere(f"{S}/compiled/flushing.py", f"{P}/test_observation.py", "compared with the twins"),
     Elsewhere(
-        f"{S}/compiled/dram.py", f"{S.replace('engine', 'tests')}/dram/test_random.py",
+        f"{S}/compiled/dram.py", f"{S.replace('fuseloom', 'tests')}/dram/test_random.py",
         "the memory as machine code, compared with the memory as Python",
     ),
     Elsewhere(f"{S}/compiled/asking.py", f"{P}/test_memory.py", "a part of kernels"),
@@ -92,107 +95,107 @@ ELSEWHERE = (
     ),
     Elsewhere(
         f"{S}/steps/words/*.py",
-        f"{S.replace('engine', 'tests')}/steps/test_words.py",
+        f"{S.replace('fuseloom', 'tests')}/steps/test_words.py",
         "sentences, primitive by primitive",
     ),
     Elsewhere(f"{S}/twins/observing.py", f"{P}/test_observation.py", "compared with the kernels"),
     Elsewhere(
-        "engine/dataflow/fusion/alike.py",
+        "fuseloom/dataflow/fusion/alike.py",
         "tests/property/test_alike.py",
         "what is alike compiles to what it does alone",
     ),
     Elsewhere(
-        "engine/dataflow/table/*.py",
+        "fuseloom/dataflow/table/*.py",
         "tests/dataflow/table/test_build.py",
         "steps of building a table, seen in the worked tables",
     ),
     Elsewhere(
-        "engine/frontends/mlir/print_statements.py",
+        "fuseloom/frontends/mlir/print_statements.py",
         "tests/frontends/mlir/test_printer.py",
         "one half of the printer",
     ),
     Elsewhere(
-        "engine/frontends/mlir/*.py",
+        "fuseloom/frontends/mlir/*.py",
         "tests/frontends/mlir/test_corpus.py",
         "parts of one importer, seen in the programs it gives",
     ),
     Elsewhere(
-        "engine/frontends/torch/*.py",
+        "fuseloom/frontends/torch/*.py",
         "tests/frontends/torch/test_operations.py",
         "operation by operation, compared with PyTorch",
     ),
     Elsewhere(
-        "engine/dataflow/cost/exact/axes.py",
+        "fuseloom/dataflow/cost/exact/axes.py",
         "tests/dataflow/cost/exact/test_timing.py",
         "places of the recurrence, through it",
     ),
     Elsewhere(
-        "engine/dataflow/cost/exact/passing.py",
+        "fuseloom/dataflow/cost/exact/passing.py",
         "tests/dataflow/cost/exact/test_timing.py",
         "steps of the recurrence, through it",
     ),
     Elsewhere(
-        "engine/dataflow/cost/node_numbers.py",
+        "fuseloom/dataflow/cost/node_numbers.py",
         "tests/dataflow/cost/test_numbers.py",
         "a record, no behaviour",
     ),
     Elsewhere(
-        "engine/explore/store/rows.py",
-        "tests/explore/store/test_store.py",
+        "fuseloom/exploration/store/rows.py",
+        "tests/exploration/store/test_store.py",
         "what the store writes and reads back",
     ),
     Elsewhere(
-        "engine/explore/executors/*.py",
-        "tests/explore/executors/test_local.py",
+        "fuseloom/exploration/executors/*.py",
+        "tests/exploration/executors/test_local.py",
         "parts of executors, seen in what comes of jobs",
     ),
     Elsewhere(
-        "engine/experiments/accounting.py",
+        "fuseloom/experiments/accounting.py",
         "tests/experiments/recipes/test_fusion.py",
         "what the models on graphs are run with",
     ),
     Elsewhere(
-        "engine/experiments/recipe.py",
+        "fuseloom/experiments/recipe.py",
         "tests/experiments/test_driver.py",
         "what recipes are made of, seen in what comes of them",
     ),
     Elsewhere(
-        "engine/experiments/recipes/*.py",
+        "fuseloom/experiments/recipes/*.py",
         "tests/experiments/test_registry.py",
         "recipes, each at its smallest size",
     ),
-    Elsewhere("engine/cli/keeping.py", "tests/cli/test_runs.py", "runs that simulate keeps"),
-    Elsewhere("engine/models/from_file.py", "tests/cli/test_inputs.py", "a record, no behaviour"),
+    Elsewhere("fuseloom/cli/keeping.py", "tests/cli/test_runs.py", "runs that simulate keeps"),
+    Elsewhere("fuseloom/models/from_file.py", "tests/cli/test_inputs.py", "a record, no behaviour"),
     Elsewhere(
-        "workbench/service/*.py",
+        "fuseloom_workbench/service/*.py",
         "tests/workbench/service/test_client.py",
         "processes that work together, seen from a page",
     ),
-    Elsewhere("workbench/serving/__main__.py", "tests/workbench/serving/test_serve.py", "a door"),
-    Elsewhere("workbench/networks/answering.py", N, "answers, by the desk that asks"),
-    Elsewhere("workbench/networks/view.py", N, "answers, by the desk that asks"),
-    Elsewhere("workbench/networks/trees.py", "tests/workbench/networks/test_asked.py", "by text"),
-    Elsewhere("workbench/networks/*.py", "tests/browser/test_networks.py", "a page, in a browser"),
-    Elsewhere("workbench/*/view.py", DRAWN, "what components draw"),
-    Elsewhere("workbench/base/glossary.py", "tests/workbench/base/test_help.py", "rows of a table"),
-    Elsewhere("workbench/shell/*.py", "tests/workbench/shell/test_view.py", "panes, in a browser"),
-    Elsewhere("workbench/input/source.py", DRAWN, "what components draw"),
-    Elsewhere("workbench/input/machine.py", DRAWN, "what components draw"),
-    Elsewhere("workbench/input/sizes.py", DRAWN, "what components draw"),
-    Elsewhere("workbench/input/texts.py", DRAWN, "what components draw"),
-    Elsewhere("workbench/input/upload.py", DRAWN, "what components draw"),
-    Elsewhere("workbench/input/upload_panel.py", "tests/browser/test_input.py", "in a browser"),
-    Elsewhere("workbench/input/graphs.py", "tests/workbench/input/test_taking.py", "one kind"),
-    Elsewhere("workbench/input/tensors.py", "tests/workbench/input/test_taking.py", "kinds"),
-    Elsewhere("workbench/input/kinds.py", "tests/workbench/input/test_arriving.py", "kinds"),
-    Elsewhere("workbench/state/files.py", "tests/workbench/input/test_taking.py", "what is kept"),
-    Elsewhere("workbench/state/answered.py", "tests/workbench/state/test_asking.py", "answers"),
-    Elsewhere("workbench/why/path.py", DRAWN, "what components draw"),
-    Elsewhere("workbench/state/status.py", DRAWN, "what components draw"),
-    Elsewhere("workbench/parts.py", DRAWN, "what components draw"),
-    Elsewhere("workbench/figures/page.py", "tests/browser/test_figures.py", "a page, in a browser"),
-    Elsewhere("workbench/state/edits.py", "tests/workbench/state/test_session.py", "by a session"),
-    Elsewhere("workbench/explorer.py", "tests/browser/test_explorer.py", "a page, in a browser"),
+    Elsewhere(f"{W}/serving/__main__.py", "tests/workbench/serving/test_serve.py", "a door"),
+    Elsewhere(f"{W}/networks/answering.py", N, "answers, by the desk that asks"),
+    Elsewhere(f"{W}/networks/view.py", N, "answers, by the desk that asks"),
+    Elsewhere(f"{W}/networks/trees.py", "tests/workbench/networks/test_asked.py", "by text"),
+    Elsewhere(f"{W}/networks/*.py", "tests/browser/test_networks.py", "a page, in a browser"),
+    Elsewhere(f"{W}/*/view.py", DRAWN, "what components draw"),
+    Elsewhere(f"{W}/base/glossary.py", "tests/workbench/base/test_help.py", "rows of a table"),
+    Elsewhere(f"{W}/shell/*.py", "tests/workbench/shell/test_view.py", "panes, in a browser"),
+    Elsewhere(f"{W}/input/source.py", DRAWN, "what components draw"),
+    Elsewhere(f"{W}/input/machine.py", DRAWN, "what components draw"),
+    Elsewhere(f"{W}/input/sizes.py", DRAWN, "what components draw"),
+    Elsewhere(f"{W}/input/texts.py", DRAWN, "what components draw"),
+    Elsewhere(f"{W}/input/upload.py", DRAWN, "what components draw"),
+    Elsewhere(f"{W}/input/upload_panel.py", "tests/browser/test_input.py", "in a browser"),
+    Elsewhere(f"{W}/input/graphs.py", "tests/workbench/input/test_taking.py", "one kind"),
+    Elsewhere(f"{W}/input/tensors.py", "tests/workbench/input/test_taking.py", "kinds"),
+    Elsewhere(f"{W}/input/kinds.py", "tests/workbench/input/test_arriving.py", "kinds"),
+    Elsewhere(f"{W}/state/files.py", "tests/workbench/input/test_taking.py", "what is kept"),
+    Elsewhere(f"{W}/state/answered.py", "tests/workbench/state/test_asking.py", "answers"),
+    Elsewhere(f"{W}/why/path.py", DRAWN, "what components draw"),
+    Elsewhere(f"{W}/state/status.py", DRAWN, "what components draw"),
+    Elsewhere(f"{W}/parts.py", DRAWN, "what components draw"),
+    Elsewhere(f"{W}/figures/page.py", "tests/browser/test_figures.py", "a page, in a browser"),
+    Elsewhere(f"{W}/state/edits.py", "tests/workbench/state/test_session.py", "by a session"),
+    Elsewhere(f"{W}/explorer.py", "tests/browser/test_explorer.py", "a page, in a browser"),
 )  # fmt: skip
 """The first row that fits a module counts."""
 
@@ -243,17 +246,17 @@ ACROSS = {
 
 def modules() -> list[str]:
     """Files with code; fronts only hand on names, and need no test."""
-    found = [path for top in ("engine", "workbench") for path in (ROOT / top).rglob("*.py")]
     return sorted(
-        path.relative_to(ROOT).as_posix()
-        for path in found
+        path.relative_to(root).as_posix()
+        for root in (ROOT / "engine", ROOT / "workbench")
+        for path in root.rglob("*.py")
         if path.name != "__init__.py" and not path.stem.endswith("_pb2")
     )
 
 
 def mirrored(module: str) -> str:
     """Where the tests of a module lie, seen from ``tests``."""
-    path = Path(module.removeprefix("engine/"))
+    path = Path(module.removeprefix("fuseloom/").replace("fuseloom_workbench/", "workbench/", 1))
     if path.name == "__init__.py":
         path = path.parent.with_suffix(".py")
     return path.with_name(f"test_{path.name}").as_posix()
@@ -281,7 +284,10 @@ def test_what_is_tested_elsewhere_is_needed_and_there(row: Elsewhere) -> None:
 
 
 def test_every_test_belongs_to_a_module_or_goes_across() -> None:
-    fronts = {path.relative_to(ROOT).as_posix() for path in ROOT.glob("engine/*/**/__init__.py")}
+    fronts = {
+        path.relative_to(ROOT / "engine").as_posix()
+        for path in ROOT.glob("engine/fuseloom/*/**/__init__.py")
+    }
     known = {mirrored(module) for module in [*modules(), *fronts]}
     strays = [
         file

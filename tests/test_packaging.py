@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-import engine
+import fuseloom
 
 ROOT = Path(__file__).parent.parent
 MADE = shutil.ignore_patterns(
@@ -62,13 +62,13 @@ def test_the_wheel_works_without_the_sources(built, tmp_path):
     tops = {name.partition("/")[0] for name in names if ".dist-info" not in name}
     assert tops == {"engine", "workbench", "fuseloom.py"}
     program = (
-        "import engine, fuseloom as fl; print(engine.__file__)\n"
-        "from workbench.explorer import explorer; explorer()\n"
+        "import fuseloom as fl; print(fl.__file__)\n"
+        "from fuseloom_workbench.explorer import explorer; explorer()\n"
         "model, data = fl.load('gcn', 'karate')\n"
         "compiled = fl.compile(model.program, model.presets['full'])\n"
         "run = fl.simulate(compiled, data, engine='interpreter')\n"
         "print(run.cycles, run.check().ok)\n"
-        "from engine.results.document import Kind, schema; schema(Kind.RUN)\n"
+        "from fuseloom.results.document import Kind, schema; schema(Kind.RUN)\n"
     )
     there = {**os.environ, "PYTHONPATH": str(tmp_path / "there")}
     done = subprocess.run(
@@ -87,10 +87,10 @@ def test_versions_agree():
     meta = json.loads((ROOT / "codemeta.json").read_text(encoding="utf-8"))
     told = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     assert {
-        project["version"], engine.__version__, meta["version"],
+        project["version"], fuseloom.__version__, meta["version"],
         re.search(r"^version: (.+)$", cited, re.MULTILINE)[1],
         re.search(r"^## (\S+)", told, re.MULTILINE)[1],
-    } == {engine.__version__}  # fmt: skip
+    } == {fuseloom.__version__}  # fmt: skip
     assert meta["description"] == project["description"]
     assert f"license: {project['license']}" in cited
     assert meta["license"].endswith(project["license"])

@@ -16,10 +16,10 @@ import panel as pn
 import pytest
 from panel.tests.util import serve_component, wait_until
 
-from workbench.base.desk import desk_of
-from workbench.explorer import explorer
-from workbench.state import saving
-from workbench.state.session import Session
+from fuseloom_workbench.base.desk import desk_of
+from fuseloom_workbench.explorer import explorer
+from fuseloom_workbench.state import saving
+from fuseloom_workbench.state.session import Session
 
 ARGUMENTS = (
     "--no-sandbox",

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from workbench.state.session import Session
+from fuseloom_workbench.state.session import Session
 
 from .conftest import _missing, show
 

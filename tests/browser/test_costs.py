@@ -12,10 +12,10 @@ import pytest
 from panel.tests.util import wait_until
 
 from benchmarks.visitors import ROOT
-from workbench.costs.costs_panel import CostsPanel
-from workbench.costs.export import LARGEST
-from workbench.state.records import KeptRun
-from workbench.state.session import Session
+from fuseloom_workbench.costs.costs_panel import CostsPanel
+from fuseloom_workbench.costs.export import LARGEST
+from fuseloom_workbench.state.records import KeptRun
+from fuseloom_workbench.state.session import Session
 
 from ..workbench.outcomes import outcome
 from .conftest import PATIENCE, serve
@@ -149,8 +149,8 @@ SAVING = """
 import sys
 from bokeh.resources import INLINE
 from tests.workbench.outcomes import outcome
-from workbench.costs.costs_panel import CostsPanel
-from workbench.state.session import Session
+from fuseloom_workbench.costs.costs_panel import CostsPanel
+from fuseloom_workbench.state.session import Session
 
 session = Session("gcn", "karate")
 session.finish(session.built, outcome(14_000, session=session))

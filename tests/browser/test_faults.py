@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 from panel.tests.util import wait_until
 
+from fuseloom_workbench.costs.costs_panel import CostsPanel
+from fuseloom_workbench.input.upload_panel import UploadPanel
+from fuseloom_workbench.state import files
+from fuseloom_workbench.state.saving import save
+from fuseloom_workbench.state.session import Session
+from fuseloom_workbench.state.shared import look
 from tests.workbench.input.files import market
 from tests.workbench.state.test_shared import put
-from workbench.costs.costs_panel import CostsPanel
-from workbench.input.upload_panel import UploadPanel
-from workbench.state import files
-from workbench.state.saving import save
-from workbench.state.session import Session
-from workbench.state.shared import look
 
 from ..workbench.outcomes import outcome
 from .conftest import PATIENCE, serve, show, visited

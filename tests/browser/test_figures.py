@@ -8,19 +8,19 @@ from urllib.parse import parse_qs
 import panel as pn
 import pytest
 
-from engine.dataflow.compiler import compile_program
-from engine.experiments import figure
-from engine.experiments.configuration import Configuration
-from engine.experiments.jobs import schedule_text
-from engine.experiments.recipe import Mode, Size
-from engine.experiments.registry import RECIPES
-from engine.experiments.workloads import load
-from workbench.base.desk import LocalDesk
-from workbench.explorer import explorer
-from workbench.figures.page import FiguresPage, explorer_link, figures_page
-from workbench.serving.page import asked
-from workbench.state.commands import carry_out
-from workbench.state.session import Session
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.experiments import figure
+from fuseloom.experiments.configuration import Configuration
+from fuseloom.experiments.jobs import schedule_text
+from fuseloom.experiments.recipe import Mode, Size
+from fuseloom.experiments.registry import RECIPES
+from fuseloom.experiments.workloads import load
+from fuseloom_workbench.base.desk import LocalDesk
+from fuseloom_workbench.explorer import explorer
+from fuseloom_workbench.figures.page import FiguresPage, explorer_link, figures_page
+from fuseloom_workbench.serving.page import asked
+from fuseloom_workbench.state.commands import carry_out
+from fuseloom_workbench.state.session import Session
 
 from .conftest import PATIENCE, serve
 

@@ -7,9 +7,9 @@ import re
 import pytest
 from panel.tests.util import wait_until
 
+from fuseloom_workbench.graph.graph_view import GraphView
+from fuseloom_workbench.state.session import Session
 from tests.workbench.outcomes import outcome
-from workbench.graph.graph_view import GraphView
-from workbench.state.session import Session
 
 from .conftest import PATIENCE, serve
 

@@ -6,10 +6,10 @@ import re
 
 import pytest
 
-from workbench.base.help import QUANTITIES
-from workbench.costs.costs_panel import CostsPanel
-from workbench.costs.export import comparison_html
-from workbench.state.session import Session
+from fuseloom_workbench.base.help import QUANTITIES
+from fuseloom_workbench.costs.costs_panel import CostsPanel
+from fuseloom_workbench.costs.export import comparison_html
+from fuseloom_workbench.state.session import Session
 
 from ..workbench.outcomes import outcome
 from .conftest import serve, show

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from workbench.base.help import QUANTITIES
+from fuseloom_workbench.base.help import QUANTITIES
 
 from .test_help import told
 

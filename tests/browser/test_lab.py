@@ -22,9 +22,10 @@ except ImportError:  # the fixtures say so, and decide whether that is a failure
 
 pytestmark = pytest.mark.browser
 CELLS = (
-    "from workbench.notebook import notebook\nnotebook()",
-    "from workbench.explorer import bench\nfrom workbench.state.session import Session\n"
-    "from workbench.table.table_grid import FusionTableGrid\n"
+    "from fuseloom_workbench.notebook import notebook\nnotebook()",
+    "from fuseloom_workbench.explorer import bench\n"
+    "from fuseloom_workbench.state.session import Session\n"
+    "from fuseloom_workbench.table.table_grid import FusionTableGrid\n"
     "session = Session('gcn', 'karate')\nFusionTableGrid(session)",
     "bench(session, fullscreen=False)",
     "session.preset('full')\nprint('regions:', len(session.regions))",

@@ -7,8 +7,8 @@ import re
 import pytest
 from panel.tests.util import wait_until
 
-from engine.models.datasets import VARIABLE
-from workbench.state import machines
+from fuseloom.models.datasets import VARIABLE
+from fuseloom_workbench.state import machines
 
 from .conftest import PATIENCE
 

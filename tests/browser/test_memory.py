@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 from panel.tests.util import wait_until
 
-from engine.dataflow.sim.explain.data import PAGE, observation
-from engine.dataflow.sim.machine import Machine
-from engine.dataflow.sim.program_runs import simulate
-from engine.dataflow.sim.records import program_record
-from workbench.memory.memory_panel import MemoryPanel
-from workbench.state.records import source_of
-from workbench.state.session import Session
+from fuseloom.dataflow.sim.explain.data import PAGE, observation
+from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.sim.program_runs import simulate
+from fuseloom.dataflow.sim.records import program_record
+from fuseloom_workbench.memory.memory_panel import MemoryPanel
+from fuseloom_workbench.state.records import source_of
+from fuseloom_workbench.state.session import Session
 
 from .conftest import PATIENCE, serve, visited
 

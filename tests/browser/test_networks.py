@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from panel.tests.util import wait_until
 
-from workbench.networks.asked import Asked
-from workbench.networks.desk import NetworkDesk
-from workbench.networks.page import networks_page
+from fuseloom_workbench.networks.asked import Asked
+from fuseloom_workbench.networks.desk import NetworkDesk
+from fuseloom_workbench.networks.page import networks_page
 
 from .conftest import PATIENCE, serve
 from .test_axe import COLOURS, TAGS, violations

@@ -9,10 +9,10 @@ import panel as pn
 import pytest
 from panel.tests.util import wait_until
 
-from workbench.explorer import explorer
-from workbench.serving.page import asked
-from workbench.state.commands import carry_out
-from workbench.state.session import Session
+from fuseloom_workbench.explorer import explorer
+from fuseloom_workbench.serving.page import asked
+from fuseloom_workbench.state.commands import carry_out
+from fuseloom_workbench.state.session import Session
 
 from .conftest import PATIENCE, serve
 from .test_explorer import centre, drag

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from panel.tests.util import wait_until
 
-from workbench.search.search_panel import SearchPanel
-from workbench.state.session import Session
+from fuseloom_workbench.search.search_panel import SearchPanel
+from fuseloom_workbench.state.session import Session
 
 from .conftest import PATIENCE, serve
 

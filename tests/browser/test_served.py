@@ -120,7 +120,7 @@ def test_a_run_that_another_process_keeps_appears_and_is_taken_over(page, tmp_pa
         expect(page.get_by_text("No run yet.")).to_be_visible()
         cuts = page.locator("button.bar")
         expect(cuts).to_have_count(1)
-        command = [sys.executable, "-m", "engine.cli", "simulate", "--model", "gcn"]
+        command = [sys.executable, "-m", "fuseloom", "simulate", "--model", "gcn"]
         command += ["--data", "karate", "--preset", "full", "--keep"]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL, cwd=ROOT)
         row = page.locator("tr[data-kept]")

@@ -5,13 +5,13 @@ from __future__ import annotations
 import panel as pn
 import pytest
 
-from workbench.base.desk import desk_of
-from workbench.chain.fusion_chain import FusionChain
-from workbench.running.run_panel import RunPanel
-from workbench.shell.bench import Bench
-from workbench.shell.rail import Rail
-from workbench.shell.top_bar import TopBar
-from workbench.state.session import Session
+from fuseloom_workbench.base.desk import desk_of
+from fuseloom_workbench.chain.fusion_chain import FusionChain
+from fuseloom_workbench.running.run_panel import RunPanel
+from fuseloom_workbench.shell.bench import Bench
+from fuseloom_workbench.shell.rail import Rail
+from fuseloom_workbench.shell.top_bar import TopBar
+from fuseloom_workbench.state.session import Session
 
 from .conftest import PATIENCE, serve
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from panel.tests.util import wait_until
 
+from fuseloom_workbench.state import files
+from fuseloom_workbench.state.saving import save
 from tests.workbench.input.files import hostile, market, saved
-from workbench.state import files
-from workbench.state.saving import save
 
 from ..workbench.outcomes import outcome
 from .conftest import PATIENCE

@@ -7,9 +7,9 @@ import re
 import pytest
 from panel.tests.util import wait_until
 
-from engine.dataflow.sim.steps import record_region
-from workbench.state.session import Session
-from workbench.streams.streams_view import StreamsView, streams
+from fuseloom.dataflow.sim.steps import record_region
+from fuseloom_workbench.state.session import Session
+from fuseloom_workbench.streams.streams_view import StreamsView, streams
 
 from .conftest import PATIENCE, serve, visited
 

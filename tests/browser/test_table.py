@@ -7,9 +7,9 @@ import re
 import pytest
 from panel.tests.util import wait_until
 
-from workbench.state.session import Session
-from workbench.table import menu
-from workbench.table.table_grid import FusionTableGrid
+from fuseloom_workbench.state.session import Session
+from fuseloom_workbench.table import menu
+from fuseloom_workbench.table.table_grid import FusionTableGrid
 
 from .conftest import PATIENCE, serve
 

@@ -9,10 +9,10 @@ import pytest
 from panel.tests.util import wait_until
 
 from benchmarks.visitors import Server
-from engine.dataflow.sim.events import files
-from workbench.base.desk import desk_of
-from workbench.state.session import Session
-from workbench.timeline.timeline import Timeline
+from fuseloom.dataflow.sim.events import files
+from fuseloom_workbench.base.desk import desk_of
+from fuseloom_workbench.state.session import Session
+from fuseloom_workbench.timeline.timeline import Timeline
 
 from .conftest import PATIENCE, serve
 

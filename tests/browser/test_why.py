@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from panel.tests.util import wait_until
 
-from engine.results.check import Check
+from fuseloom.results.check import Check
 
 from ..workbench.why.answered import fused
 from .conftest import PATIENCE

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.cli import main
-from engine.dataflow.sim.output import output_tensor
-from engine.program.storage import StoredTensor
+from fuseloom.cli import main
+from fuseloom.dataflow.sim.output import output_tensor
+from fuseloom.program.storage import StoredTensor
 
 CHAIN = """
 program chain
@@ -56,4 +56,4 @@ def wrong_by(share: float, monkeypatch: pytest.MonkeyPatch) -> None:
         stored = output_tensor(*given)
         return replace(stored, values=(stored.values * (1 + share)).astype(np.float32))
 
-    monkeypatch.setattr("engine.dataflow.sim.program_runs.output_tensor", spoilt)
+    monkeypatch.setattr("fuseloom.dataflow.sim.program_runs.output_tensor", spoilt)

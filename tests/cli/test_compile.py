@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.cli import main
-from engine.dataflow.samml.graph import Graph
+from fuseloom.cli import main
+from fuseloom.dataflow.samml.graph import Graph
 from tests.cli.commands import file, output
 
 

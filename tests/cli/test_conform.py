@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.cli import main
-from engine.dataflow.sim.conformance.judge import PRIMITIVES
+from fuseloom.cli import main
+from fuseloom.dataflow.sim.conformance.judge import PRIMITIVES
 
 HERE = Path(__file__).parent.parent / "conformance"
 INTERPRETER = ("--engine", "interpreter")

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.cli import main
+from fuseloom.cli import main
 
 EXAMPLE = ("ipq,jpr,kqr,jkr->ijk", "--extents", "i=7,j=6,k=5,p=6,q=5,r=4", "--density", "0.3")
 

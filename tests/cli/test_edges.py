@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.cli import main
+from fuseloom.cli import main
 from tests.cli.commands import error, file, output
 
 EDGES = "u,v,w\n1,2,5\n1,2,3\n2,1,7\n"

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.cli import main
+from fuseloom.cli import main
 from tests.cli.commands import output, tensors
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.cli import main
+from fuseloom.cli import main
 from tests.cli.commands import output
 
 KARATE = ("simulate", "--model", "gcn", "--data", "karate", "--preset", "full")

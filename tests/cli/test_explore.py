@@ -8,12 +8,12 @@ from collections.abc import Sequence
 import pytest
 from jsonschema import Draft202012Validator
 
-from engine.cli import main
-from engine.dataflow import compiler
-from engine.dataflow.compilation import CompiledRegion
-from engine.dataflow.fusion.region import FusedRegion
-from engine.errors import LoweringError
-from engine.results.document import Kind, schema
+from fuseloom.cli import main
+from fuseloom.dataflow import compiler
+from fuseloom.dataflow.compilation import CompiledRegion
+from fuseloom.dataflow.fusion.region import FusedRegion
+from fuseloom.errors import LoweringError
+from fuseloom.results.document import Kind, schema
 from tests.cli.commands import output
 
 FULL = ("explore", "--model", "gcn", "--preset", "full")
@@ -38,7 +38,7 @@ def test_as_json_up_to_a_limit(capsys: pytest.CaptureFixture[str]) -> None:
 def test_very_many_orders_are_not_counted(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engine.dataflow.compilation.MOST_COUNTED", 0)
+    monkeypatch.setattr("fuseloom.dataflow.compilation.MOST_COUNTED", 0)
     assert main([*FULL, "--limit", "1"]) == 0
     assert capsys.readouterr().out.startswith("T1..Y: very many legal orders, the first one graph")
     assert main([*FULL, "--limit", "1", "--json"]) == 0
@@ -58,7 +58,7 @@ def test_what_no_machine_can_realise_has_a_reason(
             raise LoweringError("no primitive does that")
         return compiler.compile_region(region, order)
 
-    monkeypatch.setattr("engine.dataflow.orders.compile_region", compile_region)
+    monkeypatch.setattr("fuseloom.dataflow.orders.compile_region", compile_region)
     assert main(FULL) == 0
     assert capsys.readouterr().out.splitlines()[-1].endswith("orders  no primitive does that")
     assert main([*FULL, "--json"]) == 0

@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from engine.cli import main
-from engine.cli.figures import exit_code
-from engine.experiments.claims import Got, Published, judged
+from fuseloom.cli import main
+from fuseloom.cli.figures import exit_code
+from fuseloom.experiments.claims import Got, Published, judged
 
 
 @pytest.fixture(autouse=True)

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.cli import main
-from engine.dataflow.sim.conformance.judge import PRIMITIVES
+from fuseloom.cli import main
+from fuseloom.dataflow.sim.conformance.judge import PRIMITIVES
 from tests.cli.commands import INTERPRETER, error, output
 
 VECTORS = Path(__file__).parent.parent / "conformance"

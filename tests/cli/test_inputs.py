@@ -11,7 +11,7 @@ import pytest
 import scipy.io
 import scipy.sparse
 
-from engine.cli import main
+from fuseloom.cli import main
 from tests.cli.commands import INTERPRETER as ENGINE
 from tests.cli.commands import file, output
 from tests.frontends.files import Citation

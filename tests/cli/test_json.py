@@ -13,17 +13,17 @@ import numpy as np
 import pytest
 from jsonschema import Draft202012Validator
 
-from engine.cli import main
-from engine.cli.main import COMMANDS
-from engine.dataflow.sim.conformance.judge import PRIMITIVES
-from engine.dataflow.sim.machine import PRESETS, Machine
-from engine.dataflow.sim.machine_text import print_machine
-from engine.explore.store import RunStore
-from engine.explore.store.table import export_runs
-from engine.results.document import Kind, schema
-from engine.results.record import RunRecord
+from fuseloom.cli import main
+from fuseloom.cli.main import COMMANDS
+from fuseloom.dataflow.sim.conformance.judge import PRIMITIVES
+from fuseloom.dataflow.sim.machine import PRESETS, Machine
+from fuseloom.dataflow.sim.machine_text import print_machine
+from fuseloom.exploration.store import RunStore
+from fuseloom.exploration.store.table import export_runs
+from fuseloom.results.document import Kind, schema
+from fuseloom.results.record import RunRecord
 from tests.cli.commands import wrong_by
-from tests.explore.store.samples import LABEL, identity, outcome
+from tests.exploration.store.samples import LABEL, identity, outcome
 
 VECTORS = Path(__file__).parent.parent / "conformance"
 SAM = ("--sam", str(VECTORS / "sam" / "matmul_ikj.gv"))
@@ -221,7 +221,7 @@ def test_what_is_printed_follows_the_schema(
 
 
 def test_warmup(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engine.dataflow.sim.compiled.warmup.warmup", lambda progress: None)
+    monkeypatch.setattr("fuseloom.dataflow.sim.compiled.warmup.warmup", lambda progress: None)
     made = printed(("warmup",), 0, {}, capsys)
     Draft202012Validator(schema(Kind.WARMUP)).validate(made)
 

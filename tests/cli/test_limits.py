@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.cli.limits import add_limits, limits_of, size
-from engine.dataflow.sim.reports import MEMORY_LIMIT
+from fuseloom.cli.limits import add_limits, limits_of, size
+from fuseloom.dataflow.sim.reports import MEMORY_LIMIT
 from tests.cli.commands import error, file
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from engine.cli.machine import machine_of
-from engine.dataflow.sim.machine import PRESETS, Machine
-from engine.errors import SimulationError
+from fuseloom.cli.machine import machine_of
+from fuseloom.dataflow.sim.machine import PRESETS, Machine
+from fuseloom.errors import SimulationError
 from tests.cli.commands import file, output
 
 

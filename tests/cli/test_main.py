@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from jsonschema import Draft202012Validator
 
-from engine import __version__
-from engine.cli import main
-from engine.results.document import Kind, schema
+from fuseloom import __version__
+from fuseloom.cli import main
+from fuseloom.results.document import Kind, schema
 from tests.cli.commands import file, tensors
 
 
@@ -137,7 +137,7 @@ def test_a_cancelled_command(
     def cancel(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("engine.cli.inputs.load_model", cancel)
+    monkeypatch.setattr("fuseloom.cli.inputs.load_model", cancel)
     assert main(["compile", "--model", "gcn", *["--json"] * as_json]) == 130
     shown = capsys.readouterr()
     assert shown.err == "fuseloom: cancelled\n"
@@ -156,12 +156,12 @@ class Interrupt:
             raise KeyboardInterrupt
 
 sys.meta_path.insert(0, Interrupt())
-from engine.cli import main
+from fuseloom.cli import main
 sys.exit(main())
 """
 
 
-@pytest.mark.parametrize("module", ["engine.cli.main", "engine.dataflow.compiler", "numpy"])
+@pytest.mark.parametrize("module", ["fuseloom.cli.main", "fuseloom.dataflow.compiler", "numpy"])
 @pytest.mark.parametrize("as_json", [False, True], ids=["text", "json"])
 def test_a_command_cancelled_while_it_is_imported(module: str, as_json: bool) -> None:
     """As the installed script does it, with Ctrl-C at one of the imports."""
@@ -187,7 +187,7 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_full_disk_is_one_line(command: list[str]) -> None:
     with open("/dev/full", "w") as full:
         done = subprocess.run(
-            [sys.executable, "-m", "engine.cli", *command],
+            [sys.executable, "-m", "fuseloom", *command],
             stdout=full, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
     assert done.returncode == 2
@@ -198,14 +198,14 @@ def test_a_full_disk_is_one_line(command: list[str]) -> None:
 def test_a_reader_that_has_enough_ends_a_command_quietly() -> None:
     read, write = os.pipe()
     os.close(read)
-    command = [sys.executable, "-m", "engine.cli", "machine", "hbm2"]
+    command = [sys.executable, "-m", "fuseloom", "machine", "hbm2"]
     with os.fdopen(write, "w") as closed:
         done = subprocess.run(command, stdout=closed, stderr=subprocess.PIPE, text=True)
     assert (done.returncode, done.stderr) == (1, "")
 
 
 def test_a_terminal_without_arrows_gets_escapes() -> None:
-    command = [sys.executable, "-m", "engine.cli", "explore", "--model", "spmm"]
+    command = [sys.executable, "-m", "fuseloom", "explore", "--model", "spmm"]
     environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
     done = subprocess.run(command, env=environment, capture_output=True, text=True)
     assert done.returncode == 0
@@ -218,6 +218,6 @@ def test_too_little_memory_is_told(
     def fail(*given: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("engine.cli.machine.machine_of", fail)
+    monkeypatch.setattr("fuseloom.cli.machine.machine_of", fail)
     assert main(["machine"]) == 2
     assert capsys.readouterr().err.endswith("there is not enough memory for that\n")

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from engine.models import MODELS, PARAMETERS
+from fuseloom.models import MODELS, PARAMETERS
 from tests.cli.commands import error, output
 
 GPT3 = ("--model", "gpt3", "--preset", "partial", "--orders", "first")

@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from engine.cli import main
-from engine.cli.command import age, seconds
-from engine.explore.store import RunLabel, RunStore, State
+from fuseloom.cli import main
+from fuseloom.cli.command import age, seconds
+from fuseloom.exploration.store import RunLabel, RunStore, State
 from tests.cli.commands import INTERPRETER, error, output
-from tests.explore.store.samples import LABEL, identity, outcome
+from tests.exploration.store.samples import LABEL, identity, outcome
 
 
 @pytest.fixture
@@ -146,7 +146,7 @@ def test_faults_are_told(path: Path, capsys: pytest.CaptureFixture[str]) -> None
 
 def test_following(store: RunStore, path: Path) -> None:
     follower = subprocess.Popen(
-        [sys.executable, "-m", "engine.cli", "runs", "list", "--follow", "--limit", "1"],
+        [sys.executable, "-m", "fuseloom", "runs", "list", "--follow", "--limit", "1"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -177,7 +177,7 @@ def test_a_run_that_is_kept_is_not_done_again(
     words = ("simulate", program, *INTERPRETER, "--keep")
     first = output(capsys, *words)
     made = output(capsys, *words, "--json")
-    monkeypatch.setattr("engine.cli.programs.simulate", None)  # nobody may call it
+    monkeypatch.setattr("fuseloom.cli.programs.simulate", None)  # nobody may call it
     again = output(capsys, *words)
     assert "kept from a run that took" in again
     assert again.splitlines()[:-1] == first.splitlines()[:-1]

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from engine.cli import main
+from fuseloom.cli import main
 
 HERE = ["--address", "127.0.0.1"]
 
@@ -36,5 +36,5 @@ def test_serve(options: tuple[str, ...], given: list[str], monkeypatch: pytest.M
 
     monkeypatch.setattr(os, "execv", execv)
     assert main(["serve", "--port", "5010", *options]) == 130
-    server = ["-m", "workbench.serving", "--port", "5010"]
+    server = ["-m", "fuseloom_workbench.serving", "--port", "5010"]
     assert became == [[sys.executable, sys.executable, *server, *given]]

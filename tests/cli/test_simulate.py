@@ -10,7 +10,7 @@ from unittest.mock import Mock
 import numpy as np
 import pytest
 
-from engine.cli import main
+from fuseloom.cli import main
 from tests.cli.commands import INTERPRETER, file, output, tensors, wrong_by
 
 
@@ -70,7 +70,7 @@ def test_what_was_simulated_is_shown_though_no_check_can_be_made(
     program: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "engine.dataflow.sim.checking.evaluate_rounded", Mock(side_effect=MemoryError)
+        "fuseloom.dataflow.sim.checking.evaluate_rounded", Mock(side_effect=MemoryError)
     )
     assert main(["simulate", program, *INTERPRETER]) == 0
     shown = capsys.readouterr().out

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.cli import main
-from engine.explore.store import RunStore, State
+from fuseloom.cli import main
+from fuseloom.exploration.store import RunStore, State
 from tests.cli.commands import error, output
 
 SPMV = ("explore", "--model", "spmv", "--data", "random")
@@ -88,7 +88,7 @@ def test_dask_is_an_extra(
 ) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
     for name in ("dask", "dask_worker"):
-        monkeypatch.delitem(sys.modules, f"engine.explore.executors.{name}", raising=False)
+        monkeypatch.delitem(sys.modules, f"fuseloom.exploration.executors.{name}", raising=False)
     told = error(capsys, *SPMV, "--simulate", "--scheduler", "tcp://127.0.0.1:1")
     assert "pip install 'fuseloom[dask]'" in told
 
@@ -109,7 +109,7 @@ def test_models_may_be_an_axis_only(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_ctrl_c_leaves_what_was_finished(store: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
-    command = [sys.executable, "-m", "engine.cli", "explore", "--model", "spmm", "--simulate",
+    command = [sys.executable, "-m", "fuseloom", "explore", "--model", "spmm", "--simulate",
                "--jobs", "1", "--vary", f"seed={','.join(map(str, range(400)))}"]  # fmt: skip
     done = subprocess.Popen(
         command,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.cli.tables import (
+from fuseloom.cli.tables import (
     channel_table,
     memory_table,
     orders_table,
@@ -10,7 +10,7 @@ from engine.cli.tables import (
     statistics_table,
     summary_table,
 )
-from engine.results.record import MachineId, RegionRecord, RunRecord
+from fuseloom.results.record import MachineId, RegionRecord, RunRecord
 
 MEMORY = {
     "reads": 3571, "writes": 147, "bytes": 118_976, "bandwidth": 9.73e9, "share": 0.038,

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from engine.dataflow.sim.compiled import cache
+from fuseloom.dataflow.sim.compiled import cache
 from tests.cli.commands import output
 
 
@@ -17,7 +17,7 @@ def compiled(progress: Callable[[str, int, int, float], None]) -> None:
 
 
 def test_warmup(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engine.dataflow.sim.compiled.warmup.warmup", compiled)
+    monkeypatch.setattr("fuseloom.dataflow.sim.compiled.warmup.warmup", compiled)
     assert output(capsys, "warmup").splitlines() == [
         "[1/2] scan (0.5 s)",
         "[2/2] repeat (1.2 s)",

@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.dataflow.samml.exchange import (
+from fuseloom.dataflow.samml.exchange import (
     TensorFolder,
     export_sam,
     export_tortilla,
     import_sam_text,
     import_tortilla,
 )
-from engine.dataflow.sim.imported_runs import ImportedRun, run_imported
-from engine.dataflow.sim.machine import Machine
+from fuseloom.dataflow.sim.imported_runs import ImportedRun, run_imported
+from fuseloom.dataflow.sim.machine import Machine
 
 HERE = Path(__file__).parent / "comal"
 CASES = json.loads((HERE / "index.json").read_text())

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-import engine.dataflow.sim.compiled.simulation  # noqa: F401 -- registers the kernels
-from engine.dataflow.sim.conformance.conform import check
-from engine.dataflow.sim.conformance.judge import PRIMITIVES
-from engine.dataflow.sim.conformance.vectors import load_vectors
+import fuseloom.dataflow.sim.compiled.simulation  # noqa: F401 -- registers the kernels
+from fuseloom.dataflow.sim.conformance.conform import check
+from fuseloom.dataflow.sim.conformance.judge import PRIMITIVES
+from fuseloom.dataflow.sim.conformance.vectors import load_vectors
 
 HERE = Path(__file__).parent
 FILES = (PRIMITIVES, HERE / "kernels.json")

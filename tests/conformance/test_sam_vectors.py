@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 
-from engine.dataflow.samml.exchange import (
+from fuseloom.dataflow.samml.exchange import (
     TensorFolder,
     export_sam,
     export_tortilla,
     import_sam_text,
     import_tortilla,
 )
-from engine.dataflow.sim.imported_runs import run_imported
-from engine.dataflow.sim.machine import Machine
-from engine.program.arrays import operand_shapes, read_npz, store_operand
+from fuseloom.dataflow.sim.imported_runs import run_imported
+from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.program.arrays import operand_shapes, read_npz, store_operand
 
 HERE = Path(__file__).parent / "sam"
 RUNS = json.loads((HERE / "index.json").read_text())

@@ -7,9 +7,9 @@ import random
 import numpy as np
 import numpy.typing as npt
 
-from engine.contraction.networks import binary, from_einsum
-from engine.contraction.tree import ContractionTree
-from engine.program import parse
+from fuseloom.contraction.networks import binary, from_einsum
+from fuseloom.contraction.tree import ContractionTree
+from fuseloom.program import parse
 
 Array = npt.NDArray[np.float64]
 INDICES = "ijklm"

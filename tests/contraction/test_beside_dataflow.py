@@ -12,15 +12,15 @@ import numpy as np
 import pytest
 
 import fuseloom as fl
-from engine.contraction.kernels.data import Data
-from engine.contraction.kernels.record import stored
-from engine.contraction.kernels.run import count_products
-from engine.contraction.loopnest.generate import nest_of
-from engine.contraction.networks import binary, from_einsum
-from engine.contraction.shipped import SHIPPED
-from engine.contraction.solving.solve import Question
-from engine.contraction.tree import ContractionTree
-from engine.models import load
+from fuseloom.contraction.kernels.data import Data
+from fuseloom.contraction.kernels.record import stored
+from fuseloom.contraction.kernels.run import count_products
+from fuseloom.contraction.loopnest.generate import nest_of
+from fuseloom.contraction.networks import binary, from_einsum
+from fuseloom.contraction.shipped import SHIPPED
+from fuseloom.contraction.solving.solve import Question
+from fuseloom.contraction.tree import ContractionTree
+from fuseloom.models import load
 
 PER_LAYER = {"X1": 0, "X2": 2, "X3": 0}
 SCHEDULE = "fuse X1..X2; fuse X3..R"

@@ -7,14 +7,14 @@ import random
 import numpy as np
 import pytest
 
-from engine.contraction.cost import Weights, work
-from engine.contraction.loopnest.generate import nary, nest_of, unfused
-from engine.contraction.loopnest.interpreter import count_steps
-from engine.contraction.loopnest.parser import parse_nest
-from engine.contraction.networks import binary, from_einsum
-from engine.contraction.occupancy import occupancies
-from engine.contraction.shipped import shipped
-from engine.contraction.solving.solve import Question
+from fuseloom.contraction.cost import Weights, work
+from fuseloom.contraction.loopnest.generate import nary, nest_of, unfused
+from fuseloom.contraction.loopnest.interpreter import count_steps
+from fuseloom.contraction.loopnest.parser import parse_nest
+from fuseloom.contraction.networks import binary, from_einsum
+from fuseloom.contraction.occupancy import occupancies
+from fuseloom.contraction.shipped import shipped
+from fuseloom.contraction.solving.solve import Question
 from tests.contraction.drawn import data_of, drawn
 
 

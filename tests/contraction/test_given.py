@@ -9,9 +9,9 @@ import pytest
 import scipy.io
 import scipy.sparse
 
-from engine.contraction.given import read_operands, sizes_of
-from engine.errors import FuseloomError
-from engine.frontends.files import CoordinateTensor
+from fuseloom.contraction.given import read_operands, sizes_of
+from fuseloom.errors import FuseloomError
+from fuseloom.frontends.files import CoordinateTensor
 
 
 def empty(*shape: int) -> CoordinateTensor:

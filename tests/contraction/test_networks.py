@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.contraction.networks import (
+from fuseloom.contraction.networks import (
     binary,
     from_einsum,
     optimised,
     read_extents,
     tree_path,
 )
-from engine.errors import ProgramError
+from fuseloom.errors import ProgramError
 from tests.contraction.drawn import data_of, wanted
 
 SIZES = {"i": 2, "j": 3, "k": 4, "l": 2, "p": 3}

@@ -7,7 +7,7 @@ from itertools import chain, combinations
 import numpy as np
 import pytest
 
-from engine.contraction.occupancy import Occupancy, occupancies
+from fuseloom.contraction.occupancy import Occupancy, occupancies
 
 
 @pytest.mark.parametrize("shape", [(5,), (4, 6), (3, 4, 5), (2**20, 2**21, 2**22)])

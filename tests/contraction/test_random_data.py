@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.contraction.networks import binary, from_einsum
-from engine.contraction.random_data import scattered
-from engine.contraction.shipped import shipped
-from engine.errors import DataError
+from fuseloom.contraction.networks import binary, from_einsum
+from fuseloom.contraction.random_data import scattered
+from fuseloom.contraction.shipped import shipped
+from fuseloom.errors import DataError
 
 
 @pytest.mark.parametrize("density", [0.001, 0.1, 0.9, 1.0])

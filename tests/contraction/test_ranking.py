@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from engine.contraction.occupancy import occupancies
-from engine.contraction.ranking import Way, ranked
-from engine.contraction.shipped import shipped
-from engine.contraction.solving.pins import Pin
-from engine.contraction.solving.solve import Question, Verdict
-from engine.errors import ProgramError
+from fuseloom.contraction.occupancy import occupancies
+from fuseloom.contraction.ranking import Way, ranked
+from fuseloom.contraction.shipped import shipped
+from fuseloom.contraction.solving.pins import Pin
+from fuseloom.contraction.solving.solve import Question, Verdict
+from fuseloom.errors import ProgramError
 from tests.contraction.drawn import data_of
 
 TREE = shipped("running example")

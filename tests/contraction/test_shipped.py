@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.contraction.networks import read_extents
-from engine.contraction.shipped import SHIPPED, shipped
-from engine.errors import ProgramError
+from fuseloom.contraction.networks import read_extents
+from fuseloom.contraction.shipped import SHIPPED, shipped
+from fuseloom.errors import ProgramError
 from tests.contraction.drawn import data_of, wanted
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from engine.contraction.shipped import shipped
-from engine.contraction.solution import Solution
+from fuseloom.contraction.shipped import shipped
+from fuseloom.contraction.solution import Solution
 
 PAPER = Solution(
     shipped("running example"),

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from engine.contraction.tree import ContractionTree
-from engine.errors import ProgramError
-from engine.program import parse
+from fuseloom.contraction.tree import ContractionTree
+from fuseloom.errors import ProgramError
+from fuseloom.program import parse
 
 HEAD = "A: 4x5 csf\nB: 5x6 csf\nC: 6x3 csf\n"
 

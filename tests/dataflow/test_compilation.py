@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from engine.dataflow.compiler import compile_program, compile_region
-from engine.dataflow.fusion.schedule import Schedule
-from engine.dataflow.sim.program_runs import simulate
-from engine.models import load
-from engine.program import parse
+from fuseloom.dataflow.compiler import compile_program, compile_region
+from fuseloom.dataflow.fusion.schedule import Schedule
+from fuseloom.dataflow.sim.program_runs import simulate
+from fuseloom.models import load
+from fuseloom.program import parse
 
 SPMM = "A: 4x5 csr\nX: 5x3 dense\nT[i,j] = A[i,k] * X[k,j]\nH[i,j] = relu(T[i,j])"
 

@@ -8,13 +8,13 @@ from itertools import pairwise
 
 import pytest
 
-from engine.dataflow.compiled_before import CompiledBefore
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.fusion.directives import Fuse, Parallel, Repeat
-from engine.dataflow.fusion.schedule import Schedule
-from engine.errors import FuseloomError
-from engine.models import load
-from engine.program import Program, parse
+from fuseloom.dataflow.compiled_before import CompiledBefore
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.fusion.directives import Fuse, Parallel, Repeat
+from fuseloom.dataflow.fusion.schedule import Schedule
+from fuseloom.errors import FuseloomError
+from fuseloom.models import load
+from fuseloom.program import Program, parse
 from tests.property.test_everything_at_once import draw
 
 SCHEDULES = 8

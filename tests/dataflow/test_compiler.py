@@ -8,17 +8,17 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from engine.dataflow import compilation
-from engine.dataflow.compiler import compile_program, compile_region
-from engine.dataflow.fusion.classes import nest_classes
-from engine.dataflow.fusion.fuse import fuse
-from engine.dataflow.fusion.schedule import Schedule
-from engine.dataflow.samml.graph import Graph
-from engine.dataflow.samml.lowering import lower
-from engine.dataflow.sim.program_runs import simulate
-from engine.dataflow.table.table import FusionTable
-from engine.errors import FuseloomError, LoweringError, OrderError, ScheduleError
-from engine.program import Program, parse
+from fuseloom.dataflow import compilation
+from fuseloom.dataflow.compiler import compile_program, compile_region
+from fuseloom.dataflow.fusion.classes import nest_classes
+from fuseloom.dataflow.fusion.fuse import fuse
+from fuseloom.dataflow.fusion.schedule import Schedule
+from fuseloom.dataflow.samml.graph import Graph
+from fuseloom.dataflow.samml.lowering import lower
+from fuseloom.dataflow.sim.program_runs import simulate
+from fuseloom.dataflow.table.table import FusionTable
+from fuseloom.errors import FuseloomError, LoweringError, OrderError, ScheduleError
+from fuseloom.program import Program, parse
 
 SPMM = "A: 4x5 csr\nX: 5x3 dense\nT[i,j] = A[i,k] * X[k,j]\nH[i,j] = relu(T[i,j])"
 
@@ -212,7 +212,7 @@ def test_a_fault_inside_is_logged_and_another_order_tried(
         return lower(table)
 
     monkeypatch.setattr(compilation, "lower", faulty)
-    with caplog.at_level(logging.WARNING, "engine.dataflow.compiler"):
+    with caplog.at_level(logging.WARNING, "fuseloom.dataflow.compiler"):
         assert compile_region(region).order != first
     assert "a fault" in caplog.records[0].getMessage()
     with pytest.raises(LoweringError, match="fault of the compiler: KeyError"):

@@ -7,12 +7,12 @@ import pytest
 import scipy.sparse as sp
 
 import fuseloom as fl
-from engine.dataflow.compilation import Compilation
-from engine.dataflow.cost.estimate import Known
-from engine.dataflow.look_ups import LookUps, searchable, with_look_ups
-from engine.dataflow.orders import best_orders
-from engine.dataflow.sim.machine import Machine
-from engine.program import check_data, parse
+from fuseloom.dataflow.compilation import Compilation
+from fuseloom.dataflow.cost.estimate import Known
+from fuseloom.dataflow.look_ups import LookUps, searchable, with_look_ups
+from fuseloom.dataflow.orders import best_orders
+from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.program import check_data, parse
 
 EFFORT = 1e7
 PROGRAM = parse("A: 60x200 csr\nH: 200x8 dcsr\nY[i,j] = A[i,k] * H[k,j]")

@@ -9,16 +9,16 @@ import pytest
 
 from benchmarks.autoschedule import paths, problem
 from benchmarks.certificates import cuts, space
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.fusion.schedule import Schedule
-from engine.dataflow.method import Dataflow
-from engine.dataflow.sim.machine import Machine
-from engine.dataflow.sim.program_runs import simulate
-from engine.explore.search import Search
-from engine.models import load
-from engine.program import parse
-from engine.results.method import Budget, Part, Refusal, every
-from engine.results.places import Units
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.fusion.schedule import Schedule
+from fuseloom.dataflow.method import Dataflow
+from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.sim.program_runs import simulate
+from fuseloom.exploration.search import Search
+from fuseloom.models import load
+from fuseloom.program import parse
+from fuseloom.results.method import Budget, Part, Refusal, every
+from fuseloom.results.places import Units
 
 SMALL, SEED = 12, 7
 """Rows of the matrices, and the seed that they are drawn with."""

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 import fuseloom as fl
-from engine.dataflow.compiler import compile_region
-from engine.dataflow.cost.estimate import Known, estimate_region
-from engine.dataflow.fusion.region import FusedRegion
-from engine.dataflow.orders import RankedOrder, rank, ranked, ranking
-from engine.errors import FuseloomError
-from engine.models import load
-from engine.program import check_data
+from fuseloom.dataflow.compiler import compile_region
+from fuseloom.dataflow.cost.estimate import Known, estimate_region
+from fuseloom.dataflow.fusion.region import FusedRegion
+from fuseloom.dataflow.orders import RankedOrder, rank, ranked, ranking
+from fuseloom.errors import FuseloomError
+from fuseloom.models import load
+from fuseloom.program import check_data
 
 
 def region_and_known(name: str, preset: str) -> tuple[FusedRegion, Known]:

@@ -7,14 +7,14 @@ import pytest
 import scipy.sparse as sp
 
 import fuseloom as fl
-from engine.dataflow.compilation import Compilation
-from engine.dataflow.fusion.directives import Store
-from engine.dataflow.look_ups import LookUps
-from engine.dataflow.sim.machine import Machine
-from engine.dataflow.stores import stored_otherwise
-from engine.errors import ScheduleError
-from engine.models import load
-from engine.program.formats import LevelFormat, format_text
+from fuseloom.dataflow.compilation import Compilation
+from fuseloom.dataflow.fusion.directives import Store
+from fuseloom.dataflow.look_ups import LookUps
+from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.stores import stored_otherwise
+from fuseloom.errors import ScheduleError
+from fuseloom.models import load
+from fuseloom.program.formats import LevelFormat, format_text
 
 LAYERS = fl.parse("""
 A: 40x40 csr

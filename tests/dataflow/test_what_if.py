@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import fuseloom as fl
-from engine.dataflow.cost.estimate import Known
-from engine.dataflow.what_if import CAPACITIES, Variant
-from engine.errors import DataError, GraphError, SimulationError
-from engine.models import load
+from fuseloom.dataflow.cost.estimate import Known
+from fuseloom.dataflow.what_if import CAPACITIES, Variant
+from fuseloom.errors import DataError, GraphError, SimulationError
+from fuseloom.models import load
 
 GCN, KARATE = load("gcn", "karate")
 
@@ -52,7 +52,7 @@ def test_another_machine_executes_nothing_again(
     def executed(*_: object) -> None:
         raise AssertionError("executed again")
 
-    monkeypatch.setattr("engine.dataflow.cost.executed.execute", executed)
+    monkeypatch.setattr("fuseloom.dataflow.cost.executed.execute", executed)
     found = fl.what_if(partial, KARATE, capacities=(3, 5), settings=(("alu_latency", 77),))
     assert all(v.cycles is not None for v in found.variants)
     with pytest.raises(AssertionError):

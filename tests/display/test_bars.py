@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xml.etree import ElementTree
 
-from engine.display.bars import LENGTH, bars
+from fuseloom.display.bars import LENGTH, bars
 
 
 def widths(drawing) -> list[float]:

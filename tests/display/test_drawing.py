@@ -7,8 +7,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from engine.display import Drawing, tag
-from engine.display.drawing import below, beside
+from fuseloom.display import Drawing, tag
+from fuseloom.display.drawing import below, beside
 
 
 def square(size: float, title: str = "a square") -> Drawing:

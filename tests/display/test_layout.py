@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from engine.display.layout import laid_out
+from fuseloom.display.layout import laid_out
 
 
 def test_nodes_get_places() -> None:
@@ -24,7 +24,7 @@ def test_what_is_no_graph_is_refused() -> None:
 def test_nothing_is_written_to_standard_error_before_the_first_drawing() -> None:
     code = (
         "import os, sys\n"
-        "from engine.display.layout import laid_out\n"
+        "from fuseloom.display.layout import laid_out\n"
         "laid_out('digraph { a -> b }')\n"
         "os.write(2, b'here again')\n"
     )

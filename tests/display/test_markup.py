@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from engine.display import Markup, tag
-from engine.display.markup import joined
+from fuseloom.display import Markup, tag
+from fuseloom.display.markup import joined
 
 HOSTILE = '<script>alert("1")</script>&'
 

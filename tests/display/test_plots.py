@@ -7,8 +7,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from engine.display import Line, Mark, plot
-from engine.display.plots import number
+from fuseloom.display import Line, Mark, plot
+from fuseloom.display.plots import number
 
 ROOF = Line(((0.1, 1.0), (10.0, 100.0)), "roof", broken=True)
 

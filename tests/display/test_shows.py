@@ -6,11 +6,11 @@ from importlib import import_module
 
 import pytest
 
-import engine.dataflow.compiler
-import engine.dataflow.cost
-import engine.dataflow.sim.program_runs
-import engine.results.record  # noqa: F401 -- so that all classes are known
-from engine.display.shows import Shows
+import fuseloom.dataflow.compiler
+import fuseloom.dataflow.cost
+import fuseloom.dataflow.sim.program_runs
+import fuseloom.results.record  # noqa: F401 -- so that all classes are known
+from fuseloom.display.shows import Shows
 
 
 @pytest.mark.parametrize("kind", Shows.__subclasses__(), ids=lambda kind: kind.__name__)

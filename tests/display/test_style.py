@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.display import shown
-from engine.display.style import COLOURS, style
+from fuseloom.display import shown
+from fuseloom.display.style import COLOURS, style
 
 TOKENS = Path(__file__).parents[2] / "workbench" / "base" / "tokens.css"
 

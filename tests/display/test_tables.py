@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from xml.etree import ElementTree
 
-from engine.display import bar, table, tag
-from engine.display.tables import ROWS, WIDE
+from fuseloom.display import bar, table, tag
+from fuseloom.display.tables import ROWS, WIDE
 
 
 def test_a_table_is_well_formed_and_escaped() -> None:

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from engine.experiments.driver import Figure, Laboratory, notes_beside
-from engine.experiments.recipe import Mode, Size
-from engine.experiments.registry import RECIPES
-from engine.explore.executors import InProcess
-from engine.explore.store import RunStore
+from fuseloom.experiments.driver import Figure, Laboratory, notes_beside
+from fuseloom.experiments.recipe import Mode, Size
+from fuseloom.experiments.registry import RECIPES
+from fuseloom.exploration.executors import InProcess
+from fuseloom.exploration.store import RunStore
 
 
 @pytest.fixture

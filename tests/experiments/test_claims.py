@@ -6,9 +6,9 @@ import math
 
 import pytest
 
-from engine.errors import DataError
-from engine.experiments.claims import Got, Published, Verdict, judged, number, published
-from engine.experiments.claims import read_published as read
+from fuseloom.errors import DataError
+from fuseloom.experiments.claims import Got, Published, Verdict, judged, number, published
+from fuseloom.experiments.claims import read_published as read
 
 
 def claim(**given) -> Published:

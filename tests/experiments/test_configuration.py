@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from engine.errors import RecordError
-from engine.experiments.configuration import Configuration, How, Orders
-from engine.experiments.recipe import Mode, Size
-from engine.experiments.registry import RECIPES
+from fuseloom.errors import RecordError
+from fuseloom.experiments.configuration import Configuration, How, Orders
+from fuseloom.experiments.recipe import Mode, Size
+from fuseloom.experiments.registry import RECIPES
 
 
 def every() -> list[Configuration]:

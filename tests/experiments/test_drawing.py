@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from engine.errors import DataError
-from engine.experiments.drawing import write_figures
+from fuseloom.errors import DataError
+from fuseloom.experiments.drawing import write_figures
 
 
 def test_every_recipe_is_drawn(few, tmp_path) -> None:

@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from engine.errors import DataError
-from engine.experiments.claims import Got, Verdict
-from engine.experiments.configuration import Configuration
-from engine.experiments.driver import Laboratory, claims_of, data_folder, notes_beside
-from engine.experiments.recipe import Measure, Mode, Recipe, Results, Size, nothing
-from engine.experiments.registry import RECIPES
-from engine.explore.executors import InProcess
-from engine.explore.store import RunStore, State
+from fuseloom.errors import DataError
+from fuseloom.experiments.claims import Got, Verdict
+from fuseloom.experiments.configuration import Configuration
+from fuseloom.experiments.driver import Laboratory, claims_of, data_folder, notes_beside
+from fuseloom.experiments.recipe import Measure, Mode, Recipe, Results, Size, nothing
+from fuseloom.experiments.registry import RECIPES
+from fuseloom.exploration.executors import InProcess
+from fuseloom.exploration.store import RunStore, State
 
 SMALL = Configuration("nested", "ikjl", (("density", 0.5),), "full")
 WRONG = Configuration("nested", "ikjl", (), "full", "order T..D: i,k,l,j")
@@ -124,7 +124,7 @@ def test_measurements_that_fail_are_told(laboratory) -> None:
         RECIPES["table2"],
         configurations=nothing,
         measures=lambda size, mode: {
-            "mask64": Measure("engine.experiments.measures:describe", {"mask": 7, "tokens": 64})
+            "mask64": Measure("fuseloom.experiments.measures:describe", {"mask": 7, "tokens": 64})
         },
     )
     (made,) = laboratory.figures([given], Size.SMOKE, Mode.PAPER)

@@ -7,11 +7,11 @@ import resource
 import pytest
 
 import fuseloom as fl
-from engine.errors import ScheduleError
-from engine.experiments.configuration import Configuration, Orders
-from engine.experiments.jobs import estimate_configuration, request_of, run_configuration
-from engine.experiments.notes import Notes
-from engine.results.record import RunRecord
+from fuseloom.errors import ScheduleError
+from fuseloom.experiments.configuration import Configuration, Orders
+from fuseloom.experiments.jobs import estimate_configuration, request_of, run_configuration
+from fuseloom.experiments.notes import Notes
+from fuseloom.results.record import RunRecord
 
 GIVEN = Configuration("gcn", "karate", (("density", 0.5),), "partial", "locate off")
 
@@ -70,7 +70,7 @@ def test_presets_that_are_none(tmp_path) -> None:
 
 
 def test_data_are_made_once_for_schedules_that_follow(tmp_path, monkeypatch) -> None:
-    from engine.experiments import jobs
+    from fuseloom.experiments import jobs
 
     jobs._load.cache_clear()
     for level in ("unfused", "full"):

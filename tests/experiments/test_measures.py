@@ -6,8 +6,8 @@ import itertools
 
 import pytest
 
-from engine.errors import DataError
-from engine.experiments.measures import describe, roofline
+from fuseloom.errors import DataError
+from fuseloom.experiments.measures import describe, roofline
 
 
 def quiet(share: float, text: str) -> bool:

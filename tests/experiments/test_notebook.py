@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from engine.errors import UsageError
-from engine.experiments import Size, figure
+from fuseloom.errors import UsageError
+from fuseloom.experiments import Size, figure
 
 
 def test_one_call(tmp_path) -> None:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.errors import StoreError
-from engine.experiments.notes import Notes, notes_path
+from fuseloom.errors import StoreError
+from fuseloom.experiments.notes import Notes, notes_path
 
 
 def test_notes_stay(tmp_path) -> None:

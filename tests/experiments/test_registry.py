@@ -6,12 +6,12 @@ import re
 
 import pytest
 
-from engine.errors import UsageError
-from engine.experiments.claims import Verdict, published
-from engine.experiments.driver import Figure, claims_of
-from engine.experiments.recipe import Mode, Panel, Results, Size
-from engine.experiments.registry import RECIPES, chosen
-from engine.experiments.workloads import WORKLOADS, load
+from fuseloom.errors import UsageError
+from fuseloom.experiments.claims import Verdict, published
+from fuseloom.experiments.driver import Figure, claims_of
+from fuseloom.experiments.recipe import Mode, Panel, Results, Size
+from fuseloom.experiments.registry import RECIPES, chosen
+from fuseloom.experiments.workloads import WORKLOADS, load
 
 
 @pytest.mark.parametrize("id_", RECIPES)

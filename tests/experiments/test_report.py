@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from engine.experiments.claims import Got, Published, Verdict, judged
-from engine.experiments.recipe import Mode, Results, Size
-from engine.experiments.report import counted, heading, markdown_table, page, text_report
+from fuseloom.experiments.claims import Got, Published, Verdict, judged
+from fuseloom.experiments.recipe import Mode, Results, Size
+from fuseloom.experiments.report import counted, heading, markdown_table, page, text_report
 
 CLAIMS = [
     judged(Published("12.a", "cycles", "s", 100.0, 0.01), Got(100.5), seconds=2.0, bytes=3e9),

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.errors import ProgramError
-from engine.experiments.configuration import Configuration
-from engine.experiments.workloads import data_version, foreseen, load
-from engine.program import evaluate
+from fuseloom.errors import ProgramError
+from fuseloom.experiments.configuration import Configuration
+from fuseloom.experiments.workloads import data_version, foreseen, load
+from fuseloom.program import evaluate
 
 
 def test_attention_is_that_of_a_decoder() -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.errors import DataError
-from engine.frontends.selections import check_entries, selection_of
-from engine.program import Format, Tensor
+from fuseloom.errors import DataError
+from fuseloom.frontends.selections import check_entries, selection_of
+from fuseloom.program import Format, Tensor
 
 
 @pytest.mark.parametrize("shape", [(), (3,), (2, 2)], ids=str)

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.dataflow.sim.conformance.judge import PRIMITIVES
+from fuseloom.dataflow.sim.conformance.judge import PRIMITIVES
 from tests.hostile.ward import ROOT
 
 CONFORMANCE = ROOT / "tests" / "conformance"

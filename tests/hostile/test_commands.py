@@ -84,7 +84,7 @@ def test_messages_name_what_is_at_fault(answered: Answered) -> None:
 )
 def test_as_a_process_of_its_own(words: list[str], answered: Answered, folder: Path) -> None:
     assert answered
-    command = [sys.executable, "-m", "engine.cli", *words]
+    command = [sys.executable, "-m", "fuseloom", *words]
     done = subprocess.run(
         command,
         cwd=folder,

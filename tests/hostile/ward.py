@@ -112,7 +112,7 @@ def _limited(words: list[str], out: int, err: int) -> NoReturn:
     signal.alarm(_PATIENCE)
     status = 70
     try:
-        from engine.cli import main
+        from fuseloom.cli import main
 
         status = main(words)
     except SystemExit as leaving:
@@ -160,8 +160,8 @@ WARMING = (
 
 def _ward() -> None:
     """Load what commands need, then serve."""
-    from engine.cli import main
-    from engine.dataflow.sim.compiled.warmup import warmup  # may compile, so not in a child
+    from fuseloom.cli import main
+    from fuseloom.dataflow.sim.compiled.warmup import warmup  # may compile, so not in a child
 
     warmup()
     with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from engine.program import StoredTensor
+from fuseloom.program import StoredTensor
 
 Array = npt.NDArray[np.float64]
 

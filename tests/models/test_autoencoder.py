@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.models import (
+from fuseloom.models import (
     autoencoder,
     random_data,
 )
-from engine.program import evaluate
+from fuseloom.program import evaluate
 from tests.models.small import dense
 
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 import fuseloom as fl
-from engine.models import Model, attention, autoencoder, gcn, gpt3, random_data, spmm
-from engine.program import StoredTensor, block_program
+from fuseloom.models import Model, attention, autoencoder, gcn, gpt3, random_data, spmm
+from fuseloom.program import StoredTensor, block_program
 
 CASES = [
     pytest.param(model, preset, schedule, block, id=f"{model.program.name}-{preset}-{block}")

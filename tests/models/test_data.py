@@ -7,15 +7,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.errors import DataError, ProgramError
-from engine.models import (
+from fuseloom.errors import DataError, ProgramError
+from fuseloom.models import (
     Model,
     karate,
     load,
     load_labelled,
     random_data,
 )
-from engine.program import LevelFormat, parse
+from fuseloom.program import LevelFormat, parse
 from tests.frontends.files import Citation
 
 

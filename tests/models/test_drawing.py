@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.errors import DataError
-from engine.models import drawing
-from engine.models.datasets import pruned
-from engine.program import StoredTensor, parse
+from fuseloom.errors import DataError
+from fuseloom.models import drawing
+from fuseloom.models.datasets import pruned
+from fuseloom.program import StoredTensor, parse
 
 
 @pytest.fixture(autouse=True)
@@ -61,7 +61,7 @@ def test_tensors_are_stored_as_ever(fmt: str) -> None:
 
 def test_large_weights_are_pruned_alike(monkeypatch: pytest.MonkeyPatch) -> None:
     few = pruned((40, 30), 0.3, 7)
-    monkeypatch.setattr("engine.models.datasets.patterns.PIECE", 100)
+    monkeypatch.setattr("fuseloom.models.datasets.patterns.PIECE", 100)
     made: Any = pruned((40, 30), 0.3, 7)
     assert made.dtype == np.float32
     np.testing.assert_array_equal(made, few.astype(np.float32))
@@ -70,7 +70,7 @@ def test_large_weights_are_pruned_alike(monkeypatch: pytest.MonkeyPatch) -> None
 def test_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """Peak bytes over the bytes of the array: itself, its magnitudes, and a few pieces."""
     monkeypatch.setattr(drawing, "PIECE", 2**14)
-    monkeypatch.setattr("engine.models.datasets.patterns.PIECE", 2**14)
+    monkeypatch.setattr("fuseloom.models.datasets.patterns.PIECE", 2**14)
     tensor = parse("A: 2048x512 dcsr\ny[i] = A[i,j]").tensor("A")
     tracemalloc.start()
     weights = pruned(tensor.shape, 0.5, 0)

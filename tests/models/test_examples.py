@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.models import (
+from fuseloom.models import (
     attention,
     random_data,
 )
-from engine.program import evaluate
+from fuseloom.program import evaluate
 
 
 def test_attention_equals_a_plain_masked_softmax() -> None:

@@ -7,13 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.sim.program_runs import simulate
-from engine.errors import DataError
-from engine.frontends.files import GraphData
-from engine.models import gcn, graph_data, graph_model, graphsage, spmm
-from engine.models.datasets import HIDDEN, synthetic
-from engine.models.fill import WEIGHT_DENSITY, filled
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.sim.program_runs import simulate
+from fuseloom.errors import DataError
+from fuseloom.frontends.files import GraphData
+from fuseloom.models import gcn, graph_data, graph_model, graphsage, spmm
+from fuseloom.models.datasets import HIDDEN, synthetic
+from fuseloom.models.fill import WEIGHT_DENSITY, filled
 
 
 def graph() -> GraphData:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import networkx as nx
 import numpy as np
 
-from engine.models import (
+from fuseloom.models import (
     gcn,
     load,
 )
-from engine.program import evaluate
+from fuseloom.program import evaluate
 
 
 def test_gcn_equals_a_plain_forward_pass() -> None:

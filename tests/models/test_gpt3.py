@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.sim.program_runs import simulate
-from engine.errors import DataError, ProgramError
-from engine.models import (
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.sim.program_runs import simulate
+from fuseloom.errors import DataError, ProgramError
+from fuseloom.models import (
     bigbird,
     bigbird_data,
     gpt3,
     graphsage,
 )
-from engine.program import evaluate
+from fuseloom.program import evaluate
 from tests.models.small import Array, dense
 
 

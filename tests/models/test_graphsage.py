@@ -7,16 +7,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from engine.dataflow.compiler import compile_region
-from engine.dataflow.fusion.fuse import fuse
-from engine.dataflow.fusion.pog import Origin, build_pog
-from engine.dataflow.fusion.schedule import Schedule
-from engine.dataflow.fusion.view_builder import build_views
-from engine.models import (
+from fuseloom.dataflow.compiler import compile_region
+from fuseloom.dataflow.fusion.fuse import fuse
+from fuseloom.dataflow.fusion.pog import Origin, build_pog
+from fuseloom.dataflow.fusion.schedule import Schedule
+from fuseloom.dataflow.fusion.view_builder import build_views
+from fuseloom.models import (
     graphsage,
     random_data,
 )
-from engine.program import evaluate
+from fuseloom.program import evaluate
 from tests.models.small import Array, dense
 
 

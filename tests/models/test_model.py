@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.errors import ProgramError
-from engine.models import (
+from fuseloom.errors import ProgramError
+from fuseloom.models import (
     DATASETS,
     MODELS,
     gcn,
     load,
 )
-from engine.program import evaluate, parse
+from fuseloom.program import evaluate, parse
 
 
 @pytest.mark.parametrize("name", MODELS)

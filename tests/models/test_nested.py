@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import fuseloom as fl
-from engine.errors import ProgramError
-from engine.models import load
-from engine.models.nested import nested, nested_program
+from fuseloom.errors import ProgramError
+from fuseloom.models import load
+from fuseloom.models.nested import nested, nested_program
 
 
 @pytest.mark.parametrize("wrong", ["ikj", "ikjj", "abcd", ""])

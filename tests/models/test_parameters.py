@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.errors import DataError, FuseloomError, ProgramError
-from engine.models import (
+from fuseloom.errors import DataError, FuseloomError, ProgramError
+from fuseloom.models import (
     DATASETS,
     MODELS,
     PARAMETERS,
@@ -23,7 +23,7 @@ from engine.models import (
     load_model,
     parameters,
 )
-from engine.models.parameters import FILE
+from fuseloom.models.parameters import FILE
 from tests.frontends.files import Citation
 
 SMALL = ("karate", "bigbird", "random", "uniform", "power-law", "block-diagonal", "digits", "cora")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.fusion.fuse import fuse
-from engine.dataflow.fusion.schedule import Schedule
-from engine.dataflow.sim.program_runs import simulate
-from engine.models import (
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.fusion.fuse import fuse
+from fuseloom.dataflow.fusion.schedule import Schedule
+from fuseloom.dataflow.sim.program_runs import simulate
+from fuseloom.models import (
     Model,
     autoencoder,
     bigbird_data,
@@ -17,7 +17,7 @@ from engine.models import (
     graphsage,
     random_data,
 )
-from engine.program import StoredTensor
+from fuseloom.program import StoredTensor
 
 SMALL = {
     "gcn": gcn(nodes=12, features=6, hidden=5, classes=3),

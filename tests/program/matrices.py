@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from engine.program import (
+from fuseloom.program import (
     CompressedLevel,
     Format,
     LevelFormat,

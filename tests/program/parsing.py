@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.program import (
+from fuseloom.program import (
     Program,
     parse,
 )

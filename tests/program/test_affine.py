@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import fuseloom as fl
-from engine.errors import FuseloomError
-from engine.program import program_from_json, program_to_json
-from engine.program.completeness import complete_tensors
+from fuseloom.errors import FuseloomError
+from fuseloom.program import program_from_json, program_to_json
+from fuseloom.program.completeness import complete_tensors
 
 RNG = np.random.default_rng(8)
 X1, W1 = RNG.normal(size=10), RNG.normal(size=3)

@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.errors import DataError
-from engine.program.arrays import operand_shapes, read_npz, store_operand
-from engine.program.formats import Format
-from engine.program.limits import FREE_ARRAYS
-from engine.program.types import Tensor
+from fuseloom.errors import DataError
+from fuseloom.program.arrays import operand_shapes, read_npz, store_operand
+from fuseloom.program.formats import Format
+from fuseloom.program.limits import FREE_ARRAYS
+from fuseloom.program.types import Tensor
 
 B = Tensor("B", (2, 3), Format.compressed(2))
 
@@ -74,7 +74,7 @@ def shaped_and_stored(arrays: dict[str, np.ndarray]) -> None:
 
 def test_a_file_that_unpacks_to_too_much(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     np.savez_compressed(tmp_path / "bomb.npz", B=np.zeros(100_000))
-    monkeypatch.setattr("engine.program.arrays.MAX_STORED_BYTES", 100_000)
+    monkeypatch.setattr("fuseloom.program.arrays.MAX_STORED_BYTES", 100_000)
     with pytest.raises(DataError, match="unpacks to 800,128 bytes, the limit is 100,000 bytes"):
         read_npz(tmp_path / "bomb.npz")
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from engine.errors import DataError, ProgramError
-from engine.models import attention, gcn
-from engine.program import (
+from fuseloom.errors import DataError, ProgramError
+from fuseloom.models import attention, gcn
+from fuseloom.program import (
     Format,
     Program,
     StoredTensor,

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.errors import ProgramError
-from engine.program.completeness import complete_tensors
-from engine.program.parser import parse
-from engine.program.reference import evaluate
+from fuseloom.errors import ProgramError
+from fuseloom.program.completeness import complete_tensors
+from fuseloom.program.parser import parse
+from fuseloom.program.reference import evaluate
 
 INPUTS = "s: 4 compressed\nd: 4 dense\nM: 4x4 csr\nD: 4x4 dense\nc: scalar\n"
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from engine.errors import DataError
-from engine.program import StoredTensor, Tensor, parse
-from engine.program.compressed_matrices import levels_of_matrix
+from fuseloom.errors import DataError
+from fuseloom.program import StoredTensor, Tensor, parse
+from fuseloom.program.compressed_matrices import levels_of_matrix
 
 FORMATS = ("csr", "dcsr", "csc", "dcsc", "coo", "dense", "csr block 2")
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from engine.errors import ProgramError
-from engine.program.completeness import presences
-from engine.program.dense_levels import (
+from fuseloom.errors import ProgramError
+from fuseloom.program.completeness import presences
+from fuseloom.program.dense_levels import (
     all_compressed,
     dense_problem,
     densest,
@@ -14,8 +14,8 @@ from engine.program.dense_levels import (
     with_levels,
     written_levels,
 )
-from engine.program.formats import LevelFormat
-from engine.program.parser import parse
+from fuseloom.program.formats import LevelFormat
+from fuseloom.program.parser import parse
 
 C, D = LevelFormat.COMPRESSED, LevelFormat.DENSE
 INPUTS = "s: 4 compressed\nd: 4 dense\nM: 4x4 csr\nD: 4x4 dense\nB: 4x4 [compressed, dense]\n"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from engine.program import parse
-from engine.program.display import program_html
+from fuseloom.program import parse
+from fuseloom.program.display import program_html
 
 
 def test_tensors_statements_and_what_they_are() -> None:

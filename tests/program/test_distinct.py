@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.program.distinct import distinct
+from fuseloom.program.distinct import distinct
 
 
 @pytest.mark.parametrize(

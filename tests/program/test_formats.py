@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.program import (
+from fuseloom.program import (
     Format,
     LevelFormat,
     parse,

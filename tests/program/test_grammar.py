@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from engine.errors import ParseError
-from engine.program import parse
-from engine.program.limits import MAX_NESTING
+from fuseloom.errors import ParseError
+from fuseloom.program import parse
+from fuseloom.program.limits import MAX_NESTING
 
 
 def test_deepest_allowed_nesting() -> None:

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from engine.errors import DataError
-from engine.program import Format, StoredTensor, Tensor, check_data, made_tensor, parse
+from fuseloom.errors import DataError
+from fuseloom.program import Format, StoredTensor, Tensor, check_data, made_tensor, parse
 from tests.program.matrices import ARRAY, CSR
 
 

@@ -8,7 +8,7 @@ from operator import attrgetter
 
 import pytest
 
-from engine.program.late import Late
+from fuseloom.program.late import Late
 
 
 def test_a_module_is_imported_by_its_first_use() -> None:
@@ -28,5 +28,5 @@ def test_what_is_not_there_is_told_as_by_an_import() -> None:
 
 @pytest.mark.parametrize("name", ["networkx", "scipy.special", "numba"])
 def test_the_simulator_starts_without_libraries_it_may_not_need(name: str) -> None:
-    code = f"import sys, engine.dataflow.sim.program_runs; sys.exit({name!r} in sys.modules)"
+    code = f"import sys, fuseloom.dataflow.sim.program_runs; sys.exit({name!r} in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from engine.program.late_fields import LateFields
+from fuseloom.program.late_fields import LateFields
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from engine.errors import DataError
-from engine.program import (
+from fuseloom.errors import DataError
+from fuseloom.program import (
     Format,
     StoredTensor,
     Tensor,

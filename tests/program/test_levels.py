@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.program import (
+from fuseloom.program import (
     CompressedLevel,
     DenseLevel,
     Format,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from engine.program import limits
-from engine.program.limits import NAME
+from fuseloom.program import limits
+from fuseloom.program.limits import NAME
 
 
 @pytest.mark.parametrize("name", ["A", "T1", "x_2", "_x", "x'", "x''"])

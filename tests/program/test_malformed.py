@@ -6,9 +6,9 @@ import random
 
 import pytest
 
-from engine.errors import FuseloomError, ParseError, ProgramError
-from engine.program import parse, print_program
-from engine.program.limits import MAX_TEXT_CHARS
+from fuseloom.errors import FuseloomError, ParseError, ProgramError
+from fuseloom.program import parse, print_program
+from fuseloom.program.limits import MAX_TEXT_CHARS
 
 HEAD = "A: 3x4 csr\nB: 4x5 dense\nv: 4 compressed\n"
 

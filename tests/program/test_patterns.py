@@ -7,8 +7,8 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from engine.errors import DataError
-from engine.program.patterns import MOST, pattern
+from fuseloom.errors import DataError
+from fuseloom.program.patterns import MOST, pattern
 from tests.program.test_trees import stored
 
 

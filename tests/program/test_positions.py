@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from engine.errors import ParseError
-from engine.program.positions import entry_at, plain_indices, total
-from engine.program.syntax import Position, Word
+from fuseloom.errors import ParseError
+from fuseloom.program.positions import entry_at, plain_indices, total
+from fuseloom.program.syntax import Position, Word
 
 AT = (1, 1)
 FIRST, SECOND = Word("i", AT), Word("k", AT)

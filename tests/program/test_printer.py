@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.program import (
+from fuseloom.program import (
     Access,
     BroadcastAdd,
     Format,

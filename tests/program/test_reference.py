@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.program import Masked, evaluate, parse
+from fuseloom.program import Masked, evaluate, parse
 from tests.program.meaning import A, X, Z
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.errors import LONGEST, DataError, GraphError, ProgramError
-from engine.program import regular_files
+from fuseloom.errors import LONGEST, DataError, GraphError, ProgramError
+from fuseloom.program import regular_files
 
 
 def test_a_file_is_read_whole_or_refused(tmp_path: Path) -> None:

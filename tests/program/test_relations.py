@@ -7,8 +7,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from engine.errors import ProgramError
-from engine.program.relations import Relation, affine_text, bounds, check_relation
+from fuseloom.errors import ProgramError
+from fuseloom.program.relations import Relation, affine_text, bounds, check_relation
 
 
 @pytest.mark.parametrize(

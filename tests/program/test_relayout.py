@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.sim.program_runs import simulate
-from engine.errors import DataError
-from engine.program import StoredTensor, parse, print_program
-from engine.program.relayout import reshaped
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.sim.program_runs import simulate
+from fuseloom.errors import DataError
+from fuseloom.program import StoredTensor, parse, print_program
+from fuseloom.program.relayout import reshaped
 
 TEXT = "A: 2x3 dense\nR: 3x2 [compressed, compressed] order 1,0\nT[i,j] = rsqrt(A[i,j])\n"
 RESHAPED = TEXT + "R[a,b] = reshape(T[i,j])\nS[a,b] = relu(R[a,b])"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from engine.errors import ProgramError
-from engine.program import (
+from fuseloom.errors import ProgramError
+from fuseloom.program import (
     parse,
     program_from_json,
     program_to_json,

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from engine.errors import DataError
-from engine.program import StoredTensor, evaluate, parse
+from fuseloom.errors import DataError
+from fuseloom.program import StoredTensor, evaluate, parse
 
 
 def test_too_large_to_hold_densely() -> None:
@@ -46,7 +46,7 @@ def test_sparse_products_mean_what_dense_ones_mean(
     }
     assert data["A"].nnz * 8 <= 20 * 24
     fast = evaluate(program, data)["T"]
-    monkeypatch.setattr("engine.program.sparse_reference.SPARSE", 10**9)
+    monkeypatch.setattr("fuseloom.program.sparse_reference.SPARSE", 10**9)
     slow = evaluate(program, data)["T"]
     np.testing.assert_allclose(fast.values, slow.values, rtol=1e-12, atol=1e-15)
     np.testing.assert_array_equal(fast.present, slow.present)

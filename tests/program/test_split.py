@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from engine.errors import ProgramError
-from engine.program import (
+from fuseloom.errors import ProgramError
+from fuseloom.program import (
     Op,
     parse,
 )
-from engine.program.printer import statement_text
+from fuseloom.program.printer import statement_text
 from tests.program.parsing import HEAD
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from engine.program import StoredTensor, parse, statistics
-from engine.program.statistics import TensorStatistics, join_rate, visits
+from fuseloom.program import StoredTensor, parse, statistics
+from fuseloom.program.statistics import TensorStatistics, join_rate, visits
 
 
 def array(

@@ -8,8 +8,8 @@ import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.errors import DataError
-from engine.program import (
+from fuseloom.errors import DataError
+from fuseloom.program import (
     DenseLevel,
     Format,
     StoredTensor,

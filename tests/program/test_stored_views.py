@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.errors import DataError
-from engine.program import (
+from fuseloom.errors import DataError
+from fuseloom.program import (
     Format,
     LevelFormat,
     StoredTensor,
@@ -14,7 +14,7 @@ from engine.program import (
     resolve_view,
     view_key,
 )
-from engine.program.stored_views import view_format
+from fuseloom.program.stored_views import view_format
 from tests.program.matrices import ARRAY, CSR, C, D
 
 

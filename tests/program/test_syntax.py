@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from engine.program.syntax import Binary, Constant, Gather, Read, Reduce, Unary, Word
-from engine.program.types import Op
+from fuseloom.program.syntax import Binary, Constant, Gather, Read, Reduce, Unary, Word
+from fuseloom.program.types import Op
 
 AT = (1, 1)
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.errors import DataError
-from engine.models import load, load_model
-from engine.program import StoredTensor, parse
-from engine.program.tensor_files import read_tensors, write_tensors
+from fuseloom.errors import DataError
+from fuseloom.models import load, load_model
+from fuseloom.program import StoredTensor, parse
+from fuseloom.program.tensor_files import read_tensors, write_tensors
 
 FORMATS = "A: 6x6 csr\nB: 6x6 coo\nC: 6x6 dense\nD: 8x8 csr blocks 4x4\nE: 6x6 dcsr\ns: scalar\n"
 

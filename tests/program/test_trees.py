@@ -7,9 +7,9 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from engine.errors import DataError
-from engine.program import StoredTensor, parse
-from engine.program.trees import MOST, WIDE, fiber_tree
+from fuseloom.errors import DataError
+from fuseloom.program import StoredTensor, parse
+from fuseloom.program.trees import MOST, WIDE, fiber_tree
 
 
 def stored(fmt: str, array: object) -> StoredTensor:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from engine.errors import ParseError
-from engine.program.grammar import parse_syntax
+from fuseloom.errors import ParseError
+from fuseloom.program.grammar import parse_syntax
 
 
 @pytest.mark.parametrize(

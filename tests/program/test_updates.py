@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import fuseloom as fl
-from engine.errors import ParseError
-from engine.program.printer import statement_text
+from fuseloom.errors import ParseError
+from fuseloom.program.printer import statement_text
 
 HEAD = "A: 3x4 csr\nB: 3x4 csr\nx: 4 dense\nb: 3 dense\n"
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from engine.errors import ProgramError
-from engine.program import (
+from fuseloom.errors import ProgramError
+from fuseloom.program import (
     Access,
     Format,
     verify,

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from engine.program.walks import postorder, unwound
+from fuseloom.program.walks import postorder, unwound
 
 
 def test_postorder_gives_parts_first_and_everything_once() -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from bisect import bisect_right
 
-from engine.dataflow.samml.graph import Graph
-from engine.dataflow.sim.explain.causes import Via
-from engine.dataflow.sim.explain.critical import CriticalPath, Walk
-from engine.dataflow.sim.explain.moments import StreamCauses, clock_of
-from engine.dataflow.sim.observe import Observed, Wait
-from engine.dataflow.sim.result import EngineResult
+from fuseloom.dataflow.samml.graph import Graph
+from fuseloom.dataflow.sim.explain.causes import Via
+from fuseloom.dataflow.sim.explain.critical import CriticalPath, Walk
+from fuseloom.dataflow.sim.explain.moments import StreamCauses, clock_of
+from fuseloom.dataflow.sim.observe import Observed, Wait
+from fuseloom.dataflow.sim.result import EngineResult
 
 
 class NotedCauses:

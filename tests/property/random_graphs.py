@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from engine.dataflow.samml.graph import StreamKind
-from engine.dataflow.sim.bound import BoundGraph
+from fuseloom.dataflow.samml.graph import StreamKind
+from fuseloom.dataflow.sim.bound import BoundGraph
 from tests.property.sketching import (
     CRD,
     REF,

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from engine.dataflow.samml.graph import Graph, Node, Stream, StreamKind
-from engine.dataflow.samml.tile_values import with_tiles
-from engine.dataflow.sim.bound import BoundGraph
-from engine.dataflow.sim.tokens import DONE, EMPTY, Stop, encode
+from fuseloom.dataflow.samml.graph import Graph, Node, Stream, StreamKind
+from fuseloom.dataflow.samml.tile_values import with_tiles
+from fuseloom.dataflow.sim.bound import BoundGraph
+from fuseloom.dataflow.sim.tokens import DONE, EMPTY, Stop, encode
 
 CRD, REF, VAL, SIG = StreamKind.CRD, StreamKind.REF, StreamKind.VAL, StreamKind.SIG
 Nest = Any

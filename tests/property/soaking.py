@@ -19,16 +19,16 @@ import psutil
 import scipy.sparse as sp
 
 import fuseloom as fl
-from engine.dataflow.sim.binding import bind
-from engine.dataflow.sim.bound import BoundGraph
-from engine.dataflow.sim.compiled import simulation as compiled
-from engine.dataflow.sim.machine import Machine
-from engine.dataflow.sim.result import EngineResult
-from engine.dataflow.sim.twins import interpreter
-from engine.errors import SimulationError
-from engine.program import check_data
+from fuseloom.dataflow.sim.binding import bind
+from fuseloom.dataflow.sim.bound import BoundGraph
+from fuseloom.dataflow.sim.compiled import simulation as compiled
+from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.sim.result import EngineResult
+from fuseloom.dataflow.sim.twins import interpreter
+from fuseloom.errors import SimulationError
+from fuseloom.program import check_data
+from fuseloom_workbench.base.child import Child, ChildError, Send
 from tests.property.random_graphs import random_graph
-from workbench.base.child import Child, ChildError, Send
 
 CAPACITIES = (1, 2, 3, 4, 16, 64, None)
 ENOUGH = CAPACITIES[2:]

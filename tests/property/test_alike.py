@@ -8,11 +8,11 @@ from itertools import count
 
 import pytest
 
-from engine.dataflow.compilation import Compilation
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.fusion.alike import Kinds
-from engine.errors import FuseloomError
-from engine.program import Program, parse
+from fuseloom.dataflow.compilation import Compilation
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.fusion.alike import Kinds
+from fuseloom.errors import FuseloomError
+from fuseloom.program import Program, parse
 
 SEED = 20_261_123
 FORMATS = ("csr", "dcsr", "csc", "dense", "csr block 2")

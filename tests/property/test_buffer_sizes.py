@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from engine.dataflow.samml.passes.buffers import size_buffers
-from engine.dataflow.sim.program_runs import simulate
+from fuseloom.dataflow.samml.passes.buffers import size_buffers
+from fuseloom.dataflow.sim.program_runs import simulate
 from tests.dataflow.samml.passes import engines
 from tests.property.programs import make_case
 from tests.property.test_parallel_programs import in_random_lanes

@@ -9,9 +9,9 @@ from collections import Counter
 
 import pytest
 
-from engine.dataflow.sim.machine import Machine
-from engine.dataflow.sim.program_runs import simulate
-from engine.dataflow.what_if import capacity_pareto
+from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.sim.program_runs import simulate
+from fuseloom.dataflow.what_if import capacity_pareto
 from tests.property.test_everything_at_once import draw
 
 SEED = 70_261_122

@@ -9,18 +9,18 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
-from engine.dataflow.sim.bound import BoundGraph
-from engine.dataflow.sim.compiled import simulation as compiled
-from engine.dataflow.sim.dram import Ideal, hbm2
-from engine.dataflow.sim.explain.causes import LoggedCauses
-from engine.dataflow.sim.explain.critical import CriticalPath, Why, critical_path
-from engine.dataflow.sim.machine import Machine
-from engine.dataflow.sim.observe import Observe
-from engine.dataflow.sim.ports import with_ports
-from engine.dataflow.sim.result import EngineResult
-from engine.dataflow.sim.timing import binary_timing, load_timing, unary_timing
-from engine.dataflow.sim.twins import interpreter
-from engine.errors import SimulationError
+from fuseloom.dataflow.sim.bound import BoundGraph
+from fuseloom.dataflow.sim.compiled import simulation as compiled
+from fuseloom.dataflow.sim.dram import Ideal, hbm2
+from fuseloom.dataflow.sim.explain.causes import LoggedCauses
+from fuseloom.dataflow.sim.explain.critical import CriticalPath, Why, critical_path
+from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.sim.observe import Observe
+from fuseloom.dataflow.sim.ports import with_ports
+from fuseloom.dataflow.sim.result import EngineResult
+from fuseloom.dataflow.sim.timing import binary_timing, load_timing, unary_timing
+from fuseloom.dataflow.sim.twins import interpreter
+from fuseloom.errors import SimulationError
 from tests.property.noted_causes import exact_path
 from tests.property.random_graphs import random_graph
 from tests.property.test_observation import CAPACITIES, machines

@@ -8,17 +8,17 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.cost import Known, Mode
-from engine.dataflow.cost.estimate import estimate_region
-from engine.dataflow.fusion.schedule import Schedule
-from engine.dataflow.orders import best_orders
-from engine.dataflow.sim.program_runs import simulate
-from engine.errors import FuseloomError, ProgramError
-from engine.program import Program, parse
-from engine.program.completeness import complete_levels, presences
-from engine.program.inputs import check_data
-from engine.program.reference import evaluate
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.cost import Known, Mode
+from fuseloom.dataflow.cost.estimate import estimate_region
+from fuseloom.dataflow.fusion.schedule import Schedule
+from fuseloom.dataflow.orders import best_orders
+from fuseloom.dataflow.sim.program_runs import simulate
+from fuseloom.errors import FuseloomError, ProgramError
+from fuseloom.program import Program, parse
+from fuseloom.program.completeness import complete_levels, presences
+from fuseloom.program.inputs import check_data
+from fuseloom.program.reference import evaluate
 from tests.property.programs import Maker
 from tests.property.programs.filling import data_of
 

@@ -11,12 +11,12 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from engine.dataflow.cost import Known, Mode
-from engine.dataflow.cost.estimate import estimate_region
-from engine.dataflow.cost.exact.execution import Budget, Memo, execute
-from engine.dataflow.cost.exact.patterns import Patterns
-from engine.dataflow.sim.program_runs import simulate
-from engine.program.inputs import check_data
+from fuseloom.dataflow.cost import Known, Mode
+from fuseloom.dataflow.cost.estimate import estimate_region
+from fuseloom.dataflow.cost.exact.execution import Budget, Memo, execute
+from fuseloom.dataflow.cost.exact.patterns import Patterns
+from fuseloom.dataflow.sim.program_runs import simulate
+from fuseloom.program.inputs import check_data
 from tests.property.programs import Case
 from tests.property.test_everything_at_once import draw
 

@@ -8,22 +8,22 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.samml.tile_values import is_tiled
-from engine.dataflow.sim.bound import BoundGraph
-from engine.dataflow.sim.compiled import observing
-from engine.dataflow.sim.compiled import simulation as compiled
-from engine.dataflow.sim.events.spool import REASONS
-from engine.dataflow.sim.events.store import EventStore
-from engine.dataflow.sim.events.windows import intervals_of
-from engine.dataflow.sim.machine import Machine
-from engine.dataflow.sim.observe import BUSY, IDLE, INPUT, MEMORY, ROOM, Observe
-from engine.dataflow.sim.ports import with_ports
-from engine.dataflow.sim.program_runs import simulate
-from engine.dataflow.sim.result import EngineResult
-from engine.dataflow.sim.twins import interpreter
-from engine.errors import SimulationError
-from engine.models import gcn, karate
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.samml.tile_values import is_tiled
+from fuseloom.dataflow.sim.bound import BoundGraph
+from fuseloom.dataflow.sim.compiled import observing
+from fuseloom.dataflow.sim.compiled import simulation as compiled
+from fuseloom.dataflow.sim.events.spool import REASONS
+from fuseloom.dataflow.sim.events.store import EventStore
+from fuseloom.dataflow.sim.events.windows import intervals_of
+from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.sim.observe import BUSY, IDLE, INPUT, MEMORY, ROOM, Observe
+from fuseloom.dataflow.sim.ports import with_ports
+from fuseloom.dataflow.sim.program_runs import simulate
+from fuseloom.dataflow.sim.result import EngineResult
+from fuseloom.dataflow.sim.twins import interpreter
+from fuseloom.errors import SimulationError
+from fuseloom.models import gcn, karate
 from tests.property.random_graphs import random_graph
 from tests.property.test_memory import memories
 from tests.property.test_observation import CAPACITIES, machines

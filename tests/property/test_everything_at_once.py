@@ -14,8 +14,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from engine.dataflow.sim.program_runs import simulate
-from engine.program import parse, print_program
+from fuseloom.dataflow.sim.program_runs import simulate
+from fuseloom.program import parse, print_program
 from tests.dataflow.samml.passes import engines
 from tests.property.programs import Case, make_case
 

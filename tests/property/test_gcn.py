@@ -7,10 +7,10 @@ from functools import cache
 import numpy as np
 import pytest
 
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.sim.program_runs import Run, simulate
-from engine.models import gcn, karate
-from engine.results.check import TOLERANCE
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.sim.program_runs import Run, simulate
+from fuseloom.models import gcn, karate
+from fuseloom.results.check import TOLERANCE
 
 REGIONS = {"unfused": 8, "partial": 2, "full": 1}
 

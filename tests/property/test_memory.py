@@ -8,14 +8,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from engine.dataflow.samml.tile_values import is_tiled
-from engine.dataflow.sim.compiled import simulation as compiled
-from engine.dataflow.sim.dram import Config, Ideal, Queues, ddr4_3200, hbm2
-from engine.dataflow.sim.machine import Machine
-from engine.dataflow.sim.ports import with_ports
-from engine.dataflow.sim.result import EngineResult
-from engine.dataflow.sim.twins import interpreter
-from engine.errors import SimulationError
+from fuseloom.dataflow.samml.tile_values import is_tiled
+from fuseloom.dataflow.sim.compiled import simulation as compiled
+from fuseloom.dataflow.sim.dram import Config, Ideal, Queues, ddr4_3200, hbm2
+from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.sim.ports import with_ports
+from fuseloom.dataflow.sim.result import EngineResult
+from fuseloom.dataflow.sim.twins import interpreter
+from fuseloom.errors import SimulationError
 from tests.property.random_graphs import random_graph
 from tests.property.test_twins_equal_kernels import difference, outcome
 

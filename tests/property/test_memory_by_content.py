@@ -19,7 +19,7 @@ import json, resource, sys
 import numpy as np
 import scipy.sparse as sp
 import fuseloom as fl
-from engine.dataflow.sim.compiled import warmup
+from fuseloom.dataflow.sim.compiled import warmup
 
 wide = 2**31 - 1
 def two(row, column):

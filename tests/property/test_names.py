@@ -13,31 +13,31 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.dataflow.compilation import Compilation
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.cost import estimate
-from engine.dataflow.cost.exact import EXECUTIONS
-from engine.dataflow.cost.rules import RULES
-from engine.dataflow.samml import catalogue
-from engine.dataflow.samml.catalogue import CATALOGUE
-from engine.dataflow.samml.dot import to_dot
-from engine.dataflow.samml.graph import Graph
-from engine.dataflow.samml.passes.buffers import size_buffers
-from engine.dataflow.samml.passes.cleanup import clean
-from engine.dataflow.samml.passes.lookups import insert_locators, remove_locators
-from engine.dataflow.samml.passes.parallelise import parallelise
-from engine.dataflow.sim.bound import BoundGraph
-from engine.dataflow.sim.compiled.pacing import paced_streams
-from engine.dataflow.sim.engines import run_graph
-from engine.dataflow.sim.explain.critical import critical_path
-from engine.dataflow.sim.machine import Machine
-from engine.dataflow.sim.observe import Observe
-from engine.dataflow.sim.ports import with_ports
-from engine.dataflow.sim.reports import Inputs
-from engine.dataflow.sim.result import EngineResult
-from engine.dataflow.sim.twins import registry
-from engine.errors import DeadlockError, FuseloomError, SimulationError
-from engine.models import gcn, random_data
+from fuseloom.dataflow.compilation import Compilation
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.cost import estimate
+from fuseloom.dataflow.cost.exact import EXECUTIONS
+from fuseloom.dataflow.cost.rules import RULES
+from fuseloom.dataflow.samml import catalogue
+from fuseloom.dataflow.samml.catalogue import CATALOGUE
+from fuseloom.dataflow.samml.dot import to_dot
+from fuseloom.dataflow.samml.graph import Graph
+from fuseloom.dataflow.samml.passes.buffers import size_buffers
+from fuseloom.dataflow.samml.passes.cleanup import clean
+from fuseloom.dataflow.samml.passes.lookups import insert_locators, remove_locators
+from fuseloom.dataflow.samml.passes.parallelise import parallelise
+from fuseloom.dataflow.sim.bound import BoundGraph
+from fuseloom.dataflow.sim.compiled.pacing import paced_streams
+from fuseloom.dataflow.sim.engines import run_graph
+from fuseloom.dataflow.sim.explain.critical import critical_path
+from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.sim.observe import Observe
+from fuseloom.dataflow.sim.ports import with_ports
+from fuseloom.dataflow.sim.reports import Inputs
+from fuseloom.dataflow.sim.result import EngineResult
+from fuseloom.dataflow.sim.twins import registry
+from fuseloom.errors import DeadlockError, FuseloomError, SimulationError
+from fuseloom.models import gcn, random_data
 from tests.property.random_graphs import random_graph
 
 SEED = 20_262_200

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import fuseloom as fl
-from engine.dataflow.sim.conformance.bench import bench
+from fuseloom.dataflow.sim.conformance.bench import bench
 
 ENGINES = ("interpreter", "compiled")
 MAX = {"fn": "max"}

@@ -8,15 +8,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from engine.dataflow.sim.compiled import observing as observer
-from engine.dataflow.sim.compiled import simulation as compiled
-from engine.dataflow.sim.compiled.pacing import paced_streams
-from engine.dataflow.sim.machine import Machine
-from engine.dataflow.sim.observe import BUSY, IDLE, INPUT, ROOM, Observe, Observed, StreamLog
-from engine.dataflow.sim.result import EngineResult
-from engine.dataflow.sim.timing import latencies
-from engine.dataflow.sim.twins import interpreter
-from engine.errors import SimulationError
+from fuseloom.dataflow.sim.compiled import observing as observer
+from fuseloom.dataflow.sim.compiled import simulation as compiled
+from fuseloom.dataflow.sim.compiled.pacing import paced_streams
+from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.sim.observe import BUSY, IDLE, INPUT, ROOM, Observe, Observed, StreamLog
+from fuseloom.dataflow.sim.result import EngineResult
+from fuseloom.dataflow.sim.timing import latencies
+from fuseloom.dataflow.sim.twins import interpreter
+from fuseloom.errors import SimulationError
 from tests.property.random_graphs import random_graph
 from tests.property.test_twins_equal_kernels import difference, outcome
 

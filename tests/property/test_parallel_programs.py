@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from engine.dataflow.samml.passes.parallelise import parallelise
-from engine.dataflow.samml.verify import verify
-from engine.dataflow.sim.program_runs import simulate
-from engine.errors import ScheduleError
+from fuseloom.dataflow.samml.passes.parallelise import parallelise
+from fuseloom.dataflow.samml.verify import verify
+from fuseloom.dataflow.sim.program_runs import simulate
+from fuseloom.errors import ScheduleError
 from tests.dataflow.samml.passes import engines, indices
 from tests.property.programs import Case, make_case
 

@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from engine.dataflow.sim.program_runs import simulate
-from engine.program import parse, print_program
-from engine.results.check import TOLERANCE
+from fuseloom.dataflow.sim.program_runs import simulate
+from fuseloom.program import parse, print_program
+from fuseloom.results.check import TOLERANCE
 from tests.dataflow.samml.passes import engines
 from tests.property.programs import Case, make_case
 

@@ -12,14 +12,14 @@ from typing import Any
 
 import pytest
 
-from engine.dataflow.compilation import Compilation
-from engine.dataflow.compiler import compile_program, compile_region
-from engine.dataflow.fusion.fuse import fuse
-from engine.dataflow.fusion.schedule import Schedule
-from engine.dataflow.samml.graph import Graph
-from engine.dataflow.sim.program_runs import simulate
-from engine.errors import FuseloomError
-from engine.program import Program
+from fuseloom.dataflow.compilation import Compilation
+from fuseloom.dataflow.compiler import compile_program, compile_region
+from fuseloom.dataflow.fusion.fuse import fuse
+from fuseloom.dataflow.fusion.schedule import Schedule
+from fuseloom.dataflow.samml.graph import Graph
+from fuseloom.dataflow.sim.program_runs import simulate
+from fuseloom.errors import FuseloomError
+from fuseloom.program import Program
 from tests.property.programs import random_options, renamed, several_outputs
 
 SEED = 20_261_122
@@ -115,13 +115,13 @@ def orders(first: int, wanted: int) -> Counter[str]:
 
 def faults(caplog: pytest.LogCaptureFixture) -> list[str]:
     """What went wrong inside the compiler, as it is logged."""
-    return [r.getMessage() for r in caplog.records if r.name == "engine.dataflow.compiler"]
+    return [r.getMessage() for r in caplog.records if r.name == "fuseloom.dataflow.compiler"]
 
 
 def check(
     first: int, wanted: int, every: int, caplog: pytest.LogCaptureFixture, wide: bool = False
 ) -> None:
-    with caplog.at_level(logging.WARNING, "engine.dataflow.compiler"):
+    with caplog.at_level(logging.WARNING, "fuseloom.dataflow.compiler"):
         seen = search(first, wanted, every, wide)
     assert not faults(caplog), faults(caplog)[0]
     for what in ("fused", "several outputs", "blocked", "runs"):
@@ -129,7 +129,7 @@ def check(
 
 
 def check_orders(first: int, wanted: int, caplog: pytest.LogCaptureFixture) -> None:
-    with caplog.at_level(logging.WARNING, "engine.dataflow.compiler"):
+    with caplog.at_level(logging.WARNING, "fuseloom.dataflow.compiler"):
         seen = orders(first, wanted)
     assert not faults(caplog), faults(caplog)[0]
     assert 0 < seen["refused"] < seen["orders"] / 4

@@ -12,15 +12,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.dataflow.samml.catalogue import CATALOGUE
-from engine.dataflow.samml.tile_values import is_tiled
-from engine.dataflow.sim.bound import BoundGraph
-from engine.dataflow.sim.compiled import simulation as compiled
-from engine.dataflow.sim.compiled import stores
-from engine.dataflow.sim.machine import Machine
-from engine.dataflow.sim.result import EngineResult
-from engine.dataflow.sim.twins import interpreter
-from engine.errors import DeadlockError, SimulationError
+from fuseloom.dataflow.samml.catalogue import CATALOGUE
+from fuseloom.dataflow.samml.tile_values import is_tiled
+from fuseloom.dataflow.sim.bound import BoundGraph
+from fuseloom.dataflow.sim.compiled import simulation as compiled
+from fuseloom.dataflow.sim.compiled import stores
+from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.sim.result import EngineResult
+from fuseloom.dataflow.sim.twins import interpreter
+from fuseloom.errors import DeadlockError, SimulationError
 from tests.property.random_graphs import random_graph
 
 SEED = 20_260_000

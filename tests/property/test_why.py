@@ -13,21 +13,21 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from engine.dataflow.compilation import Compilation
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.cost import Known, estimate
-from engine.dataflow.sim.explain.data import Detail
-from engine.dataflow.sim.machine import Machine
-from engine.dataflow.sim.observe import Observe
-from engine.dataflow.sim.program_runs import simulate
-from engine.dataflow.sim.records import program_record
-from engine.dataflow.why.attribution import CAUSES, Level, Part, attribution
-from engine.dataflow.why.difference import Change, difference
-from engine.dataflow.why.promises import held
-from engine.dataflow.why.recomputation import recomputation
-from engine.dataflow.why.suggestions import Asked, Suggestion, suggestions
-from engine.errors import FuseloomError
-from engine.results.record import RunRecord
+from fuseloom.dataflow.compilation import Compilation
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.cost import Known, estimate
+from fuseloom.dataflow.sim.explain.data import Detail
+from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.sim.observe import Observe
+from fuseloom.dataflow.sim.program_runs import simulate
+from fuseloom.dataflow.sim.records import program_record
+from fuseloom.dataflow.why.attribution import CAUSES, Level, Part, attribution
+from fuseloom.dataflow.why.difference import Change, difference
+from fuseloom.dataflow.why.promises import held
+from fuseloom.dataflow.why.recomputation import recomputation
+from fuseloom.dataflow.why.suggestions import Asked, Suggestion, suggestions
+from fuseloom.errors import FuseloomError
+from fuseloom.results.record import RunRecord
 from tests.property.programs import Case
 from tests.property.test_everything_at_once import draw
 

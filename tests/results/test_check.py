@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.errors import RecordError
-from engine.results.check import Against, Check, relative_error
+from fuseloom.errors import RecordError
+from fuseloom.results.check import Against, Check, relative_error
 
 INFINITE = float("inf")
 CHECKS = [

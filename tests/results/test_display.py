@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from engine.results.check import Check
-from engine.results.display import check_html, figures_html
+from fuseloom.results.check import Check
+from fuseloom.results.display import check_html, figures_html
 from tests.results.test_record import SMALL
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from engine.errors import RecordError
-from engine.results.document import VERSIONS, Kind, content_of, document, plain, schema, to_text
+from fuseloom.errors import RecordError
+from fuseloom.results.document import VERSIONS, Kind, content_of, document, plain, schema, to_text
 
 TYPES = {"object", "array", "string", "number", "integer", "boolean", "null"}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.results.estimate import Estimate, RegionTotals
+from fuseloom.results.estimate import Estimate, RegionTotals
 
 
 def test_an_estimate_prints_its_totals() -> None:

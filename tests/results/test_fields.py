@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from engine.errors import RecordError
-from engine.results.check import Against
-from engine.results.fields import Fields
+from fuseloom.errors import RecordError
+from fuseloom.results.check import Against
+from fuseloom.results.fields import Fields
 
 READERS: dict[str, Callable[[Fields], Any]] = {
     "text": lambda f: f.text("x"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.results.method import Cost
+from fuseloom.results.method import Cost
 
 
 def test_time_and_traffic_add_and_what_is_held_is_shared() -> None:

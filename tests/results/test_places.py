@@ -8,8 +8,8 @@ from math import prod
 
 import pytest
 
-from engine.results.places import Places, Units
-from tests.explore.test_search import cuts_of, in_some_order
+from fuseloom.results.places import Places, Units
+from tests.exploration.test_search import cuts_of, in_some_order
 
 SEED = 1_600
 

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from engine.errors import RecordError
-from engine.results.check import Against, Check
-from engine.results.document import Kind, schema
-from engine.results.record import DataSource, MachineId, RegionRecord, RunRecord
+from fuseloom.errors import RecordError
+from fuseloom.results.check import Against, Check
+from fuseloom.results.document import Kind, schema
+from fuseloom.results.record import DataSource, MachineId, RegionRecord, RunRecord
 
 MACHINE = MachineId("default", "0123456789abcdef")
 SMALL = RunRecord(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.results.text_table import Align, Column, text_table
+from fuseloom.results.text_table import Align, Column, text_table
 
 
 def test_columns_are_as_wide_as_their_cells() -> None:

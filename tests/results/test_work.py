@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.results.work import Work
+from fuseloom.results.work import Work
 
 
 def test_work_adds_up() -> None:

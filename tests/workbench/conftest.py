@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from engine.dataflow.sim.explain.data import PAGE, observation
-from engine.dataflow.sim.machine import Machine
-from engine.dataflow.sim.program_runs import simulate
-from engine.dataflow.sim.records import program_record
-from workbench.state.records import source_of
-from workbench.state.session import Session
+from fuseloom.dataflow.sim.explain.data import PAGE, observation
+from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.sim.program_runs import simulate
+from fuseloom.dataflow.sim.records import program_record
+from fuseloom_workbench.state.records import source_of
+from fuseloom_workbench.state.session import Session
 
 
 @pytest.fixture

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from engine.results.check import Check
-from engine.results.record import MachineId, RegionRecord, RunRecord
-from workbench.state.records import source_of
+from fuseloom.results.check import Check
+from fuseloom.results.record import MachineId, RegionRecord, RunRecord
+from fuseloom_workbench.state.records import source_of
 
 
 def outcome(cycles=100, ok=True, *, session):

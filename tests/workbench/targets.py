@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 
-from engine.errors import SimulationError
+from fuseloom.errors import SimulationError
 
 
 def echo(request, send):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.contraction.kernels.compile import Built
-from engine.contraction.kernels.imperative import Add, For, Int, Parameter, Real, Routine, Var
+from fuseloom.contraction.kernels.compile import Built
+from fuseloom.contraction.kernels.imperative import Add, For, Int, Parameter, Real, Routine, Var
 
 
 def adds(value: float) -> Routine:

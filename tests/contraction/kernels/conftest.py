@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.contraction.kernels import compile as compiling
-from engine.contraction.kernels.code_folder import ENVIRONMENT
+from fuseloom.contraction.kernels import compile as compiling
+from fuseloom.contraction.kernels.code_folder import ENVIRONMENT
 
 
 @pytest.fixture(scope="session")

@@ -7,16 +7,16 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from engine.contraction.kernels.compile import Backend
-from engine.contraction.kernels.run import Data, Kernel, kernels
-from engine.contraction.loopnest.generate import nary, nest_of, unfused
-from engine.contraction.loopnest.ir import Nest
-from engine.contraction.loopnest.parser import parse_nest
-from engine.contraction.networks import binary, from_einsum
-from engine.contraction.shipped import SHIPPED
-from engine.contraction.solving.solve import Question
-from engine.contraction.tree import ContractionTree
-from engine.program import LevelFormat
+from fuseloom.contraction.kernels.compile import Backend
+from fuseloom.contraction.kernels.run import Data, Kernel, kernels
+from fuseloom.contraction.loopnest.generate import nary, nest_of, unfused
+from fuseloom.contraction.loopnest.ir import Nest
+from fuseloom.contraction.loopnest.parser import parse_nest
+from fuseloom.contraction.networks import binary, from_einsum
+from fuseloom.contraction.shipped import SHIPPED
+from fuseloom.contraction.solving.solve import Question
+from fuseloom.contraction.tree import ContractionTree
+from fuseloom.program import LevelFormat
 from tests.contraction.drawn import Array, data_of, small, wanted
 
 D, C = LevelFormat.DENSE, LevelFormat.COMPRESSED

@@ -7,12 +7,12 @@ import random
 import numpy as np
 import pytest
 
-from engine.contraction.kernels import arrays
-from engine.contraction.kernels.compile import Backend
-from engine.contraction.kernels.run import Data, kernels, measure
-from engine.contraction.loopnest.parser import parse_nest
-from engine.contraction.networks import binary, from_einsum
-from engine.errors import LimitError
+from fuseloom.contraction.kernels import arrays
+from fuseloom.contraction.kernels.compile import Backend
+from fuseloom.contraction.kernels.run import Data, kernels, measure
+from fuseloom.contraction.loopnest.parser import parse_nest
+from fuseloom.contraction.networks import binary, from_einsum
+from fuseloom.errors import LimitError
 from tests.contraction.drawn import data_of, drawn, wanted
 from tests.contraction.kernels.nests import QUICK, solved
 

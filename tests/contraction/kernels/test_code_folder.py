@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from engine.contraction.kernels import code_folder
-from engine.contraction.kernels.code_folder import ENVIRONMENT, cache_folder
-from engine.contraction.kernels.compile import Backend, build
+from fuseloom.contraction.kernels import code_folder
+from fuseloom.contraction.kernels.code_folder import ENVIRONMENT, cache_folder
+from fuseloom.contraction.kernels.compile import Backend, build
 from tests.contraction.kernels.adding import adds, result
 
 

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from engine.contraction.kernels import compile as compiling
-from engine.contraction.kernels.compile import (
+from fuseloom.contraction.kernels import compile as compiling
+from fuseloom.contraction.kernels.compile import (
     CHOSEN,
     Backend,
     build,
     find_compiler,
 )
-from engine.errors import LoweringError, ProgramError
+from fuseloom.errors import LoweringError, ProgramError
 from tests.contraction.kernels.adding import adds, result
 
 
@@ -46,7 +46,7 @@ def test_other_flags_are_other_code(folder: Path) -> None:
 def test_processes_share_a_cache(folder: Path) -> None:
     text = (
         "from tests.contraction.kernels.adding import adds, result\n"
-        "from engine.contraction.kernels.compile import Backend, build\n"
+        "from fuseloom.contraction.kernels.compile import Backend, build\n"
         "print(result(build([adds(7.0)], Backend.C)))"
     )
     root = Path(__file__).parents[3]

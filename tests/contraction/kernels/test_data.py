@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from engine.contraction.kernels.data import Data
-from engine.contraction.networks import binary, from_einsum
-from engine.errors import DataError
-from engine.program import StoredTensor
+from fuseloom.contraction.kernels.data import Data
+from fuseloom.contraction.networks import binary, from_einsum
+from fuseloom.errors import DataError
+from fuseloom.program import StoredTensor
 from tests.contraction.kernels.nests import C, D, one
 
 EXTENTS = {"i": 4, "j": 5}

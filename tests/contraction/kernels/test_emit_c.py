@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from engine.contraction.loopnest.parser import parse_nest
-from engine.contraction.tree import ContractionTree
-from engine.program import parse
+from fuseloom.contraction.loopnest.parser import parse_nest
+from fuseloom.contraction.tree import ContractionTree
+from fuseloom.program import parse
 from tests.contraction.kernels.nests import compiled, smallest, solved
 
 KNOWN = """

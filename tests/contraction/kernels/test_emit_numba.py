@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from engine.contraction.kernels import compile as compiling
-from engine.contraction.kernels.compile import Backend
-from engine.contraction.shipped import SHIPPED
+from fuseloom.contraction.kernels import compile as compiling
+from fuseloom.contraction.kernels.compile import Backend
+from fuseloom.contraction.shipped import SHIPPED
 from tests.contraction.kernels.nests import C, D, check_all, compiled, smallest, solved
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.contraction.kernels.compile import Backend, build
-from engine.contraction.kernels.imperative import (
+from fuseloom.contraction.kernels.compile import Backend, build
+from fuseloom.contraction.kernels.imperative import (
     Add,
     At,
     Binary,

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from engine.contraction.kernels.interruptible import interruptible
+from fuseloom.contraction.kernels.interruptible import interruptible
 
 
 def test_what_work_gives_and_what_it_raises() -> None:

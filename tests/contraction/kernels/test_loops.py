@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from engine.contraction.kernels import loops
-from engine.contraction.kernels.references import bind
-from engine.contraction.loopnest.ir import Forall, Where
-from engine.contraction.loopnest.parser import parse_nest
-from engine.contraction.networks import binary, from_einsum
-from engine.program import LevelFormat
+from fuseloom.contraction.kernels import loops
+from fuseloom.contraction.kernels.references import bind
+from fuseloom.contraction.loopnest.ir import Forall, Where
+from fuseloom.contraction.loopnest.parser import parse_nest
+from fuseloom.contraction.networks import binary, from_einsum
+from fuseloom.program import LevelFormat
 
 TREE = binary(from_einsum("ij,jk,kl->il", {"i": 3, "j": 4, "k": 5, "l": 6}), "((A B) C)")
 D, C = LevelFormat.DENSE, LevelFormat.COMPRESSED

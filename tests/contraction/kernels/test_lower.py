@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from engine.contraction.kernels import loops as structure
-from engine.contraction.kernels import lower as lowering
-from engine.contraction.kernels.imperative import Block, Clear, For, If, Seek, While
-from engine.contraction.kernels.lower import lower
-from engine.contraction.kernels.references import bind
-from engine.contraction.loopnest.parser import parse_nest
-from engine.contraction.networks import binary, from_einsum
-from engine.errors import ProgramError
+from fuseloom.contraction.kernels import loops as structure
+from fuseloom.contraction.kernels import lower as lowering
+from fuseloom.contraction.kernels.imperative import Block, Clear, For, If, Seek, While
+from fuseloom.contraction.kernels.lower import lower
+from fuseloom.contraction.kernels.references import bind
+from fuseloom.contraction.loopnest.parser import parse_nest
+from fuseloom.contraction.networks import binary, from_einsum
+from fuseloom.errors import ProgramError
 from tests.contraction.drawn import small
 from tests.contraction.kernels.nests import C, D, Levels
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from engine.contraction.kernels.operands import elements_of, operand
-from engine.contraction.kernels.references import Layout
-from engine.errors import DataError
-from engine.program import CompressedLevel, DenseLevel, Format, StoredTensor, Tensor
+from fuseloom.contraction.kernels.operands import elements_of, operand
+from fuseloom.contraction.kernels.references import Layout
+from fuseloom.errors import DataError
+from fuseloom.program import CompressedLevel, DenseLevel, Format, StoredTensor, Tensor
 from tests.contraction.kernels.nests import C, D
 
 CUBE = Tensor("A", (3, 4, 2), Format.compressed(3))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from engine.contraction.kernels.parts import made_by, pruned
-from engine.contraction.loopnest.parser import parse_nest
+from fuseloom.contraction.kernels.parts import made_by, pruned
+from fuseloom.contraction.loopnest.parser import parse_nest
 
 TWO = (
     "where(forall(k, R(k) += X(k) * Y(k)), forall(k, "

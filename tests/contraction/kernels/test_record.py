@@ -7,13 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from engine.contraction.kernels.data import Data
-from engine.contraction.kernels.record import cpu, kernel_record, stored
-from engine.contraction.kernels.run import kernels, measure
-from engine.contraction.loopnest.parser import parse_nest
-from engine.contraction.networks import binary, from_einsum
-from engine.errors import ProgramError
-from engine.results.record import DataSource, RunRecord
+from fuseloom.contraction.kernels.data import Data
+from fuseloom.contraction.kernels.record import cpu, kernel_record, stored
+from fuseloom.contraction.kernels.run import kernels, measure
+from fuseloom.contraction.loopnest.parser import parse_nest
+from fuseloom.contraction.networks import binary, from_einsum
+from fuseloom.errors import ProgramError
+from fuseloom.results.record import DataSource, RunRecord
 
 NEST = "forall(i, forall(j, forall(k, R(i,k) += A(i,j) * B(j,k))))"
 

@@ -7,10 +7,10 @@ import random
 import numpy as np
 import pytest
 
-from engine.contraction.kernels import reference
-from engine.contraction.kernels.run import Data
-from engine.contraction.networks import binary, from_einsum
-from engine.errors import LimitError
+from fuseloom.contraction.kernels import reference
+from fuseloom.contraction.kernels.run import Data
+from fuseloom.contraction.networks import binary, from_einsum
+from fuseloom.errors import LimitError
 from tests.contraction.drawn import data_of, drawn, wanted
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from engine.contraction.kernels.references import bind, level_formats
-from engine.contraction.loopnest.parser import parse_nest
-from engine.contraction.networks import binary, from_einsum
-from engine.contraction.tree import ContractionTree
-from engine.errors import ProgramError
-from engine.program import LevelFormat, parse
+from fuseloom.contraction.kernels.references import bind, level_formats
+from fuseloom.contraction.loopnest.parser import parse_nest
+from fuseloom.contraction.networks import binary, from_einsum
+from fuseloom.contraction.tree import ContractionTree
+from fuseloom.errors import ProgramError
+from fuseloom.program import LevelFormat, parse
 from tests.contraction.kernels.nests import C, D
 
 SIZES = {"i": 3, "j": 3, "k": 3}
@@ -56,8 +56,8 @@ def test_nests_that_do_not_compute_the_network(text: str, message: str) -> None:
 
 
 def _unverified(text: str):  # what the parser itself refuses
-    from engine.contraction.loopnest.ir import Assign, Forall
-    from engine.program import Access
+    from fuseloom.contraction.loopnest.ir import Assign, Forall
+    from fuseloom.program import Access
 
     out, left, right = Access("R", ("i", "k")), Access("A", ("i", "j")), Access("B", ("j", "k"))
     return Forall("i", Assign(out, (left, right)))

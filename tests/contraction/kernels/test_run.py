@@ -8,18 +8,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.contraction.kernels import data as data_of_networks
-from engine.contraction.kernels import loops as structure
-from engine.contraction.kernels.run import Kernel, kernels, measure
-from engine.contraction.loopnest.generate import nest_of, unfused
-from engine.contraction.loopnest.interpreter import interpret
-from engine.contraction.loopnest.parser import parse_nest
-from engine.contraction.networks import binary, from_einsum
-from engine.contraction.shipped import SHIPPED
-from engine.contraction.solution import Solution
-from engine.contraction.tree import ContractionTree
-from engine.errors import FuseloomError, LimitError, ProgramError
-from engine.program import parse
+from fuseloom.contraction.kernels import data as data_of_networks
+from fuseloom.contraction.kernels import loops as structure
+from fuseloom.contraction.kernels.run import Kernel, kernels, measure
+from fuseloom.contraction.loopnest.generate import nest_of, unfused
+from fuseloom.contraction.loopnest.interpreter import interpret
+from fuseloom.contraction.loopnest.parser import parse_nest
+from fuseloom.contraction.networks import binary, from_einsum
+from fuseloom.contraction.shipped import SHIPPED
+from fuseloom.contraction.solution import Solution
+from fuseloom.contraction.tree import ContractionTree
+from fuseloom.errors import FuseloomError, LimitError, ProgramError
+from fuseloom.program import parse
 from tests.contraction.drawn import data_of, drawn, small, wanted
 from tests.contraction.kernels.nests import (
     C,

@@ -7,13 +7,13 @@ import random
 import numpy as np
 import pytest
 
-from engine.contraction.loopnest.generate import layouts, nary, nest_of, unfused
-from engine.contraction.loopnest.interpreter import interpret
-from engine.contraction.loopnest.ir import Nest, verify
-from engine.contraction.shipped import SHIPPED, shipped
-from engine.contraction.solution import Solution
-from engine.contraction.solving.solve import Question
-from engine.contraction.tree import ContractionTree
+from fuseloom.contraction.loopnest.generate import layouts, nary, nest_of, unfused
+from fuseloom.contraction.loopnest.interpreter import interpret
+from fuseloom.contraction.loopnest.ir import Nest, verify
+from fuseloom.contraction.shipped import SHIPPED, shipped
+from fuseloom.contraction.solution import Solution
+from fuseloom.contraction.solving.solve import Question
+from fuseloom.contraction.tree import ContractionTree
 from tests.contraction.drawn import Array, data_of, drawn, small, wanted
 
 SECTION_4_1 = (

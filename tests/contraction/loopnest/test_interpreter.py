@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.contraction.loopnest.interpreter import count_steps, interpret
-from engine.contraction.loopnest.parser import parse_nest
-from engine.errors import DataError
+from fuseloom.contraction.loopnest.interpreter import count_steps, interpret
+from fuseloom.contraction.loopnest.parser import parse_nest
+from fuseloom.errors import DataError
 
 NEST = parse_nest(
     "forall(i, where(y(i) += t() * t2(), where(t2() += b(i), forall(j, t() += A(i,j)))))"

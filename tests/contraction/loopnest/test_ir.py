@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from engine.contraction.loopnest.ir import Assign, Forall, Where, indented, verify, workspaces
-from engine.contraction.loopnest.parser import parse_nest
-from engine.errors import ProgramError
-from engine.program import Access
+from fuseloom.contraction.loopnest.ir import Assign, Forall, Where, indented, verify, workspaces
+from fuseloom.contraction.loopnest.parser import parse_nest
+from fuseloom.errors import ProgramError
+from fuseloom.program import Access
 
 TEXT = "forall(i, where(y(i) += t() * b(i), forall(j, t() += A(i,j))))"
 

@@ -7,18 +7,18 @@ import random
 import numpy as np
 import pytest
 
-from engine.contraction.loopnest.interpreter import count_steps, multiplications
-from engine.contraction.loopnest.ir import Assign, Nest
-from engine.contraction.loopnest.iteration import factored, global_iteration
-from engine.contraction.networks import binary, from_einsum
-from engine.contraction.random_data import scattered
-from engine.contraction.tree import ContractionTree
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.sim.explain.data import PAGE
-from engine.dataflow.sim.program_runs import simulate
-from engine.dataflow.sim.records import program_record
-from engine.errors import FuseloomError, ProgramError
-from engine.program import StoredTensor
+from fuseloom.contraction.loopnest.interpreter import count_steps, multiplications
+from fuseloom.contraction.loopnest.ir import Assign, Nest
+from fuseloom.contraction.loopnest.iteration import factored, global_iteration
+from fuseloom.contraction.networks import binary, from_einsum
+from fuseloom.contraction.random_data import scattered
+from fuseloom.contraction.tree import ContractionTree
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.sim.explain.data import PAGE
+from fuseloom.dataflow.sim.program_runs import simulate
+from fuseloom.dataflow.sim.records import program_record
+from fuseloom.errors import FuseloomError, ProgramError
+from fuseloom.program import StoredTensor
 from tests.contraction.drawn import data_of, drawn, wanted
 from tests.contraction.loopnest.test_generate import computed
 

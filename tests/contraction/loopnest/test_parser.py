@@ -6,11 +6,11 @@ import random
 
 import pytest
 
-from engine.contraction.loopnest.generate import nest_of
-from engine.contraction.loopnest.parser import parse_nest
-from engine.contraction.shipped import shipped
-from engine.contraction.solving.solve import Question
-from engine.errors import FuseloomError, ParseError
+from fuseloom.contraction.loopnest.generate import nest_of
+from fuseloom.contraction.loopnest.parser import parse_nest
+from fuseloom.contraction.shipped import shipped
+from fuseloom.contraction.solving.solve import Question
+from fuseloom.errors import FuseloomError, ParseError
 
 
 @pytest.mark.parametrize("name", ["MTTKRP", "running example"])

@@ -6,9 +6,9 @@ from collections import Counter
 
 import pytest
 
-from engine.contraction.shipped import shipped
-from engine.contraction.solving.encoding import Encoded, Encoding, Family
-from engine.contraction.solving.solve import Question, Verdict
+from fuseloom.contraction.shipped import shipped
+from fuseloom.contraction.solving.encoding import Encoded, Encoding, Family
+from fuseloom.contraction.solving.solve import Question, Verdict
 
 TABLE_2 = {
     "3-index unrestricted": (19, 38),

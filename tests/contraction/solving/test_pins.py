@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from engine.contraction.shipped import shipped
-from engine.contraction.solving.pins import Pin, PinKind
-from engine.contraction.solving.solve import Question, Verdict
-from engine.errors import ParseError, ProgramError
+from fuseloom.contraction.shipped import shipped
+from fuseloom.contraction.solving.pins import Pin, PinKind
+from fuseloom.contraction.solving.solve import Question, Verdict
+from fuseloom.errors import ParseError, ProgramError
 
 TREE = shipped("running example")
 

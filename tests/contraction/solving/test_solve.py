@@ -8,14 +8,14 @@ from itertools import permutations, product
 
 import pytest
 
-from engine.contraction.loopnest.generate import canonical, nest_of
-from engine.contraction.networks import binary, from_einsum
-from engine.contraction.shipped import shipped
-from engine.contraction.solution import Solution
-from engine.contraction.solving.encoding import Family
-from engine.contraction.solving.solve import Question, Verdict
-from engine.contraction.tree import ContractionTree
-from engine.errors import ProgramError
+from fuseloom.contraction.loopnest.generate import canonical, nest_of
+from fuseloom.contraction.networks import binary, from_einsum
+from fuseloom.contraction.shipped import shipped
+from fuseloom.contraction.solution import Solution
+from fuseloom.contraction.solving.encoding import Family
+from fuseloom.contraction.solving.solve import Question, Verdict
+from fuseloom.contraction.tree import ContractionTree
+from fuseloom.errors import ProgramError
 from tests.contraction.drawn import drawn
 
 NETWORKS = 300

@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from engine.contraction.solving.z3_module import load_z3
-from engine.errors import ProgramError
+from fuseloom.contraction.solving.z3_module import load_z3
+from fuseloom.errors import ProgramError
 
 
 def test_its_absence_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from engine.dataflow.compilation import Compilation
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.cost import Estimate, estimate
-from engine.dataflow.sim.program_runs import Run, simulate
-from engine.program import parse
+from fuseloom.dataflow.compilation import Compilation
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.cost import Estimate, estimate
+from fuseloom.dataflow.sim.program_runs import Run, simulate
+from fuseloom.program import parse
 
 PRODUCT = "A: {0}x{0} {1}\nX: {0}x{0} {1}\nT[i,j] = A[i,k] * X[k,j]"
 

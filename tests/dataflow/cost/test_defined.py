@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.cost import Known, estimate
-from engine.dataflow.cost import defined as module
-from engine.dataflow.cost.estimate import estimate_region
-from engine.dataflow.cost.exact.patterns import FullLevel, UnknownError, elements_in
-from engine.dataflow.sim.program_runs import simulate
-from engine.program import check_data, parse
-from engine.program.formats import Format
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.cost import Known, estimate
+from fuseloom.dataflow.cost import defined as module
+from fuseloom.dataflow.cost.estimate import estimate_region
+from fuseloom.dataflow.cost.exact.patterns import FullLevel, UnknownError, elements_in
+from fuseloom.dataflow.sim.program_runs import simulate
+from fuseloom.program import check_data, parse
+from fuseloom.program.formats import Format
 from tests.property.test_everything_at_once import draw
 
 

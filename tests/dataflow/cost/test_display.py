@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.cost import estimate
-from engine.models import load
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.cost import estimate
+from fuseloom.models import load
 
 
 def test_regions_totals_and_how_sure_they_are() -> None:

@@ -7,11 +7,11 @@ from functools import cache
 import numpy as np
 import pytest
 
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.cost import Estimate, estimate
-from engine.dataflow.sim.program_runs import Run
-from engine.errors import DataError
-from engine.models import gcn, karate
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.cost import Estimate, estimate
+from fuseloom.dataflow.sim.program_runs import Run
+from fuseloom.errors import DataError
+from fuseloom.models import gcn, karate
 from tests.dataflow.cost.products import PRODUCT, both, compiled, near
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 import fuseloom as fl
-from engine.dataflow.cost import executed
-from engine.dataflow.cost.executed import executed_region
-from engine.dataflow.cost.known import Known
-from engine.dataflow.cost.mode import Mode
-from engine.models import load
+from fuseloom.dataflow.cost import executed
+from fuseloom.dataflow.cost.executed import executed_region
+from fuseloom.dataflow.cost.known import Known
+from fuseloom.dataflow.cost.mode import Mode
+from fuseloom.models import load
 
 GCN, KARATE = load("gcn", "karate")
 FULL = fl.compile(GCN.program, GCN.presets["full"])

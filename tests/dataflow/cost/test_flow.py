@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.dataflow.cost.flow import Flow, References, Shape
+from fuseloom.dataflow.cost.flow import Flow, References, Shape
 
 
 def test_a_scalar_is_a_value_and_the_end() -> None:

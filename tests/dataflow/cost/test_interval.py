@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.cost import Mode, estimate, sampling
-from engine.dataflow.cost.interval import STATISTICS, interval
-from engine.dataflow.sim.machine import Machine
-from engine.dataflow.sim.program_runs import simulate
-from engine.program import parse
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.cost import Mode, estimate, sampling
+from fuseloom.dataflow.cost.interval import STATISTICS, interval
+from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.sim.program_runs import simulate
+from fuseloom.program import parse
 
 PROGRAM = """
 A: 300x300 csr

@@ -7,19 +7,19 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.cost import estimate
-from engine.dataflow.cost import known as module
-from engine.dataflow.cost.estimate import estimate_region
-from engine.dataflow.cost.known import Known, Mode
-from engine.dataflow.cost.statistics import Expected, Measured
-from engine.dataflow.orders import best_orders
-from engine.dataflow.sim.machine import Machine
-from engine.dataflow.sim.program_runs import simulate
-from engine.errors import DataError
-from engine.models import load
-from engine.program import parse
-from engine.program.inputs import check_data
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.cost import estimate
+from fuseloom.dataflow.cost import known as module
+from fuseloom.dataflow.cost.estimate import estimate_region
+from fuseloom.dataflow.cost.known import Known, Mode
+from fuseloom.dataflow.cost.statistics import Expected, Measured
+from fuseloom.dataflow.orders import best_orders
+from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.sim.program_runs import simulate
+from fuseloom.errors import DataError
+from fuseloom.models import load
+from fuseloom.program import parse
+from fuseloom.program.inputs import check_data
 
 PROGRAM = parse(
     "A: 6x5 csr\nB: 5x6 csr\nT[i,j] = A[i,k] * B[k,j]\n"
@@ -116,7 +116,7 @@ def test_what_was_made_up_gives_way_to_what_is_executed(monkeypatch: pytest.Monk
     )
     band = np.abs(np.subtract.outer(np.arange(40), np.arange(40))) <= 1
     data = check_data(program, {"A": band * 1.0, "B": band * 1.0})
-    monkeypatch.setattr("engine.dataflow.cost.defined.PRODUCTS", 1.0)  # by statistics only
+    monkeypatch.setattr("fuseloom.dataflow.cost.defined.PRODUCTS", 1.0)  # by statistics only
     shared, fresh = Known(program, data), Known(program, data)
     first, last = compile_program(program, "order T: i,k,j").regions
     monkeypatch.setattr(module, "ELEMENTS", 10.0)

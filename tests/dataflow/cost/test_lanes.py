@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.cost import Estimate, estimate
-from engine.dataflow.samml.passes.parallelise import apply_parallel
-from engine.dataflow.sim.program_runs import Run, simulate
-from engine.models import gcn, karate, random_data, spmm
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.cost import Estimate, estimate
+from fuseloom.dataflow.samml.passes.parallelise import apply_parallel
+from fuseloom.dataflow.sim.program_runs import Run, simulate
+from fuseloom.models import gcn, karate, random_data, spmm
 from tests.dataflow.samml.passes import in_lanes, passed
 
 FACTORS = (2, 4, 8)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.dataflow.cost import made_up as module
-from engine.dataflow.cost.exact.patterns import FullLevel, UnknownError, elements_in
-from engine.dataflow.cost.made_up import made_up
-from engine.dataflow.cost.statistics import Expected
+from fuseloom.dataflow.cost import made_up as module
+from fuseloom.dataflow.cost.exact.patterns import FullLevel, UnknownError, elements_in
+from fuseloom.dataflow.cost.made_up import made_up
+from fuseloom.dataflow.cost.statistics import Expected
 
 
 def uniform(*sizes: int, total: float) -> Expected:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.cost import estimate
-from engine.dataflow.cost.known import Known
-from engine.dataflow.cost.metadata import from_metadata
-from engine.dataflow.cost.rules import RULES
-from engine.dataflow.sim.program_runs import simulate
-from engine.errors import LoweringError
-from engine.program import parse
-from engine.program.inputs import check_data
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.cost import estimate
+from fuseloom.dataflow.cost.known import Known
+from fuseloom.dataflow.cost.metadata import from_metadata
+from fuseloom.dataflow.cost.rules import RULES
+from fuseloom.dataflow.sim.program_runs import simulate
+from fuseloom.errors import LoweringError
+from fuseloom.program import parse
+from fuseloom.program.inputs import check_data
 
 PRODUCT = parse("A: 8x6 csr\nX: 6x5 dense\nT[i,j] = A[i,k] * X[k,j]")
 DATA = {"A": np.tril(np.ones((8, 6))), "X": np.ones((6, 5))}

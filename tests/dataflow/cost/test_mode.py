@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from engine.dataflow.cost import Mode
-from engine.dataflow.cost.mode import mode_named
-from engine.errors import DataError
+from fuseloom.dataflow.cost import Mode
+from fuseloom.dataflow.cost.mode import mode_named
+from fuseloom.errors import DataError
 
 
 def test_modes_have_names() -> None:

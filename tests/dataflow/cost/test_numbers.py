@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from engine.dataflow.cost.mode import Mode
-from engine.dataflow.cost.node_numbers import NodeEstimate
-from engine.dataflow.cost.numbers import Estimate, RegionEstimate
-from engine.dataflow.samml.graph import Graph
+from fuseloom.dataflow.cost.mode import Mode
+from fuseloom.dataflow.cost.node_numbers import NodeEstimate
+from fuseloom.dataflow.cost.numbers import Estimate, RegionEstimate
+from fuseloom.dataflow.samml.graph import Graph
 
 
 def node(number: int, cycles: float) -> NodeEstimate:

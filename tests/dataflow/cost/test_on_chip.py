@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import fuseloom as fl
-from engine.dataflow.cost.on_chip import NOT_KNOWN, OnChip, value_bytes
-from engine.dataflow.samml.graph import StreamKind
+from fuseloom.dataflow.cost.on_chip import NOT_KNOWN, OnChip, value_bytes
+from fuseloom.dataflow.samml.graph import StreamKind
 
 RNG = np.random.default_rng(0)
 A, B = (RNG.random((30, 30)) * (RNG.random((30, 30)) < 0.15) for _ in "AB")

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.cost import Known, Mode, estimate, sampling
-from engine.dataflow.cost.estimate import estimate_region
-from engine.dataflow.sim.program_runs import simulate
-from engine.program import check_data, parse
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.cost import Known, Mode, estimate, sampling
+from fuseloom.dataflow.cost.estimate import estimate_region
+from fuseloom.dataflow.sim.program_runs import simulate
+from fuseloom.program import check_data, parse
 
 CHAIN = """
 A: 200x200 csr

@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.estimate import REGRET, RHO, measure, rank_correlation, regret
 from benchmarks.spaces import space
-from engine.dataflow.cost import Mode, sampling
+from fuseloom.dataflow.cost import Mode, sampling
 
 SPACES = [
     ("chain", "power law"),

@@ -6,9 +6,9 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from engine.dataflow.cost.exact.patterns import FullLevel
-from engine.dataflow.cost.statistics import Expected, Measured
-from engine.program import check_data, parse
+from fuseloom.dataflow.cost.exact.patterns import FullLevel
+from fuseloom.dataflow.cost.statistics import Expected, Measured
+from fuseloom.program import check_data, parse
 from tests.dataflow.cost.products import PRODUCT, both, compiled, near
 
 STAR = nx.to_numpy_array(nx.star_graph(40))

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 import fuseloom as fl
-from engine.dataflow.cost import Estimate
-from engine.errors import DataError
-from engine.models import gcn, karate
+from fuseloom.dataflow.cost import Estimate
+from fuseloom.errors import DataError
+from fuseloom.models import gcn, karate
 
 
 @pytest.fixture(scope="module")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from engine.dataflow.fusion.regions import partition
-from engine.dataflow.fusion.schedule import Schedule
-from engine.program import parse
+from fuseloom.dataflow.fusion.regions import partition
+from fuseloom.dataflow.fusion.schedule import Schedule
+from fuseloom.program import parse
 
 CHAIN = parse(
     """

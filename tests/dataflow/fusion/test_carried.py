@@ -1,7 +1,7 @@
 """Which indices are one follows from what tensors carry, not from names."""
 
-from engine.dataflow.fusion.carried import carriers
-from engine.program import parse
+from fuseloom.dataflow.fusion.carried import carriers
+from fuseloom.program import parse
 
 
 def numbers(text: str) -> dict[str, list[int]]:

@@ -8,15 +8,15 @@ from itertools import islice, permutations
 
 import pytest
 
-from engine.dataflow.fusion.classes import nest_classes
-from engine.dataflow.fusion.fuse import fuse
-from engine.dataflow.fusion.nests import nest_class
-from engine.dataflow.fusion.pog import PartialOrderGraph
-from engine.dataflow.fusion.region import FusedRegion
-from engine.dataflow.fusion.schedule import Schedule
-from engine.errors import OrderError
-from engine.models import gcn
-from engine.program import parse
+from fuseloom.dataflow.fusion.classes import nest_classes
+from fuseloom.dataflow.fusion.fuse import fuse
+from fuseloom.dataflow.fusion.nests import nest_class
+from fuseloom.dataflow.fusion.pog import PartialOrderGraph
+from fuseloom.dataflow.fusion.region import FusedRegion
+from fuseloom.dataflow.fusion.schedule import Schedule
+from fuseloom.errors import OrderError
+from fuseloom.models import gcn
+from fuseloom.program import parse
 from tests.property.programs import make_case
 
 

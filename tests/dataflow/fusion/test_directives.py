@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.sim.program_runs import simulate
-from engine.errors import ProgramError
-from engine.models import attention, gcn, gpt3, random_data
-from engine.models.data import bigbird_data
-from engine.program import parse
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.sim.program_runs import simulate
+from fuseloom.errors import ProgramError
+from fuseloom.models import attention, gcn, gpt3, random_data
+from fuseloom.models.data import bigbird_data
+from fuseloom.program import parse
 
 
 @pytest.mark.parametrize("edge", [2, 4])

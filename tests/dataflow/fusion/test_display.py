@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from xml.etree import ElementTree
 
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.fusion.display import order_drawing, order_html
-from engine.dataflow.fusion.pog import Edge, Origin, PartialOrderGraph
-from engine.dataflow.fusion.schedule import Schedule
-from engine.models import load
-from engine.program import parse
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.fusion.display import order_drawing, order_html
+from fuseloom.dataflow.fusion.pog import Edge, Origin, PartialOrderGraph
+from fuseloom.dataflow.fusion.schedule import Schedule
+from fuseloom.models import load
+from fuseloom.program import parse
 
 
 def test_a_schedule_by_directive() -> None:

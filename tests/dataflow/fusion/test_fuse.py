@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from engine.dataflow.fusion.fuse import fuse, fuse_statements, fused_where_possible, less_shared
-from engine.dataflow.fusion.regions import partition
-from engine.dataflow.fusion.schedule import Schedule
-from engine.errors import ScheduleError
-from engine.program import parse
+from fuseloom.dataflow.fusion.fuse import fuse, fuse_statements, fused_where_possible, less_shared
+from fuseloom.dataflow.fusion.regions import partition
+from fuseloom.dataflow.fusion.schedule import Schedule
+from fuseloom.errors import ScheduleError
+from fuseloom.program import parse
 from tests.dataflow.fusion.fused import CHAIN, spans
 
 

@@ -7,13 +7,13 @@ import random
 import numpy as np
 import pytest
 
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.fusion.prepare import prepare
-from engine.dataflow.fusion.schedule import Schedule
-from engine.dataflow.sim.program_runs import simulate
-from engine.errors import LoweringError, ScheduleError
-from engine.models import gcn, random_data
-from engine.program import Program, evaluate, parse
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.fusion.prepare import prepare
+from fuseloom.dataflow.fusion.schedule import Schedule
+from fuseloom.dataflow.sim.program_runs import simulate
+from fuseloom.errors import LoweringError, ScheduleError
+from fuseloom.models import gcn, random_data
+from fuseloom.program import Program, evaluate, parse
 from tests.property.programs import make_case
 
 CHAIN = """

@@ -5,13 +5,13 @@ from itertools import permutations
 
 import pytest
 
-from engine.dataflow.fusion.nests import Placed, nest_class, place, walk_placed
-from engine.dataflow.fusion.pog import Origin, build_pog
-from engine.dataflow.fusion.view_builder import build_views
-from engine.dataflow.fusion.views import Instance, instances
-from engine.errors import OrderError
-from engine.models import gcn
-from engine.program import Program, parse
+from fuseloom.dataflow.fusion.nests import Placed, nest_class, place, walk_placed
+from fuseloom.dataflow.fusion.pog import Origin, build_pog
+from fuseloom.dataflow.fusion.view_builder import build_views
+from fuseloom.dataflow.fusion.views import Instance, instances
+from fuseloom.errors import OrderError
+from fuseloom.models import gcn
+from fuseloom.program import Program, parse
 from tests.dataflow.fusion.graphsage import GRAPHSAGE, matmul_orders
 
 CHAIN = parse(

@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.fusion.fuse import fuse
-from engine.dataflow.fusion.pog import Edge, Origin, PartialOrderGraph, build_pog
-from engine.dataflow.fusion.region import FusedRegion
-from engine.dataflow.fusion.schedule import Schedule
-from engine.dataflow.fusion.view_builder import build_views
-from engine.errors import OrderError
-from engine.models import gcn
-from engine.program import Program, parse
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.fusion.fuse import fuse
+from fuseloom.dataflow.fusion.pog import Edge, Origin, PartialOrderGraph, build_pog
+from fuseloom.dataflow.fusion.region import FusedRegion
+from fuseloom.dataflow.fusion.schedule import Schedule
+from fuseloom.dataflow.fusion.view_builder import build_views
+from fuseloom.errors import OrderError
+from fuseloom.models import gcn
+from fuseloom.program import Program, parse
 from tests.dataflow.fusion.graphsage import GRAPHSAGE, matmul_orders
 
 

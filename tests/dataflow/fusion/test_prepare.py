@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from engine.dataflow.fusion.directives import Block, Global
-from engine.dataflow.fusion.prepare import prepare
-from engine.dataflow.fusion.schedule import Schedule
-from engine.errors import ProgramError, ScheduleError
-from engine.program import parse
+from fuseloom.dataflow.fusion.directives import Block, Global
+from fuseloom.dataflow.fusion.prepare import prepare
+from fuseloom.dataflow.fusion.schedule import Schedule
+from fuseloom.errors import ProgramError, ScheduleError
+from fuseloom.program import parse
 
 CHAIN = "A: 4x4 csr\nB: 4x4 dense\nC: 4x4 dense\nT[i,l] = A[i,k] * B[k,l]\nY[i,j] = T[i,l] * C[l,j]"
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from engine.dataflow.fusion.fuse import fuse
-from engine.dataflow.fusion.schedule import Schedule
-from engine.errors import OrderError
+from fuseloom.dataflow.fusion.fuse import fuse
+from fuseloom.dataflow.fusion.schedule import Schedule
+from fuseloom.errors import OrderError
 from tests.dataflow.fusion.fused import CHAIN
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from engine.dataflow.fusion.fuse import fuse
-from engine.dataflow.fusion.schedule import Schedule
-from engine.errors import ScheduleError
-from engine.program import parse
+from fuseloom.dataflow.fusion.fuse import fuse
+from fuseloom.dataflow.fusion.schedule import Schedule
+from fuseloom.errors import ScheduleError
+from fuseloom.program import parse
 from tests.dataflow.fusion.fused import CHAIN, spans
 
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.cost import estimate
-from engine.dataflow.fusion.fuse import fuse
-from engine.dataflow.fusion.region import FusedRegion
-from engine.dataflow.fusion.repair import RepairKind
-from engine.dataflow.fusion.schedule import Schedule
-from engine.dataflow.sim.program_runs import simulate
-from engine.dataflow.sim.work import measured_work
-from engine.errors import FuseloomError, OrderError, ScheduleError
-from engine.program import parse
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.cost import estimate
+from fuseloom.dataflow.fusion.fuse import fuse
+from fuseloom.dataflow.fusion.region import FusedRegion
+from fuseloom.dataflow.fusion.repair import RepairKind
+from fuseloom.dataflow.fusion.schedule import Schedule
+from fuseloom.dataflow.sim.program_runs import simulate
+from fuseloom.dataflow.sim.work import measured_work
+from fuseloom.errors import FuseloomError, OrderError, ScheduleError
+from fuseloom.program import parse
 
 from .test_pog import FIGURE_8, GRAM
 

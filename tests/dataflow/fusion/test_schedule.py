@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.dataflow.fusion.directives import (
+from fuseloom.dataflow.fusion.directives import (
     Block,
     Global,
     Locate,
@@ -17,9 +17,9 @@ from engine.dataflow.fusion.directives import (
     Store,
     Strict,
 )
-from engine.dataflow.fusion.schedule import MAX_TEXT, Fuse, Order, Schedule
-from engine.errors import ParseError, ScheduleError
-from engine.program.formats import LevelFormat
+from fuseloom.dataflow.fusion.schedule import MAX_TEXT, Fuse, Order, Schedule
+from fuseloom.errors import ParseError, ScheduleError
+from fuseloom.program.formats import LevelFormat
 
 NAMES = st.from_regex(r"[A-Za-z_][A-Za-z0-9_]{0,4}'{0,2}", fullmatch=True)
 INDICES = st.lists(NAMES, min_size=1, max_size=4, unique=True).map(tuple)

@@ -8,14 +8,14 @@ from functools import cache
 
 import pytest
 
-from engine.dataflow.fusion.fuse import fuse
-from engine.dataflow.fusion.nests import place, unrealisable
-from engine.dataflow.fusion.region import FusedRegion
-from engine.dataflow.fusion.schedule import Schedule
-from engine.dataflow.fusion.search import OrderSearch, reason_for
-from engine.dataflow.table.build import build_table
-from engine.errors import FuseloomError, LoweringError, OrderError
-from engine.program import parse
+from fuseloom.dataflow.fusion.fuse import fuse
+from fuseloom.dataflow.fusion.nests import place, unrealisable
+from fuseloom.dataflow.fusion.region import FusedRegion
+from fuseloom.dataflow.fusion.schedule import Schedule
+from fuseloom.dataflow.fusion.search import OrderSearch, reason_for
+from fuseloom.dataflow.table.build import build_table
+from fuseloom.errors import FuseloomError, LoweringError, OrderError
+from fuseloom.program import parse
 from tests.property.programs import Maker
 
 CHAIN = (

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from benchmarks.certificates import space
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.fusion.prepare import prepare
-from engine.dataflow.fusion.schedule import Schedule
-from engine.dataflow.fusion.sequence import sequence_to, sequenced
-from engine.dataflow.sim.program_runs import simulate
-from engine.errors import FuseloomError, ScheduleError
-from engine.program import evaluate, parse
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.fusion.prepare import prepare
+from fuseloom.dataflow.fusion.schedule import Schedule
+from fuseloom.dataflow.fusion.sequence import sequence_to, sequenced
+from fuseloom.dataflow.sim.program_runs import simulate
+from fuseloom.errors import FuseloomError, ScheduleError
+from fuseloom.program import evaluate, parse
 
 SEED = 16_100
 TEXT = """A: 3x3 csr

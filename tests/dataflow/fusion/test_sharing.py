@@ -1,8 +1,8 @@
 """Reductions over an index that what surrounds them iterates anyway."""
 
-from engine.dataflow.fusion.sharing import shareable
-from engine.dataflow.fusion.view_builder import Share, build_views
-from engine.program import parse
+from fuseloom.dataflow.fusion.sharing import shareable
+from fuseloom.dataflow.fusion.view_builder import Share, build_views
+from fuseloom.program import parse
 
 SOFTMAX = parse("S: 4x5 dcsr\nT[i,j] = relu(S[i,j])\nx[i] = max[j] T[i,j]\nY[i,j] = T[i,j] - x[i]")
 

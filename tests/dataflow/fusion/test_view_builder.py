@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.fusion import view_builder
-from engine.dataflow.fusion.view_builder import Share, build_views
-from engine.dataflow.fusion.views import Instance, instances, walk
-from engine.errors import LoweringError
-from engine.models import attention, gcn
-from engine.program import Program, parse
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.fusion import view_builder
+from fuseloom.dataflow.fusion.view_builder import Share, build_views
+from fuseloom.dataflow.fusion.views import Instance, instances, walk
+from fuseloom.errors import LoweringError
+from fuseloom.models import attention, gcn
+from fuseloom.program import Program, parse
 
 SQUARES = parse(
     """

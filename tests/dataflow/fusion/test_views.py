@@ -1,9 +1,9 @@
 """Views: walking and naming the uses of tensors."""
 
-from engine.dataflow.fusion.view_builder import build_views
-from engine.dataflow.fusion.views import Instance, Leaf, view_names, walk
-from engine.models import gcn
-from engine.program import parse
+from fuseloom.dataflow.fusion.view_builder import build_views
+from fuseloom.dataflow.fusion.views import Instance, Leaf, view_names, walk
+from fuseloom.models import gcn
+from fuseloom.program import parse
 
 
 def test_walk_gives_producers_first_and_every_view_once() -> None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 import fuseloom as fl
-from engine.dataflow.samml.block_timing import FORMULAS, BlockTiming
-from engine.dataflow.samml.graph import Node, Scalar
-from engine.dataflow.samml.tile_values import interval, latency
-from engine.dataflow.sim.conformance.bench import bench
-from engine.dataflow.sim.machine import Machine
-from engine.dataflow.sim.timing import binary_timing, load_timing, unary_timing
-from engine.errors import GraphError, SimulationError
-from engine.program import block_program
+from fuseloom.dataflow.samml.block_timing import FORMULAS, BlockTiming
+from fuseloom.dataflow.samml.graph import Node, Scalar
+from fuseloom.dataflow.samml.tile_values import interval, latency
+from fuseloom.dataflow.sim.conformance.bench import bench
+from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.sim.timing import binary_timing, load_timing, unary_timing
+from fuseloom.errors import GraphError, SimulationError
+from fuseloom.program import block_program
 
 
 def node(op: str, tile: str, **params: Scalar) -> Node:

@@ -10,20 +10,20 @@ from pathlib import Path
 
 import pytest
 
-from engine.dataflow.cost.rules import RULES
-from engine.dataflow.samml.catalogue import CATALOGUE, require_registered
-from engine.dataflow.samml.primitive import Primitive, required_fields
-from engine.dataflow.sim.compiled.kernels import KERNELS
-from engine.dataflow.sim.twins import IMPLEMENTATIONS
-from engine.errors import GraphError
+from fuseloom.dataflow.cost.rules import RULES
+from fuseloom.dataflow.samml.catalogue import CATALOGUE, require_registered
+from fuseloom.dataflow.samml.primitive import Primitive, required_fields
+from fuseloom.dataflow.sim.compiled.kernels import KERNELS
+from fuseloom.dataflow.sim.twins import IMPLEMENTATIONS
+from fuseloom.errors import GraphError
 
 ROOT = Path(__file__).parents[3]
 ACCUMULATORS = """
-from engine.dataflow.table import cells
+from fuseloom.dataflow.table import cells
 cells.MAX_ACCUMULATOR_ORDER = 7
-from engine.dataflow.samml.graph import Node
-from engine.dataflow.sim.machine import Machine
-from engine.dataflow.sim.peeking import is_peeked
+from fuseloom.dataflow.samml.graph import Node
+from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.sim.peeking import is_peeked
 for order in range(3, 8):
     node = Node(0, f"spacc{order}", tuple(range(order + 2)), (), {"fn": "add"})
     ports = [is_peeked(node, port, Machine.default()) for port in range(order + 2)]
@@ -66,24 +66,24 @@ def test_a_primitive_without_its_kernel_is_refused() -> None:
 # ------------------------------------------------------------- nothing else switches on a name
 
 OWN = (
-    "engine/dataflow/samml/catalogue/",  # the entries
-    "engine/dataflow/sim/twins/",  # the families' own files
-    "engine/dataflow/sim/compiled/kernels/",
-    "engine/dataflow/sim/steps/words/",  # the families' sentences
-    "engine/dataflow/samml/exchange/",  # foreign dialects, translated name by name
+    "fuseloom/dataflow/samml/catalogue/",  # the entries
+    "fuseloom/dataflow/sim/twins/",  # the families' own files
+    "fuseloom/dataflow/sim/compiled/kernels/",
+    "fuseloom/dataflow/sim/steps/words/",  # the families' sentences
+    "fuseloom/dataflow/samml/exchange/",  # foreign dialects, translated name by name
 )
 OTHER_WORDS = {
-    "engine/dataflow/sim/conformance/vectors.py": "the dialect of the reference's vectors",
-    "engine/dataflow/sim/conformance/conform.py": "likewise",
-    "engine/dataflow/table/table_draft.py": "phases of building a table; one is called reduce",
-    "engine/dataflow/table/display.py": "likewise",
-    "workbench/base/tokens.py": "families of colours; some are called after primitives",
-    "workbench/graph/net.py": "likewise",
-    "workbench/graph/view.py": "likewise",
-    "workbench/parts.py": "parts of the page; one is called search",
-    "workbench/figures/plot.py": "arguments of a plot; one is called source",
-    "workbench/running/run_panel.py": "requests of a visitor; one is called search",
-    "workbench/service/client.py": "likewise",
+    "fuseloom/dataflow/sim/conformance/vectors.py": "the dialect of the reference's vectors",
+    "fuseloom/dataflow/sim/conformance/conform.py": "likewise",
+    "fuseloom/dataflow/table/table_draft.py": "phases of building a table; one is called reduce",
+    "fuseloom/dataflow/table/display.py": "likewise",
+    "fuseloom_workbench/base/tokens.py": "families of colours; some are called after primitives",
+    "fuseloom_workbench/graph/net.py": "likewise",
+    "fuseloom_workbench/graph/view.py": "likewise",
+    "fuseloom_workbench/parts.py": "parts of the page; one is called search",
+    "fuseloom_workbench/figures/plot.py": "arguments of a plot; one is called source",
+    "fuseloom_workbench/running/run_panel.py": "requests of a visitor; one is called search",
+    "fuseloom_workbench/service/client.py": "likewise",
 }
 """Files with words that happen to be names of primitives, or are of another language."""
 
@@ -149,9 +149,16 @@ NAMES = frozenset(CATALOGUE) | {e.memory.stalled for e in CATALOGUE.values() if 
 
 
 def modules() -> Iterator[tuple[str, ast.Module]]:
-    for folder in ("engine/dataflow", "engine/cli", "engine/explore", "workbench", "apps"):
-        for path in sorted((ROOT / folder).rglob("*.py")):
-            where = path.relative_to(ROOT).as_posix()
+    engine = ROOT / "engine" / "fuseloom"
+    for folder in (
+        *(engine / name for name in ("dataflow", "cli", "exploration")),
+        ROOT / "workbench" / "fuseloom_workbench",
+        ROOT / "apps",
+    ):
+        for path in sorted(folder.rglob("*.py")):
+            where = path.relative_to(
+                folder.parents[0] if folder.name == "apps" else ROOT
+            ).as_posix()
             if not where.startswith(OWN) and where not in OTHER_WORDS:
                 yield where, ast.parse(path.read_text(encoding="utf-8"))
 
@@ -161,7 +168,7 @@ def test_nothing_else_switches_on_a_primitives_name() -> None:
     assert len(trees) > 150
     constants = {where: dict(constants_of(tree, NAMES)) for where, tree in trees.items()}
     ports = {"READ": "mem_read", "WRITE": "mem_write"}
-    assert constants["engine/dataflow/sim/ports.py"] == ports
+    assert constants["fuseloom/dataflow/sim/ports.py"] == ports
     found = [
         f"{where}:{line}"
         for where, tree in trees.items()

@@ -7,13 +7,13 @@ from xml.etree import ElementTree
 
 import pytest
 
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.samml import display
-from engine.dataflow.samml.display import TOKENS, graph_html
-from engine.dataflow.samml.graph import Graph
-from engine.dataflow.samml.primitive import Family
-from engine.display.style import COLOURS
-from engine.program import parse
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.samml import display
+from fuseloom.dataflow.samml.display import TOKENS, graph_html
+from fuseloom.dataflow.samml.graph import Graph
+from fuseloom.dataflow.samml.primitive import Family
+from fuseloom.display.style import COLOURS
+from fuseloom.program import parse
 
 
 @pytest.fixture

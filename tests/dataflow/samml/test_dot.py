@@ -4,10 +4,10 @@ import re
 
 import pytest
 
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.samml.dot import STYLES, to_dot
-from engine.dataflow.samml.graph import Graph, StreamKind
-from engine.models import gcn
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.samml.dot import STYLES, to_dot
+from fuseloom.dataflow.samml.graph import Graph, StreamKind
+from fuseloom.models import gcn
 from tests.dataflow.samml.test_graph import COPY
 
 FUSED = compile_program(gcn().program, gcn().presets["full"]).regions[0].graph

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.samml.graph import Graph, Node, Stream, StreamKind
-from engine.dataflow.samml.verify import verify
-from engine.errors import GraphError
-from engine.models import MODELS
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.samml.graph import Graph, Node, Stream, StreamKind
+from fuseloom.dataflow.samml.verify import verify
+from fuseloom.errors import GraphError
+from fuseloom.models import MODELS
 
 CRD, REF, VAL = StreamKind.CRD, StreamKind.REF, StreamKind.VAL
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from engine.dataflow.samml.graph import StreamKind
-from engine.dataflow.samml.graph_draft import Draft
-from engine.dataflow.samml.verify import verify
+from fuseloom.dataflow.samml.graph import StreamKind
+from fuseloom.dataflow.samml.graph_draft import Draft
+from fuseloom.dataflow.samml.verify import verify
 
 CRD, REF, VAL = StreamKind.CRD, StreamKind.REF, StreamKind.VAL
 

@@ -5,9 +5,9 @@ from textwrap import dedent
 
 import numpy as np
 
-from engine.dataflow.compilation import Compilation, CompiledRegion
-from engine.dataflow.fusion.schedule import Schedule
-from engine.dataflow.sim.program_runs import simulate
+from fuseloom.dataflow.compilation import Compilation, CompiledRegion
+from fuseloom.dataflow.fusion.schedule import Schedule
+from fuseloom.dataflow.sim.program_runs import simulate
 from tests.dataflow.table.tables import compiled, of_all_models
 
 

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.dataflow.samml.primitive import required_fields
-from engine.errors import GraphError
+from fuseloom.dataflow.samml.primitive import required_fields
+from fuseloom.errors import GraphError
 
 ROOT = Path(__file__).parents[3]
 FAMILY = "shaping"
@@ -83,20 +83,20 @@ def twofold(scene: Scene) -> str:
 USE = """
 import json
 from dataclasses import replace
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.cost import estimate
-from engine.dataflow.samml.graph import Graph, Node, Stream, StreamKind
-from engine.dataflow.sim.bound import BoundGraph
-from engine.dataflow.sim.compiled.pacing import paced_streams
-from engine.dataflow.sim.engines import run_graph
-from engine.dataflow.sim.explain.critical import critical_path
-from engine.dataflow.sim.machine import Machine
-from engine.dataflow.sim.observe import Observe
-from engine.dataflow.sim.program_runs import simulate
-from engine.dataflow.sim.reports import Inputs
-from engine.dataflow.sim.steps import record, story
-from engine.models.data import random_tensor
-from engine.program import parse
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.cost import estimate
+from fuseloom.dataflow.samml.graph import Graph, Node, Stream, StreamKind
+from fuseloom.dataflow.sim.bound import BoundGraph
+from fuseloom.dataflow.sim.compiled.pacing import paced_streams
+from fuseloom.dataflow.sim.engines import run_graph
+from fuseloom.dataflow.sim.explain.critical import critical_path
+from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.sim.observe import Observe
+from fuseloom.dataflow.sim.program_runs import simulate
+from fuseloom.dataflow.sim.reports import Inputs
+from fuseloom.dataflow.sim.steps import record, story
+from fuseloom.models.data import random_tensor
+from fuseloom.program import parse
 
 CRD, REF = StreamKind.CRD, StreamKind.REF
 compiled = compile_program(parse("A: 4x2 dcsr\\nB: 4x6 dcsr\\nC[i,c] = concat[c](A[i,c], B[i,c])"))
@@ -214,7 +214,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def python(folder: Path, code: str) -> subprocess.CompletedProcess[str]:
-    cache = {"FUSELOOM_CACHE_DIR": str(folder / "cache"), "PYTHONPATH": str(folder)}
+    cache = {"FUSELOOM_CACHE_DIR": str(folder / "cache"), "PYTHONPATH": str(folder / "engine")}
     return subprocess.run(
         [sys.executable, "-c", code],
         cwd=folder,
@@ -262,11 +262,11 @@ def test_an_entry_without_a_trait_cannot_be_imported(left_out: str, tmp_path: Pa
 @pytest.mark.parametrize(
     ("place", "room", "lacks"),
     [
-        (1, "engine.dataflow.sim", "no twin of the name 'twofold'"),
-        (2, "engine.dataflow.sim.compiled.kernels", "no kernel of the name 'twofold'"),
-        (3, "engine.dataflow.cost", "no cost rule of the name 'twofold'"),
-        (4, "engine.dataflow.cost", "no rule of execution of the name 'twofold'"),
-        (5, "engine.dataflow.sim.steps", "no sentence of the name 'twofold'"),
+        (1, "fuseloom.dataflow.sim", "no twin of the name 'twofold'"),
+        (2, "fuseloom.dataflow.sim.compiled.kernels", "no kernel of the name 'twofold'"),
+        (3, "fuseloom.dataflow.cost", "no cost rule of the name 'twofold'"),
+        (4, "fuseloom.dataflow.cost", "no rule of execution of the name 'twofold'"),
+        (5, "fuseloom.dataflow.sim.steps", "no sentence of the name 'twofold'"),
     ],
 )
 def test_a_primitive_that_lacks_one_place_is_refused(

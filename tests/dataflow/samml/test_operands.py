@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from engine.dataflow.samml.graph import Node
-from engine.dataflow.samml.operands import required_operands
-from engine.dataflow.sim.conformance.bench import bench
+from fuseloom.dataflow.samml.graph import Node
+from fuseloom.dataflow.samml.operands import required_operands
+from fuseloom.dataflow.sim.conformance.bench import bench
 
 
 @pytest.mark.parametrize(

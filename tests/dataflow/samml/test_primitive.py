@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from engine.dataflow.samml.catalogue import CATALOGUE, primitive
-from engine.dataflow.samml.primitive import Family, Port, Primitive, required_fields
-from engine.errors import GraphError
+from fuseloom.dataflow.samml.catalogue import CATALOGUE, primitive
+from fuseloom.dataflow.samml.primitive import Family, Port, Primitive, required_fields
+from fuseloom.errors import GraphError
 
 
 def said(name: str) -> dict[str, object]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.samml.graph import Graph
-from engine.dataflow.samml.renaming import Kind, renamed
-from engine.program import parse
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.samml.graph import Graph
+from fuseloom.dataflow.samml.renaming import Kind, renamed
+from fuseloom.program import parse
 
 HEAD = "A: 4x4 csr\nB: 4x4 csr\nx: 4 dense\ncopy: 4x4 csr\nX0: 4x4 dense\n"
 

@@ -7,8 +7,8 @@ import random
 import pytest
 
 import fuseloom as fl
-from engine.dataflow.samml.text import parse_graph
-from engine.errors import GraphError, ParseError
+from fuseloom.dataflow.samml.text import parse_graph
+from fuseloom.errors import GraphError, ParseError
 from tests.property.programs import make_case
 
 

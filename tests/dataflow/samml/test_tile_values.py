@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from engine.dataflow.samml.graph import Graph, Node, Stream, StreamKind
-from engine.dataflow.samml.tile_values import (
+from fuseloom.dataflow.samml.graph import Graph, Node, Stream, StreamKind
+from fuseloom.dataflow.samml.tile_values import (
     TileSpec,
     axes_of_streams,
     elements_per_value,

@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.samml.catalogue import CATALOGUE, primitive
-from engine.dataflow.samml.graph import Graph, Node, Stream, StreamKind
-from engine.dataflow.samml.verify import verify
-from engine.errors import GraphError
-from engine.models import MODELS
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.samml.catalogue import CATALOGUE, primitive
+from fuseloom.dataflow.samml.graph import Graph, Node, Stream, StreamKind
+from fuseloom.dataflow.samml.verify import verify
+from fuseloom.errors import GraphError
+from fuseloom.models import MODELS
 from tests.dataflow.samml.test_graph import COPY
 
 CRD, REF, VAL, SIG = StreamKind.CRD, StreamKind.REF, StreamKind.VAL, StreamKind.SIG

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.dataflow.samml.graph import Node
-from engine.dataflow.samml.work import node_bytes, node_flops
+from fuseloom.dataflow.samml.graph import Node
+from fuseloom.dataflow.samml.work import node_bytes, node_flops
 
 
 def node(op: str, **params: Any) -> Node:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.dataflow.samml.graph import Graph, Node, Stream, StreamKind
-from engine.dataflow.sim import EngineResult, Machine, bind, run_graph
-from engine.program.formats import Format
-from engine.program.storage import StoredTensor
-from engine.program.types import Tensor
+from fuseloom.dataflow.samml.graph import Graph, Node, Stream, StreamKind
+from fuseloom.dataflow.sim import EngineResult, Machine, bind, run_graph
+from fuseloom.program.formats import Format
+from fuseloom.program.storage import StoredTensor
+from fuseloom.program.types import Tensor
 
 CRD, REF, VAL = StreamKind.CRD, StreamKind.REF, StreamKind.VAL
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.dataflow.sim import bind, output_tensor
-from engine.errors import DataError, SimulationError
-from engine.program.formats import Format, LevelFormat
-from engine.program.storage import StoredTensor
-from engine.program.types import Tensor
+from fuseloom.dataflow.sim import bind, output_tensor
+from fuseloom.errors import DataError, SimulationError
+from fuseloom.program.formats import Format, LevelFormat
+from fuseloom.program.storage import StoredTensor
+from fuseloom.program.types import Tensor
 from tests.dataflow.sim.doubling import X, doubled, matrix, run
 
 

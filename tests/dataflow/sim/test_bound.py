@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.dataflow.sim.bound import BoundGraph, canonical
+from fuseloom.dataflow.sim.bound import BoundGraph, canonical
 from tests.dataflow.sim.doubling import doubled
 
 

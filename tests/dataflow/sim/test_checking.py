@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.sim import checking
-from engine.dataflow.sim.checking import Step, check_outputs
-from engine.dataflow.sim.program_runs import Run, simulate
-from engine.errors import LoweringError, ScheduleError
-from engine.program import parse
-from engine.program.inputs import check_data
-from engine.program.storage import StoredTensor
-from engine.results.check import Check
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.sim import checking
+from fuseloom.dataflow.sim.checking import Step, check_outputs
+from fuseloom.dataflow.sim.program_runs import Run, simulate
+from fuseloom.errors import LoweringError, ScheduleError
+from fuseloom.program import parse
+from fuseloom.program.inputs import check_data
+from fuseloom.program.storage import StoredTensor
+from fuseloom.results.check import Check
 from tests.property.test_everything_at_once import draw
 
 NORM = """{y}s[i] = sum[j] {x}[i,j]

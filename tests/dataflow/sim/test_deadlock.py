@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from engine.dataflow.samml.graph import Graph, Node, Stream, StreamKind
-from engine.dataflow.sim.bound import BoundGraph
-from engine.dataflow.sim.conformance.bench import bench, bench_graph
-from engine.dataflow.sim.deadlock import Blocked, Need, circle
-from engine.dataflow.sim.engines import run_graph
-from engine.dataflow.sim.reports import Limits
-from engine.dataflow.sim.tokens import encode, parse_tokens
-from engine.errors import DeadlockError, SimulationError
+from fuseloom.dataflow.samml.graph import Graph, Node, Stream, StreamKind
+from fuseloom.dataflow.sim.bound import BoundGraph
+from fuseloom.dataflow.sim.conformance.bench import bench, bench_graph
+from fuseloom.dataflow.sim.deadlock import Blocked, Need, circle
+from fuseloom.dataflow.sim.engines import run_graph
+from fuseloom.dataflow.sim.reports import Limits
+from fuseloom.dataflow.sim.tokens import encode, parse_tokens
+from fuseloom.errors import DeadlockError, SimulationError
 from tests.dataflow.sim.circles import OURS
 
 

@@ -34,13 +34,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.dataflow.samml.graph import Graph, Node, Stream, StreamKind
-from engine.dataflow.sim.bound import BoundGraph
-from engine.dataflow.sim.conformance.bench import BenchRun, bench
-from engine.dataflow.sim.engines import run_graph
-from engine.dataflow.sim.machine import Machine
-from engine.dataflow.sim.tokens import encode, is_number, parse_tokens
-from engine.errors import DeadlockError, SimulationError
+from fuseloom.dataflow.samml.graph import Graph, Node, Stream, StreamKind
+from fuseloom.dataflow.sim.bound import BoundGraph
+from fuseloom.dataflow.sim.conformance.bench import BenchRun, bench
+from fuseloom.dataflow.sim.engines import run_graph
+from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.sim.tokens import encode, is_number, parse_tokens
+from fuseloom.errors import DeadlockError, SimulationError
 
 ADD, MAX = {"fn": "add"}, {"fn": "max"}
 REF, VAL, CRD = StreamKind.REF, StreamKind.VAL, StreamKind.CRD

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from engine.dataflow.sim.conformance.bench import bench_graph
-from engine.dataflow.sim.engines import run_graph
-from engine.errors import SimulationError
+from fuseloom.dataflow.sim.conformance.bench import bench_graph
+from fuseloom.dataflow.sim.engines import run_graph
+from fuseloom.errors import SimulationError
 from tests.dataflow.sim.circles import OURS
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import fuseloom as fl
-from engine.program import StoredTensor
-from engine.program.stored_views import view_format
+from fuseloom.program import StoredTensor
+from fuseloom.program.stored_views import view_format
 
 SPMM = "A: 6x8 {0}\nX: 8x5 {1}\nT[i,j] = A[i,k] * X[k,j]"
 

@@ -7,13 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from engine.dataflow.samml.exchange.record import Imported
-from engine.dataflow.samml.graph import Graph, Node, Stream
-from engine.dataflow.sim import imported_runs
-from engine.dataflow.sim.imported_runs import ImportedRun, run_imported
-from engine.dataflow.sim.machine import Machine
-from engine.errors import DataError, SimulationError
-from engine.program.storage import StoredTensor
+from fuseloom.dataflow.samml.exchange.record import Imported
+from fuseloom.dataflow.samml.graph import Graph, Node, Stream
+from fuseloom.dataflow.sim import imported_runs
+from fuseloom.dataflow.sim.imported_runs import ImportedRun, run_imported
+from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.errors import DataError, SimulationError
+from fuseloom.program.storage import StoredTensor
 from tests.dataflow.sim.doubling import X, doubled, matrix
 
 GIVEN = [[1.0, 0.0, 2.0], [0.0, 0.0, 0.0], [0.0, 3.0, 0.0]]

@@ -7,17 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.sim.explain.data import Detail
-from engine.dataflow.sim.jobs import TARGET, job_request, run_job
-from engine.dataflow.sim.machine import Machine
-from engine.dataflow.sim.program_runs import simulate
-from engine.dataflow.sim.records import program_record
-from engine.dataflow.sim.reports import Limits
-from engine.errors import DataError, LimitError, RecordError, SimulationError
-from engine.models import random_data, spmm
-from engine.program.tensor_files import write_tensors
-from engine.results.record import DataSource, RunRecord
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.sim.explain.data import Detail
+from fuseloom.dataflow.sim.jobs import TARGET, job_request, run_job
+from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.sim.program_runs import simulate
+from fuseloom.dataflow.sim.records import program_record
+from fuseloom.dataflow.sim.reports import Limits
+from fuseloom.errors import DataError, LimitError, RecordError, SimulationError
+from fuseloom.models import random_data, spmm
+from fuseloom.program.tensor_files import write_tensors
+from fuseloom.results.record import DataSource, RunRecord
 
 SOURCE = DataSource("random")
 

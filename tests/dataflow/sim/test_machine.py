@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from engine.dataflow.sim.dram import Ideal, Queues, hbm2
-from engine.dataflow.sim.machine import PRESETS, Machine
-from engine.dataflow.sim.machine_text import read_machine
-from engine.errors import SimulationError
+from fuseloom.dataflow.sim.dram import Ideal, Queues, hbm2
+from fuseloom.dataflow.sim.machine import PRESETS, Machine
+from fuseloom.dataflow.sim.machine_text import read_machine
+from fuseloom.errors import SimulationError
 
 
 def test_presets_differ() -> None:

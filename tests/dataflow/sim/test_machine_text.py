@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from engine.dataflow.sim.dram import Dram, Ideal, hbm2
-from engine.dataflow.sim.machine import PRESETS, Machine, Quirks
-from engine.dataflow.sim.machine_text import parse_machine, print_machine, read_machine
-from engine.errors import SimulationError
+from fuseloom.dataflow.sim.dram import Dram, Ideal, hbm2
+from fuseloom.dataflow.sim.machine import PRESETS, Machine, Quirks
+from fuseloom.dataflow.sim.machine_text import parse_machine, print_machine, read_machine
+from fuseloom.errors import SimulationError
 
 
 @pytest.mark.parametrize("name", PRESETS)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.dataflow.sim.matched import Matched, Verdict
-from engine.program import Format, StoredTensor, Tensor
-from engine.program.rounded.tensors import Listed
+from fuseloom.dataflow.sim.matched import Matched, Verdict
+from fuseloom.program import Format, StoredTensor, Tensor
+from fuseloom.program.rounded.tensors import Listed
 
 VECTOR = Tensor("v", (6,), Format.compressed(1))
 

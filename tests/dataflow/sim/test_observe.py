@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.dataflow.sim.engines import run_graph
-from engine.dataflow.sim.machine import Machine
-from engine.dataflow.sim.observe import BUSY, IDLE, INPUT, MEMORY, ROOM, Observe, most_at_once
-from engine.errors import SimulationError
+from fuseloom.dataflow.sim.engines import run_graph
+from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.sim.observe import BUSY, IDLE, INPUT, MEMORY, ROOM, Observe, most_at_once
+from fuseloom.errors import SimulationError
 from tests.dataflow.sim.explain.test_critical import Sketch, row
 
 OURS = Machine.default()

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import fuseloom as fl
-from engine.dataflow.sim.machine import Machine
-from engine.errors import SimulationError
+from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.errors import SimulationError
 
 PROGRAM = """
 M: 3x3 [compressed, compressed] order {modes}

@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.samml.graph import Graph, Node, Stream
-from engine.dataflow.sim import Machine, bind, output_tensor, run_graph
-from engine.dataflow.sim.output import in_declared_format
-from engine.dataflow.sim.program_runs import simulate
-from engine.errors import SimulationError
-from engine.program import parse
-from engine.program.formats import Format, named_format
-from engine.program.storage import StoredTensor
-from engine.program.types import Tensor
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.samml.graph import Graph, Node, Stream
+from fuseloom.dataflow.sim import Machine, bind, output_tensor, run_graph
+from fuseloom.dataflow.sim.output import in_declared_format
+from fuseloom.dataflow.sim.program_runs import simulate
+from fuseloom.errors import SimulationError
+from fuseloom.program import parse
+from fuseloom.program.formats import Format, named_format
+from fuseloom.program.storage import StoredTensor
+from fuseloom.program.types import Tensor
 from tests.dataflow.sim.doubling import REF, VAL, X, doubled, matrix, run
 
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from engine.dataflow.samml.graph import Node
-from engine.dataflow.sim.conformance.bench import bench
-from engine.dataflow.sim.machine import Machine
-from engine.dataflow.sim.peeking import is_peeked, peeked_streams
-from engine.dataflow.sim.process import PEEK
-from engine.dataflow.sim.twins import interpreter
+from fuseloom.dataflow.samml.graph import Node
+from fuseloom.dataflow.sim.conformance.bench import bench
+from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.sim.peeking import is_peeked, peeked_streams
+from fuseloom.dataflow.sim.process import PEEK
+from fuseloom.dataflow.sim.twins import interpreter
 
 
 def test_streams_are_named_by_the_port_that_looks() -> None:

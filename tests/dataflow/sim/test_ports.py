@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 
 import fuseloom as fl
-from engine.dataflow.samml.graph import Graph, Node, Stream, StreamKind
-from engine.dataflow.sim.bound import BoundGraph
-from engine.dataflow.sim.compiled import simulation as compiled
-from engine.dataflow.sim.dram import Ideal, Queues, ddr4_3200, hbm2
-from engine.dataflow.sim.machine import Machine
-from engine.dataflow.sim.ports import READ, WRITE, with_ports
-from engine.dataflow.sim.result import EngineResult
-from engine.dataflow.sim.tokens import DONE, Stop, encode
-from engine.dataflow.sim.twins import interpreter
-from engine.models import load
+from fuseloom.dataflow.samml.graph import Graph, Node, Stream, StreamKind
+from fuseloom.dataflow.sim.bound import BoundGraph
+from fuseloom.dataflow.sim.compiled import simulation as compiled
+from fuseloom.dataflow.sim.dram import Ideal, Queues, ddr4_3200, hbm2
+from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.sim.ports import READ, WRITE, with_ports
+from fuseloom.dataflow.sim.result import EngineResult
+from fuseloom.dataflow.sim.tokens import DONE, Stop, encode
+from fuseloom.dataflow.sim.twins import interpreter
+from fuseloom.models import load
 
 REF, VAL, CRD = StreamKind.REF, StreamKind.VAL, StreamKind.CRD
 ENGINES = {"interpreter": interpreter, "compiled": compiled}

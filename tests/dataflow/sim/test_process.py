@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.dataflow.samml.graph import Node
-from engine.dataflow.sim.machine import Machine
-from engine.dataflow.sim.process import (
+from fuseloom.dataflow.samml.graph import Node
+from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.sim.process import (
     ANSWER,
     ISSUE,
     PUT,
@@ -20,9 +20,9 @@ from engine.dataflow.sim.process import (
     Port,
     finish,
 )
-from engine.dataflow.sim.process import Process as Twin
-from engine.dataflow.sim.tokens import DONE, Stop
-from engine.errors import SimulationError
+from fuseloom.dataflow.sim.process import Process as Twin
+from fuseloom.dataflow.sim.tokens import DONE, Stop
+from fuseloom.errors import SimulationError
 
 
 def process(label: str = "", machine: Machine | None = None, **params: Any) -> Twin:

@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.sim.program_runs import Run, simulate
-from engine.errors import DataError, SimulationError
-from engine.program import parse
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.sim.program_runs import Run, simulate
+from fuseloom.errors import DataError, SimulationError
+from fuseloom.program import parse
 
 TWO = "A: 3x3 dcsr\nB: 3x3 dense\nC[i,j] = A[i,k] * B[k,j]\nD[i,j] = exp(C[i,j])"
 DATA = {"A": np.diag([1.0, 2.0, 0.0]), "B": np.arange(9.0).reshape(3, 3)}

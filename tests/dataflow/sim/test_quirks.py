@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from engine.dataflow.sim.conformance.bench import bench
-from engine.dataflow.sim.machine import Machine, Quirks
-from engine.errors import SimulationError
+from fuseloom.dataflow.sim.conformance.bench import bench
+from fuseloom.dataflow.sim.machine import Machine, Quirks
+from fuseloom.errors import SimulationError
 
 COMAL = Machine.comal()
 OURS = Machine.default()

@@ -7,17 +7,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.samml.exchange import import_sam_text
-from engine.dataflow.sim.explain.data import PAGE, Detail
-from engine.dataflow.sim.imported_runs import run_imported
-from engine.dataflow.sim.machine import Machine
-from engine.dataflow.sim.observe import Observe
-from engine.dataflow.sim.program_runs import simulate
-from engine.dataflow.sim.records import graph_record, program_record, traced_regions
-from engine.models import gcn, karate
-from engine.program.arrays import operand_shapes, read_npz, store_operand
-from engine.results.record import DataSource, RunRecord
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.samml.exchange import import_sam_text
+from fuseloom.dataflow.sim.explain.data import PAGE, Detail
+from fuseloom.dataflow.sim.imported_runs import run_imported
+from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.sim.observe import Observe
+from fuseloom.dataflow.sim.program_runs import simulate
+from fuseloom.dataflow.sim.records import graph_record, program_record, traced_regions
+from fuseloom.models import gcn, karate
+from fuseloom.program.arrays import operand_shapes, read_npz, store_operand
+from fuseloom.results.record import DataSource, RunRecord
 
 SAM = Path(__file__).parents[2] / "conformance" / "sam"
 

@@ -9,19 +9,19 @@ import pytest
 import scipy.sparse as sp
 
 import fuseloom as fl
-from engine.cli import main
-from engine.cli.limits import size
-from engine.dataflow.compilation import Compilation
-from engine.dataflow.sim.binding import bind
-from engine.dataflow.sim.bound import BoundGraph
-from engine.dataflow.sim.compiled import simulation as compiled
-from engine.dataflow.sim.machine import Machine
-from engine.dataflow.sim.ports import with_ports
-from engine.dataflow.sim.reports import Inputs, Limits, Reports
-from engine.dataflow.sim.twins import interpreter
-from engine.errors import AbandonedError, SimulationError
-from engine.models import gcn, karate, random_data, spmm
-from engine.program import check_data
+from fuseloom.cli import main
+from fuseloom.cli.limits import size
+from fuseloom.dataflow.compilation import Compilation
+from fuseloom.dataflow.sim.binding import bind
+from fuseloom.dataflow.sim.bound import BoundGraph
+from fuseloom.dataflow.sim.compiled import simulation as compiled
+from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.sim.ports import with_ports
+from fuseloom.dataflow.sim.reports import Inputs, Limits, Reports
+from fuseloom.dataflow.sim.twins import interpreter
+from fuseloom.errors import AbandonedError, SimulationError
+from fuseloom.models import gcn, karate, random_data, spmm
+from fuseloom.program import check_data
 from tests.dataflow.sim.compiled.graphs import softmax
 
 ENGINES = {"interpreter": interpreter, "compiled": compiled}
@@ -75,8 +75,8 @@ def test_a_graph_without_scanners_has_no_share() -> None:
 def test_the_share_of_the_input_grows_to_the_end(
     engine: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engine.dataflow.sim.reports.PERIOD", 1e-4)
-    monkeypatch.setattr("engine.dataflow.sim.twins.interpreter.MOVES_PER_REPORT", 100)
+    monkeypatch.setattr("fuseloom.dataflow.sim.reports.PERIOD", 1e-4)
+    monkeypatch.setattr("fuseloom.dataflow.sim.twins.interpreter.MOVES_PER_REPORT", 100)
     bound = bound_product(2_000 if engine == "compiled" else 100, 64)
     shares: list[float] = []
     ENGINES[engine].run(bound, Machine.default(64), progress=lambda n, s: shares.append(s))
@@ -118,7 +118,7 @@ def test_cancelled_runs_say_so(engine: str) -> None:
 def test_reports_keep_their_pace(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever a step costs, the stride settles where one report takes a period."""
     clock = 0.0
-    monkeypatch.setattr("engine.dataflow.sim.reports.time.perf_counter", lambda: clock)
+    monkeypatch.setattr("fuseloom.dataflow.sim.reports.time.perf_counter", lambda: clock)
     for cost in (1e-6, 1e-4, 1e-2, 1.0):
         reports = Reports(BoundGraph(softmax(1, 1).graph), None, Limits(), first=16, most=1 << 16)
         taken = np.zeros(0, np.int64)

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from engine.dataflow.samml.graph import Graph
-from engine.dataflow.sim.conformance.bench import bench
+from fuseloom.dataflow.samml.graph import Graph
+from fuseloom.dataflow.sim.conformance.bench import bench
 
 
 def test_elapsed_cycles_leave_observers_out() -> None:

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from engine.dataflow.samml.graph import Graph, Node, Stream, StreamKind
-from engine.dataflow.sim.machine import Machine
-from engine.dataflow.sim.timing import (
+from fuseloom.dataflow.samml.graph import Graph, Node, Stream, StreamKind
+from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.sim.timing import (
     Timing,
     binary_timing,
     latencies,

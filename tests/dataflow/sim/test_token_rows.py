@@ -7,9 +7,9 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from engine.dataflow.sim.token_rows import MOST, streams
-from engine.dataflow.sim.tokens import DONE, Stop
-from engine.errors import SimulationError
+from fuseloom.dataflow.sim.token_rows import MOST, streams
+from fuseloom.dataflow.sim.tokens import DONE, Stop
+from fuseloom.errors import SimulationError
 
 
 def boxes(svg: str) -> list[tuple[str, str]]:

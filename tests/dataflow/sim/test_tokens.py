@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.dataflow.samml.graph import StreamKind
-from engine.dataflow.sim.tokens import (
+from fuseloom.dataflow.samml.graph import StreamKind
+from fuseloom.dataflow.sim.tokens import (
     DONE,
     EMPTY,
     REPEAT,
@@ -27,7 +27,7 @@ from engine.dataflow.sim.tokens import (
     parse_tokens,
     same,
 )
-from engine.errors import SimulationError
+from fuseloom.errors import SimulationError
 
 CONTROLS = st.sampled_from([EMPTY, DONE, REPEAT, SIGNAL_STOP])
 STOPS = st.builds(Stop, st.integers(0, 9))

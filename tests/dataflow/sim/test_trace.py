@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from engine.dataflow.sim import Trace
-from engine.errors import SimulationError
+from fuseloom.dataflow.sim import Trace
+from fuseloom.errors import SimulationError
 from tests.dataflow.sim.doubling import doubled, matrix, run
 
 

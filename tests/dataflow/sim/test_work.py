@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.sim.program_runs import simulate
-from engine.dataflow.sim.work import measured_work
-from engine.program import parse
-from engine.results.work import Work
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.sim.program_runs import simulate
+from fuseloom.dataflow.sim.work import measured_work
+from fuseloom.program import parse
+from fuseloom.results.work import Work
 
 
 def test_a_dense_product_by_hand() -> None:

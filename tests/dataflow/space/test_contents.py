@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.dataflow.cost.estimate import Known
-from engine.dataflow.method import Dataflow
-from engine.dataflow.space.contents import Contents
-from engine.models import load
-from engine.program import check_data, parse
-from engine.results.method import Budget
+from fuseloom.dataflow.cost.estimate import Known
+from fuseloom.dataflow.method import Dataflow
+from fuseloom.dataflow.space.contents import Contents
+from fuseloom.models import load
+from fuseloom.program import check_data, parse
+from fuseloom.results.method import Budget
 
 TWICE = """A: 4x4 csr
 B: 4x4 csr

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.dataflow.method import Dataflow
-from engine.program import parse
+from fuseloom.dataflow.method import Dataflow
+from fuseloom.program import parse
 
 TEXT = """A: 3x3 csr
 T[i,j] = relu(A[i,j])

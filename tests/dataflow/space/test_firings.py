@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.dataflow.cost.estimate import Known
-from engine.dataflow.fusion.prepare import prepare
-from engine.dataflow.fusion.schedule import Schedule
-from engine.dataflow.space.firings import Firings, Table, TooManyError
-from engine.program import check_data, parse
+from fuseloom.dataflow.cost.estimate import Known
+from fuseloom.dataflow.fusion.prepare import prepare
+from fuseloom.dataflow.fusion.schedule import Schedule
+from fuseloom.dataflow.space.firings import Firings, Table, TooManyError
+from fuseloom.program import check_data, parse
 
 TEXT = """A: 5x4 csr
 B: 4x6 csc
@@ -28,8 +28,8 @@ def firings() -> tuple[Firings, dict[str, np.ndarray]]:
     data["D"] = np.ones((4, 6))
     stored = check_data(program, data)
     known = Known(program, stored)
-    from engine.dataflow.method import Dataflow
-    from engine.results.method import Budget
+    from fuseloom.dataflow.method import Dataflow
+    from fuseloom.results.method import Budget
 
     Dataflow(program, stored).floors(Budget())
     found = Firings(program, Known.shared(program, stored))

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from benchmarks.certificates import best_of, space
-from engine.dataflow.method import Dataflow
-from engine.dataflow.space.floors import Recomputed
-from engine.models import load
-from engine.program import parse
-from engine.results.method import Budget
+from fuseloom.dataflow.method import Dataflow
+from fuseloom.dataflow.space.floors import Recomputed
+from fuseloom.models import load
+from fuseloom.program import parse
+from fuseloom.results.method import Budget
 
 SEED = 7_000
 """Of the random spaces; ``python -m benchmarks.certificates`` takes hundreds of others."""

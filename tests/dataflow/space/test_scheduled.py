@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.fusion.schedule import Schedule
-from engine.dataflow.method import Dataflow
-from engine.program import parse
-from engine.results.method import Budget, Part
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.fusion.schedule import Schedule
+from fuseloom.dataflow.method import Dataflow
+from fuseloom.program import parse
+from fuseloom.results.method import Budget, Part
 
 TEXT = """A: 4x4 csr
 T[i,j] = relu(A[i,j])

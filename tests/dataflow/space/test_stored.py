@@ -12,14 +12,14 @@ import pytest
 
 import fuseloom as fl
 from benchmarks.certificates import Space, best_of
-from engine.dataflow.fusion.prepare import prepare
-from engine.dataflow.fusion.schedule import Schedule
-from engine.dataflow.method import Dataflow
-from engine.dataflow.space.stored import store_choices
-from engine.errors import FuseloomError
-from engine.explore.autoschedule import autoschedule
-from engine.program import Program, parse
-from engine.results.method import Budget
+from fuseloom.dataflow.fusion.prepare import prepare
+from fuseloom.dataflow.fusion.schedule import Schedule
+from fuseloom.dataflow.method import Dataflow
+from fuseloom.dataflow.space.stored import store_choices
+from fuseloom.errors import FuseloomError
+from fuseloom.exploration.autoschedule import autoschedule
+from fuseloom.program import Program, parse
+from fuseloom.results.method import Budget
 
 SEED = 16_400
 

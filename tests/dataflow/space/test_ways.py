@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.method import Dataflow
-from engine.dataflow.sim.program_runs import simulate
-from engine.dataflow.space.ways import Way
-from engine.models import load
-from engine.program import parse
-from engine.results.method import Budget, Deferred, Part, Refusal, every
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.method import Dataflow
+from fuseloom.dataflow.sim.program_runs import simulate
+from fuseloom.dataflow.space.ways import Way
+from fuseloom.models import load
+from fuseloom.program import parse
+from fuseloom.results.method import Budget, Deferred, Part, Refusal, every
 
 SPMM = "A: 6x6 csr\nX: 6x3 csr\nT[i,j] = A[i,k] * X[k,j]"
 

@@ -7,12 +7,12 @@ from functools import cache
 
 import pytest
 
-from engine.dataflow.compilation import CompiledRegion
-from engine.dataflow.compiler import compile_program, compile_region
-from engine.dataflow.fusion.fuse import fuse
-from engine.dataflow.fusion.schedule import Schedule
-from engine.models import MODELS
-from engine.program import parse
+from fuseloom.dataflow.compilation import CompiledRegion
+from fuseloom.dataflow.compiler import compile_program, compile_region
+from fuseloom.dataflow.fusion.fuse import fuse
+from fuseloom.dataflow.fusion.schedule import Schedule
+from fuseloom.models import MODELS
+from fuseloom.program import parse
 
 
 def compiled(program: str, schedule: str = "", order: str | None = None) -> CompiledRegion:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.dataflow.table.cells import (
+from fuseloom.dataflow.table.cells import (
     AccIn,
     Accumulated,
     Accumulator,
@@ -20,8 +20,8 @@ from engine.dataflow.table.cells import (
     ValueOf,
     coordinates,
 )
-from engine.dataflow.table.tile_axes import TileOp
-from engine.program.types import Op
+from fuseloom.dataflow.table.tile_axes import TileOp
+from fuseloom.program.types import Op
 
 A = At("A", "k")
 LOADED = Load(A, "A")

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.fusion.nests import place
-from engine.dataflow.fusion.view_builder import build_views
-from engine.dataflow.sim.program_runs import simulate
-from engine.dataflow.table.circles import check_circles, waiting_reduction
-from engine.dataflow.table.joins import Joins
-from engine.errors import LoweringError
-from engine.program import parse
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.fusion.nests import place
+from fuseloom.dataflow.fusion.view_builder import build_views
+from fuseloom.dataflow.sim.program_runs import simulate
+from fuseloom.dataflow.table.circles import check_circles, waiting_reduction
+from fuseloom.dataflow.table.joins import Joins
+from fuseloom.errors import LoweringError
+from fuseloom.program import parse
 
 POST_NORM = """
     src: 1x4x8 dense

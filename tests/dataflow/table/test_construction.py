@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.table.construction import TableStep, construction
-from engine.dataflow.table.display import PHASES
-from engine.models import load
-from engine.program import parse
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.table.construction import TableStep, construction
+from fuseloom.dataflow.table.display import PHASES
+from fuseloom.models import load
+from fuseloom.program import parse
 
 TEXT = "A: 4x4 dcsr\nX: 4x3 dcsr\nT[i,j] = A[i,k] * X[k,j]"
 

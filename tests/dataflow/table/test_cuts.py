@@ -7,11 +7,11 @@ scores before their maximum and their sum are taken.
 import numpy as np
 import pytest
 
-from engine.dataflow.compilation import Compilation, CompiledRegion
-from engine.dataflow.fusion.schedule import Schedule
-from engine.dataflow.sim.program_runs import Run, simulate
-from engine.dataflow.table.cells import CellKind
-from engine.program import StoredTensor
+from fuseloom.dataflow.compilation import Compilation, CompiledRegion
+from fuseloom.dataflow.fusion.schedule import Schedule
+from fuseloom.dataflow.sim.program_runs import Run, simulate
+from fuseloom.dataflow.table.cells import CellKind
+from fuseloom.program import StoredTensor
 from tests.dataflow.table.tables import compiled
 
 SOFTMAX = """

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.table.cells import CellKind
-from engine.dataflow.table.display import LOOKS, table_html
-from engine.display.style import COLOURS
-from engine.models import load
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.table.cells import CellKind
+from fuseloom.dataflow.table.display import LOOKS, table_html
+from fuseloom.display.style import COLOURS
+from fuseloom.models import load
 
 
 @pytest.mark.parametrize("kind", CellKind)

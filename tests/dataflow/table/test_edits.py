@@ -5,16 +5,22 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.dataflow.compilation import Compilation, CompiledRegion
-from engine.dataflow.fusion.fuse import fuse
-from engine.dataflow.fusion.schedule import Schedule
-from engine.dataflow.samml.lowering import lower
-from engine.dataflow.sim.program_runs import simulate
-from engine.dataflow.table.build import build_table
-from engine.dataflow.table.edits import materialise, move_cell, move_row, use_intersect, use_locate
-from engine.dataflow.table.table import FusionTable
-from engine.errors import FuseloomError
-from engine.program import parse
+from fuseloom.dataflow.compilation import Compilation, CompiledRegion
+from fuseloom.dataflow.fusion.fuse import fuse
+from fuseloom.dataflow.fusion.schedule import Schedule
+from fuseloom.dataflow.samml.lowering import lower
+from fuseloom.dataflow.sim.program_runs import simulate
+from fuseloom.dataflow.table.build import build_table
+from fuseloom.dataflow.table.edits import (
+    materialise,
+    move_cell,
+    move_row,
+    use_intersect,
+    use_locate,
+)
+from fuseloom.dataflow.table.table import FusionTable
+from fuseloom.errors import FuseloomError
+from fuseloom.program import parse
 
 CHAIN = """
 A: 4x5 dcsr

@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.dataflow.samml.graph import Graph, Node
+from fuseloom.dataflow.samml.graph import Graph, Node
 from tests.dataflow.table.tables import compiled
 
 MATVEC = "A: 4x5 {}\nx: 5 {}\ny: 4 dense\ny[i] = A[i,j] * x[j]"

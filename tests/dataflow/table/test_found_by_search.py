@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.dataflow.compilation import Compilation
-from engine.dataflow.compiler import compile_region
-from engine.dataflow.fusion.fuse import fuse
-from engine.dataflow.fusion.schedule import Schedule
-from engine.dataflow.sim.program_runs import simulate
-from engine.program import parse
+from fuseloom.dataflow.compilation import Compilation
+from fuseloom.dataflow.compiler import compile_region
+from fuseloom.dataflow.fusion.fuse import fuse
+from fuseloom.dataflow.fusion.schedule import Schedule
+from fuseloom.dataflow.sim.program_runs import simulate
+from fuseloom.program import parse
 
 CASES = {
     "an accumulated level behind another in a concat": (

@@ -7,7 +7,15 @@ from itertools import product
 
 import pytest
 
-from engine.dataflow.table.monotone import FALSE, TRUE, Formula, Implications, Joined, given, joined
+from fuseloom.dataflow.table.monotone import (
+    FALSE,
+    TRUE,
+    Formula,
+    Implications,
+    Joined,
+    given,
+    joined,
+)
 
 
 def drawn(rng: random.Random, atoms: str, depth: int) -> Formula:

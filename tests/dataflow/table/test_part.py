@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 import fuseloom as fl
-from engine.dataflow.table.part import columns_of
-from engine.errors import LoweringError
-from engine.models import load
+from fuseloom.dataflow.table.part import columns_of
+from fuseloom.errors import LoweringError
+from fuseloom.models import load
 
 
 @pytest.fixture(scope="module")

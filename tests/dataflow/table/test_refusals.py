@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from engine.dataflow import compiler
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.fusion.region import FusedRegion
-from engine.dataflow.sim.program_runs import simulate
-from engine.dataflow.table.table import FusionTable
-from engine.errors import FuseloomError, LoweringError, OrderError
-from engine.program import StoredTensor, parse
+from fuseloom.dataflow import compiler
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.fusion.region import FusedRegion
+from fuseloom.dataflow.sim.program_runs import simulate
+from fuseloom.dataflow.table.table import FusionTable
+from fuseloom.errors import FuseloomError, LoweringError, OrderError
+from fuseloom.program import StoredTensor, parse
 from tests.dataflow.table.tables import compiled
 
 PRODUCT = "A: 4x5 {}\nX: 5x3 {}\nT[i,j] = A[i,k] * X[k,j]"

@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 import fuseloom as fl
-from engine.dataflow.table.cells import CellKind, Step
-from engine.errors import LoweringError
+from fuseloom.dataflow.table.cells import CellKind, Step
+from fuseloom.errors import LoweringError
 
 PROGRAM = "A: 3x4 dcsr\nX: 4x5 dcsr\nT[i,j] = A[i,k] * X[k,j]"
 

@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from engine.dataflow.compilation import CompiledRegion
-from engine.dataflow.table.cells import CellKind, Scan
-from engine.errors import LoweringError
+from fuseloom.dataflow.compilation import CompiledRegion
+from fuseloom.dataflow.table.cells import CellKind, Scan
+from fuseloom.errors import LoweringError
 from tests.dataflow.table.tables import compiled, of_all_models
 
 PHASES = ["leaves", "repeats", "compute", "reduce", "merge"]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.table import tile_axes
-from engine.dataflow.table.tile_axes import Tiles
-from engine.program import block_program, parse
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.table import tile_axes
+from fuseloom.dataflow.table.tile_axes import Tiles
+from fuseloom.program import block_program, parse
 from tests.dataflow.samml.passes import indices
 
 

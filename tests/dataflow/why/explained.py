@@ -5,19 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
-from engine.dataflow.compilation import Compilation
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.cost import Estimate, Known, estimate
-from engine.dataflow.orders import best_orders
-from engine.dataflow.sim.explain.data import PAGE
-from engine.dataflow.sim.machine import Machine
-from engine.dataflow.sim.observe import Observe
-from engine.dataflow.sim.program_runs import Run, simulate
-from engine.dataflow.sim.records import program_record
-from engine.dataflow.why.suggestions import Asked
-from engine.models import gcn, karate
-from engine.program.storage import StoredTensor
-from engine.results.record import RunRecord
+from fuseloom.dataflow.compilation import Compilation
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.cost import Estimate, Known, estimate
+from fuseloom.dataflow.orders import best_orders
+from fuseloom.dataflow.sim.explain.data import PAGE
+from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.sim.observe import Observe
+from fuseloom.dataflow.sim.program_runs import Run, simulate
+from fuseloom.dataflow.sim.records import program_record
+from fuseloom.dataflow.why.suggestions import Asked
+from fuseloom.models import gcn, karate
+from fuseloom.program.storage import StoredTensor
+from fuseloom.results.record import RunRecord
 
 FULL = "fuse T1..Y; order T1..Y: i,k,k',p,n,m"
 PARTIAL = "fuse T1..H; fuse T5..Y; order T1..H: i,k,p,n; order T5..Y: i,k,n,m"

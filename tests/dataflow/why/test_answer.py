@@ -6,15 +6,15 @@ from dataclasses import replace
 
 import pytest
 
-from engine.dataflow.cost import estimate
-from engine.dataflow.sim.explain.data import PAGE
-from engine.dataflow.sim.machine import Machine
-from engine.dataflow.sim.observe import Observe
-from engine.dataflow.sim.program_runs import simulate
-from engine.dataflow.sim.records import program_record
-from engine.dataflow.why.answer import Answer, Cause, Pinned, answer
-from engine.dataflow.why.recomputation import recomputation
-from engine.results.check import Check
+from fuseloom.dataflow.cost import estimate
+from fuseloom.dataflow.sim.explain.data import PAGE
+from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.sim.observe import Observe
+from fuseloom.dataflow.sim.program_runs import simulate
+from fuseloom.dataflow.sim.records import program_record
+from fuseloom.dataflow.why.answer import Answer, Cause, Pinned, answer
+from fuseloom.dataflow.why.recomputation import recomputation
+from fuseloom.results.check import Check
 from tests.dataflow.why.explained import FULL, PARTIAL, data, explained
 
 IDEAL = Machine.preset("ideal")

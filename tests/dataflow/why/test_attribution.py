@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.sim.explain.data import Detail
-from engine.dataflow.sim.observe import Observe
-from engine.dataflow.sim.program_runs import simulate
-from engine.dataflow.sim.records import program_record
-from engine.dataflow.why.attribution import (
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.sim.explain.data import Detail
+from fuseloom.dataflow.sim.observe import Observe
+from fuseloom.dataflow.sim.program_runs import simulate
+from fuseloom.dataflow.sim.records import program_record
+from fuseloom.dataflow.why.attribution import (
     EARLIER,
     RESHAPED,
     SMALLER,
@@ -21,7 +21,7 @@ from engine.dataflow.why.attribution import (
     Part,
     attribution,
 )
-from engine.program import parse
+from fuseloom.program import parse
 from tests.dataflow.why.explained import FULL, PARTIAL, explained
 
 

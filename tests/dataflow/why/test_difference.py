@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from engine.dataflow.why.attribution import attribution
-from engine.dataflow.why.difference import difference
+from fuseloom.dataflow.why.attribution import attribution
+from fuseloom.dataflow.why.difference import difference
 from tests.dataflow.why.explained import FULL, PARTIAL, explained
 
 

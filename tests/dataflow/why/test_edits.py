@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.why.edits import Draft, Kind, drafts
-from engine.models import gcn
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.why.edits import Draft, Kind, drafts
+from fuseloom.models import gcn
 from tests.dataflow.why.explained import FULL, KERNELS, PARTIAL, explained
 
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from engine.dataflow.cost import Mode, estimate
-from engine.dataflow.why.promises import Promise, bound, held
-from engine.errors import RecordError
+from fuseloom.dataflow.cost import Mode, estimate
+from fuseloom.dataflow.why.promises import Promise, bound, held
+from fuseloom.errors import RecordError
 from tests.dataflow.why.explained import FULL, PARTIAL, data, explained
 
 PROMISE = Promise(49_474.0, 14_000.0, 14_106.0, 14_200.0)

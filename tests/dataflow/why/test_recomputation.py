@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.cost import Known, estimate
-from engine.dataflow.why.recomputation import recomputation
-from engine.models import load
-from engine.program import parse
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.cost import Known, estimate
+from fuseloom.dataflow.why.recomputation import recomputation
+from fuseloom.models import load
+from fuseloom.program import parse
 from tests.dataflow.why.explained import FULL, PARTIAL, data, explained
 
 

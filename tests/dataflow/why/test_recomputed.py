@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import fuseloom as fl
-from engine.dataflow.why.recomputed import recomputed
-from engine.models import load
+from fuseloom.dataflow.why.recomputed import recomputed
+from fuseloom.models import load
 
 
 def test_rows_where_they_can_be_told_and_values_otherwise() -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from engine.dataflow.samml.catalogue import primitive
-from engine.dataflow.samml.primitive import Family
-from engine.dataflow.why.spots import VALUES, Spot, spots
+from fuseloom.dataflow.samml.catalogue import primitive
+from fuseloom.dataflow.samml.primitive import Family
+from fuseloom.dataflow.why.spots import VALUES, Spot, spots
 from tests.dataflow.why.explained import FULL, PARTIAL, explained
 
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import count
 
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.cost import estimate
-from engine.dataflow.sim.explain.data import Detail
-from engine.dataflow.sim.machine import Machine
-from engine.dataflow.sim.program_runs import simulate
-from engine.dataflow.sim.records import program_record
-from engine.dataflow.why.edits import Kind
-from engine.dataflow.why.promises import held
-from engine.dataflow.why.suggestions import suggestions
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.cost import estimate
+from fuseloom.dataflow.sim.explain.data import Detail
+from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.sim.program_runs import simulate
+from fuseloom.dataflow.sim.records import program_record
+from fuseloom.dataflow.why.edits import Kind
+from fuseloom.dataflow.why.promises import held
+from fuseloom.dataflow.why.suggestions import suggestions
 from tests.dataflow.why.explained import FULL, PARTIAL, data, explained
 
 HEAVY = ("T1", "T2", "T3", "H")

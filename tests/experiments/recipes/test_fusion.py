@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from engine.experiments.accounting import PAPER, SCANS, width
-from engine.experiments.recipe import MissingError, Mode, Region, Result, Results, Size
-from engine.experiments.recipes.fusion import FUSION, cycles, decoder_totals
+from fuseloom.experiments.accounting import PAPER, SCANS, width
+from fuseloom.experiments.recipe import MissingError, Mode, Region, Result, Results, Size
+from fuseloom.experiments.recipes.fusion import FUSION, cycles, decoder_totals
 
 
 def region(name: str, cycles: float) -> Region:
@@ -62,8 +62,8 @@ def test_accounting_of_data_sets() -> None:
 
 def test_the_constants_that_densities_were_found_by() -> None:
     """unfused = max(nnz·F, N²) + N·F·(w + 1) + N² + small, to a tenth of a per cent."""
-    from engine.experiments.claims import published
-    from engine.models.datasets import GRAPHS
+    from fuseloom.experiments.claims import published
+    from fuseloom.models.datasets import GRAPHS
 
     for data in ("cora", "cora_ml", "dblp"):
         facts, weights = GRAPHS[data], 16 * PAPER[data].density

@@ -6,8 +6,8 @@ from math import factorial
 
 import pytest
 
-from engine.experiments.recipe import Mode, Results, Size
-from engine.experiments.recipes.orders import COUNTS, SWEPT, UNBUILT, count_orders
+from fuseloom.experiments.recipe import Mode, Results, Size
+from fuseloom.experiments.recipes.orders import COUNTS, SWEPT, UNBUILT, count_orders
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse
 
-from engine.frontends.files import CoordinateTensor
+from fuseloom.frontends.files import CoordinateTensor
 
 REAL = next(
     (

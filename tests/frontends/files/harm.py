@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.errors import FuseloomError
+from fuseloom.errors import FuseloomError
 
 CASES = 240
 """Damaged files that a test reads."""

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.errors import DataError
-from engine.frontends.files import (
+from fuseloom.errors import DataError
+from fuseloom.frontends.files import (
     graph_from_arrays,
     read_graph,
 )

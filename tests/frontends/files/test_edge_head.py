@@ -8,8 +8,8 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from engine.errors import DataError
-from engine.frontends.files import Duplicates, read_edges, read_graph, read_tensor
+from fuseloom.errors import DataError
+from fuseloom.frontends.files import Duplicates, read_edges, read_graph, read_tensor
 from tests.frontends.files import dense
 from tests.frontends.files.written import written
 

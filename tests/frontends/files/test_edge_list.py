@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.errors import DataError
-from engine.frontends.files import (
+from fuseloom.errors import DataError
+from fuseloom.frontends.files import (
     Duplicates,
     read_edges,
     read_tensor,

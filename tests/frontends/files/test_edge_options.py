@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.errors import DataError
-from engine.frontends.files import (
+from fuseloom.errors import DataError
+from fuseloom.frontends.files import (
     Duplicates,
     EdgeOptions,
     is_edge_list,

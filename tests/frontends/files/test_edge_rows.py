@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.errors import DataError
-from engine.frontends.files import edge_rows, lines, read_edges
+from fuseloom.errors import DataError
+from fuseloom.frontends.files import edge_rows, lines, read_edges
 from tests.frontends.files import dense
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse
 
-from engine.frontends.files import (
+from fuseloom.frontends.files import (
     GraphData,
 )
 

@@ -12,8 +12,8 @@ import pytest
 import scipy.io
 import scipy.sparse
 
-from engine.errors import DataError
-from engine.frontends.files import read_tensor
+from fuseloom.errors import DataError
+from fuseloom.frontends.files import read_tensor
 from tests.frontends.files import matrix, repack
 from tests.frontends.files.harm import little_memory
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from engine.errors import DataError
-from engine.frontends.files import lines, packed
-from engine.frontends.files.lines import Lines, blocks
-from engine.frontends.files.packed import size_of
+from fuseloom.errors import DataError
+from fuseloom.frontends.files import lines, packed
+from fuseloom.frontends.files.lines import Lines, blocks
+from fuseloom.frontends.files.packed import size_of
 
 
 def text_file(folder: Path, content: bytes, zipped: bool = False) -> Path:

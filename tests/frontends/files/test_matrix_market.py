@@ -12,10 +12,10 @@ import pytest
 import scipy.io
 import scipy.sparse
 
-from engine.errors import DataError
-from engine.frontends.files import read_graph, read_matrix_market, read_tensor
-from engine.program.formats import Format
-from engine.program.types import Tensor
+from fuseloom.errors import DataError
+from fuseloom.frontends.files import read_graph, read_matrix_market, read_tensor
+from fuseloom.program.formats import Format
+from fuseloom.program.types import Tensor
 from tests.frontends.files import dense, matrix
 from tests.frontends.files.written import written
 

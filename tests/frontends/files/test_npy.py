@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.errors import DataError
-from engine.frontends.files import read_npy, read_tensor
+from fuseloom.errors import DataError
+from fuseloom.frontends.files import read_npy, read_tensor
 from tests.frontends.files import dense
 from tests.frontends.files.harm import little_memory
 from tests.frontends.files.test_limits import npy

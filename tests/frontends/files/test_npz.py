@@ -9,8 +9,8 @@ import pytest
 import scipy.io
 import scipy.sparse
 
-from engine.errors import DataError
-from engine.frontends.files import (
+from fuseloom.errors import DataError
+from fuseloom.frontends.files import (
     read_scipy_npz,
     read_tensor,
 )

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.errors import DataError
-from engine.frontends.files.npz_parts import given, numbers, pairs, whole
+from fuseloom.errors import DataError
+from fuseloom.frontends.files.npz_parts import given, numbers, pairs, whole
 
 MATRIX = {"data": np.ones(3), "indices": np.array([1, 0, 2]), "indptr": np.array([0, 1, 3])}
 

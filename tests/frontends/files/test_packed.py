@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.errors import DataError
-from engine.frontends.files import packed, read_graph, read_tensor
+from fuseloom.errors import DataError
+from fuseloom.frontends.files import packed, read_graph, read_tensor
 from tests.frontends.files import dense, zstd
 
 MATRIX = b"%%MatrixMarket matrix coordinate real general\n2 2 1\n1 2 3\n"

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from engine.errors import DataError
-from engine.frontends.files import EdgeOptions, parquet, read_parquet, read_tensor
+from fuseloom.errors import DataError
+from fuseloom.frontends.files import EdgeOptions, parquet, read_parquet, read_tensor
 from tests.frontends.files import damaged, dense
 from tests.frontends.files.harm import checked
 

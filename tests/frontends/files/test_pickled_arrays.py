@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from engine.errors import DataError
-from engine.frontends.files import pickled_arrays
-from engine.frontends.files.pickled_arrays import array_of, csr_parts, integer_of
-from engine.frontends.files.pickles import Call, Known, read_pickle
+from fuseloom.errors import DataError
+from fuseloom.frontends.files import pickled_arrays
+from fuseloom.frontends.files.pickled_arrays import array_of, csr_parts, integer_of
+from fuseloom.frontends.files.pickles import Call, Known, read_pickle
 
 ARRAYS = [
     np.arange(6, dtype=np.int64).reshape(2, 3),

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.errors import DataError
-from engine.frontends.files import read_graph
-from engine.frontends.files.pickles import parse_pickle
+from fuseloom.errors import DataError
+from fuseloom.frontends.files import read_graph
+from fuseloom.frontends.files.pickles import parse_pickle
 from tests.frontends.files import Citation
 from tests.frontends.files.harm import little_memory
 

@@ -11,8 +11,8 @@ import pytest
 import scipy.io
 import scipy.sparse
 
-from engine.errors import DataError
-from engine.frontends.files import (
+from fuseloom.errors import DataError
+from fuseloom.frontends.files import (
     read_graph,
     read_planetoid,
 )

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.errors import DataError
-from engine.frontends.files import read_tensor
+from fuseloom.errors import DataError
+from fuseloom.frontends.files import read_tensor
 from tests.frontends.files import dense
 
 SHAPE = (3, 4, 5)

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from engine.errors import DataError
-from engine.frontends.files.lines import Block
-from engine.frontends.files.table import Rows, read_rows
+from fuseloom.errors import DataError
+from fuseloom.frontends.files.lines import Block
+from fuseloom.frontends.files.table import Rows, read_rows
 
 PATH = Path("table.txt")
 

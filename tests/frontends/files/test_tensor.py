@@ -11,9 +11,9 @@ import pytest
 import scipy.io
 import scipy.sparse
 
-from engine.errors import DataError
-from engine.frontends.files import CoordinateTensor, read_tensor
-from engine.program import StoredTensor, parse
+from fuseloom.errors import DataError
+from fuseloom.frontends.files import CoordinateTensor, read_tensor
+from fuseloom.program import StoredTensor, parse
 from tests.frontends.files import damaged, matrix, pieces, repack
 from tests.frontends.files.harm import CASES, checked, little_memory
 from tests.frontends.files.written import written

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.fusion.schedule import Schedule
-from engine.dataflow.sim.program_runs import simulate
-from engine.frontends.mlir import ImportedMlir, from_mlir, to_mlir
-from engine.models import Model, random_data
-from engine.program import StoredTensor, evaluate
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.fusion.schedule import Schedule
+from fuseloom.dataflow.sim.program_runs import simulate
+from fuseloom.frontends.mlir import ImportedMlir, from_mlir, to_mlir
+from fuseloom.models import Model, random_data
+from fuseloom.program import StoredTensor, evaluate
 
 CORPUS = Path(__file__).parent / "corpus"
 NAMES = sorted(path.stem for path in CORPUS.glob("*.mlir"))

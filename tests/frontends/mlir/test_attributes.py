@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.program.formats import format_text
+from fuseloom.program.formats import format_text
 
 from .files import imported
 

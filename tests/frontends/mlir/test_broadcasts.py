@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.frontends.mlir import from_mlir
-from engine.program.types import BroadcastAdd
+from fuseloom.frontends.mlir import from_mlir
+from fuseloom.program.types import BroadcastAdd
 
 from .files import generic, result
 

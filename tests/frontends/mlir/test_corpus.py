@@ -9,12 +9,12 @@ import numpy.typing as npt
 import pytest
 from scipy.special import erf
 
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.sim.program_runs import simulate
-from engine.errors import FuseloomError
-from engine.frontends.mlir import from_mlir
-from engine.frontends.mlir.expressions import Unsupported
-from engine.program import evaluate
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.sim.program_runs import simulate
+from fuseloom.errors import FuseloomError
+from fuseloom.frontends.mlir import from_mlir
+from fuseloom.frontends.mlir.expressions import Unsupported
+from fuseloom.program import evaluate
 
 from .files import CORPUS, MALFORMED, NAMES, data_of, imported, printed, text_of
 

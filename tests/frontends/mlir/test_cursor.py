@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from engine.errors import ParseError
-from engine.frontends.mlir.cursor import Cursor, integer
-from engine.program.limits import MAX_DIMENSION
+from fuseloom.errors import ParseError
+from fuseloom.frontends.mlir.cursor import Cursor, integer
+from fuseloom.program.limits import MAX_DIMENSION
 
 
 def test_tokens_are_taken_one_after_another_up_to_the_end() -> None:

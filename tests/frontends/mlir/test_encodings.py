@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.errors import FuseloomError
-from engine.frontends.mlir import from_mlir
-from engine.program.formats import format_text
+from fuseloom.errors import FuseloomError
+from fuseloom.frontends.mlir import from_mlir
+from fuseloom.program.formats import format_text
 
 from .files import result
 

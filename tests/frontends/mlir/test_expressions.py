@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.sim.program_runs import simulate
-from engine.errors import FuseloomError
-from engine.frontends.mlir import from_mlir
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.sim.program_runs import simulate
+from fuseloom.errors import FuseloomError
+from fuseloom.frontends.mlir import from_mlir
 
 TYPE = "tensor<3x4xf32>"
 LINES = """

@@ -7,11 +7,11 @@ import re
 
 import pytest
 
-from engine.dataflow.fusion.schedule import Schedule
-from engine.errors import FuseloomError
-from engine.frontends.mlir import from_mlir, to_mlir
-from engine.frontends.mlir.tokens import tokenize
-from engine.program import verify
+from fuseloom.dataflow.fusion.schedule import Schedule
+from fuseloom.errors import FuseloomError
+from fuseloom.frontends.mlir import from_mlir, to_mlir
+from fuseloom.frontends.mlir.tokens import tokenize
+from fuseloom.program import verify
 
 from .files import NAMES, text_of
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.errors import ProgramError
-from engine.frontends.mlir import from_mlir
+from fuseloom.errors import ProgramError
+from fuseloom.frontends.mlir import from_mlir
 from tests.frontends.mlir.texts import OPEN
 
 from .files import imported

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.errors import FuseloomError
-from engine.frontends.mlir import from_mlir
+from fuseloom.errors import FuseloomError
+from fuseloom.frontends.mlir import from_mlir
 
 from .files import result
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from engine.errors import ParseError
-from engine.frontends.mlir import from_mlir
-from engine.frontends.mlir.parser import parse_file
+from fuseloom.errors import ParseError
+from fuseloom.frontends.mlir import from_mlir
+from fuseloom.frontends.mlir.parser import parse_file
 
 FUNCTION = "func.func @{0}(%a: tensor<4xf32>) -> tensor<4xf32> {{ return %a : tensor<4xf32> }}"
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.errors import FuseloomError
-from engine.frontends.mlir import from_mlir
-from engine.frontends.mlir.pieces import parse_pieces
+from fuseloom.errors import FuseloomError
+from fuseloom.frontends.mlir import from_mlir
+from fuseloom.frontends.mlir.pieces import parse_pieces
 from tests.frontends.mlir.files import result
 
 RNG = np.random.default_rng(11)

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.errors import FuseloomError
-from engine.frontends.mlir import from_mlir
+from fuseloom.errors import FuseloomError
+from fuseloom.frontends.mlir import from_mlir
 
 from .files import generic, result
 

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 import fuseloom as fl
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.fusion.schedule import Schedule
-from engine.dataflow.sim.program_runs import simulate
-from engine.errors import ProgramError
-from engine.frontends.mlir import from_mlir, to_mlir
-from engine.models import (
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.fusion.schedule import Schedule
+from fuseloom.dataflow.sim.program_runs import simulate
+from fuseloom.errors import ProgramError
+from fuseloom.frontends.mlir import from_mlir, to_mlir
+from fuseloom.models import (
     Model,
     autoencoder,
     bigbird_data,
@@ -22,8 +22,8 @@ from engine.models import (
     graphsage,
     random_data,
 )
-from engine.program import Op, Program, Statement, evaluate, parse
-from engine.program.types import ELEMENTARY
+from fuseloom.program import Op, Program, Statement, evaluate, parse
+from fuseloom.program.types import ELEMENTARY
 
 MODELS = {
     "gcn": gcn(nodes=12, features=6, hidden=5, classes=3),

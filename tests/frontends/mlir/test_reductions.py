@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.frontends.mlir import from_mlir
+from fuseloom.frontends.mlir import from_mlir
 
 from .files import result
 

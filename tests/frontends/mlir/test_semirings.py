@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.errors import FuseloomError
-from engine.frontends.mlir import from_mlir
-from engine.program import evaluate
+from fuseloom.errors import FuseloomError
+from fuseloom.frontends.mlir import from_mlir
+from fuseloom.program import evaluate
 
 from .files import generic, result
 

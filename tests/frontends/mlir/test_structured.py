@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.program import BroadcastAdd
+from fuseloom.program import BroadcastAdd
 from tests.frontends.mlir.texts import statements
 
 from .files import imported

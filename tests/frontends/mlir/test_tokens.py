@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from engine.errors import ParseError
-from engine.frontends.mlir import tokens
-from engine.frontends.mlir.parser import parse_file
-from engine.frontends.mlir.tokens import tokenize
+from fuseloom.errors import ParseError
+from fuseloom.frontends.mlir import tokens
+from fuseloom.frontends.mlir.parser import parse_file
+from fuseloom.frontends.mlir.tokens import tokenize
 
 
 def kinds(text: str) -> list[tuple[str, str]]:

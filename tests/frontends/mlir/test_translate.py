@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from engine.errors import ParseError
-from engine.frontends.mlir import from_mlir
-from engine.program.limits import MAX_TEXT_CHARS
+from fuseloom.errors import ParseError
+from fuseloom.frontends.mlir import from_mlir
+from fuseloom.program.limits import MAX_TEXT_CHARS
 from tests.frontends.mlir.texts import statements
 
 from .files import imported

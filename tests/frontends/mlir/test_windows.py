@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from engine.errors import FuseloomError
-from engine.frontends.mlir import from_mlir
+from fuseloom.errors import FuseloomError
+from fuseloom.frontends.mlir import from_mlir
 
 from .files import result
 

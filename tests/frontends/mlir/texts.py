@@ -6,7 +6,7 @@ from .files import imported
 
 
 def statements(name: str) -> list[str]:
-    from engine.program.printer import statement_text
+    from fuseloom.program.printer import statement_text
 
     return [statement_text(s) for s in imported(name).program.statements]
 

@@ -8,8 +8,8 @@ from typing import Any
 import torch
 
 import fuseloom as fl
-from engine.errors import LoweringError, OrderError
-from engine.frontends.torch import Imported
+from fuseloom.errors import LoweringError, OrderError
+from fuseloom.frontends.torch import Imported
 
 
 class Module(torch.nn.Module):

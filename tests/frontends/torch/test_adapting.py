@@ -6,7 +6,7 @@ import pytest
 import torch
 import transformers as hf
 
-from engine.frontends.torch.adapting import adapted
+from fuseloom.frontends.torch.adapting import adapted
 from tests.frontends.torch.families.hugging_face import HUGGING_FACE
 from tests.frontends.torch.families.measure import imported
 

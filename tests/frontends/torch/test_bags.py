@@ -10,7 +10,7 @@ import torch.nn.functional as F  # noqa: N812
 from torch import nn
 
 import fuseloom as fl
-from engine.errors import DataError, ProgramError
+from fuseloom.errors import DataError, ProgramError
 from tests.frontends.torch.support import Module, agrees, imported, normal, positive
 
 WORDS = torch.tensor([1, 4, 4, 2, 0, 3])

@@ -13,8 +13,8 @@ from torch import nn
 from torch.utils.checkpoint import checkpoint
 
 import fuseloom as fl
-from engine.errors import ProgramError
-from engine.program import evaluate
+from fuseloom.errors import ProgramError
+from fuseloom.program import evaluate
 from tests.frontends.torch.families.measure import problems
 from tests.frontends.torch.support import Module, imported, normal
 

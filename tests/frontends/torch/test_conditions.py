@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 import torch
 
-from engine.errors import ProgramError
-from engine.frontends.torch.conditions import HANDLERS
-from engine.frontends.torch.nodes import COMPARING, CONDITIONS
+from fuseloom.errors import ProgramError
+from fuseloom.frontends.torch.conditions import HANDLERS
+from fuseloom.frontends.torch.nodes import COMPARING, CONDITIONS
 from tests.frontends.torch.support import agrees, imported, normal, sparse
 
 KNOWN = torch.tensor([True, False, True, True])

@@ -11,7 +11,7 @@ import torch.nn.functional as F  # noqa: N812
 from torch import nn
 
 import fuseloom as fl
-from engine.errors import ProgramError
+from fuseloom.errors import ProgramError
 from tests.frontends.torch.support import agrees, imported, normal
 
 PARTS: dict[str, tuple[Callable[..., Any], int]] = {

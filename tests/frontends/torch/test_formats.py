@@ -9,8 +9,8 @@ import torch
 from torch import nn
 
 import fuseloom as fl
-from engine.errors import ProgramError
-from engine.program import Format
+from fuseloom.errors import ProgramError
+from fuseloom.program import Format
 from tests.frontends.torch.support import Module, agrees, imported, normal, sparse
 
 LAYOUTS = {

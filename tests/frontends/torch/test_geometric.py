@@ -11,8 +11,8 @@ import torch
 from torch import nn
 
 import fuseloom as fl
-from engine.errors import DataError, FuseloomError, ProgramError
-from engine.program import Op, evaluate
+from fuseloom.errors import DataError, FuseloomError, ProgramError
+from fuseloom.program import Op, evaluate
 from tests.frontends.torch.geometric import (
     CASES,
     DOUBLED,

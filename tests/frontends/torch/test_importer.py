@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 import fuseloom as fl
-from engine.errors import DataError
+from fuseloom.errors import DataError
 from tests.frontends.torch.support import agrees, imported, normal
 
 

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 import fuseloom as fl
-from engine.errors import DataError
+from fuseloom.errors import DataError
 from tests.frontends.torch.support import Module, agrees, imported, normal
 
 ROWS, COLUMNS = torch.tensor([2, 0, 0]), torch.tensor([1, 3, -1])

@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 
 import fuseloom as fl
-from engine.errors import ProgramError
+from fuseloom.errors import ProgramError
 from tests.frontends.torch.support import Module, agrees, imported, normal, positive, sparse
 
 X, Y = normal(4, 3), normal(4, 3, seed=1)

@@ -10,8 +10,8 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 
 import fuseloom as fl
-from engine.errors import DataError, ProgramError
-from engine.program import evaluate
+from fuseloom.errors import DataError, ProgramError
+from fuseloom.program import evaluate
 from tests.frontends.torch.support import Module, agrees, normal, sparse
 
 INF = float("inf")

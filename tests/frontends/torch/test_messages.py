@@ -15,7 +15,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from torch import nn
 
 import fuseloom as fl
-from engine.errors import ProgramError
+from fuseloom.errors import ProgramError
 from tests.frontends.torch.support import imported, normal
 
 
@@ -47,9 +47,9 @@ REFUSED: dict[str, tuple[Callable[..., Any], str]] = {
 
 
 def test_hints_are_about_operations_without_a_translation() -> None:
-    from engine.frontends.torch.frontend import HANDLERS
-    from engine.frontends.torch.messages import HINTS
-    from engine.frontends.torch.views import VIEWS
+    from fuseloom.frontends.torch.frontend import HANDLERS
+    from fuseloom.frontends.torch.messages import HINTS
+    from fuseloom.frontends.torch.views import VIEWS
 
     assert not set(HINTS) & {*HANDLERS, *VIEWS} - {"dropout"}
 

@@ -13,7 +13,7 @@ import torch.nn.functional as F  # noqa: N812
 from torch import nn
 
 import fuseloom as fl
-from engine.models import bigbird
+from fuseloom.models import bigbird
 from tests.frontends.torch.support import agrees, normal, sparse
 from tests.frontends.torch.transformers import Bert, Gpt2
 

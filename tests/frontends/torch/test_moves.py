@@ -9,7 +9,7 @@ import pytest
 import torch
 import torch.nn.functional as F  # noqa: N812
 
-from engine.errors import ProgramError
+from fuseloom.errors import ProgramError
 from tests.frontends.torch.support import agrees, imported, normal, sparse
 
 WEIGHT = normal(2, 3)

@@ -11,9 +11,9 @@ import torch.nn.functional as F  # noqa: N812
 from torch import nn
 
 import fuseloom as fl
-from engine.errors import ProgramError
-from engine.frontends.torch.nodes import RANKING
-from engine.frontends.torch.ranking import HANDLERS, MOST_RANKED
+from fuseloom.errors import ProgramError
+from fuseloom.frontends.torch.nodes import RANKING
+from fuseloom.frontends.torch.ranking import HANDLERS, MOST_RANKED
 from tests.frontends.torch.families.measure import problems
 from tests.frontends.torch.support import Module, imported, normal
 

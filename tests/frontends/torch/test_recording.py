@@ -9,8 +9,8 @@ import pytest
 import torch
 
 import fuseloom as fl
-from engine.errors import ProgramError
-from engine.frontends.torch import Imported, tracing
+from fuseloom.errors import ProgramError
+from fuseloom.frontends.torch import Imported, tracing
 from tests.frontends.torch.families.measure import problems
 from tests.frontends.torch.support import Module, normal
 

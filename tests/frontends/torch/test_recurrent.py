@@ -9,8 +9,8 @@ import pytest
 import torch
 from torch import nn
 
-from engine.errors import ProgramError
-from engine.frontends.torch import recurrent
+from fuseloom.errors import ProgramError
+from fuseloom.frontends.torch import recurrent
 from tests.frontends.torch.support import agrees, imported, normal
 
 LAYERS: dict[str, tuple[Callable[[], nn.Module], tuple[Any, ...]]] = {

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 import fuseloom as fl
-from engine.errors import DataError, FuseloomError
+from fuseloom.errors import DataError, FuseloomError
 from tests.frontends.torch.support import Module, agrees, imported, normal, sparse
 
 AT = torch.tensor([3, 1, 1, 0, 3])

@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 
 import fuseloom as fl
-from engine.errors import FuseloomError
+from fuseloom.errors import FuseloomError
 from tests.frontends.torch.support import Module, agrees, normal, sparse
 
 MATRIX = sparse(4, 4, seed=3)

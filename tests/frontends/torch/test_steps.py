@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 
 import fuseloom as fl
-from engine.errors import ProgramError
+from fuseloom.errors import ProgramError
 from tests.frontends.torch.support import agrees, imported, normal, sparse
 
 DIVISORS = torch.tensor([2.0, -3.0, 0.5, 4.0])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.frontends.torch.values import Support, Value
+from fuseloom.frontends.torch.values import Support, Value
 
 A = Value("A", (3, 4), (0, 1), Support.ZERO, covered=1)
 

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 import fuseloom as fl
-from engine.errors import ProgramError
+from fuseloom.errors import ProgramError
 from tests.frontends.torch.support import Module, imported, normal
 
 X = normal(4, 5)

@@ -11,8 +11,8 @@ import torch.nn.functional as F  # noqa: N812
 from torch import nn
 
 import fuseloom as fl
-from engine.errors import ProgramError
-from engine.frontends.torch import Imported
+from fuseloom.errors import ProgramError
+from fuseloom.frontends.torch import Imported
 from tests.frontends.torch.support import agrees, imported, normal, sparse
 
 PATCHES: dict[str, tuple[Callable[[], nn.Module], tuple[int, ...]]] = {

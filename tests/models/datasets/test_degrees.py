@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.errors import DataError
-from engine.models.datasets.degrees import directed_degrees, spread, undirected_degrees
-from engine.models.datasets.wiring import undirected_graph
+from fuseloom.errors import DataError
+from fuseloom.models.datasets.degrees import directed_degrees, spread, undirected_degrees
+from fuseloom.models.datasets.wiring import undirected_graph
 
 
 @settings(max_examples=60, deadline=None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.models.datasets.facts import GRAPHS, WORDS
+from fuseloom.models.datasets.facts import GRAPHS, WORDS
 
 
 @pytest.mark.parametrize("name", GRAPHS)

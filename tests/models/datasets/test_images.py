@@ -7,11 +7,11 @@ import sys
 import numpy as np
 import pytest
 
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.sim.program_runs import simulate
-from engine.errors import DataError
-from engine.models import load
-from engine.models.datasets import digits
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.sim.program_runs import simulate
+from fuseloom.errors import DataError
+from fuseloom.models import load
+from fuseloom.models.datasets import digits
 
 
 def test_digits_are_images() -> None:

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.errors import DataError
-from engine.models.datasets import load_graph
+from fuseloom.errors import DataError
+from fuseloom.models.datasets import load_graph
 from tests.frontends.files import Citation
 from tests.frontends.files.test_citation import citation_file
 from tests.frontends.files.test_ogb import ogb_folder

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.errors import DataError
-from engine.models.datasets import pattern, pruned
+from fuseloom.errors import DataError
+from fuseloom.models.datasets import pattern, pruned
 
 
 @pytest.mark.parametrize("kind", ["uniform", "power-law", "block-diagonal"])

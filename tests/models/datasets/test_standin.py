@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from engine.frontends.files import GraphData
-from engine.models.datasets import GRAPHS, load_graph, standin
+from fuseloom.frontends.files import GraphData
+from fuseloom.models.datasets import GRAPHS, load_graph, standin
 from tests.frontends.files import REAL
 
 FULL = ["cora", "cora_ml", "dblp", "collab"]

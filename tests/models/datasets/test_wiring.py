@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.models.datasets.degrees import directed_degrees, undirected_degrees
-from engine.models.datasets.wiring import directed_graph, undirected_graph
+from fuseloom.models.datasets.degrees import directed_degrees, undirected_degrees
+from fuseloom.models.datasets.wiring import directed_graph, undirected_graph
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from engine.program.rounded.budget import Budget, TooMuchError
+from fuseloom.program.rounded.budget import Budget, TooMuchError
 
 
 def test_memory_is_that_of_one_step() -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.program import parse
-from engine.program.inputs import check_data
-from engine.program.reference import evaluate
-from engine.program.rounded import Box, Budget, Elements, TooMuchError, evaluate_rounded
-from engine.program.storage import StoredTensor
-from engine.program.types import Program
+from fuseloom.program import parse
+from fuseloom.program.inputs import check_data
+from fuseloom.program.reference import evaluate
+from fuseloom.program.rounded import Box, Budget, Elements, TooMuchError, evaluate_rounded
+from fuseloom.program.storage import StoredTensor
+from fuseloom.program.types import Program
 from tests.property.test_everything_at_once import draw
 
 ROOM = 1e9

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from engine.program.rounded.budget import Budget, TooMuchError
-from engine.program.rounded.products import sum_of_products, sum_of_slices
-from engine.program.rounded.rounding import UNIT, Rounding
-from engine.program.rounded.tensors import Elements, Grid, Listed
+from fuseloom.program.rounded.budget import Budget, TooMuchError
+from fuseloom.program.rounded.products import sum_of_products, sum_of_slices
+from fuseloom.program.rounded.rounding import UNIT, Rounding
+from fuseloom.program.rounded.tensors import Elements, Grid, Listed
 
 SIZES = {"i": 4, "j": 5, "k": 3, "l": 2}
 

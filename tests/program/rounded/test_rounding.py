@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.program.rounded.rounding import (
+from fuseloom.program.rounded.rounding import (
     LARGEST,
     UNIT,
     Errors,
@@ -14,7 +14,7 @@ from engine.program.rounded.rounding import (
     reciprocal,
     settled,
 )
-from engine.program.types import ELEMENTARY, Op
+from fuseloom.program.types import ELEMENTARY, Op
 
 
 def arguments(op: Op) -> np.ndarray:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.program import Format, Tensor, parse
-from engine.program.rounded import Budget, TooMuchError
-from engine.program.rounded import stored as module
-from engine.program.rounded.stored import from_stored, is_grid, listed_from
-from engine.program.rounded.tensors import Grid, Listed
-from engine.program.storage import StoredTensor
+from fuseloom.program import Format, Tensor, parse
+from fuseloom.program.rounded import Budget, TooMuchError
+from fuseloom.program.rounded import stored as module
+from fuseloom.program.rounded.stored import from_stored, is_grid, listed_from
+from fuseloom.program.rounded.tensors import Grid, Listed
+from fuseloom.program.storage import StoredTensor
 
 ARRAY = np.array([[0, 2.0, 0, 1], [0, 0, 0, 0], [5, 0, 3.0, 0]])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.program.rounded.tensors import (
+from fuseloom.program.rounded.tensors import (
     Grid,
     Listed,
     keys,

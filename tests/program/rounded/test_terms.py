@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.program.rounded.budget import Budget
-from engine.program.rounded.tensors import Grid, Listed
-from engine.program.rounded.terms import Term, by_counting, groups, multiplied, plus, summed
+from fuseloom.program.rounded.budget import Budget
+from fuseloom.program.rounded.tensors import Grid, Listed
+from fuseloom.program.rounded.terms import Term, by_counting, groups, multiplied, plus, summed
 
 ROOM = Budget(1e9, 1e9)
 

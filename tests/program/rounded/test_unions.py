@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.program.rounded.budget import Budget, TooMuchError
-from engine.program.rounded.rounding import UNIT, Rounding
-from engine.program.rounded.tensors import Elements, Grid, Listed
-from engine.program.rounded.unions import Operand, union
-from engine.program.types import BroadcastAdd, Op
+from fuseloom.program.rounded.budget import Budget, TooMuchError
+from fuseloom.program.rounded.rounding import UNIT, Rounding
+from fuseloom.program.rounded.tensors import Elements, Grid, Listed
+from fuseloom.program.rounded.unions import Operand, union
+from fuseloom.program.types import BroadcastAdd, Op
 
 ROOM = 1e9
 

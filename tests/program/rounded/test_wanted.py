@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.program import parse
-from engine.program.rounded.tensors import Box, Elements, Listed
-from engine.program.rounded.wanted import Wanted
+from fuseloom.program import parse
+from fuseloom.program.rounded.tensors import Box, Elements, Listed
+from fuseloom.program.rounded.wanted import Wanted
 
 
 def needed(

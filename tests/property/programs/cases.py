@@ -8,17 +8,17 @@ from dataclasses import dataclass, field, replace
 
 from hypothesis import strategies as st
 
-from engine.dataflow.compilation import Compilation, CompiledRegion
-from engine.dataflow.compiler import compile_region
-from engine.dataflow.fusion.directives import Global
-from engine.dataflow.fusion.fuse import fuse
-from engine.dataflow.fusion.prepare import prepare
-from engine.dataflow.fusion.region import FusedRegion, RegionOptions
-from engine.dataflow.fusion.schedule import Schedule
-from engine.dataflow.fusion.views import Leaf
-from engine.errors import FuseloomError, LoweringError, OrderError, ProgramError, ScheduleError
-from engine.program import LevelFormat, Program, StoredTensor, parse
-from engine.program.dense_levels import densest, with_levels
+from fuseloom.dataflow.compilation import Compilation, CompiledRegion
+from fuseloom.dataflow.compiler import compile_region
+from fuseloom.dataflow.fusion.directives import Global
+from fuseloom.dataflow.fusion.fuse import fuse
+from fuseloom.dataflow.fusion.prepare import prepare
+from fuseloom.dataflow.fusion.region import FusedRegion, RegionOptions
+from fuseloom.dataflow.fusion.schedule import Schedule
+from fuseloom.dataflow.fusion.views import Leaf
+from fuseloom.errors import FuseloomError, LoweringError, OrderError, ProgramError, ScheduleError
+from fuseloom.program import LevelFormat, Program, StoredTensor, parse
+from fuseloom.program.dense_levels import densest, with_levels
 from tests.property.programs.filling import data_of
 from tests.property.programs.making import Maker
 from tests.property.programs.wide import WideMaker, scattered

@@ -6,9 +6,9 @@ import random
 
 import numpy as np
 
-from engine.program import LevelFormat, Program, StoredTensor, Tensor
-from engine.program.levels import run_end, stored_shape
-from engine.program.tile_arrays import element_coordinates, from_tiles, grid_shape, to_tiles
+from fuseloom.program import LevelFormat, Program, StoredTensor, Tensor
+from fuseloom.program.levels import run_end, stored_shape
+from fuseloom.program.tile_arrays import element_coordinates, from_tiles, grid_shape, to_tiles
 
 
 def _elements(

@@ -5,9 +5,9 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 
-from engine.errors import ProgramError
-from engine.program import Program, StoredTensor, parse
-from engine.program.types import Access
+from fuseloom.errors import ProgramError
+from fuseloom.program import Program, StoredTensor, parse
+from fuseloom.program.types import Access
 from tests.property.programs.filling import data_of
 from tests.property.programs.making import INDICES, Maker
 from tests.property.programs.wide import WideMaker, scattered

@@ -9,10 +9,10 @@ from math import prod
 
 import numpy as np
 
-from engine.program import LevelFormat, Program, StoredTensor, Tensor
-from engine.program.levels import run_end, stored_shape
-from engine.program.limits import MAX_DIMENSION
-from engine.program.tile_arrays import element_coordinates
+from fuseloom.program import LevelFormat, Program, StoredTensor, Tensor
+from fuseloom.program.levels import run_end, stored_shape
+from fuseloom.program.limits import MAX_DIMENSION
+from fuseloom.program.tile_arrays import element_coordinates
 from tests.property.programs.making import INDICES, Made, Maker
 
 SIZES = (10**5, 10**6, 3 * 10**6 + 1, 10**7, MAX_DIMENSION)

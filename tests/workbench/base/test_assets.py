@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.base.assets import asset, script, style
+from fuseloom_workbench.base.assets import asset, script, style
 
 
 def test_helpers_come_first() -> None:

@@ -8,8 +8,8 @@ import pickle
 
 import pytest
 
-from engine.program import Op
-from workbench.base.child import Child, ChildError, _Requests
+from fuseloom.program import Op
+from fuseloom_workbench.base.child import Child, ChildError, _Requests
 
 
 def test_a_child_answers_and_keeps_noise_out():

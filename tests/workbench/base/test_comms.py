@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.base.comms import PATIENCE, SETTLED, Held
+from fuseloom_workbench.base.comms import PATIENCE, SETTLED, Held
 
 
 class Comm:

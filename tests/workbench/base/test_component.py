@@ -6,13 +6,13 @@ import json
 
 import pytest
 
-from workbench.chain.fusion_chain import FusionChain
-from workbench.costs.costs_panel import CostsPanel
-from workbench.graph.graph_view import GraphView
-from workbench.input.text_editor import TextEditor
-from workbench.orders.orders_panel import OrdersPanel
-from workbench.running.run_panel import RunPanel
-from workbench.table.table_grid import FusionTableGrid
+from fuseloom_workbench.chain.fusion_chain import FusionChain
+from fuseloom_workbench.costs.costs_panel import CostsPanel
+from fuseloom_workbench.graph.graph_view import GraphView
+from fuseloom_workbench.input.text_editor import TextEditor
+from fuseloom_workbench.orders.orders_panel import OrdersPanel
+from fuseloom_workbench.running.run_panel import RunPanel
+from fuseloom_workbench.table.table_grid import FusionTableGrid
 
 
 @pytest.mark.parametrize(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from workbench.base.connection import Connection
-from workbench.base.desk import LocalDesk
-from workbench.state.saving import save
-from workbench.state.session import Session
+from fuseloom_workbench.base.connection import Connection
+from fuseloom_workbench.base.desk import LocalDesk
+from fuseloom_workbench.state.saving import save
+from fuseloom_workbench.state.session import Session
 
 
 def test_it_hands_a_design_back(session):

@@ -7,9 +7,9 @@ import json
 
 import panel as pn
 
-from workbench.base.desk import LocalDesk, desk_of
-from workbench.parts import LATER, PARTS
-from workbench.state.session import Session
+from fuseloom_workbench.base.desk import LocalDesk, desk_of
+from fuseloom_workbench.parts import LATER, PARTS
+from fuseloom_workbench.state.session import Session
 
 
 def test_all_parts_are_of_one_design(session):

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from workbench.base.component import SessionComponent
-from workbench.base.glossary import ROWS
-from workbench.base.help import QUANTITIES, Quantity, marked, texts
-from workbench.costs.costs_panel import CostsPanel
-from workbench.costs.export import comparison_html
-from workbench.running.run_panel import RunPanel
-from workbench.shell.top_bar import TopBar
-from workbench.state.session import Session
+from fuseloom_workbench.base.component import SessionComponent
+from fuseloom_workbench.base.glossary import ROWS
+from fuseloom_workbench.base.help import QUANTITIES, Quantity, marked, texts
+from fuseloom_workbench.costs.costs_panel import CostsPanel
+from fuseloom_workbench.costs.export import comparison_html
+from fuseloom_workbench.running.run_panel import RunPanel
+from fuseloom_workbench.shell.top_bar import TopBar
+from fuseloom_workbench.state.session import Session
 
 from ..outcomes import outcome
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from workbench.base.assets import asset
-from workbench.base.palette import RUN_KINDS
-from workbench.base.tokens import tokens
+from fuseloom_workbench.base.assets import asset
+from fuseloom_workbench.base.palette import RUN_KINDS
+from fuseloom_workbench.base.tokens import tokens
 
 
 def test_every_kind_of_run_has_a_colour_a_shape_and_a_sign_of_its_own() -> None:

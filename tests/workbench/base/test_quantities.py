@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.base.quantities import about, count, ratio, scientific, seconds, short, signed
+from fuseloom_workbench.base.quantities import (
+    about,
+    count,
+    ratio,
+    scientific,
+    seconds,
+    short,
+    signed,
+)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.base.tokens import contrast, distance, findings, main, tokens
+from fuseloom_workbench.base.tokens import contrast, distance, findings, main, tokens
 
 
 def test_colours_can_be_read_and_told_apart() -> None:

@@ -12,7 +12,7 @@ from bokeh.document import Document
 from bokeh.models import Div
 from panel.io import document
 
-from workbench.base.writing import write_every_message
+from fuseloom_workbench.base.writing import write_every_message
 
 
 class _Socket:

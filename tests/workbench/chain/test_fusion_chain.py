@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from workbench.base.quantities import short
-from workbench.chain.fusion_chain import FusionChain
-from workbench.state.session import Session
+from fuseloom_workbench.base.quantities import short
+from fuseloom_workbench.chain.fusion_chain import FusionChain
+from fuseloom_workbench.state.session import Session
 
 
 def test_the_chain_shows_regions_with_estimates(session):

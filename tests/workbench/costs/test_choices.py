@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from engine.dataflow.fusion.schedule import Schedule
-from engine.results.record import RegionRecord
-from workbench.costs.choices import chosen, lanes, with_cuts
-from workbench.search.searching import lanes_of
+from fuseloom.dataflow.fusion.schedule import Schedule
+from fuseloom.results.record import RegionRecord
+from fuseloom_workbench.costs.choices import chosen, lanes, with_cuts
+from fuseloom_workbench.search.searching import lanes_of
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 
-from workbench.costs import export
-from workbench.costs.costs_panel import CostsPanel
-from workbench.state.shared import Shared, SharedRun
+from fuseloom_workbench.costs import export
+from fuseloom_workbench.costs.costs_panel import CostsPanel
+from fuseloom_workbench.state.shared import Shared, SharedRun
 
 from ..outcomes import outcome
 

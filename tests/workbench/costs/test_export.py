@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import pytest
 
-from engine.errors import FuseloomError
-from workbench.costs.export import LARGEST, comparison_html
+from fuseloom.errors import FuseloomError
+from fuseloom_workbench.costs.export import LARGEST, comparison_html
 
 from ..outcomes import outcome
 

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from workbench.costs.importance import LEAST, importance
+from fuseloom_workbench.costs.importance import LEAST, importance
 
 
 def test_a_choice_that_decides_explains_all_and_another_nothing() -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-from workbench.costs.points import kind_of, own_point, record_point
-from workbench.state.records import KeptRun
+from fuseloom_workbench.costs.points import kind_of, own_point, record_point
+from fuseloom_workbench.state.records import KeptRun
 
 from ..outcomes import outcome
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from workbench.costs.importance import LEAST
-from workbench.costs.view import costs, look
-from workbench.state.shared import Judged, Shared, SharedRun
+from fuseloom_workbench.costs.importance import LEAST
+from fuseloom_workbench.costs.view import costs, look
+from fuseloom_workbench.state.shared import Judged, Shared, SharedRun
 
 from ..outcomes import outcome
 

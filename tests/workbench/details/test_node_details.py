@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from workbench.details.node_details import NodeDetails
-from workbench.graph.graph_view import GraphView
-from workbench.state.records import ports_of
+from fuseloom_workbench.details.node_details import NodeDetails
+from fuseloom_workbench.graph.graph_view import GraphView
+from fuseloom_workbench.state.records import ports_of
 
 from ..outcomes import outcome
 

@@ -6,10 +6,10 @@ import queue
 
 import pytest
 
-from engine.experiments.configuration import Configuration
-from engine.experiments.recipe import Mode, Size
-from engine.experiments.registry import RECIPES
-from workbench.figures.bench import FigureBench, News
+from fuseloom.experiments.configuration import Configuration
+from fuseloom.experiments.recipe import Mode, Size
+from fuseloom.experiments.registry import RECIPES
+from fuseloom_workbench.figures.bench import FigureBench, News
 
 WAIT = 120
 SMALL = Configuration("nested", "ikjl", (("density", 0.5),), "full")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from engine.experiments.configuration import Configuration
-from workbench.figures.form import changed_by, lanes_of, offered, value_of, widgets_of
+from fuseloom.experiments.configuration import Configuration
+from fuseloom_workbench.figures.form import changed_by, lanes_of, offered, value_of, widgets_of
 
 GCN = Configuration(
     "gcn", "collab", (("density", 0.5),), "full", "repeat references; order T1..Y: i,k,p,n,m"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from engine.experiments.recipe import Panel, Series
-from workbench.figures.plot import mark, moved, plot_of
+from fuseloom.experiments.recipe import Panel, Series
+from fuseloom_workbench.figures.plot import mark, moved, plot_of
 
 BARS = Panel(
     "bars", "bars",

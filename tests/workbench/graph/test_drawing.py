@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from engine.dataflow.samml.catalogue import CATALOGUE
-from engine.dataflow.samml.display import TOKENS
-from workbench.graph.drawing import edge_list, is_copy
+from fuseloom.dataflow.samml.catalogue import CATALOGUE
+from fuseloom.dataflow.samml.display import TOKENS
+from fuseloom_workbench.graph.drawing import edge_list, is_copy
 
 
 def test_every_family_has_a_colour_and_every_stream_an_edge(session):

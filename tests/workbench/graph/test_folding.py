@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from workbench.graph.folding import Group, Item, Level, Line, Net, closed_groups, fold
+from fuseloom_workbench.graph.folding import Group, Item, Level, Line, Net, closed_groups, fold
 
 
 def random_net(seed: int, nodes: int = 30) -> Net:

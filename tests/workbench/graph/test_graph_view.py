@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.graph.graph_view import GraphView
+from fuseloom_workbench.graph.graph_view import GraphView
 
 from ..outcomes import outcome
 

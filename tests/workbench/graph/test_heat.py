@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.graph import heat
+from fuseloom_workbench.graph import heat
 
 
 def test_figures_are_those_of_the_run(explained):

@@ -7,8 +7,8 @@ import threading
 
 import pytest
 
-from workbench.base.child import ChildError
-from workbench.graph import layout
+from fuseloom_workbench.base.child import ChildError
+from fuseloom_workbench.graph import layout
 
 
 def test_layout_survives_its_worker():

@@ -6,9 +6,9 @@ import random
 
 import pytest
 
-from workbench.graph.matching import Mark, Marked, match
-from workbench.graph.net import faces_of
-from workbench.state.session import Session
+from fuseloom_workbench.graph.matching import Mark, Marked, match
+from fuseloom_workbench.graph.net import faces_of
+from fuseloom_workbench.state.session import Session
 
 
 def marked(session: Session, region: int = 0) -> Marked:

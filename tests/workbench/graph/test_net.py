@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from workbench.graph.folding import Level
-from workbench.graph.net import MEMORY, MISSING, NEW, compared, drawn_of
-from workbench.state.session import Session
+from fuseloom_workbench.graph.folding import Level
+from fuseloom_workbench.graph.net import MEMORY, MISSING, NEW, compared, drawn_of
+from fuseloom_workbench.state.session import Session
 
 
 def test_a_region_has_its_nodes_and_streams_in_kernels(session):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.graph import layout, view
-from workbench.graph.search import hits
+from fuseloom_workbench.graph import layout, view
+from fuseloom_workbench.graph.search import hits
 
 
 @pytest.fixture

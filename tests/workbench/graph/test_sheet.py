@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from fuseloom_workbench.graph.folding import Level
+from fuseloom_workbench.graph.sheet import sheet_of
+from fuseloom_workbench.state.session import Session
 from tests.workbench.outcomes import outcome
-from workbench.graph.folding import Level
-from workbench.graph.sheet import sheet_of
-from workbench.state.session import Session
 
 
 def test_large_graphs_fold_by_themselves_and_choices_survive_edits(session):

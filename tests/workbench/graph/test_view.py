@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from workbench.graph import layout, view
+from fuseloom_workbench.graph import layout, view
 
 
 def test_everything_drawn_has_its_place(session):

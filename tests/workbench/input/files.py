@@ -14,9 +14,9 @@ from collections.abc import Mapping
 import numpy as np
 import scipy.sparse
 
+from fuseloom_workbench.state import commands
+from fuseloom_workbench.state.session import Session
 from tests.hostile.files import npy, npz
-from workbench.state import commands
-from workbench.state.session import Session
 
 PART = 200_000
 SQUARE = b"%%MatrixMarket matrix coordinate real general\n"

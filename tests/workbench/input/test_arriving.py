@@ -8,9 +8,9 @@ import tracemalloc
 import numpy as np
 import pytest
 
+from fuseloom_workbench.state import commands, files
+from fuseloom_workbench.state.session import Session
 from tests.workbench.input.files import array, hostile, market, send
-from workbench.state import commands, files
-from workbench.state.session import Session
 
 HOSTILE = hostile()
 

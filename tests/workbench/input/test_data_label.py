@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from engine.models.datasets import VARIABLE
-from workbench.costs.costs_panel import CostsPanel
-from workbench.input.data_label import DataLabel
-from workbench.running.run_panel import RunPanel
+from fuseloom.models.datasets import VARIABLE
+from fuseloom_workbench.costs.costs_panel import CostsPanel
+from fuseloom_workbench.input.data_label import DataLabel
+from fuseloom_workbench.running.run_panel import RunPanel
 
 from ..outcomes import outcome
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from workbench.input.formats_panel import FormatsPanel
-from workbench.state.session import Session
+from fuseloom_workbench.input.formats_panel import FormatsPanel
+from fuseloom_workbench.state.session import Session
 
 
 def test_a_menu_per_level_changes_the_program():

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from workbench.input import forms
-from workbench.input.machine_panel import MachinePanel
-from workbench.state.session import Session
+from fuseloom_workbench.input import forms
+from fuseloom_workbench.input.machine_panel import MachinePanel
+from fuseloom_workbench.state.session import Session
 
 
 def test_parameters_of_the_machine_have_units_and_are_edits():

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from engine.dataflow.sim.machine_text import print_machine
-from workbench.input.machine_panel import MachinePanel
-from workbench.running.run_panel import RunPanel
+from fuseloom.dataflow.sim.machine_text import print_machine
+from fuseloom_workbench.input.machine_panel import MachinePanel
+from fuseloom_workbench.running.run_panel import RunPanel
 
 
 def test_the_machine_panel_shows_and_answers(session):

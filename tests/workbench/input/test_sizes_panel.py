@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.input.sizes_panel import SizesPanel
-from workbench.state import saving
-from workbench.state.session import Session
+from fuseloom_workbench.input.sizes_panel import SizesPanel
+from fuseloom_workbench.state import saving
+from fuseloom_workbench.state.session import Session
 
 
 def entry(panel: SizesPanel, name: str) -> dict[str, str]:

@@ -11,11 +11,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from fuseloom_workbench.input import tensors
+from fuseloom_workbench.state import commands, files, saving
+from fuseloom_workbench.state.session import Session
 from tests.frontends.files import zstd
 from tests.workbench.input.files import array, arrays, market, saved, send
-from workbench.input import tensors
-from workbench.state import commands, files, saving
-from workbench.state.session import Session
 
 ROOT = Path(__file__).parents[3]
 PROGRAM = "A: 4x5 csr\nB: 4x5 csr\nC: 5x3 dense\nT[i,j] = A[i,k] * C[k,j]\nU[i,j] = B[i,k] * C[k,j]\nY[i,j] = T[i,j] + U[i,j]\n"  # noqa: E501

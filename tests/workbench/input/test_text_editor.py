@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.input.text_editor import TextEditor
+from fuseloom_workbench.input.text_editor import TextEditor
 
 
 def test_editors_apply_and_answer_in_place(session):

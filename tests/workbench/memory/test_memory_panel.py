@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from engine.dataflow.sim.machine import Machine
-from workbench.memory.memory_panel import MemoryPanel
-from workbench.memory.view import view
+from fuseloom.dataflow.sim.machine import Machine
+from fuseloom_workbench.memory.memory_panel import MemoryPanel
+from fuseloom_workbench.memory.view import view
 
 
 def test_it_shows_the_region_selected(run_once):

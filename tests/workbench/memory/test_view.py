@@ -7,8 +7,8 @@ from itertools import pairwise
 
 import pytest
 
-from workbench.base.help import QUANTITIES
-from workbench.memory.view import GIGA, drawn, view
+from fuseloom_workbench.base.help import QUANTITIES
+from fuseloom_workbench.memory.view import GIGA, drawn, view
 
 
 def told(explained):

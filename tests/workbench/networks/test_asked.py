@@ -7,13 +7,13 @@ from urllib.parse import parse_qsl
 
 import pytest
 
-from engine.contraction.networks import binary, from_einsum, read_extents
-from engine.contraction.shipped import SHIPPED, shipped
-from engine.errors import FuseloomError, ProgramError
-from workbench.networks import trees
-from workbench.networks.asked import Asked
-from workbench.networks.desk import address, from_address
-from workbench.networks.page import asked_of
+from fuseloom.contraction.networks import binary, from_einsum, read_extents
+from fuseloom.contraction.shipped import SHIPPED, shipped
+from fuseloom.errors import FuseloomError, ProgramError
+from fuseloom_workbench.networks import trees
+from fuseloom_workbench.networks.asked import Asked
+from fuseloom_workbench.networks.desk import address, from_address
+from fuseloom_workbench.networks.page import asked_of
 
 
 @pytest.mark.parametrize(

@@ -6,13 +6,13 @@ import json
 
 import pytest
 
-from engine.contraction.shipped import SHIPPED
-from engine.explore.store import RunStore
-from workbench.networks import answering
-from workbench.networks.answering import answer
-from workbench.networks.asked import Asked
-from workbench.networks.desk import NetworkDesk
-from workbench.service.budgets import KEEP_RUNS
+from fuseloom.contraction.shipped import SHIPPED
+from fuseloom.exploration.store import RunStore
+from fuseloom_workbench.networks import answering
+from fuseloom_workbench.networks.answering import answer
+from fuseloom_workbench.networks.asked import Asked
+from fuseloom_workbench.networks.desk import NetworkDesk
+from fuseloom_workbench.service.budgets import KEEP_RUNS
 
 
 @pytest.fixture(scope="module")

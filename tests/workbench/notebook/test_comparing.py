@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import fuseloom as fl
-from engine.errors import DataError
-from workbench.notebook.comparing import Compared, compare
+from fuseloom.errors import DataError
+from fuseloom_workbench.notebook.comparing import Compared, compare
 
 
 def test_runs_and_estimates_are_told_alike():

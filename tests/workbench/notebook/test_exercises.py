@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.dataflow.fusion.fuse import fuse
-from engine.dataflow.sim.twins.registry import IMPLEMENTATIONS
-from engine.errors import DataError, FuseloomError
-from engine.program import parse
-from workbench.notebook.exercises import (
+from fuseloom.dataflow.fusion.fuse import fuse
+from fuseloom.dataflow.sim.twins.registry import IMPLEMENTATIONS
+from fuseloom.errors import DataError, FuseloomError
+from fuseloom.program import parse
+from fuseloom_workbench.notebook.exercises import (
     Checked,
     cells,
     check,

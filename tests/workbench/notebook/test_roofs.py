@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 import fuseloom as fl
-from engine.errors import DataError
-from workbench.notebook.roofs import roofline
+from fuseloom.errors import DataError
+from fuseloom_workbench.notebook.roofs import roofline
 
 
 def run_on(machine):

@@ -7,20 +7,20 @@ import sys
 
 import pytest
 
-import workbench.notebook
+import fuseloom_workbench.notebook
 
 
 def test_names_are_there_and_others_are_not():
-    for name in workbench.notebook.__all__:
-        assert callable(getattr(workbench.notebook, name)), name
-    assert dir(workbench.notebook) == sorted(workbench.notebook.__all__)
+    for name in fuseloom_workbench.notebook.__all__:
+        assert callable(getattr(fuseloom_workbench.notebook, name)), name
+    assert dir(fuseloom_workbench.notebook) == sorted(fuseloom_workbench.notebook.__all__)
     with pytest.raises(AttributeError, match="nosuch"):
-        _ = workbench.notebook.nosuch
+        _ = fuseloom_workbench.notebook.nosuch
 
 
 def test_drawing_needs_no_panel():
     program = (
-        "import sys; from workbench.notebook import fiber_tree, streams, check;"
+        "import sys; from fuseloom_workbench.notebook import fiber_tree, streams, check;"
         "check('1.1', 4); print('panel' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
@@ -29,7 +29,7 @@ def test_drawing_needs_no_panel():
 
 def test_components_follow_the_theme_of_the_lab():
     program = (
-        "from unittest.mock import patch; from workbench.notebook import notebook\n"
+        "from unittest.mock import patch; from fuseloom_workbench.notebook import notebook\n"
         "with patch('IPython.display.display') as shown, patch('IPython.get_ipython'): notebook()\n"
         "print(shown.call_args.args[0].data)"
     )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from engine.dataflow.compiler import compile_region
-from workbench.orders.orders_panel import OrdersPanel
+from fuseloom.dataflow.compiler import compile_region
+from fuseloom_workbench.orders.orders_panel import OrdersPanel
 
 
 def test_orders_are_ranked_and_counted(session):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import islice
 
-from workbench.orders.ranking import candidates
+from fuseloom_workbench.orders.ranking import candidates
 
 
 def test_orders_come_one_at_a_time_and_no_more_than_asked_for(session):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.base.desk import desk_of
-from workbench.running.presets import PresetRuns
+from fuseloom_workbench.base.desk import desk_of
+from fuseloom_workbench.running.presets import PresetRuns
 
 from ..outcomes import outcome
 
@@ -48,7 +48,7 @@ def test_what_was_run_is_not_run_again(desk, session):
 
 def test_what_takes_long_is_left_out_and_said(desk, session, monkeypatch):
     monkeypatch.setattr(
-        "workbench.state.machines.expected_seconds",
+        "fuseloom_workbench.state.machines.expected_seconds",
         lambda *_: 2000.0 if session.built.preset_name == "full" else 1.0,
     )
     said = []

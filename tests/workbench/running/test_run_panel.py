@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from fuseloom_workbench.running.run_panel import RunPanel
+from fuseloom_workbench.state.session import Session
 from tests.workbench.jobs import alone
-from workbench.running.run_panel import RunPanel
-from workbench.state.session import Session
 
 from ..outcomes import outcome
 
@@ -33,7 +33,7 @@ def test_the_run_panel_marks_stale_results(session):
 
 
 def test_a_long_run_is_asked_about_first(session, monkeypatch):
-    monkeypatch.setattr("workbench.state.machines.expected_seconds", lambda *_: 2000.0)
+    monkeypatch.setattr("fuseloom_workbench.state.machines.expected_seconds", lambda *_: 2000.0)
     panel = RunPanel(session)
     panel.handle({"kind": "run"})
     assert not panel.runner.running

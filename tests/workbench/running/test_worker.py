@@ -8,11 +8,11 @@ import json
 
 import pytest
 
-from engine.dataflow.sim.machine import Machine
-from engine.dataflow.sim.program_runs import simulate
+from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.sim.program_runs import simulate
+from fuseloom_workbench.running.worker import Job, Runner
+from fuseloom_workbench.state.session import Session
 from tests.workbench.jobs import alone
-from workbench.running.worker import Job, Runner
-from workbench.state.session import Session
 
 
 def job(session, explain=False):

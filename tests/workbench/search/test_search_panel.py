@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 
+from fuseloom_workbench.search import searching
+from fuseloom_workbench.search.search_panel import SearchPanel
+from fuseloom_workbench.search.wishes import Asked, Wishes
+from fuseloom_workbench.state.session import Session
 from tests.workbench.jobs import alone
-from workbench.search import searching
-from workbench.search.search_panel import SearchPanel
-from workbench.search.wishes import Asked, Wishes
-from workbench.state.session import Session
 
 
 def states(session: Session, **wishes) -> list[dict]:

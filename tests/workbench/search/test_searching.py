@@ -6,15 +6,15 @@ import asyncio
 
 import pytest
 
-from engine.errors import FuseloomError
-from engine.explore.certificate import Certificate
+from fuseloom.errors import FuseloomError
+from fuseloom.exploration.certificate import Certificate
+from fuseloom_workbench.running.run_panel import RunPanel
+from fuseloom_workbench.search import searching as search
+from fuseloom_workbench.search.wishes import Asked, Wishes, lanes_of
+from fuseloom_workbench.state.design import build
+from fuseloom_workbench.state.edits import with_schedule
+from fuseloom_workbench.state.session import Session
 from tests.workbench.jobs import alone
-from workbench.running.run_panel import RunPanel
-from workbench.search import searching as search
-from workbench.search.wishes import Asked, Wishes, lanes_of
-from workbench.state.design import build
-from workbench.state.edits import with_schedule
-from workbench.state.session import Session
 
 
 def answers(session: Session) -> list[tuple]:

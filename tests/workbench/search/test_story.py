@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from math import inf
 
-from engine.explore.autoschedule import Space
-from engine.explore.found import Sight
-from workbench.search.story import MOST_BESTS, MOST_POINTS, Story, funnel
-from workbench.search.wishes import Wishes
+from fuseloom.exploration.autoschedule import Space
+from fuseloom.exploration.found import Sight
+from fuseloom_workbench.search.story import MOST_BESTS, MOST_POINTS, Story, funnel
+from fuseloom_workbench.search.wishes import Wishes
 
 
 def test_the_curve_falls_and_its_bound_rises():

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from engine.errors import FuseloomError
-from workbench.search.wishes import Wishes
+from fuseloom.errors import FuseloomError
+from fuseloom_workbench.search.wishes import Wishes
 
 
 def test_settings_are_read_as_people_write_them():

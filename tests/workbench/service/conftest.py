@@ -12,9 +12,9 @@ from typing import Any
 import psutil
 import pytest
 
-from workbench.service.budgets import Budgets
-from workbench.service.client import Client
-from workbench.service.hub import Hub
+from fuseloom_workbench.service.budgets import Budgets
+from fuseloom_workbench.service.client import Client
+from fuseloom_workbench.service.hub import Hub
 
 PATIENCE = 90.0
 """Seconds to wait for anything; a loaded machine takes long."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.service.budgets import VARIABLE, Budgets
+from fuseloom_workbench.service.budgets import VARIABLE, Budgets
 
 
 def test_defaults_are_positive_and_read_back():

@@ -10,11 +10,11 @@ import time
 
 import numpy as np
 
-from engine.dataflow.sim.program_runs import simulate
+from fuseloom.dataflow.sim.program_runs import simulate
+from fuseloom_workbench.parts import LATER, PARTS
+from fuseloom_workbench.service.workers import Ended
+from fuseloom_workbench.state.session import Session
 from tests.workbench.input.files import market
-from workbench.parts import LATER, PARTS
-from workbench.service.workers import Ended
-from workbench.state.session import Session
 
 from .conftest import SLOW, workers
 

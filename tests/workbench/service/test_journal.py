@@ -6,7 +6,7 @@ import json
 import logging
 import sys
 
-from workbench.service.journal import Json, Text, log, note
+from fuseloom_workbench.service.journal import Json, Text, log, note
 
 
 def records(caplog):

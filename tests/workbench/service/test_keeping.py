@@ -8,18 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from engine.cli import main
-from engine.dataflow.sim.events import files
-from engine.errors import StoreError
-from engine.explore.store import RunStore, State
+from fuseloom.cli import main
+from fuseloom.dataflow.sim.events import files
+from fuseloom.errors import StoreError
+from fuseloom.exploration.store import RunStore, State
+from fuseloom_workbench.service.budgets import KEEP_RUNS, Budgets
+from fuseloom_workbench.service.keeping import keep
+from fuseloom_workbench.service.running import Wishes, _outcome
+from fuseloom_workbench.serving.serve import keep_runs
+from fuseloom_workbench.state.saving import unpacked
+from fuseloom_workbench.state.session import Session
+from fuseloom_workbench.timeline.windows import has_events
 from tests.workbench.outcomes import outcome
-from workbench.service.budgets import KEEP_RUNS, Budgets
-from workbench.service.keeping import keep
-from workbench.service.running import Wishes, _outcome
-from workbench.serving.serve import keep_runs
-from workbench.state.saving import unpacked
-from workbench.state.session import Session
-from workbench.timeline.windows import has_events
 
 
 class Listener:

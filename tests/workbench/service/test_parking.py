@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.service import parking
-from workbench.service.parking import KEEP, Parking, new_word
-from workbench.service.spool import Spool
+from fuseloom_workbench.service import parking
+from fuseloom_workbench.service.parking import KEEP, Parking, new_word
+from fuseloom_workbench.service.spool import Spool
 
 
 def runs(*texts: str) -> Spool:

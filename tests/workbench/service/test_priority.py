@@ -11,8 +11,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from workbench.service import hub
-from workbench.service.priority import BEHIND, LONG, Watch, cpu_seconds, give_way
+from fuseloom_workbench.service import hub
+from fuseloom_workbench.service.priority import BEHIND, LONG, Watch, cpu_seconds, give_way
 
 BUSY = "while True: pass"
 IDLE = "import time; time.sleep(60)"

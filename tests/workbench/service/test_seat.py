@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 
-from workbench.graph import view as graph
-from workbench.graph.sheet import sheet_of
-from workbench.service import seat
-from workbench.service.budgets import Budgets
-from workbench.service.seat import QUICK, Rendering
-from workbench.state.session import Session
+from fuseloom_workbench.graph import view as graph
+from fuseloom_workbench.graph.sheet import sheet_of
+from fuseloom_workbench.service import seat
+from fuseloom_workbench.service.budgets import Budgets
+from fuseloom_workbench.service.seat import QUICK, Rendering
+from fuseloom_workbench.state.session import Session
 
 
 def test_a_small_graph_comes_with_the_answer():

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from engine.cli import main
+from fuseloom.cli import main
+from fuseloom_workbench.service import sharing
+from fuseloom_workbench.service.budgets import KEEP_RUNS
+from fuseloom_workbench.service.hub import Hub
+from fuseloom_workbench.service.sharing import Sharing, stamp
+from fuseloom_workbench.state.session import Session
+from fuseloom_workbench.state.shared import Shared
 from tests.workbench.state.test_shared import put
-from workbench.service import sharing
-from workbench.service.budgets import KEEP_RUNS
-from workbench.service.hub import Hub
-from workbench.service.sharing import Sharing, stamp
-from workbench.state.session import Session
-from workbench.state.shared import Shared
 
 from .conftest import BUDGETS, PATIENCE, Page
 
@@ -99,8 +99,8 @@ def test_what_is_under_way_for_another_problem_is_ended(path):
 
 
 def test_the_own_run_of_many_is_looked_for(path, monkeypatch):
-    monkeypatch.setattr("workbench.state.shared.LATEST", 3)
-    monkeypatch.setattr("workbench.state.shared.FASTEST", 1)
+    monkeypatch.setattr("fuseloom_workbench.state.shared.LATEST", 3)
+    monkeypatch.setattr("fuseloom_workbench.state.shared.FASTEST", 1)
     monkeypatch.setattr(sharing, "LATEST", 3)
     session = Session("gcn", "karate")
     put(path, session, 2_000)

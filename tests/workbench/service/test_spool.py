@@ -8,8 +8,8 @@ import tempfile
 
 import pytest
 
-from workbench.service import spool
-from workbench.service.spool import Spool
+from fuseloom_workbench.service import spool
+from fuseloom_workbench.service.spool import Spool
 
 
 def test_the_last_come_back_in_order() -> None:

@@ -9,7 +9,7 @@ import socket
 
 import pytest
 
-from workbench.service.wire import Closed, Line, Wire, pack
+from fuseloom_workbench.service.wire import Closed, Line, Wire, pack
 
 
 def test_messages_arrive_whole_and_in_order():

@@ -10,10 +10,10 @@ from dataclasses import replace
 
 import pytest
 
-from workbench.service import workers
-from workbench.service.hub import Hub
-from workbench.service.wire import Line, pack
-from workbench.service.workers import BURIED, Worker
+from fuseloom_workbench.service import workers
+from fuseloom_workbench.service.hub import Hub
+from fuseloom_workbench.service.wire import Line, pack
+from fuseloom_workbench.service.workers import BURIED, Worker
 
 from .conftest import BUDGETS, PATIENCE, Page
 

@@ -12,7 +12,7 @@ import pytest
 from tornado.httpclient import HTTPClientError
 
 from benchmarks.visitors import Server, Visitor
-from workbench.serving.access import same
+from fuseloom_workbench.serving.access import same
 
 TOKEN = "a-token-for-tests-only"
 

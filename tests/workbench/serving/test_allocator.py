@@ -8,11 +8,11 @@ import sys
 
 import pytest
 
-from workbench.serving import allocator
+from fuseloom_workbench.serving import allocator
 
 SCRIPT = """
 import os, sys
-from workbench.serving.allocator import use_library
+from fuseloom_workbench.serving.allocator import use_library
 print(sys.argv[1:], os.environ.get("PYTHONMALLOC"), sys.getallocatedblocks() == 0, flush=True)
 use_library()
 print("goes on", sys.argv[1:], os.environ.get("PYTHONMALLOC"), sys.getallocatedblocks() == 0)

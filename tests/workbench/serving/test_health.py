@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.cli.serve import BUDGETS
+from fuseloom.cli.serve import BUDGETS
 
 
 def test_health_counts(server):

@@ -12,7 +12,7 @@ from bokeh.models import Div
 from bokeh.resources import Resources
 from bokeh.settings import settings
 
-from workbench.serving import opening
+from fuseloom_workbench.serving import opening
 
 
 def test_pages_are_made_one_after_another_and_others_are_served_between(monkeypatch):

@@ -15,18 +15,18 @@ import pytest
 
 from benchmarks.sessions import measure, quantile
 from benchmarks.visitors import Server, Visitor
-from engine.dataflow.sim.program_runs import simulate
-from workbench.base.desk import LocalDesk
-from workbench.explorer import explorer
-from workbench.graph import layout
-from workbench.graph import view as graph
-from workbench.orders import view as orders
-from workbench.orders.ranking import candidates
-from workbench.parts import PARTS
-from workbench.serving.page import asked
-from workbench.state import saving
-from workbench.state.commands import carry_out
-from workbench.state.session import Session
+from fuseloom.dataflow.sim.program_runs import simulate
+from fuseloom_workbench.base.desk import LocalDesk
+from fuseloom_workbench.explorer import explorer
+from fuseloom_workbench.graph import layout
+from fuseloom_workbench.graph import view as graph
+from fuseloom_workbench.orders import view as orders
+from fuseloom_workbench.orders.ranking import candidates
+from fuseloom_workbench.parts import PARTS
+from fuseloom_workbench.serving.page import asked
+from fuseloom_workbench.state import saving
+from fuseloom_workbench.state.commands import carry_out
+from fuseloom_workbench.state.session import Session
 
 
 @cache

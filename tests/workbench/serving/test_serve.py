@@ -13,8 +13,8 @@ import pytest
 
 from benchmarks.store import together
 from benchmarks.visitors import Server, Visitor, wait_for_end
-from engine.cli import serve as command
-from workbench.serving import serve
+from fuseloom.cli import serve as command
+from fuseloom_workbench.serving import serve
 
 
 def options(*given):

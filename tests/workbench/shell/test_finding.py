@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from workbench.shell.finding import TAKEN, finds
-from workbench.shell.top_bar import TopBar
-from workbench.state import commands
+from fuseloom_workbench.shell.finding import TAKEN, finds
+from fuseloom_workbench.shell.top_bar import TopBar
+from fuseloom_workbench.state import commands
 
 
 def test_all_that_is_found_can_be_asked_for(session):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from urllib.parse import parse_qsl
 
-from workbench.serving.page import asked
-from workbench.shell import view
-from workbench.state import commands
-from workbench.state.session import Session
+from fuseloom_workbench.serving.page import asked
+from fuseloom_workbench.shell import view
+from fuseloom_workbench.state import commands
+from fuseloom_workbench.state.session import Session
 
 
 def test_steps_have_factors_against_the_step_before(session):

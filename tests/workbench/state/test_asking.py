@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from engine.dataflow.sim.explain.data import PAGE
-from engine.dataflow.sim.program_runs import simulate
-from engine.dataflow.sim.records import program_record
-from engine.explore.verdict import Fate
-from workbench.state import commands
-from workbench.state.answered import digest
-from workbench.state.records import source_of
-from workbench.state.session import Session
+from fuseloom.dataflow.sim.explain.data import PAGE
+from fuseloom.dataflow.sim.program_runs import simulate
+from fuseloom.dataflow.sim.records import program_record
+from fuseloom.exploration.verdict import Fate
+from fuseloom_workbench.state import commands
+from fuseloom_workbench.state.answered import digest
+from fuseloom_workbench.state.records import source_of
+from fuseloom_workbench.state.session import Session
 
 
 @pytest.fixture

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from engine.errors import FuseloomError, ScheduleError
-from workbench.state.cells import choices, with_choice
-from workbench.state.design import build
-from workbench.state.session import Session
+from fuseloom.errors import FuseloomError, ScheduleError
+from fuseloom_workbench.state.cells import choices, with_choice
+from fuseloom_workbench.state.design import build
+from fuseloom_workbench.state.session import Session
 
 
 def keys(session: Session, column: str, row: str) -> list[str]:

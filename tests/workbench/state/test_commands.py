@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.state import commands
-from workbench.state.commands import carry_out, known
-from workbench.state.look import Window
-from workbench.state.session import LONGEST, Session
+from fuseloom_workbench.state import commands
+from fuseloom_workbench.state.commands import carry_out, known
+from fuseloom_workbench.state.look import Window
+from fuseloom_workbench.state.session import LONGEST, Session
 
 
 @pytest.mark.parametrize(

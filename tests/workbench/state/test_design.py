@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 import fuseloom as fl
-from engine.dataflow.fusion.schedule import Schedule
-from engine.dataflow.orders import ranked
-from engine.dataflow.sim.machine import Machine
-from engine.models import load_model
-from engine.models.datasets import GRAPHS, VARIABLE
-from workbench.orders.ranking import candidates
-from workbench.state.design import Design, build, schedule_of, with_order
-from workbench.state.sources import fitting_data, source
+from fuseloom.dataflow.fusion.schedule import Schedule
+from fuseloom.dataflow.orders import ranked
+from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.models import load_model
+from fuseloom.models.datasets import GRAPHS, VARIABLE
+from fuseloom_workbench.orders.ranking import candidates
+from fuseloom_workbench.state.design import Design, build, schedule_of, with_order
+from fuseloom_workbench.state.sources import fitting_data, source
 
 PRESET = load_model("attention").presets["full"]
 

@@ -6,7 +6,7 @@ import json
 import math
 from dataclasses import replace
 
-from workbench.state.expected import Expected, peak
+from fuseloom_workbench.state.expected import Expected, peak
 
 
 def test_what_is_expected_is_that_of_the_estimate(session):

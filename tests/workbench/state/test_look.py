@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.state.look import Window
+from fuseloom_workbench.state.look import Window
 
 
 def test_looking_changes_no_design(session):

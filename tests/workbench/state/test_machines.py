@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from engine.dataflow.sim.machine import PRESETS, Machine
-from workbench.state.machines import PATIENCE, expected_seconds, machine_label
+from fuseloom.dataflow.sim.machine import PRESETS, Machine
+from fuseloom_workbench.state.machines import PATIENCE, expected_seconds, machine_label
 
 from ..outcomes import outcome
 

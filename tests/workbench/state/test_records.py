@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from workbench.state.records import KeptRun, ports_of, source_of, standin_text
+from fuseloom_workbench.state.records import KeptRun, ports_of, source_of, standin_text
 
 from ..outcomes import outcome
 

@@ -6,9 +6,9 @@ from itertools import permutations
 
 import pytest
 
-from engine.errors import OrderError
-from workbench.state import commands, repairs, status
-from workbench.state.session import Session
+from fuseloom.errors import OrderError
+from fuseloom_workbench.state import commands, repairs, status
+from fuseloom_workbench.state.session import Session
 
 
 def test_a_tensor_is_stored_once_more_for_an_order(session):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from fuseloom_workbench.running.view import view as result_of
+from fuseloom_workbench.state.shared import Shared, SharedRun
+from fuseloom_workbench.why.finding import pinned_of
 from tests.workbench.outcomes import outcome
-from workbench.running.view import view as result_of
-from workbench.state.shared import Shared, SharedRun
-from workbench.why.finding import pinned_of
 
 
 def kept(session, number, schedule, **how):

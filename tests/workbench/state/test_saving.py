@@ -6,11 +6,11 @@ import json
 
 import pytest
 
-from engine.dataflow.why.promises import Promise
-from engine.errors import FuseloomError
-from workbench.state import saving
-from workbench.state.records import KeptRun
-from workbench.state.session import Session
+from fuseloom.dataflow.why.promises import Promise
+from fuseloom.errors import FuseloomError
+from fuseloom_workbench.state import saving
+from fuseloom_workbench.state.records import KeptRun
+from fuseloom_workbench.state.session import Session
 
 from ..outcomes import outcome
 

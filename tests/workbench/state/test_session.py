@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.dataflow.sim.machine import Machine
-from workbench.state.saving import design_from_dict, design_to_dict
-from workbench.state.session import Session
+from fuseloom.dataflow.sim.machine import Machine
+from fuseloom_workbench.state.saving import design_from_dict, design_to_dict
+from fuseloom_workbench.state.session import Session
 
 from ..outcomes import outcome
 

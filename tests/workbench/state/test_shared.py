@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from engine.cli import main
-from engine.dataflow.sim.machine import Machine
-from engine.explore.store import Outcome, RunLabel, RunStore, data_hash
-from engine.explore.sweep.plan import run_identity
+from fuseloom.cli import main
+from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.exploration.store import Outcome, RunLabel, RunStore, data_hash
+from fuseloom.exploration.sweep.plan import run_identity
+from fuseloom_workbench.state.session import Session
+from fuseloom_workbench.state.shared import Judged, Shared, judge, look, missing, slim
 from tests.workbench.outcomes import outcome
-from workbench.state.session import Session
-from workbench.state.shared import Judged, Shared, judge, look, missing, slim
 
 
 @pytest.fixture

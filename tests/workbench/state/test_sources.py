@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from engine.errors import ProgramError
-from engine.models.datasets import GRAPHS
-from workbench.state import sources
+from fuseloom.errors import ProgramError
+from fuseloom.models.datasets import GRAPHS
+from fuseloom_workbench.state import sources
 
 
 @pytest.mark.parametrize(

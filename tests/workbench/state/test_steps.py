@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from workbench.state.session import Session
-from workbench.state.steps import LIMIT, Step, Steps
+from fuseloom_workbench.state.session import Session
+from fuseloom_workbench.state.steps import LIMIT, Step, Steps
 
 
 def names(session: Session) -> list[str]:

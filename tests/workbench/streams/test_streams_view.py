@@ -8,9 +8,9 @@ import json
 import panel as pn
 import pytest
 
-from workbench.base.desk import LocalDesk
-from workbench.state.session import Session
-from workbench.streams.streams_view import StreamsView, streams
+from fuseloom_workbench.base.desk import LocalDesk
+from fuseloom_workbench.state.session import Session
+from fuseloom_workbench.streams.streams_view import StreamsView, streams
 
 
 @pytest.fixture

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from engine.dataflow.samml.display import TOKENS
-from engine.dataflow.samml.primitive import Family
-from engine.dataflow.sim.machine import Machine
-from workbench.state.session import Session
-from workbench.streams import view as streams
-from workbench.streams.view import Shown
+from fuseloom.dataflow.samml.display import TOKENS
+from fuseloom.dataflow.samml.primitive import Family
+from fuseloom.dataflow.sim.machine import Machine
+from fuseloom_workbench.state.session import Session
+from fuseloom_workbench.streams import view as streams
+from fuseloom_workbench.streams.view import Shown
 
 
 def draw(dot: str) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from workbench.state import commands
-from workbench.table import menu
+from fuseloom_workbench.state import commands
+from fuseloom_workbench.table import menu
 
 
 def entries(session) -> dict:

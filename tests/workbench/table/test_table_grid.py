@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from engine.dataflow.table.cells import CellKind
-from engine.dataflow.table.display import LOOKS
-from workbench.base.tokens import tokens
-from workbench.table.table_grid import FusionTableGrid
+from fuseloom.dataflow.table.cells import CellKind
+from fuseloom.dataflow.table.display import LOOKS
+from fuseloom_workbench.base.tokens import tokens
+from fuseloom_workbench.table.table_grid import FusionTableGrid
 
 
 def test_the_steps_end_in_the_finished_table(session):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from engine.dataflow.sim.events import files
-from engine.dataflow.sim.events.files import new_file
-from engine.dataflow.sim.explain.data import PAGE, observation
-from engine.dataflow.sim.program_runs import simulate
-from engine.dataflow.sim.records import program_record
-from workbench.state.records import KeptRun, source_of
-from workbench.state.session import Session
+from fuseloom.dataflow.sim.events import files
+from fuseloom.dataflow.sim.events.files import new_file
+from fuseloom.dataflow.sim.explain.data import PAGE, observation
+from fuseloom.dataflow.sim.program_runs import simulate
+from fuseloom.dataflow.sim.records import program_record
+from fuseloom_workbench.state.records import KeptRun, source_of
+from fuseloom_workbench.state.session import Session
 
 
 def run(session: Session, *, events: bool = True) -> KeptRun:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from engine.dataflow.sim.machine import Machine
-from workbench.state.session import Session
-from workbench.timeline.rows import ELSEWHERE, Row, begins, rows_of, shown_runs
+from fuseloom.dataflow.sim.machine import Machine
+from fuseloom_workbench.state.session import Session
+from fuseloom_workbench.timeline.rows import ELSEWHERE, Row, begins, rows_of, shown_runs
 
 from .conftest import run
 

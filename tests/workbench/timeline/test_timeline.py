@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from workbench.base.desk import desk_of
-from workbench.state.look import Window
-from workbench.state.session import Session
-from workbench.timeline.timeline import Timeline
+from fuseloom_workbench.base.desk import desk_of
+from fuseloom_workbench.state.look import Window
+from fuseloom_workbench.state.session import Session
+from fuseloom_workbench.timeline.timeline import Timeline
 
 
 @pytest.fixture

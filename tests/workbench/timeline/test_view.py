@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 
-from workbench.state.session import Session
-from workbench.timeline.rows import shown_runs
-from workbench.timeline.view import EMPTY, KEPT, WORKS, view
+from fuseloom_workbench.state.session import Session
+from fuseloom_workbench.timeline.rows import shown_runs
+from fuseloom_workbench.timeline.view import EMPTY, KEPT, WORKS, view
 
 from .conftest import run
 

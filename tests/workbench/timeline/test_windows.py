@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.dataflow.sim.events import files
-from workbench.state.look import Window
-from workbench.state.session import Session
-from workbench.timeline import windows
-from workbench.timeline.rows import begins, rows_of, shown_runs
-from workbench.timeline.windows import answer, has_events, store_of
+from fuseloom.dataflow.sim.events import files
+from fuseloom_workbench.state.look import Window
+from fuseloom_workbench.state.session import Session
+from fuseloom_workbench.timeline import windows
+from fuseloom_workbench.timeline.rows import begins, rows_of, shown_runs
+from fuseloom_workbench.timeline.windows import answer, has_events, store_of
 
 from .conftest import run
 

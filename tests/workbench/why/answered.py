@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from functools import cache
 
-from engine.dataflow.sim.explain.data import PAGE, observation
-from engine.dataflow.sim.program_runs import simulate
-from engine.dataflow.sim.records import program_record
-from engine.results.record import RunRecord
-from workbench.state.session import Session
-from workbench.why import finding
-from workbench.why.finding import Found
+from fuseloom.dataflow.sim.explain.data import PAGE, observation
+from fuseloom.dataflow.sim.program_runs import simulate
+from fuseloom.dataflow.sim.records import program_record
+from fuseloom.results.record import RunRecord
+from fuseloom_workbench.state.session import Session
+from fuseloom_workbench.why import finding
+from fuseloom_workbench.why.finding import Found
 
 
 @cache

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pickle
 from dataclasses import replace
 
-from workbench.state.session import Session
-from workbench.why import finding
+from fuseloom_workbench.state.session import Session
+from fuseloom_workbench.why import finding
 
 from .answered import found, fused, looked
 

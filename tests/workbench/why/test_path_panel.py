@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from engine.errors import FuseloomError
-from workbench.why.path import start_text
-from workbench.why.path_panel import PathPanel
+from fuseloom.errors import FuseloomError
+from fuseloom_workbench.why.path import start_text
+from fuseloom_workbench.why.path_panel import PathPanel
 
 from ..outcomes import outcome
 
@@ -45,7 +45,7 @@ def test_what_takes_too_long_to_explain_is_not_started(session, monkeypatch):
     panel = PathPanel(session)
     assert "a log of every wait, less than a second" in panel.view["takes"]
     assert not panel.view["too_long"]
-    monkeypatch.setattr("workbench.state.machines.expected_seconds", lambda *_: 1e4)
+    monkeypatch.setattr("fuseloom_workbench.state.machines.expected_seconds", lambda *_: 1e4)
     session.refuse(FuseloomError("look again"))
     assert "about 167 minutes, more than the limit of about 15 minutes" in panel.view["takes"]
     panel.handle({"kind": "explain"})

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import pytest
 
-from engine.dataflow.sim.explain.data import PAGE, observation
-from engine.dataflow.sim.program_runs import simulate
-from engine.dataflow.sim.records import program_record
-from engine.results.check import Check
-from workbench.state.session import Session
-from workbench.why.view import SHOWN, view
+from fuseloom.dataflow.sim.explain.data import PAGE, observation
+from fuseloom.dataflow.sim.program_runs import simulate
+from fuseloom.dataflow.sim.records import program_record
+from fuseloom.results.check import Check
+from fuseloom_workbench.state.session import Session
+from fuseloom_workbench.why.view import SHOWN, view
 
 from ..outcomes import outcome
 from .answered import found, fused, looked, run_of

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from workbench.base.desk import LocalDesk
-from workbench.why import finding
-from workbench.why.why_bar import WhyBar
+from fuseloom_workbench.base.desk import LocalDesk
+from fuseloom_workbench.why import finding
+from fuseloom_workbench.why.why_bar import WhyBar
 
 from .answered import found, fused
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.why.why_panel import WhyPanel
+from fuseloom_workbench.why.why_panel import WhyPanel
 
 from .answered import fused
 from .test_why_bar import bar_of

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from engine.dataflow.cost.exact.execution import RULES, Budget, Context, Executed
-from engine.dataflow.cost.exact.nests import ROOT, Carried, Ints, Nest
-from engine.dataflow.samml.catalogue import primitive
-from engine.dataflow.samml.graph import Node, StreamKind
-from engine.dataflow.sim.conformance.bench import bench
+from fuseloom.dataflow.cost.exact.execution import RULES, Budget, Context, Executed
+from fuseloom.dataflow.cost.exact.nests import ROOT, Carried, Ints, Nest
+from fuseloom.dataflow.samml.catalogue import primitive
+from fuseloom.dataflow.samml.graph import Node, StreamKind
+from fuseloom.dataflow.sim.conformance.bench import bench
 
 Tree = Mapping[int, Any] | Sequence[int]
 

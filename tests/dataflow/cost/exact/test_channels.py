@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.cost.exact.channels import reading_latency, rooms_of
-from engine.dataflow.cost.exact.execution import Budget, Memo, execute
-from engine.dataflow.cost.exact.patterns import Patterns
-from engine.dataflow.sim.dram import Ideal
-from engine.dataflow.sim.machine import Machine
-from engine.program import parse
-from engine.program.inputs import check_data
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.cost.exact.channels import reading_latency, rooms_of
+from fuseloom.dataflow.cost.exact.execution import Budget, Memo, execute
+from fuseloom.dataflow.cost.exact.patterns import Patterns
+from fuseloom.dataflow.sim.dram import Ideal
+from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.program import parse
+from fuseloom.program.inputs import check_data
 
 COMPILATION = compile_program(parse("A: 8x8 dcsr\nx: 8 dense\ny[i] = A[i,j] * x[j]"))
 DATA = check_data(COMPILATION.program, {"A": np.eye(8), "x": np.ones(8)})

@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from engine.dataflow.compilation import Compilation
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.cost.exact.execution import (
+from fuseloom.dataflow.compilation import Compilation
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.cost.exact.execution import (
     RULES,
     Budget,
     Context,
@@ -22,11 +22,11 @@ from engine.dataflow.cost.exact.execution import (
     TooLargeError,
     execute,
 )
-from engine.dataflow.cost.exact.patterns import Patterns
-from engine.dataflow.samml.graph import Graph, Node, Stream, StreamKind
-from engine.errors import LoweringError
-from engine.program import parse
-from engine.program.inputs import check_data
+from fuseloom.dataflow.cost.exact.patterns import Patterns
+from fuseloom.dataflow.samml.graph import Graph, Node, Stream, StreamKind
+from fuseloom.errors import LoweringError
+from fuseloom.program import parse
+from fuseloom.program.inputs import check_data
 
 TEXT = """A: 5x6 csr
 X: 6x4 csr

@@ -7,16 +7,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.cost import estimate
-from engine.dataflow.cost.exact.channels import rooms_of
-from engine.dataflow.cost.exact.execution import Budget, Memo, execute
-from engine.dataflow.cost.exact.loops import periods
-from engine.dataflow.cost.exact.patterns import Patterns
-from engine.dataflow.sim.machine import Machine
-from engine.dataflow.sim.program_runs import simulate
-from engine.program import parse
-from engine.program.inputs import check_data
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.cost import estimate
+from fuseloom.dataflow.cost.exact.channels import rooms_of
+from fuseloom.dataflow.cost.exact.execution import Budget, Memo, execute
+from fuseloom.dataflow.cost.exact.loops import periods
+from fuseloom.dataflow.cost.exact.patterns import Patterns
+from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.sim.program_runs import simulate
+from fuseloom.program import parse
+from fuseloom.program.inputs import check_data
 
 PRODUCT = compile_program(
     parse("A: 20x20 dense\nX: 20x20 dense\nT[i,j] = A[i,k] * X[k,j]"), "order T: i,k,j"

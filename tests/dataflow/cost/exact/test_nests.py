@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.dataflow.cost.exact.nests import ROOT, Carried, Nest, Profile, Standing, below, kept
-from engine.dataflow.samml.graph import StreamKind
+from fuseloom.dataflow.cost.exact.nests import ROOT, Carried, Nest, Profile, Standing, below, kept
+from fuseloom.dataflow.samml.graph import StreamKind
 from tests.dataflow.cost.exact.examples import Tree, crds, ints, levels, refs, tokens, vals
 
 TREE = {0: {1: [5, 6], 2: []}, 3: {}, 4: {0: [7]}}

@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.dataflow.compilation import Compilation
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.cost.exact.execution import Budget, Memo, execute
-from engine.dataflow.cost.exact.patterns import Patterns, UnknownError
-from engine.dataflow.sim.program_runs import simulate
-from engine.program import parse
-from engine.program.inputs import check_data
-from engine.program.levels import CompressedLevel
-from engine.program.storage import StoredTensor
-from engine.program.stored_views import resolve_view
+from fuseloom.dataflow.compilation import Compilation
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.cost.exact.execution import Budget, Memo, execute
+from fuseloom.dataflow.cost.exact.patterns import Patterns, UnknownError
+from fuseloom.dataflow.sim.program_runs import simulate
+from fuseloom.program import parse
+from fuseloom.program.inputs import check_data
+from fuseloom.program.levels import CompressedLevel
+from fuseloom.program.storage import StoredTensor
+from fuseloom.program.stored_views import resolve_view
 
 RNG = np.random.default_rng(4)
 

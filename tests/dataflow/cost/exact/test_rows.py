@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.cost.exact.channels import rooms_of
-from engine.dataflow.cost.exact.execution import Budget, Execution, Memo, execute
-from engine.dataflow.cost.exact.patterns import Patterns
-from engine.dataflow.cost.exact.rows import waits_for_room
-from engine.dataflow.sim.machine import Machine
-from engine.program import parse
-from engine.program.inputs import check_data
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.cost.exact.channels import rooms_of
+from fuseloom.dataflow.cost.exact.execution import Budget, Execution, Memo, execute
+from fuseloom.dataflow.cost.exact.patterns import Patterns
+from fuseloom.dataflow.cost.exact.rows import waits_for_room
+from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.program import parse
+from fuseloom.program.inputs import check_data
 
 TEXT = "A: 3x4x5 dense\nB: 5x6 dense\nT[h,i,j] = A[h,i,k] * B[k,j]"
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.cost.exact.samples import (
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.cost.exact.samples import (
     Sample,
     measures_of,
     outermost,
     traversals_of,
     traversed,
 )
-from engine.program import check_data, parse
+from fuseloom.program import check_data, parse
 
 
 def test_all_where_there_are_few() -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.dataflow.cost.exact.execution import Budget, Context, TooLargeError
-from engine.dataflow.cost.exact.nests import ROOT, Carried, Nest
-from engine.dataflow.cost.exact.patterns import Patterns
-from engine.dataflow.cost.exact.steps import (
+from fuseloom.dataflow.cost.exact.execution import Budget, Context, TooLargeError
+from fuseloom.dataflow.cost.exact.nests import ROOT, Carried, Nest
+from fuseloom.dataflow.cost.exact.patterns import Patterns
+from fuseloom.dataflow.cost.exact.steps import (
     innermost,
     keyed,
     lead,
@@ -19,7 +19,7 @@ from engine.dataflow.cost.exact.steps import (
     spread,
     taken_at,
 )
-from engine.program import parse
+from fuseloom.program import parse
 from tests.dataflow.cost.exact.examples import ints, levels, refs, vals
 
 

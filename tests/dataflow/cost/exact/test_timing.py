@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.dataflow.compilation import Compilation
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.cost import estimate
-from engine.dataflow.cost.exact.execution import Budget, Execution, Memo, execute
-from engine.dataflow.cost.exact.patterns import Patterns
-from engine.dataflow.cost.exact.timing import timed
-from engine.dataflow.sim.dram import Ideal
-from engine.dataflow.sim.machine import Machine
-from engine.dataflow.sim.program_runs import simulate
-from engine.program import parse
-from engine.program.inputs import check_data
+from fuseloom.dataflow.compilation import Compilation
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.cost import estimate
+from fuseloom.dataflow.cost.exact.execution import Budget, Execution, Memo, execute
+from fuseloom.dataflow.cost.exact.patterns import Patterns
+from fuseloom.dataflow.cost.exact.timing import timed
+from fuseloom.dataflow.sim.dram import Ideal
+from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.sim.program_runs import simulate
+from fuseloom.program import parse
+from fuseloom.program.inputs import check_data
 
 PRODUCT = "A: 6x5 csr\nX: 5x4 csr\nT[i,j] = A[i,k] * X[k,j]"
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from engine.dataflow.compilation import Compilation
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.samml.exchange import export_sam
-from engine.program import parse
+from fuseloom.dataflow.compilation import Compilation
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.samml.exchange import export_sam
+from fuseloom.program import parse
 
 PRODUCT = "A: 4x5 dcsr\nB: 4x5 dcsr\nT[i,j] = A[i,j] * B[i,j]"
 

@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 import numpy as np
 
-from engine.dataflow.samml.exchange import export_sam, import_sam_text
-from engine.dataflow.samml.exchange.record import Imported
-from engine.dataflow.samml.exchange.sam_file import read_sam
-from engine.dataflow.samml.exchange.sam_import import import_sam
-from engine.dataflow.sim.imported_runs import ImportedRun, run_imported
-from engine.errors import FuseloomError
-from engine.program.arrays import store_operand
+from fuseloom.dataflow.samml.exchange import export_sam, import_sam_text
+from fuseloom.dataflow.samml.exchange.record import Imported
+from fuseloom.dataflow.samml.exchange.sam_file import read_sam
+from fuseloom.dataflow.samml.exchange.sam_import import import_sam
+from fuseloom.dataflow.sim.imported_runs import ImportedRun, run_imported
+from fuseloom.errors import FuseloomError
+from fuseloom.program.arrays import store_operand
 from tests.dataflow.samml.exchange.sam_graphs import dot
 
 SEED = 20_251_101

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pygraphviz
 import pytest
 
-from engine.dataflow.samml.exchange.dotfile import parse_dot
-from engine.dataflow.samml.exchange.sam_file import read_sam
-from engine.errors import FuseloomError
+from fuseloom.dataflow.samml.exchange.dotfile import parse_dot
+from fuseloom.dataflow.samml.exchange.sam_file import read_sam
+from fuseloom.errors import FuseloomError
 
 
 @pytest.mark.parametrize(

@@ -7,17 +7,17 @@ from typing import Any
 
 import pytest
 
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.samml.exchange.graph_file import (
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.samml.exchange.graph_file import (
     declaration,
     declared_tensors,
     graph_from_json,
     graph_to_json,
 )
-from engine.errors import DataError, GraphError
-from engine.program import parse
-from engine.program.formats import Format, LevelFormat
-from engine.program.types import Tensor
+from fuseloom.errors import DataError, GraphError
+from fuseloom.program import parse
+from fuseloom.program.formats import Format, LevelFormat
+from fuseloom.program.types import Tensor
 
 PRODUCT = "A: 4x5 csr\nx: 5 dense\ny[i] = A[i,j] * x[j]"
 COMPILED = compile_program(parse(PRODUCT))

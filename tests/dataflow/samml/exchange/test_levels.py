@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.samml.exchange.levels import (
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.samml.exchange.levels import (
     accumulator_order,
     dense_levels,
     guessed_tensor,
@@ -16,9 +16,9 @@ from engine.dataflow.samml.exchange.levels import (
     tensors_of,
     written_tensor,
 )
-from engine.dataflow.samml.graph import Graph, Node
-from engine.program import parse
-from engine.program.formats import LevelFormat
+from fuseloom.dataflow.samml.graph import Graph, Node
+from fuseloom.program import parse
+from fuseloom.program.formats import LevelFormat
 
 TEXT = "A: 4x6 csr\nB: 6x5 csr\nC[i,j] = A[i,k] * B[k,j]"
 COMPILED = compile_program(parse(TEXT))

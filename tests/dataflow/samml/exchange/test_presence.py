@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from engine.dataflow.samml.exchange.presence import Presence
-from engine.dataflow.samml.exchange.wiring import Wire, Wiring
+from fuseloom.dataflow.samml.exchange.presence import Presence
+from fuseloom.dataflow.samml.exchange.wiring import Wire, Wiring
 
 
 def joined(wiring: Wiring, op: str, count: int) -> list[Wire]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.dataflow.samml.exchange.sam_accumulate import MAX_ORDER
-from engine.errors import FuseloomError
+from fuseloom.dataflow.samml.exchange.sam_accumulate import MAX_ORDER
+from fuseloom.errors import FuseloomError
 from tests.dataflow.samml.exchange.sam_graphs import product_graph
 from tests.dataflow.samml.exchange.sam_texts import run_text
 

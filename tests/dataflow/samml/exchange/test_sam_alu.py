@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from engine.errors import FuseloomError
+from fuseloom.errors import FuseloomError
 from tests.dataflow.samml.exchange.sam_texts import (
     POWER,
     POWER_EDGES,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from engine.dataflow.samml.exchange import import_sam_text
-from engine.errors import FuseloomError
+from fuseloom.dataflow.samml.exchange import import_sam_text
+from fuseloom.errors import FuseloomError
 from tests.dataflow.samml.exchange.exports import PRODUCT, exported
 
 

@@ -9,19 +9,19 @@ import numpy as np
 import pygraphviz
 import pytest
 
-from engine.dataflow.compilation import Compilation
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.fusion.schedule import Schedule
-from engine.dataflow.samml.exchange import export_sam, import_sam_text
-from engine.dataflow.samml.exchange.dotfile import parse_dot
-from engine.dataflow.samml.exchange.sam_exact import marked_graph
-from engine.dataflow.samml.exchange.sam_export import MARK
-from engine.dataflow.samml.graph import Graph
-from engine.dataflow.sim.imported_runs import run_imported
-from engine.errors import FuseloomError
-from engine.models import MODELS, load_model
-from engine.program import parse
-from engine.program.arrays import store_operand
+from fuseloom.dataflow.compilation import Compilation
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.fusion.schedule import Schedule
+from fuseloom.dataflow.samml.exchange import export_sam, import_sam_text
+from fuseloom.dataflow.samml.exchange.dotfile import parse_dot
+from fuseloom.dataflow.samml.exchange.sam_exact import marked_graph
+from fuseloom.dataflow.samml.exchange.sam_export import MARK
+from fuseloom.dataflow.samml.graph import Graph
+from fuseloom.dataflow.sim.imported_runs import run_imported
+from fuseloom.errors import FuseloomError
+from fuseloom.models import MODELS, load_model
+from fuseloom.program import parse
+from fuseloom.program.arrays import store_operand
 from tests.dataflow.samml.exchange.exports import PRODUCT, exported
 from tests.property.programs import make_case
 

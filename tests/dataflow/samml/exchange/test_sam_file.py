@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.samml.exchange import export_sam, import_sam_text
-from engine.errors import FuseloomError
-from engine.program import parse
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.samml.exchange import export_sam, import_sam_text
+from fuseloom.errors import FuseloomError
+from fuseloom.program import parse
 from tests.dataflow.samml.exchange.exports import PRODUCT, exported
 from tests.dataflow.samml.exchange.sam_graphs import dot
 from tests.dataflow.samml.exchange.sam_texts import (

@@ -8,8 +8,8 @@ import random
 import numpy as np
 import pytest
 
-from engine.dataflow.samml.exchange.sam_accumulate import MAX_ORDER
-from engine.errors import FuseloomError
+from fuseloom.dataflow.samml.exchange.sam_accumulate import MAX_ORDER
+from fuseloom.errors import FuseloomError
 from tests.dataflow.samml.exchange.sam_graphs import dot, product_graph
 from tests.dataflow.samml.exchange.sam_texts import (
     PRODUCTS,

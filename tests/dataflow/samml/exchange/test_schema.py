@@ -8,7 +8,7 @@ from pathlib import Path
 
 from google.protobuf import descriptor_pb2
 
-from engine.dataflow.samml.exchange.schema import pb
+from fuseloom.dataflow.samml.exchange.schema import pb
 
 SCHEMA = Path(pb.__file__).with_name("tortilla.proto")
 

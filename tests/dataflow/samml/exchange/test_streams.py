@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.samml.exchange.streams import (
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.samml.exchange.streams import (
     ancestors,
     levels_behind,
     maybe_empty,
@@ -14,8 +14,8 @@ from engine.dataflow.samml.exchange.streams import (
     tensors_behind,
     wires_of,
 )
-from engine.dataflow.samml.exchange.wiring import Wire, Wiring
-from engine.program import parse
+from fuseloom.dataflow.samml.exchange.wiring import Wire, Wiring
+from fuseloom.program import parse
 
 
 def scanned(wiring: Wiring, tensor: str, root: Wire, level: int = 0) -> tuple[Wire, Wire]:

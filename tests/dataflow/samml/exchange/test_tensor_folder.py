@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.errors import FuseloomError
+from fuseloom.errors import FuseloomError
 from tests.dataflow.samml.exchange.protobuf import two_lanes
 
 

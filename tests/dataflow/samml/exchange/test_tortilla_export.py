@@ -8,22 +8,22 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.dataflow.compilation import Compilation
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.fusion.schedule import Schedule
-from engine.dataflow.samml.exchange import (
+from fuseloom.dataflow.compilation import Compilation
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.fusion.schedule import Schedule
+from fuseloom.dataflow.samml.exchange import (
     TensorFolder,
     TortillaExport,
     export_tortilla,
     import_tortilla,
 )
-from engine.dataflow.samml.graph import Graph, StreamKind
-from engine.dataflow.sim.imported_runs import ImportedRun
-from engine.dataflow.sim.machine import Machine
-from engine.dataflow.sim.program_runs import simulate
-from engine.errors import FuseloomError, GraphError
-from engine.models import MODELS, load, load_model
-from engine.program import Program, StoredTensor, parse
+from fuseloom.dataflow.samml.graph import Graph, StreamKind
+from fuseloom.dataflow.sim.imported_runs import ImportedRun
+from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.sim.program_runs import simulate
+from fuseloom.errors import FuseloomError, GraphError
+from fuseloom.models import MODELS, load, load_model
+from fuseloom.program import Program, StoredTensor, parse
 from tests.dataflow.samml.exchange.protobuf import SEED, run_bytes
 from tests.property.programs import make_case
 

@@ -8,18 +8,18 @@ from typing import Any
 
 import pytest
 
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.samml.exchange import (
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.samml.exchange import (
     TensorFolder,
     export_tortilla,
     import_tortilla,
 )
-from engine.dataflow.samml.exchange.schema import pb
-from engine.dataflow.sim.imported_runs import run_imported
-from engine.dataflow.sim.machine import Machine
-from engine.dataflow.sim.reports import Limits
-from engine.errors import FuseloomError
-from engine.program import parse
+from fuseloom.dataflow.samml.exchange.schema import pb
+from fuseloom.dataflow.sim.imported_runs import run_imported
+from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.sim.reports import Limits
+from fuseloom.errors import FuseloomError
+from fuseloom.program import parse
 from tests.dataflow.samml.exchange.protobuf import SEED, Builder, files, two_lanes
 
 CASE = Path(__file__).parents[3] / "conformance" / "comal" / "matmul_ikj_34_0.1_None_1"

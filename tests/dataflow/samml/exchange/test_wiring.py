@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from engine.dataflow.samml.exchange import wiring as module
-from engine.dataflow.samml.exchange.wiring import Wire, Wiring
-from engine.dataflow.samml.graph import StreamKind
-from engine.dataflow.samml.verify import verify
-from engine.errors import GraphError
+from fuseloom.dataflow.samml.exchange import wiring as module
+from fuseloom.dataflow.samml.exchange.wiring import Wire, Wiring
+from fuseloom.dataflow.samml.graph import StreamKind
+from fuseloom.dataflow.samml.verify import verify
+from fuseloom.errors import GraphError
 
 
 def begun() -> tuple[Wiring, Wire, Wire]:

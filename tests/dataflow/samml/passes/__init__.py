@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from engine.dataflow.compilation import Compilation
-from engine.dataflow.samml.graph import Graph
-from engine.dataflow.samml.passes.parallelise import parallelise
-from engine.dataflow.samml.verify import verify
-from engine.dataflow.sim.compiled.kernels import KERNELS
-from engine.models import (
+from fuseloom.dataflow.compilation import Compilation
+from fuseloom.dataflow.samml.graph import Graph
+from fuseloom.dataflow.samml.passes.parallelise import parallelise
+from fuseloom.dataflow.samml.verify import verify
+from fuseloom.dataflow.sim.compiled.kernels import KERNELS
+from fuseloom.models import (
     Model,
     attention,
     autoencoder,
@@ -22,7 +22,7 @@ from engine.models import (
     spmm,
     spmv,
 )
-from engine.program import StoredTensor
+from fuseloom.program import StoredTensor
 
 SMALL = {
     "gcn": gcn(8, 6, 5, 3),

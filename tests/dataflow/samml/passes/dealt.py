@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.samml.graph import Graph
-from engine.program import parse
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.samml.graph import Graph
+from fuseloom.program import parse
 
 
 def graph_of(text: str) -> Graph:

@@ -7,17 +7,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from engine.dataflow.compilation import CompiledRegion
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.samml.graph import Graph
-from engine.dataflow.samml.passes.buffers import ChannelSize, Sizing, size_buffers, sizing
-from engine.dataflow.samml.passes.parallelise import apply_parallel
-from engine.dataflow.sim.binding import bind
-from engine.dataflow.sim.engines import run_graph
-from engine.dataflow.sim.machine import Machine
-from engine.dataflow.sim.program_runs import simulate
-from engine.errors import DeadlockError, GraphError
-from engine.program import parse
+from fuseloom.dataflow.compilation import CompiledRegion
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.samml.graph import Graph
+from fuseloom.dataflow.samml.passes.buffers import ChannelSize, Sizing, size_buffers, sizing
+from fuseloom.dataflow.samml.passes.parallelise import apply_parallel
+from fuseloom.dataflow.sim.binding import bind
+from fuseloom.dataflow.sim.engines import run_graph
+from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.sim.program_runs import simulate
+from fuseloom.errors import DeadlockError, GraphError
+from fuseloom.program import parse
 from tests.dataflow.samml.passes import PRESETS, SMALL, TOLERANCE, data_of, engines, indices
 
 SIZE = 12

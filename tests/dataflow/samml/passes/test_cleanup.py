@@ -9,24 +9,24 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.samml.graph import Graph, Node, Stream, StreamKind
-from engine.dataflow.samml.passes.cleanup import (
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.samml.graph import Graph, Node, Stream, StreamKind
+from fuseloom.dataflow.samml.passes.cleanup import (
     clean,
     collapse_joiners,
     share_common_nodes,
     without_dead_nodes,
 )
-from engine.dataflow.samml.passes.parallelise import parallelise
-from engine.dataflow.samml.verify import verify
-from engine.dataflow.sim.bound import BoundGraph
-from engine.dataflow.sim.engines import run_graph
-from engine.dataflow.sim.machine import Machine
-from engine.dataflow.sim.program_runs import simulate
-from engine.dataflow.sim.tokens import encode, parse_tokens
-from engine.errors import GraphError
-from engine.models import gcn, random_data
-from engine.program import parse
+from fuseloom.dataflow.samml.passes.parallelise import parallelise
+from fuseloom.dataflow.samml.verify import verify
+from fuseloom.dataflow.sim.bound import BoundGraph
+from fuseloom.dataflow.sim.engines import run_graph
+from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.sim.program_runs import simulate
+from fuseloom.dataflow.sim.tokens import encode, parse_tokens
+from fuseloom.errors import GraphError
+from fuseloom.models import gcn, random_data
+from fuseloom.program import parse
 from tests.dataflow.samml.passes import passed
 from tests.property.programs import make_case
 

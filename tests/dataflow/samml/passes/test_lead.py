@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.dataflow.samml.passes.lead import Lead
+from fuseloom.dataflow.samml.passes.lead import Lead
 
 
 def test_leads_add_up_along_a_path_and_cover_each_other() -> None:

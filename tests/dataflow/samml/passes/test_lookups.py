@@ -8,12 +8,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.samml.graph import Graph
-from engine.dataflow.samml.passes.buffers import size_buffers
-from engine.dataflow.samml.passes.lookups import insert_locators, remove_locators
-from engine.dataflow.sim.program_runs import simulate
-from engine.program import parse
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.samml.graph import Graph
+from fuseloom.dataflow.samml.passes.buffers import size_buffers
+from fuseloom.dataflow.samml.passes.lookups import insert_locators, remove_locators
+from fuseloom.dataflow.sim.program_runs import simulate
+from fuseloom.program import parse
 from tests.dataflow.samml.passes import engines, passed
 from tests.property.programs import make_case
 

@@ -7,15 +7,15 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from engine.dataflow.compilation import Compilation
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.samml.passes.parallelise import apply_parallel, parallelise
-from engine.dataflow.samml.passes.web import unwoven, woven
-from engine.dataflow.samml.verify import verify
-from engine.dataflow.sim.program_runs import simulate
-from engine.errors import ScheduleError
-from engine.models import gcn, random_data, spmm
-from engine.program import StoredTensor, parse
+from fuseloom.dataflow.compilation import Compilation
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.samml.passes.parallelise import apply_parallel, parallelise
+from fuseloom.dataflow.samml.passes.web import unwoven, woven
+from fuseloom.dataflow.samml.verify import verify
+from fuseloom.dataflow.sim.program_runs import simulate
+from fuseloom.errors import ScheduleError
+from fuseloom.models import gcn, random_data, spmm
+from fuseloom.program import StoredTensor, parse
 from tests.dataflow.samml.passes import (
     PRESETS,
     SMALL,

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from engine.dataflow.compilation import CompiledRegion, passes_text
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.samml.graph import Graph
-from engine.dataflow.samml.lowering import lower
-from engine.dataflow.samml.passes import PASSES, Pass, Place, Setting, run_passes
-from engine.dataflow.samml.passes.lookups import remove_locators
-from engine.errors import GraphError
-from engine.program import parse
+from fuseloom.dataflow.compilation import CompiledRegion, passes_text
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.samml.graph import Graph
+from fuseloom.dataflow.samml.lowering import lower
+from fuseloom.dataflow.samml.passes import PASSES, Pass, Place, Setting, run_passes
+from fuseloom.dataflow.samml.passes.lookups import remove_locators
+from fuseloom.errors import GraphError
+from fuseloom.program import parse
 
 ROOT = Path(__file__).parents[4]
 TEXT = """

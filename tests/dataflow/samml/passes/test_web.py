@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.samml.passes.structure import structure
-from engine.dataflow.samml.passes.web import unwoven, woven
-from engine.dataflow.sim.program_runs import simulate
-from engine.models import gcn, random_data
-from engine.program import parse
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.samml.passes.structure import structure
+from fuseloom.dataflow.samml.passes.web import unwoven, woven
+from fuseloom.dataflow.sim.program_runs import simulate
+from fuseloom.models import gcn, random_data
+from fuseloom.program import parse
 from tests.dataflow.samml.passes import (
     passed,
 )

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.dataflow.samml.graph import Graph, Node, Stream, StreamKind
-from engine.dataflow.sim.bound import BoundGraph
-from engine.dataflow.sim.machine import Machine
-from engine.dataflow.sim.result import EngineResult
-from engine.dataflow.sim.tokens import encode, parse_tokens
+from fuseloom.dataflow.samml.graph import Graph, Node, Stream, StreamKind
+from fuseloom.dataflow.sim.bound import BoundGraph
+from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.sim.result import EngineResult
+from fuseloom.dataflow.sim.tokens import encode, parse_tokens
 
 CRD, REF, VAL, SIG = StreamKind.CRD, StreamKind.REF, StreamKind.VAL, StreamKind.SIG
 

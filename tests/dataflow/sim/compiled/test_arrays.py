@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.dataflow.sim.compiled import simulation as compiled
-from engine.dataflow.sim.machine import Machine
-from engine.dataflow.sim.reports import Limits
-from engine.dataflow.sim.twins import interpreter
-from engine.errors import SimulationError
+from fuseloom.dataflow.sim.compiled import simulation as compiled
+from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.sim.reports import Limits
+from fuseloom.dataflow.sim.twins import interpreter
+from fuseloom.errors import SimulationError
 from tests.dataflow.sim.compiled.graphs import (
     OURS,
     assert_equal,

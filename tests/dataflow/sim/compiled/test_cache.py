@@ -14,20 +14,23 @@ from pathlib import Path
 
 import pytest
 
-from engine.dataflow.sim.compiled import cache
-from engine.dataflow.sim.compiled.code_files import SUFFIX, CodeFile
-from engine.errors import SimulationError
+from fuseloom.dataflow.sim.compiled import cache
+from fuseloom.dataflow.sim.compiled.code_files import SUFFIX, CodeFile
+from fuseloom.errors import SimulationError
 
-ROOT = Path(cache.__file__).parents[4]
+ROOT = Path(cache.__file__).parents[5]
 
 
 def module_of(path: Path) -> str:
-    name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+    name = ".".join(path.relative_to(ROOT / "engine").with_suffix("").parts)
     return name.removesuffix(".__init__")
 
 
 def test_every_part_of_the_sources_is_there() -> None:
-    names = {path.relative_to(ROOT / "engine/dataflow/sim").as_posix() for path in cache.sources()}
+    names = {
+        path.relative_to(ROOT / "engine/fuseloom/dataflow/sim").as_posix()
+        for path in cache.sources()
+    }
     assert {"compiled/rings.py", "compiled/kernels/scanners.py", "dram/scheduler.py"} <= names
     assert all(path.suffix == ".py" for path in cache.sources())
 
@@ -60,7 +63,9 @@ def test_no_number_in_machine_code_comes_from_elsewhere() -> None:
     covered = {module_of(path) for path in cache.sources()}
     for path in cache.sources():
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if not isinstance(node, ast.ImportFrom) or not (node.module or "").startswith("engine"):
+            if not isinstance(node, ast.ImportFrom) or not (node.module or "").startswith(
+                "fuseloom"
+            ):
                 continue
             if node.module in covered:
                 continue
@@ -76,7 +81,7 @@ def test_no_number_in_machine_code_comes_from_elsewhere() -> None:
 def test_the_cache_knows_what_it_has(tmp_path: Path) -> None:
     """A fresh directory has nothing; a process that compiles one kernel leaves it there."""
     script = (
-        "from engine.dataflow.sim.compiled import warmup\n"
+        "from fuseloom.dataflow.sim.compiled import warmup\n"
         "print(warmup.ready(['root']))\n"
         "warmup.KERNELS['root'].address\n"
         "print(warmup.ready(['root']), warmup.ready())\n"
@@ -249,7 +254,7 @@ def test_a_folder_that_others_may_write_to_is_not_used(
 
 def test_two_processes_that_compile_at_once_leave_a_sound_file(tmp_path: Path) -> None:
     script = (
-        "from engine.dataflow.sim.compiled import warmup\n"
+        "from fuseloom.dataflow.sim.compiled import warmup\n"
         "warmup.KERNELS['root'].address\n"
         "print(warmup.KERNELS['root'].kept)\n"
     )

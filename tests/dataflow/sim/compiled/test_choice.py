@@ -7,14 +7,14 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.sim.compiled import cache, choice
-from engine.dataflow.sim.compiled import simulation as compiled
-from engine.dataflow.sim.machine import Machine
-from engine.dataflow.sim.program_runs import simulate
-from engine.errors import SimulationError
-from engine.models import load
-from engine.program import StoredTensor, parse
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.sim.compiled import cache, choice
+from fuseloom.dataflow.sim.compiled import simulation as compiled
+from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.sim.program_runs import simulate
+from fuseloom.errors import SimulationError
+from fuseloom.models import load
+from fuseloom.program import StoredTensor, parse
 from tests.dataflow.sim.compiled.graphs import (
     OURS,
     REF,

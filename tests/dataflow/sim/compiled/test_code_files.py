@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.dataflow.sim.compiled.code_files import CodeFile, UnsafeFolderError, own_folder
+from fuseloom.dataflow.sim.compiled.code_files import CodeFile, UnsafeFolderError, own_folder
 
 
 def test_what_is_saved_is_loaded_under_its_name_only(tmp_path: Path) -> None:

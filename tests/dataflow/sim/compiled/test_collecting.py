@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.sim.compiled import collecting, reserving
-from engine.dataflow.sim.machine import Machine
-from engine.dataflow.sim.program_runs import Run, simulate
-from engine.dataflow.sim.reports import Limits
-from engine.errors import SimulationError
-from engine.program import parse
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.sim.compiled import collecting, reserving
+from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.sim.program_runs import Run, simulate
+from fuseloom.dataflow.sim.reports import Limits
+from fuseloom.errors import SimulationError
+from fuseloom.program import parse
 
 ROWS, COLUMNS = 700, 400
 TEXT = f"X: {ROWS}x{COLUMNS} dense\nY[i,j] = relu(X[i,j])"

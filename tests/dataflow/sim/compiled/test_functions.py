@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from numba import njit
 
-from engine.dataflow.sim.compiled import functions
-from engine.dataflow.sim.compiled.functions import BINARY, UNARY
+from fuseloom.dataflow.sim.compiled import functions
+from fuseloom.dataflow.sim.compiled.functions import BINARY, UNARY
 
 f32 = np.float32
 GIVEN = [f32(x) for x in (0.0, -0.0, 1.0, -1.5, 0.3, 7.25, -30.0, 1e-20)]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.dataflow.sim import observe
-from engine.dataflow.sim.compiled import layout
-from engine.dataflow.sim.tokens import DONE, EMPTY, TOKEN_DTYPE, Stop, encode
+from fuseloom.dataflow.sim import observe
+from fuseloom.dataflow.sim.compiled import layout
+from fuseloom.dataflow.sim.tokens import DONE, EMPTY, TOKEN_DTYPE, Stop, encode
 
 
 @pytest.mark.parametrize("record", ["RUN", "CREDIT", "CHANNEL"])

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from engine.dataflow.sim.compiled.pacing import paced_streams
-from engine.dataflow.sim.explain.moments import StreamCauses
-from engine.dataflow.sim.machine import Machine
-from engine.dataflow.sim.observe import Observe
-from engine.dataflow.sim.twins.interpreter import run as interpret
+from fuseloom.dataflow.sim.compiled.pacing import paced_streams
+from fuseloom.dataflow.sim.explain.moments import StreamCauses
+from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.sim.observe import Observe
+from fuseloom.dataflow.sim.twins.interpreter import run as interpret
 from tests.dataflow.sim.compiled.graphs import REF, VAL, graph, softmax, tokens
 
 FREE = Machine.default()

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.dataflow.sim.compiled import pools
-from engine.dataflow.sim.compiled.arrays import Region
-from engine.dataflow.sim.compiled.pools import Pool
+from fuseloom.dataflow.sim.compiled import pools
+from fuseloom.dataflow.sim.compiled.arrays import Region
+from fuseloom.dataflow.sim.compiled.pools import Pool
 
 
 def test_pieces_lie_where_their_offsets_say() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.dataflow.sim.compiled.reserving import RESERVED, reserved
+from fuseloom.dataflow.sim.compiled.reserving import RESERVED, reserved
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="address space is reserved on Linux")
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from engine.dataflow.sim.compiled import rules
-from engine.dataflow.sim.conformance.bench import bench
-from engine.errors import SimulationError
+from fuseloom.dataflow.sim.compiled import rules
+from fuseloom.dataflow.sim.conformance.bench import bench
+from fuseloom.errors import SimulationError
 
 CODES = {name: code for name, code in vars(rules).items() if isinstance(code, int)}
 

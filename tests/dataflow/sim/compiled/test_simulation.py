@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.dataflow.sim.bound import BoundGraph
-from engine.dataflow.sim.compiled import simulation as compiled
-from engine.dataflow.sim.machine import Machine
-from engine.dataflow.sim.reports import Limits
-from engine.dataflow.sim.twins import interpreter
-from engine.errors import DeadlockError, SimulationError
+from fuseloom.dataflow.sim.bound import BoundGraph
+from fuseloom.dataflow.sim.compiled import simulation as compiled
+from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.sim.reports import Limits
+from fuseloom.dataflow.sim.twins import interpreter
+from fuseloom.errors import DeadlockError, SimulationError
 from tests.dataflow.sim.compiled.graphs import (
     CRD,
     OURS,

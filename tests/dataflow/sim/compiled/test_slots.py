@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.dataflow.sim.compiled import cache, layout
-from engine.dataflow.sim.compiled.kernels import KERNELS
-from engine.dataflow.sim.compiled.layout import COMMON, NODE, SLOTS
-from engine.dataflow.sim.compiled.slots import NOTHING, slots
+from fuseloom.dataflow.sim.compiled import cache, layout
+from fuseloom.dataflow.sim.compiled.kernels import KERNELS
+from fuseloom.dataflow.sim.compiled.layout import COMMON, NODE, SLOTS
+from fuseloom.dataflow.sim.compiled.slots import NOTHING, slots
 
-ROOT = Path(cache.__file__).parents[4]
+ROOT = Path(cache.__file__).parents[5]
 ENGINE = sorted(path for path in (ROOT / "engine").rglob("*.py"))
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.dataflow.sim.compiled import simulation as compiled
-from engine.dataflow.sim.twins import interpreter
+from fuseloom.dataflow.sim.compiled import simulation as compiled
+from fuseloom.dataflow.sim.twins import interpreter
 from tests.dataflow.sim.compiled.graphs import (
     CRD,
     OURS,

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.dataflow.sim.compiled import trees
-from engine.dataflow.sim.compiled.layout import LEAF, STEP, STOP
-from engine.dataflow.sim.compiled.trees import (
+from fuseloom.dataflow.sim.compiled import trees
+from fuseloom.dataflow.sim.compiled.layout import LEAF, STEP, STOP
+from fuseloom.dataflow.sim.compiled.trees import (
     COUNT,
     KEY,
     KEYS,

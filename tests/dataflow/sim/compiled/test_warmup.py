@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.sim.compiled import cache, simulation, warmup
-from engine.dataflow.sim.program_runs import simulate
-from engine.errors import SimulationError
-from engine.models import load
-from engine.program import parse
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.sim.compiled import cache, simulation, warmup
+from fuseloom.dataflow.sim.program_runs import simulate
+from fuseloom.errors import SimulationError
+from fuseloom.models import load
+from fuseloom.program import parse
 
 
 def test_a_run_can_be_cancelled_before_its_kernels_are_compiled(

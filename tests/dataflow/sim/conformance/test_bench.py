@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.dataflow.samml.graph import StreamKind
-from engine.dataflow.sim.conformance.bench import bench, bench_graph
-from engine.errors import GraphError
+from fuseloom.dataflow.samml.graph import StreamKind
+from fuseloom.dataflow.sim.conformance.bench import bench, bench_graph
+from fuseloom.errors import GraphError
 
 
 def test_tokens_without_a_time_come_one_a_cycle() -> None:

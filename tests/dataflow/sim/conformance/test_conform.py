@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from engine.dataflow.sim.conformance.conform import check, replay
-from engine.dataflow.sim.conformance.vectors import bind_vector
-from engine.dataflow.sim.engines import run_graph
-from engine.dataflow.sim.machine import Machine
-from engine.dataflow.sim.tokens import format_token
+from fuseloom.dataflow.sim.conformance.conform import check, replay
+from fuseloom.dataflow.sim.conformance.vectors import bind_vector
+from fuseloom.dataflow.sim.engines import run_graph
+from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.sim.tokens import format_token
 from tests.dataflow.sim.conformance.test_vectors import vector
 
 ENGINE = "interpreter"

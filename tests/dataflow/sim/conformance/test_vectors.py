@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 
-from engine.dataflow.samml.catalogue import CATALOGUE
-from engine.dataflow.samml.graph import StreamKind
-from engine.dataflow.sim.conformance.vectors import (
+from fuseloom.dataflow.samml.catalogue import CATALOGUE
+from fuseloom.dataflow.samml.graph import StreamKind
+from fuseloom.dataflow.sim.conformance.vectors import (
     OPS,
     bind_vector,
     load_vectors,
     stream_kind,
     unsupported,
 )
-from engine.errors import SimulationError
+from fuseloom.errors import SimulationError
 
 
 def vector(**changes: Any) -> dict[str, Any]:

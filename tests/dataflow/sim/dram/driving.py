@@ -8,8 +8,8 @@ from typing import Any
 import numba
 import numpy as np
 
-from engine.dataflow.sim.compiled import dram as compiled
-from engine.dataflow.sim.dram import Config, build, controller
+from fuseloom.dataflow.sim.compiled import dram as compiled
+from fuseloom.dataflow.sim.dram import Config, build, controller
 
 FROM, ADDRESS, SIZE, WRITES = range(4)
 

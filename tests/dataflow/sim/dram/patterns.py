@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.dataflow.sim.dram import Dram, MemoryStats
-from engine.dataflow.sim.dram.state import LAST
+from fuseloom.dataflow.sim.dram import Dram, MemoryStats
+from fuseloom.dataflow.sim.dram.state import LAST
 from tests.dataflow.sim.dram.driving import run
 
 

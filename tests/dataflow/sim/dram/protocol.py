@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from itertools import pairwise
 
-from engine.dataflow.sim.dram import Command, Dram, Timing
+from fuseloom.dataflow.sim.dram import Command, Dram, Timing
 
 READS, WRITES = ("RD", "RDA"), ("WR", "WRA")
 COLUMNS = READS + WRITES

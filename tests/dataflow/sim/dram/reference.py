@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from engine.dataflow.sim.dram import Command, Dram, Mapping, Place
+from fuseloom.dataflow.sim.dram import Command, Dram, Mapping, Place
 from tests.dataflow.sim.dram.protocol import gap, longest
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from engine.dataflow.sim.dram import Dram, Mapping, Place, ddr4_3200, hbm2
+from fuseloom.dataflow.sim.dram import Dram, Mapping, Place, ddr4_3200, hbm2
 from tests.dataflow.sim.dram.patterns import stats
 
 PRESETS = [hbm2(), ddr4_3200(), ddr4_3200(name="two channels", channels=2)]

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from engine.dataflow.sim.dram import (
+from fuseloom.dataflow.sim.dram import (
     PRESETS,
     Dram,
     Ideal,
@@ -22,7 +22,7 @@ from engine.dataflow.sim.dram import (
     peak_bandwidth,
     preset,
 )
-from engine.errors import SimulationError
+from fuseloom.errors import SimulationError
 
 
 @pytest.mark.parametrize("name", PRESETS)

@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from engine.dataflow.sim.dram import build, ddr4_3200, hbm2
-from engine.dataflow.sim.dram.lists import (
+from fuseloom.dataflow.sim.dram import build, ddr4_3200, hbm2
+from fuseloom.dataflow.sim.dram.lists import (
     answer,
     clock_of,
     cycle_of,
@@ -21,7 +21,7 @@ from engine.dataflow.sim.dram.lists import (
     row_bit,
     want,
 )
-from engine.dataflow.sim.dram.state import (
+from fuseloom.dataflow.sim.dram.state import (
     ANSWERS,
     AT_ANSWERS,
     AT_CHANNELS,

@@ -8,12 +8,12 @@ from itertools import permutations
 
 import pytest
 
-from engine.dataflow.sim.dram import (
+from fuseloom.dataflow.sim.dram import (
     Mapping,
     Place,
     hbm2,
 )
-from engine.dataflow.sim.dram.config import FIELDS
+from fuseloom.dataflow.sim.dram.config import FIELDS
 
 ORDERS = [" ".join(order) for order in permutations(FIELDS)]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from engine.dataflow.sim.dram.config import PICOSECONDS, Dram
-from engine.dataflow.sim.dram.presets import PRESETS, ddr4_3200, hbm2, preset
-from engine.errors import SimulationError
+from fuseloom.dataflow.sim.dram.config import PICOSECONDS, Dram
+from fuseloom.dataflow.sim.dram.presets import PRESETS, ddr4_3200, hbm2, preset
+from fuseloom.errors import SimulationError
 
 
 def size(memory: Dram) -> int:

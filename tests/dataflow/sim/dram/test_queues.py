@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.dataflow.sim.dram import Ideal, MemoryStats, Queues, build, controller
-from engine.dataflow.sim.dram.state import LAST
+from fuseloom.dataflow.sim.dram import Ideal, MemoryStats, Queues, build, controller
+from fuseloom.dataflow.sim.dram.state import LAST
 from tests.dataflow.sim.dram.driving import plain, run
 
 

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.dataflow.sim.dram import Dram, Mapping, Timing, build, ddr4_3200, hbm2, trace
-from engine.dataflow.sim.dram.config import FIELDS
-from engine.dataflow.sim.dram.state import SPAN
+from fuseloom.dataflow.sim.dram import Dram, Mapping, Timing, build, ddr4_3200, hbm2, trace
+from fuseloom.dataflow.sim.dram.config import FIELDS
+from fuseloom.dataflow.sim.dram.state import SPAN
 from tests.dataflow.sim.dram import protocol, reference
 from tests.dataflow.sim.dram.driving import fast, plain, run
 
@@ -201,7 +201,7 @@ def test_the_order_of_pushes_does_not_matter() -> None:
     ]
 
     def answers(order: list[tuple[int, ...]]) -> dict[int, int]:
-        from engine.dataflow.sim.dram import controller
+        from fuseloom.dataflow.sim.dram import controller
 
         m = build(config, 1e9, 200, 1)
         for request in order:

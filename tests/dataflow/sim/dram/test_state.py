@@ -7,8 +7,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from engine.dataflow.sim.dram import Config, Ideal, Queues, build, ddr4_3200, hbm2
-from engine.dataflow.sim.dram.state import (
+from fuseloom.dataflow.sim.dram import Config, Ideal, Queues, build, ddr4_3200, hbm2
+from fuseloom.dataflow.sim.dram.state import (
     AT_ANSWERS,
     AT_CHANNELS,
     AT_EVENTS,
@@ -36,7 +36,7 @@ from engine.dataflow.sim.dram.state import (
     TRACED,
     trace,
 )
-from engine.errors import SimulationError
+from fuseloom.errors import SimulationError
 
 MEMORIES = [Ideal(), Queues(), hbm2(), ddr4_3200()]
 PORTS, OUTSTANDING = 3, 5

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from engine.dataflow.sim.dram import hbm2
+from fuseloom.dataflow.sim.dram import hbm2
 from tests.dataflow.sim.dram.patterns import stats
 
 

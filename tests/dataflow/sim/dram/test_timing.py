@@ -11,8 +11,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from engine.dataflow.sim.dram import Dram, Mapping, Place, Timing, trace
-from engine.dataflow.sim.dram.state import AT_CHANNELS, C_REFRESHES
+from fuseloom.dataflow.sim.dram import Dram, Mapping, Place, Timing, trace
+from fuseloom.dataflow.sim.dram.state import AT_CHANNELS, C_REFRESHES
 from tests.dataflow.sim.dram.driving import plain, run
 
 TIMING = Timing(

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-from engine.dataflow.sim.events.spool import Spool
-from engine.dataflow.sim.events.store import EventStore
-from engine.dataflow.sim.observe import BUSY, IDLE, Int64
+from fuseloom.dataflow.sim.events.spool import Spool
+from fuseloom.dataflow.sim.events.store import EventStore
+from fuseloom.dataflow.sim.observe import BUSY, IDLE, Int64
 
 
 def random_store(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.dataflow.sim.events import files
+from fuseloom.dataflow.sim.events import files
 
 
 @pytest.fixture(autouse=True)

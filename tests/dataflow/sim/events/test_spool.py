@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.dataflow.sim.events import spool as spools
-from engine.dataflow.sim.events.spool import Spool
-from engine.dataflow.sim.events.store import EventStore
-from engine.dataflow.sim.observe import INPUT, ROOM
-from engine.errors import SimulationError
+from fuseloom.dataflow.sim.events import spool as spools
+from fuseloom.dataflow.sim.events.spool import Spool
+from fuseloom.dataflow.sim.events.store import EventStore
+from fuseloom.dataflow.sim.observe import INPUT, ROOM
+from fuseloom.errors import SimulationError
 from tests.dataflow.sim.events.stores import random_store
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.dataflow.sim.events.spool import REASONS
-from engine.dataflow.sim.events.store import EventStore
-from engine.dataflow.sim.observe import ACTIVITIES
-from engine.errors import SimulationError
+from fuseloom.dataflow.sim.events.spool import REASONS
+from fuseloom.dataflow.sim.events.store import EventStore
+from fuseloom.dataflow.sim.observe import ACTIVITIES
+from fuseloom.errors import SimulationError
 from tests.dataflow.sim.events.stores import random_store
 
 

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.dataflow.sim.events import trace
-from engine.dataflow.sim.events.trace import PathPiece, TraceRegion, write_trace
-from engine.dataflow.sim.observe import IDLE
+from fuseloom.dataflow.sim.events import trace
+from fuseloom.dataflow.sim.events.trace import PathPiece, TraceRegion, write_trace
+from fuseloom.dataflow.sim.observe import IDLE
 from tests.dataflow.sim.events.stores import random_store
 
 LABELS = ("a", "b\"'", "c", "d")

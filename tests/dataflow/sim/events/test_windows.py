@@ -7,14 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.dataflow.sim.events.windows import (
+from fuseloom.dataflow.sim.events.windows import (
     area_of,
     columns_of,
     edges_of,
     intervals_of,
     most_intervals,
 )
-from engine.dataflow.sim.observe import ACTIVITIES, BUSY
+from fuseloom.dataflow.sim.observe import ACTIVITIES, BUSY
 from tests.dataflow.sim.events.stores import random_store
 
 WINDOWS = ((0, 700, 96), (13, 687, 50), (100, 101, 8), (300, 340, 1000), (0, 700, 1))

@@ -7,15 +7,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.sim.binding import bind
-from engine.dataflow.sim.bound import BoundGraph
-from engine.dataflow.sim.engines import run_graph
-from engine.dataflow.sim.explain.buffers import measured_buffers
-from engine.dataflow.sim.machine import Machine
-from engine.errors import DeadlockError, SimulationError
-from engine.models import gcn, random_data
-from engine.program.inputs import check_data
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.sim.binding import bind
+from fuseloom.dataflow.sim.bound import BoundGraph
+from fuseloom.dataflow.sim.engines import run_graph
+from fuseloom.dataflow.sim.explain.buffers import measured_buffers
+from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.errors import DeadlockError, SimulationError
+from fuseloom.models import gcn, random_data
+from fuseloom.program.inputs import check_data
 
 OURS = Machine.default()
 

@@ -7,14 +7,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from engine.dataflow.samml.graph import Graph, Node, Stream, StreamKind
-from engine.dataflow.sim.bound import BoundGraph
-from engine.dataflow.sim.conformance.bench import bench_graph
-from engine.dataflow.sim.engines import run_graph
-from engine.dataflow.sim.explain.causes import LoggedCauses, Via
-from engine.dataflow.sim.machine import Machine
-from engine.dataflow.sim.observe import Events, Observe, Observed, StreamLog, Wait
-from engine.dataflow.sim.tokens import encode, parse_tokens
+from fuseloom.dataflow.samml.graph import Graph, Node, Stream, StreamKind
+from fuseloom.dataflow.sim.bound import BoundGraph
+from fuseloom.dataflow.sim.conformance.bench import bench_graph
+from fuseloom.dataflow.sim.engines import run_graph
+from fuseloom.dataflow.sim.explain.causes import LoggedCauses, Via
+from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.sim.observe import Events, Observe, Observed, StreamLog, Wait
+from fuseloom.dataflow.sim.tokens import encode, parse_tokens
 from tests.property.noted_causes import NotedCauses
 
 LOGGED = Observe(log=True)

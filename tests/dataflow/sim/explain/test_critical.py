@@ -9,23 +9,23 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.samml.graph import Graph, Node, Stream, StreamKind
-from engine.dataflow.sim.bound import BoundGraph
-from engine.dataflow.sim.engines import run_graph
-from engine.dataflow.sim.explain.critical import (
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.samml.graph import Graph, Node, Stream, StreamKind
+from fuseloom.dataflow.sim.bound import BoundGraph
+from fuseloom.dataflow.sim.engines import run_graph
+from fuseloom.dataflow.sim.explain.critical import (
     CriticalPath,
     Segment,
     Why,
     critical_path,
     explained,
 )
-from engine.dataflow.sim.machine import Machine
-from engine.dataflow.sim.observe import Observe
-from engine.dataflow.sim.program_runs import simulate
-from engine.dataflow.sim.tokens import encode, parse_tokens
-from engine.errors import SimulationError
-from engine.models import gcn, karate
+from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.sim.observe import Observe
+from fuseloom.dataflow.sim.program_runs import simulate
+from fuseloom.dataflow.sim.tokens import encode, parse_tokens
+from fuseloom.errors import SimulationError
+from fuseloom.models import gcn, karate
 
 OURS = Machine.default()
 LOGGED = Observe(log=True)

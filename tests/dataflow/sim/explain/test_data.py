@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.sim.explain.data import (
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.sim.explain.data import (
     BINS,
     EVENT_BINS,
     Detail,
@@ -20,12 +20,12 @@ from engine.dataflow.sim.explain.data import (
     path_data,
     timeline,
 )
-from engine.dataflow.sim.machine import Machine
-from engine.dataflow.sim.observe import ACTIVITIES, Observe, Observed
-from engine.dataflow.sim.ports import READ, WRITE
-from engine.dataflow.sim.program_runs import Run, simulate
-from engine.dataflow.sim.records import traced_regions
-from engine.models import gcn, karate
+from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.sim.observe import ACTIVITIES, Observe, Observed
+from fuseloom.dataflow.sim.ports import READ, WRITE
+from fuseloom.dataflow.sim.program_runs import Run, simulate
+from fuseloom.dataflow.sim.records import traced_regions
+from fuseloom.models import gcn, karate
 
 
 @pytest.fixture(scope="module")

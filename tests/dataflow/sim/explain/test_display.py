@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import fuseloom as fl
-from engine.dataflow.sim.explain.critical import CriticalPath, Segment, Why
-from engine.dataflow.sim.explain.display import SHOWN
+from fuseloom.dataflow.sim.explain.critical import CriticalPath, Segment, Why
+from fuseloom.dataflow.sim.explain.display import SHOWN
 
 
 def path() -> CriticalPath:

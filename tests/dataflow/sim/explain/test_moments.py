@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.dataflow.sim.explain.moments import (
+from fuseloom.dataflow.sim.explain.moments import (
     Moments,
     StreamCauses,
     aligned,
@@ -14,7 +14,7 @@ from engine.dataflow.sim.explain.moments import (
     one_put,
     tokens_until,
 )
-from engine.dataflow.sim.observe import Events, StreamLog
+from fuseloom.dataflow.sim.observe import Events, StreamLog
 
 SEEDS = range(12)
 NOTHING = Events.of([])

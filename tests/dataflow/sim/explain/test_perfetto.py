@@ -11,20 +11,20 @@ from typing import Any
 
 import pytest
 
-from engine.dataflow.sim.engines import run_graph
-from engine.dataflow.sim.events.trace import write_trace
-from engine.dataflow.sim.explain.critical import critical_path
-from engine.dataflow.sim.explain.perfetto import (
+from fuseloom.dataflow.sim.engines import run_graph
+from fuseloom.dataflow.sim.events.trace import write_trace
+from fuseloom.dataflow.sim.explain.critical import critical_path
+from fuseloom.dataflow.sim.explain.perfetto import (
     PATH_THREAD,
     TracedRegion,
     told_in_full,
     trace_json,
     trace_regions,
 )
-from engine.dataflow.sim.machine import Machine
-from engine.dataflow.sim.observe import Observe
-from engine.dataflow.sim.result import EngineResult
-from engine.errors import SimulationError
+from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.sim.observe import Observe
+from fuseloom.dataflow.sim.result import EngineResult
+from fuseloom.errors import SimulationError
 from tests.dataflow.sim.explain.test_critical import late_operand, one_slot, softmax
 
 LOGGED = Observe(bins=16, log=True)

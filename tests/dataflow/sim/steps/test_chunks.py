@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.sim.conformance.bench import bench_graph
-from engine.dataflow.sim.machine import Machine
-from engine.dataflow.sim.steps import NEVER, Kept, Recording, chunks, record, record_region, story
-from engine.dataflow.sim.steps.scene import short
-from engine.models import load
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.sim.conformance.bench import bench_graph
+from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.sim.steps import NEVER, Kept, Recording, chunks, record, record_region, story
+from fuseloom.dataflow.sim.steps.scene import short
+from fuseloom.models import load
 
 
 @pytest.fixture(scope="module")

@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.dataflow.sim.bound import BoundGraph
-from engine.dataflow.sim.conformance.bench import bench_graph
-from engine.dataflow.sim.conformance.vectors import bind_vector, load_vectors, unsupported
-from engine.dataflow.sim.engines import run_graph
-from engine.dataflow.sim.machine import Machine
-from engine.dataflow.sim.observe import Observe
-from engine.dataflow.sim.ports import with_ports
-from engine.dataflow.sim.steps import NEVER, Kept, Recording, record
-from engine.dataflow.sim.tokens import same
-from engine.dataflow.sim.twins import interpreter
-from engine.errors import SimulationError
+from fuseloom.dataflow.sim.bound import BoundGraph
+from fuseloom.dataflow.sim.conformance.bench import bench_graph
+from fuseloom.dataflow.sim.conformance.vectors import bind_vector, load_vectors, unsupported
+from fuseloom.dataflow.sim.engines import run_graph
+from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.sim.observe import Observe
+from fuseloom.dataflow.sim.ports import with_ports
+from fuseloom.dataflow.sim.steps import NEVER, Kept, Recording, record
+from fuseloom.dataflow.sim.tokens import same
+from fuseloom.dataflow.sim.twins import interpreter
+from fuseloom.errors import SimulationError
 from tests.property.random_graphs import random_graph
 
 CONFORMANCE = Path(__file__).parents[3] / "conformance"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.dataflow.sim.conformance.bench import bench_graph
-from engine.dataflow.sim.machine import Machine
-from engine.dataflow.sim.observe import Wait
-from engine.dataflow.sim.steps import NEVER, Recording, StreamRecord, record
+from fuseloom.dataflow.sim.conformance.bench import bench_graph
+from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.sim.observe import Wait
+from fuseloom.dataflow.sim.steps import NEVER, Recording, StreamRecord, record
 
 
 def spmv_row(capacity: int | None = None) -> Recording:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.sim.machine import Machine
-from engine.dataflow.sim.program_runs import simulate
-from engine.dataflow.sim.steps import Kept, bound_region, record_graph, record_region
-from engine.errors import SimulationError
-from engine.models import load
-from engine.program import parse
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.sim.program_runs import simulate
+from fuseloom.dataflow.sim.steps import Kept, bound_region, record_graph, record_region
+from fuseloom.errors import SimulationError
+from fuseloom.models import load
+from fuseloom.program import parse
 
 
 @pytest.mark.parametrize("schedule", ["fuse T1..H; fuse T5..Y", "fuse x..Y"])

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.dataflow.compiler import compile_program
-from engine.dataflow.sim.program_runs import simulate
-from engine.dataflow.sim.steps.rows import tokens_of
-from engine.dataflow.sim.tokens import format_tokens
-from engine.errors import DataError
-from engine.program import parse
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.sim.program_runs import simulate
+from fuseloom.dataflow.sim.steps.rows import tokens_of
+from fuseloom.dataflow.sim.tokens import format_tokens
+from fuseloom.errors import DataError
+from fuseloom.program import parse
 
 TEXT = "B: 3x3 dcsr\nx: 3 dense\ny[i] = B[i,j] * x[j]\nz[i] = relu(y[i])"
 DATA = {"B": np.array([[0, 2, 0], [0, 0, 0], [1, 0, 3]]), "x": np.array([1.0, 2, 3])}

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.dataflow.samml.graph import Stream, StreamKind
-from engine.dataflow.sim.conformance.bench import bench_graph
-from engine.dataflow.sim.machine import Machine
-from engine.dataflow.sim.steps import record
-from engine.dataflow.sim.steps.scene import closes, listed, named, number, ordinal, scenes, short
-from engine.dataflow.sim.tokens import DONE, EMPTY, REPEAT, Stop
+from fuseloom.dataflow.samml.graph import Stream, StreamKind
+from fuseloom.dataflow.sim.conformance.bench import bench_graph
+from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.sim.steps import record
+from fuseloom.dataflow.sim.steps.scene import closes, listed, named, number, ordinal, scenes, short
+from fuseloom.dataflow.sim.tokens import DONE, EMPTY, REPEAT, Stop
 
 F32 = np.float32
 TILE = np.zeros((2, 3), F32)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from engine.dataflow.sim.bound import BoundGraph
-from engine.dataflow.sim.conformance.bench import bench_graph
-from engine.dataflow.sim.machine import Machine
-from engine.dataflow.sim.steps import Doing, Kept, Moment, record, story
+from fuseloom.dataflow.sim.bound import BoundGraph
+from fuseloom.dataflow.sim.conformance.bench import bench_graph
+from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.sim.steps import Doing, Kept, Moment, record, story
 
 
 def told(bound: BoundGraph, node: int, machine: Machine | None = None) -> list[Moment]:

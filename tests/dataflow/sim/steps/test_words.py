@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.dataflow.samml.catalogue import CATALOGUE
-from engine.dataflow.sim.bound import BoundGraph
-from engine.dataflow.sim.conformance.bench import bench_graph
-from engine.dataflow.sim.machine import Machine
-from engine.dataflow.sim.ports import with_ports
-from engine.dataflow.sim.steps import Doing, record, story
-from engine.dataflow.sim.steps.words import WORDS
-from engine.errors import SimulationError
+from fuseloom.dataflow.samml.catalogue import CATALOGUE
+from fuseloom.dataflow.sim.bound import BoundGraph
+from fuseloom.dataflow.sim.conformance.bench import bench_graph
+from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.sim.ports import with_ports
+from fuseloom.dataflow.sim.steps import Doing, record, story
+from fuseloom.dataflow.sim.steps.words import WORDS
+from fuseloom.errors import SimulationError
 from tests.property.random_graphs import random_graph
 
 

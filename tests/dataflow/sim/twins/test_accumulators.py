@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.dataflow.sim.conformance.bench import bench
+from fuseloom.dataflow.sim.conformance.bench import bench
 from tests.dataflow.sim.twins.examples import ADD
 
 

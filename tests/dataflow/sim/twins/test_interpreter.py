@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from engine.dataflow.sim.conformance.bench import bench
-from engine.errors import SimulationError
+from fuseloom.dataflow.sim.conformance.bench import bench
+from fuseloom.errors import SimulationError
 
 
 def test_stalls_and_work_add_up() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.dataflow.sim.conformance.bench import bench
+from fuseloom.dataflow.sim.conformance.bench import bench
 
 C0 = "0@1 3@2 5@3 S0@4 S0@5 2@6 S1@7 D@8"
 

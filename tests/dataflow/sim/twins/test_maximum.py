@@ -7,7 +7,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from engine.dataflow.sim.twins.maximum import larger, largest
+from fuseloom.dataflow.sim.twins.maximum import larger, largest
 
 F32 = np.float32
 VALUES = (F32(-1), F32(0), F32(-0.0), F32(2), F32(np.inf), F32(-np.inf), F32(np.nan))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from engine.dataflow.sim.dram import Ideal
-from engine.dataflow.sim.machine import Machine
-from engine.dataflow.sim.process import Access, Port
-from engine.dataflow.sim.twins.memory import Attached
+from fuseloom.dataflow.sim.dram import Ideal
+from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.sim.process import Access, Port
+from fuseloom.dataflow.sim.twins.memory import Attached
 
 LATENCY = 7
 MACHINE = replace(Machine.default(), memory=Ideal(latency=LATENCY))

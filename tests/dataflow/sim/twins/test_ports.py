@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from engine.dataflow.samml.graph import Node
-from engine.dataflow.sim.dram import hbm2
-from engine.dataflow.sim.machine import Machine
-from engine.dataflow.sim.process import ANSWER, ISSUE, Access, Port, Process
-from engine.dataflow.sim.twins.ports import Gatherer, Requester
+from fuseloom.dataflow.samml.graph import Node
+from fuseloom.dataflow.sim.dram import hbm2
+from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.sim.process import ANSWER, ISSUE, Access, Port, Process
+from fuseloom.dataflow.sim.twins.ports import Gatherer, Requester
 
 
 def process(outstanding: int = 2) -> Process:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from engine.dataflow.samml.catalogue import CATALOGUE
-from engine.dataflow.sim.twins import implementation
-from engine.dataflow.sim.twins.registry import IMPLEMENTATIONS
-from engine.errors import SimulationError
+from fuseloom.dataflow.samml.catalogue import CATALOGUE
+from fuseloom.dataflow.sim.twins import implementation
+from fuseloom.dataflow.sim.twins.registry import IMPLEMENTATIONS
+from fuseloom.errors import SimulationError
 
 
 def test_every_primitive_has_a_twin() -> None:

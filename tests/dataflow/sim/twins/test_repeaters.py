@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import engine.dataflow.cost.flow as flow
-from engine.dataflow.cost.rules import RULES
-from engine.dataflow.samml.catalogue import CATALOGUE
-from engine.dataflow.samml.graph import Node
-from engine.dataflow.sim.conformance.bench import bench
-from engine.errors import SimulationError
+import fuseloom.dataflow.cost.flow as flow
+from fuseloom.dataflow.cost.rules import RULES
+from fuseloom.dataflow.samml.catalogue import CATALOGUE
+from fuseloom.dataflow.samml.graph import Node
+from fuseloom.dataflow.sim.conformance.bench import bench
+from fuseloom.errors import SimulationError
 from tests.property.test_primitives import CAPACITIES, nests, stream
 
 ENGINES = ("interpreter", "compiled")

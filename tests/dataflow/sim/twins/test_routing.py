@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.dataflow.sim.conformance.bench import bench
+from fuseloom.dataflow.sim.conformance.bench import bench
 
 
 def test_broadcast_takes_no_time() -> None:

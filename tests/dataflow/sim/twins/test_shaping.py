@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from engine.dataflow.sim.conformance.bench import bench
-from engine.dataflow.sim.machine import Machine
-from engine.errors import SimulationError
+from fuseloom.dataflow.sim.conformance.bench import bench
+from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.errors import SimulationError
 
 INNER = "1 2 S0 S0 3 S1 D"
 OUTER = "7 8 9 S0 D"

@@ -7,13 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from engine.dataflow.samml.graph import Graph, Node, Stream, StreamKind
-from engine.dataflow.sim.bound import BoundGraph
-from engine.dataflow.sim.dram.config import BUNDLE
-from engine.dataflow.sim.engines import run_graph
-from engine.dataflow.sim.machine import Machine
-from engine.dataflow.sim.result import EngineResult
-from engine.dataflow.sim.tokens import DONE, Stop, encode
+from fuseloom.dataflow.samml.graph import Graph, Node, Stream, StreamKind
+from fuseloom.dataflow.sim.bound import BoundGraph
+from fuseloom.dataflow.sim.dram.config import BUNDLE
+from fuseloom.dataflow.sim.engines import run_graph
+from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.sim.result import EngineResult
+from fuseloom.dataflow.sim.tokens import DONE, Stop, encode
 
 WITH, WITHOUT = Machine.comal(memory=True), replace(Machine.comal(), name="none")
 

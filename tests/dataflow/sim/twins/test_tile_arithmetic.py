@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import fuseloom as fl
-from engine.dataflow.samml.graph import Graph, Node, Scalar, Stream, StreamKind
-from engine.dataflow.samml.tile_values import (
+from fuseloom.dataflow.samml.graph import Graph, Node, Scalar, Stream, StreamKind
+from fuseloom.dataflow.samml.tile_values import (
     TileSpec,
     flops_per_value,
     interval,
@@ -17,9 +17,9 @@ from engine.dataflow.samml.tile_values import (
     latency,
     with_tiles,
 )
-from engine.dataflow.sim import Machine, run_graph
-from engine.dataflow.sim.bound import BoundGraph
-from engine.dataflow.sim.tokens import (
+from fuseloom.dataflow.sim import Machine, run_graph
+from fuseloom.dataflow.sim.bound import BoundGraph
+from fuseloom.dataflow.sim.tokens import (
     encode,
     format_token,
     is_leaf,
@@ -28,9 +28,9 @@ from engine.dataflow.sim.tokens import (
     parse_tokens,
     same,
 )
-from engine.dataflow.sim.twins.values import UNARY
-from engine.errors import LoweringError, SimulationError
-from engine.program import block_program
+from fuseloom.dataflow.sim.twins.values import UNARY
+from fuseloom.errors import LoweringError, SimulationError
+from fuseloom.program import block_program
 
 REF, VAL = StreamKind.REF, StreamKind.VAL
 RNG = np.random.default_rng(5)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.dataflow.sim.conformance.bench import bench
+from fuseloom.dataflow.sim.conformance.bench import bench
 from tests.dataflow.sim.twins.examples import COMAL
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.dataflow.sim.conformance.bench import bench
+from fuseloom.dataflow.sim.conformance.bench import bench
 
 
 def test_level_writer() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 import fuseloom as fl
-from engine.frontends.torch import Imported
+from fuseloom.frontends.torch import Imported
 
 SIMULATED = 600
 """Programs with more statements are compiled under every preset, and run unfused only."""

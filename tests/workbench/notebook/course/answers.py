@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from workbench.notebook.exercises import Exercise, check
+from fuseloom_workbench.notebook.exercises import Exercise, check
 
 Wrong = Mapping[Any, str] | Iterable[tuple[Any, str]]
 """Answers, each with what is to be said of it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.notebook.course.attention import EXERCISES, in_blocks, run, scattered
+from fuseloom_workbench.notebook.course.attention import EXERCISES, in_blocks, run, scattered
 
 from .answers import tried
 

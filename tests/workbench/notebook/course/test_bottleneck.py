@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
-from workbench.notebook.course.bottleneck import EXERCISES, FEWER_BYTES, LANES, LAYERS, compiled
-from workbench.notebook.exercises import check
+from fuseloom_workbench.notebook.course.bottleneck import (
+    EXERCISES,
+    FEWER_BYTES,
+    LANES,
+    LAYERS,
+    compiled,
+)
+from fuseloom_workbench.notebook.exercises import check
 
 from .answers import tried
 

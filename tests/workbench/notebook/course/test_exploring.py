@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from workbench.notebook.course.exploring import EXERCISES, searched, swept
-from workbench.notebook.exercises import check
+from fuseloom_workbench.notebook.course.exploring import EXERCISES, searched, swept
+from fuseloom_workbench.notebook.exercises import check
 
 from .answers import tried
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from engine.dataflow.sim.tokens import DONE, REPEAT, SIGNAL_STOP, Stop
-from workbench.notebook.course.first_graph import EXERCISES
+from fuseloom.dataflow.sim.tokens import DONE, REPEAT, SIGNAL_STOP, Stop
+from fuseloom_workbench.notebook.course.first_graph import EXERCISES
 
 from .answers import tried
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.notebook.course.formats import EXERCISES
+from fuseloom_workbench.notebook.course.formats import EXERCISES
 
 from .answers import tried
 

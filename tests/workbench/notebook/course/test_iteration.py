@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.notebook.course.iteration import (
+from fuseloom_workbench.notebook.course.iteration import (
     DATA,
     EXERCISES,
     compiled,

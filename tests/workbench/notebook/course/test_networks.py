@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.notebook.course.networks import EXERCISES, best_of_each_way
+from fuseloom_workbench.notebook.course.networks import EXERCISES, best_of_each_way
 
 from .answers import tried
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from engine.errors import DataError
-from engine.program import parse
-from workbench.notebook.course.orders import CHAIN, EXERCISES, GRAM, club, product_of
-from workbench.notebook.exercises import check
+from fuseloom.errors import DataError
+from fuseloom.program import parse
+from fuseloom_workbench.notebook.course.orders import CHAIN, EXERCISES, GRAM, club, product_of
+from fuseloom_workbench.notebook.exercises import check
 
 from .answers import tried
 

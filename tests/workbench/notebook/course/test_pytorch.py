@@ -10,9 +10,9 @@ import pytest
 import torch
 from torch import nn
 
-from workbench.notebook.course import pytorch
-from workbench.notebook.course.pytorch import COLUMNS, EXERCISES, ROWS
-from workbench.notebook.exercises import check
+from fuseloom_workbench.notebook.course import pytorch
+from fuseloom_workbench.notebook.course.pytorch import COLUMNS, EXERCISES, ROWS
+from fuseloom_workbench.notebook.exercises import check
 
 from .answers import tried
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from workbench.notebook.course.recompute import (
+from fuseloom_workbench.notebook.course.recompute import (
     EXERCISES,
     club,
     compiled,
@@ -15,7 +15,7 @@ from workbench.notebook.course.recompute import (
     places,
     ran,
 )
-from workbench.notebook.exercises import check
+from fuseloom_workbench.notebook.exercises import check
 
 from .answers import tried
 

@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
-from workbench.notebook.course.tables import DATA, EXERCISES, FIGURE_9, INNER, TWO, compiled, table
-from workbench.notebook.exercises import check
+from fuseloom_workbench.notebook.course.tables import (
+    DATA,
+    EXERCISES,
+    FIGURE_9,
+    INNER,
+    TWO,
+    compiled,
+    table,
+)
+from fuseloom_workbench.notebook.exercises import check
 
 from .answers import tried
 

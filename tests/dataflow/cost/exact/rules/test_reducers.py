@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.dataflow.cost.exact.nests import Carried
+from fuseloom.dataflow.cost.exact.nests import Carried
 from tests.dataflow.cost.exact.examples import done, levels, vals
 
 ADD = {"fn": "add"}

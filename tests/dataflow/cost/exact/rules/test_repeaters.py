@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.dataflow.cost.exact.nests import ROOT, Carried
+from fuseloom.dataflow.cost.exact.nests import ROOT, Carried
 from tests.dataflow.cost.exact.examples import Tree, crds, done, levels, refs
 
 

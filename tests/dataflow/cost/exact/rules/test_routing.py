@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from engine.dataflow.cost.exact.execution import RULES, Budget, Context, TooLargeError
-from engine.dataflow.cost.exact.nests import Carried, Nest
-from engine.dataflow.samml.graph import Node
+from fuseloom.dataflow.cost.exact.execution import RULES, Budget, Context, TooLargeError
+from fuseloom.dataflow.cost.exact.nests import Carried, Nest
+from fuseloom.dataflow.samml.graph import Node
 from tests.dataflow.cost.exact.examples import Levels, crds, done, levels, refs, vals
 
 

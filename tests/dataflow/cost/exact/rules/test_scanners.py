@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from engine.dataflow.cost.exact.execution import RULES, Budget, Context, TooLargeError
-from engine.dataflow.cost.exact.nests import ROOT, Carried
-from engine.dataflow.samml.graph import Node
+from fuseloom.dataflow.cost.exact.execution import RULES, Budget, Context, TooLargeError
+from fuseloom.dataflow.cost.exact.nests import ROOT, Carried
+from fuseloom.dataflow.samml.graph import Node
 from tests.dataflow.cost.exact.examples import Levels, done, levels, refs
 
 LEVEL = Levels((0, 2, 2, 5), (3, 7, 1, 4, 6))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.dataflow.cost.exact.nests import Carried
+from fuseloom.dataflow.cost.exact.nests import Carried
 from tests.dataflow.cost.exact.examples import done, levels, refs, vals
 
 ROW = levels([1, 2, 5, 6])[-1]

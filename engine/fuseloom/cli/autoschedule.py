@@ -1,0 +1,194 @@
+"""``fuseloom autoschedule`` and ``why``: the best schedule, with a proof; and why not another."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import re
+import sys
+from typing import Any
+
+from fuseloom.cli.command import Command, print_json, seconds
+from fuseloom.cli.inputs import Problem, problem, program_options, schedule_of
+from fuseloom.cli.limits import add_limits, limits_of, size
+from fuseloom.errors import ScheduleError
+from fuseloom.exploration.autoschedule import GAP, TIME_LIMIT, Autoscheduled, Choice, autoschedule
+from fuseloom.results.document import Kind
+from fuseloom.results.text_table import Align, Column, text_table
+
+
+def _declare(parser: argparse.ArgumentParser) -> None:
+    program_options(parser)
+    parser.add_argument(
+        "--budget", type=_budget, default={}, metavar="lanes=N,onchip=SIZE,copies=N,stores=N",
+        help="what a region may have: lanes (default: 1), bytes held on chip, such as 64KiB, and "
+        "tensors read in another mode order, too (default: 0); and how many tensors between "
+        "regions may be stored dense, where they are complete (default: 0)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--also", action="append", default=[], metavar="SETTINGS",
+        help="search everything once more under settings that hold throughout, such as 'block 4', "
+        "'global' or 'store dense'; may be repeated",
+    )  # fmt: skip
+    parser.add_argument(
+        "--gap", type=_share, default=GAP, metavar="SHARE",
+        help="a better schedule may be missed if it takes fewer cycles by this share only; 0 "
+        "searches until none is left (default: %(default)s)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--time-limit", type=seconds, default=TIME_LIMIT, metavar="TIME",
+        help="after which the best so far is taken, such as 10s or 5min (default: 10s)",
+    )  # fmt: skip
+    add_limits(parser)
+
+
+def _budget(text: str) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for part in text.split(","):
+        name, equals, value = part.partition("=")
+        if name not in ("lanes", "onchip", "copies", "stores") or not equals or name in found:
+            known = "lanes=N, onchip=SIZE, copies=N and stores=N"
+            raise argparse.ArgumentTypeError(f"{part!r} is none of {known}, or is there twice")
+        if name == "onchip":
+            found[name] = size(value)
+        elif re.fullmatch(r"\d{1,6}", value) and (int(value) or name != "lanes"):
+            found[name] = int(value)
+        else:
+            least = 1 if name == "lanes" else 0
+            raise argparse.ArgumentTypeError(f"{part!r}: {name} are a number of at least {least}")
+    return found
+
+
+def _share(text: str) -> float:
+    share = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    if not 0 <= share < 1:
+        raise argparse.ArgumentTypeError("must be a share from 0 to below 1, such as 0.05 or 5%")
+    return share
+
+
+def _search(options: Any, given: Problem) -> Autoscheduled:
+    """Search, telling how it goes where somebody looks on."""
+    if options.orders != "best":
+        raise ScheduleError(
+            f"--orders {options.orders} goes with other commands",
+            hint="all orders are searched; a schedule that names an order is judged by 'simulate'",
+        )
+    shown = sys.stderr.isatty() and not options.json
+
+    def tell(cycles: float, text: str) -> None:
+        best = "" if math.isinf(cycles) else f"best so far {cycles:,.0f} cycles; "
+        print(f"\r\033[K{best}{text}"[:120], end="", file=sys.stderr, flush=True)
+
+    try:
+        return autoschedule(
+            given.model.program,
+            given.data,
+            machine=given.machine,
+            base=schedule_of(options, given.model) if options.schedule else None,
+            presets=given.model.presets,
+            lanes=options.budget.get("lanes", 1),
+            on_chip=options.budget.get("onchip"),
+            copies=options.budget.get("copies", 0),
+            stores=options.budget.get("stores", 0),
+            also=options.also,
+            sized=options.capacity == "sized",
+            pareto=getattr(options, "pareto", False),
+            gap=options.gap,
+            time_limit=options.time_limit,
+            limits=limits_of(options),
+            progress=tell if shown else None,
+        )
+    finally:
+        if shown:
+            print("\r\033[K", end="", file=sys.stderr, flush=True)
+
+
+def _declare_more(parser: argparse.ArgumentParser) -> None:
+    _declare(parser)
+    parser.add_argument(
+        "--pareto", action="store_true",
+        help="go on until time is up, and list schedules that no other one beats in cycles, "
+        "bytes, memory on chip and lanes together",
+    )  # fmt: skip
+
+
+def _run(options: Any) -> int:
+    given = problem(options)
+    if options.preset is not None:
+        raise ScheduleError(
+            "--preset goes with other commands", hint="the presets are looked at anyway"
+        )
+    found = _search(options, given)
+    if options.json:
+        name = given.model.program.name
+        data = None if given.source is None else given.source.to_dict()
+        content = {"name": name, "data": data, **found.to_dict()}
+        print_json(Kind.AUTOSCHEDULE, content)
+        return 0
+    print(given.heading, end="")
+    for directive in found.schedule.split("; "):
+        print(directive)
+    proof = found.certificate
+    print(f"\n{found.cycles:,} cycles, simulated")
+    if proof.gap == 0:
+        print("no schedule of this space takes fewer")
+    else:
+        print(
+            f"no schedule of this space takes fewer than {proof.bound:,.0f} cycles: at most "
+            f"{proof.gap:.1%} fewer"
+        )
+    print(f"the space has {found.space}")
+    print(f"not searched: {', '.join(proof.unsearched)}")
+    counts = ", ".join(f"{number:,} {what}" for what, number in sorted(proof.counts.items()))
+    print(f"ways of executing parts of the program: {counts}\n")
+    for reason in found.reasons:
+        print(f"* {reason}")
+    if found.choices is not None:
+        print("\nnone of these is beaten in all respects:")
+        for line in text_table(_COLUMNS, [_row(choice) for choice in found.choices]):
+            print(line)
+    return 0
+
+
+_COLUMNS = (
+    Column("cycles", 14),
+    Column("bytes", 14),
+    Column("on chip, bytes", 14),
+    Column("lanes", 6),
+    Column("", 0, Align.LEFT),
+)
+
+
+def _row(choice: Choice) -> tuple[str, ...]:
+    cost = choice.cost
+    numbers = (cost.cycles, cost.bytes, cost.on_chip, cost.lanes)
+    text = choice.schedule if choice.simulated else f"{choice.schedule} (estimated)"
+    return (*(f"{number:,.0f}" for number in numbers), text)
+
+
+def _why(options: Any) -> int:
+    given = problem(options)
+    if options.preset is None and options.schedule is None:
+        raise ScheduleError(
+            "why not which schedule?", hint="name it by --preset NAME or --schedule FILE"
+        )
+    asked = str(schedule_of(options, given.model))
+    options.schedule = None
+    found = _search(options, given)
+    answer = found.why(asked)
+    if options.json:
+        content = {"schedule": asked, "answer": answer, "best": found.schedule}
+        print_json(Kind.WHY, {**content, "cycles": found.cycles})
+        return 0
+    print(f"{given.heading}{answer}")
+    print(f"the best found, {found.cycles:,} cycles: {found.schedule}")
+    return 0
+
+
+AUTOSCHEDULE = Command(
+    "autoschedule",
+    "Find the schedule with the fewest cycles, and prove how good it is.",
+    _declare_more,
+    _run,
+)
+WHY = Command("why", "Say why a schedule is not the best one.", _declare, _why)

@@ -1,0 +1,133 @@
+"""What a command is to the command line, and how it prints one JSON document."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fuseloom.errors import DataError
+from fuseloom.program import regular_files
+from fuseloom.results.document import Kind, document, plain, to_text
+
+_DURATION = re.compile(r"(\d{1,9}(?:\.\d{1,6})?)\s*(ms|s|min|m|h|d|w)?")
+_SECONDS = {
+    "ms": 1e-3,
+    "s": 1.0,
+    "min": 60.0,
+    "m": 60.0,
+    "h": 3600.0,
+    "d": 86_400.0,
+    "w": 604_800.0,
+}
+
+
+@dataclass(frozen=True)
+class Command:
+    """One command: its name, what it does in a sentence, its options, and what runs.
+
+    Attributes
+    ----------
+    run : callable
+        Takes the parsed options; gives the exit code: 0 (done) or 1 (a result is wrong).
+    """
+
+    name: str
+    text: str
+    declare: Callable[[argparse.ArgumentParser], None]
+    run: Callable[[Any], int]
+
+
+def natural(text: str) -> int:
+    """A whole number of at least 0."""
+    value = int(text)
+    if value < 0:
+        raise argparse.ArgumentTypeError("must not be negative")
+    return value
+
+
+def positive(text: str) -> int:
+    """A whole number of at least 1."""
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError("must be at least 1")
+    return value
+
+
+def age(text: str) -> float:
+    """Seconds, from a number with a unit, such as ``30d``; 0 is the present.
+
+    Raises
+    ------
+    argparse.ArgumentTypeError
+        If it is none.
+    """
+    return _duration(text, "", "12h, 30d or 4w")
+
+
+def seconds(text: str) -> float:
+    """Seconds, from a number with or without a unit, such as ``5min``.
+
+    Raises
+    ------
+    argparse.ArgumentTypeError
+        If it is none, or no time at all.
+    """
+    found = _duration(text, "s", "10s or 5min")
+    if found <= 0:
+        raise argparse.ArgumentTypeError("must be more than 0")
+    return found
+
+
+def _duration(text: str, unit: str, example: str) -> float:
+    """Seconds; ``unit`` is what a number without one has, if it may lack one."""
+    match = _DURATION.fullmatch(text.strip().lower())
+    given = match and (match[2] or unit)
+    if not (match and given):
+        raise argparse.ArgumentTypeError(f"{text!r} is no time; write for example {example}")
+    return float(match[1]) * _SECONDS[given]
+
+
+def json_option(parser: argparse.ArgumentParser) -> None:
+    """Declare ``--json``."""
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def engine_option(parser: argparse.ArgumentParser) -> None:
+    """Declare ``--engine``."""
+    parser.add_argument(
+        "--engine",
+        choices=["auto", "compiled", "interpreter"],
+        default="auto",
+        help="which form of the primitives runs (default: %(default)s)",
+    )
+
+
+def check_folder(path: Path) -> None:
+    """See, before anything runs, that the folder into which a file is to be written is there.
+
+    Raises
+    ------
+    DataError
+        If it is not; what the user mistyped is not made.  If there is a pipe or a device of that
+        name: it would be replaced.
+    """
+    if regular_files.is_special(path):
+        raise DataError(f"cannot write {path}: it is no file", hint="name a regular file")
+    if not regular_files.is_folder(path.parent):
+        raise DataError(f"{path.parent} is no folder", hint="make it first")
+
+
+def print_json(kind: Kind, content: Mapping[str, Any]) -> None:
+    """Print a document of that kind."""
+    print(to_text(document(kind, plain(content))))
+
+
+def print_nowhere() -> None:
+    """Print nowhere from now on: what is not yet written would fail again at the end."""
+    sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 (for the rest)

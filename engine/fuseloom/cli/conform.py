@@ -1,0 +1,45 @@
+"""``fuseloom conform``: reference vectors replayed token by token."""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from fuseloom.cli.command import Command, engine_option, json_option, print_json
+from fuseloom.results.document import Kind
+
+
+def _declare(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", type=Path, help="vector file (JSON)")
+    engine_option(parser)
+    json_option(parser)
+
+
+def _run(options: Any) -> int:
+    """Replay every vector of the file, print what differs; 1 if anything does."""
+    from fuseloom.dataflow.sim.conformance.conform import replay
+
+    passed = 0
+    failures: list[dict[str, Any]] = []
+    lacking: Counter[str] = Counter()
+    for vector in replay(options.file, options.engine):
+        lacking.update(vector.lacking)
+        if vector.ok:
+            passed += 1
+            continue
+        failures.append(vector.to_dict())
+        if not options.json:
+            print(f"FAILED {vector}")
+    if options.json:
+        content = {"passed": passed, "failed": len(failures), "failures": failures}
+        print_json(Kind.CONFORMANCE, {**content, "not_implemented": dict(lacking)})
+    else:
+        for name, count in sorted(lacking.items()):
+            print(f"not implemented: {name} (in {count} vectors)")
+        print(f"{passed} passed, {len(failures)} failed")
+    return int(bool(failures))
+
+
+CONFORM = Command("conform", "Replay reference vectors token by token.", _declare, _run)

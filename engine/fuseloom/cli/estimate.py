@@ -1,0 +1,95 @@
+"""``fuseloom estimate``: expected cycles, FLOPs and bytes of every region."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from typing import Any
+
+from fuseloom.cli.command import Command, print_json
+from fuseloom.cli.inputs import inputs, program_options
+from fuseloom.cli.tables import statistics_table
+from fuseloom.dataflow.cost import Estimate
+from fuseloom.dataflow.cost.why import BASIS
+from fuseloom.program import StoredTensor
+from fuseloom.program.statistics import TensorStatistics
+from fuseloom.results.document import Kind
+
+
+def _declare(parser: argparse.ArgumentParser) -> None:
+    program_options(parser)
+    parser.add_argument(
+        "--statistics", action="store_true",
+        help="show the statistics of the inputs that the estimate rests on, level by level",
+    )  # fmt: skip
+
+    parser.add_argument(
+        "--mode", default="auto", metavar="MODE",
+        help="what the estimate rests on: exact (regions executed on coordinates), sampled (on "
+        "some of those of the outermost indices), metadata (statistics), or auto: the first of "
+        "these that takes some tenths of a second at most (default)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--bound", action="store_true", help="show how many cycles no run takes fewer than"
+    )
+    parser.add_argument(
+        "--explain", action="store_true",
+        help="show where the cycles of every region come from, and what is known of its tensors",
+    )  # fmt: skip
+
+
+def _run(options: Any) -> int:
+    from fuseloom.dataflow.cost import estimate
+
+    given = inputs(options)
+    result = estimate(given.compilation, given.data, mode=options.mode, machine=given.machine)
+    whys = [w for r in result.regions for w in (r.why(), *r.tensors.values())]
+    statistics = _statistics(given.data) if options.statistics else None
+    if options.json:
+        source = None if given.source is None else given.source.to_dict()
+        explained = [why.to_dict() for why in whys] if options.explain else None
+        content = {
+            **result.to_dict(), "data": source, "statistics": statistics, "explanation": explained
+        }  # fmt: skip
+        print_json(Kind.ESTIMATE, {"name": given.compilation.program.name, **content})
+        return 0
+    print(f"{given.heading}{result}")
+    print(f"rests on {basis(result)}")
+    print(f"between {result.low:,.0f} and {result.high:,.0f} cycles (19 times out of 20)")
+    if options.bound:
+        print(bound(result))
+    if options.explain:
+        print("\n" + "\n".join(line for why in whys for line in why.lines()))
+    if statistics is not None:
+        print("\n" + "\n".join(statistics_table(statistics)))
+    return 0
+
+
+def basis(result: Estimate) -> str:
+    """What an estimate rests on, region by region where that differs."""
+    named: dict[str, list[str]] = {}
+    for region in result.regions:
+        named.setdefault(BASIS[region.mode], []).append(region.name)
+    if len(named) == 1:
+        return next(iter(named))
+    return "; ".join(f"{text} ({', '.join(names)})" for text, names in named.items())
+
+
+def bound(result: Estimate) -> str:
+    """How many cycles no run takes fewer than, of all regions or of those where it is known."""
+    if result.least is not None:
+        return f"no run takes fewer than {result.least:,.0f} cycles"
+    some = [f"{r.name} {r.least:,.0f}" for r in result.regions if r.least is not None]
+    known = f"; of {', '.join(some)}" if some else ""
+    return f"no bound is known where a region is not executed whole{known}"
+
+
+def _statistics(data: Mapping[str, StoredTensor]) -> dict[str, list[dict[str, Any]]]:
+    """Per tensor the figures of every level, outermost first."""
+    return {
+        name: [level.summary() for level in TensorStatistics.of(stored).levels]
+        for name, stored in data.items()
+    }
+
+
+ESTIMATE = Command("estimate", "Estimate cycles, FLOPs and bytes without a run.", _declare, _run)

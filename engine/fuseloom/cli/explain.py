@@ -1,0 +1,85 @@
+"""``fuseloom simulate --explain`` and ``--trace-out``: why a run took its cycles."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from typing import Any
+
+from fuseloom.cli.command import check_folder
+from fuseloom.cli.tables import channel_table, summary_table
+from fuseloom.dataflow.sim.events.files import new_file
+from fuseloom.dataflow.sim.events.trace import write_trace as write_intervals
+from fuseloom.dataflow.sim.explain.perfetto import (
+    TracedRegion,
+    told_in_full,
+    trace_json,
+    trace_regions,
+)
+from fuseloom.dataflow.sim.observe import Observe
+from fuseloom.program import regular_files
+from fuseloom.results.record import RegionRecord, RunRecord
+
+SHOWN = 8
+"""Rows of each table for people; ``--json`` has more."""
+
+
+def observation(options: Any) -> Observe | None:
+    """What the options ask to observe.
+
+    Raises
+    ------
+    DataError
+        If the trace cannot go where it should, before anything runs.
+    """
+    if options.trace_out is not None:
+        check_folder(options.trace_out)
+        return Observe(log=True, events=new_file())
+    return Observe(log=True) if options.explain else None
+
+
+def write_trace(options: Any, regions: Sequence[TracedRegion]) -> None:
+    """Write the trace, whole or not at all, if it was asked for.
+
+    Short runs of the twins, which know the stream of each wait, say which it is.
+    """
+    if options.trace_out is None:
+        return
+    files = [observed.events for r in regions if (observed := r.result.observed) is not None]
+    try:
+        with regular_files.written(options.trace_out) as file:
+            if told_in_full(regions):
+                file.write(trace_json(regions).encode())
+            else:
+                text = io.TextIOWrapper(file, encoding="utf-8")
+                write_intervals(text, trace_regions(regions))
+                text.detach()  # or it would close the file
+    finally:
+        for path in files:
+            if path is not None:
+                path.unlink(missing_ok=True)
+
+
+def explanation(record: RunRecord) -> str:
+    """Critical path and fullest channels of each region, as tables."""
+    return "\n\n".join("\n".join(_region_lines(region)) for region in record.regions)
+
+
+def _region_lines(region: RegionRecord) -> list[str]:
+    path, channels = region.path, region.channels
+    assert path is not None
+    assert channels is not None
+    known = f", known from cycle {path['start']:,}" if path["start"] else ""
+    shown = path["summary"][:SHOWN]
+    lines = [f"{region.name}: {path['cycles']:,} cycles", f"critical path{known}:"]
+    lines += summary_table(shown)
+    if path["summaries"] > SHOWN:
+        rest = path["cycles"] - path["start"] - sum(row["cycles"] for row in shown)
+        lines.append(f"  and {path['summaries'] - SHOWN} more, {rest:,} cycles together")
+    if path["what_if"]:
+        guess = path["what_if"][0]
+        lines.append(
+            f"twice as fast, {guess['label']} would save at most {guess['gain']:,} cycles "
+            f"(at best {guess['cycles']:,})"
+        )
+    return [*lines, "fullest channels:", *channel_table(channels[:SHOWN])]

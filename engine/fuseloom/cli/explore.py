@@ -1,0 +1,91 @@
+"""``fuseloom explore``: the dataflow orders of every region, by estimated cycles; or a sweep.
+
+Where an option asks for a sweep, :mod:`fuseloom.cli.sweeps` does it.
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from fuseloom.cli.command import Command, positive, print_json
+from fuseloom.cli.inputs import Inputs, inputs, program_options
+from fuseloom.cli.sweeps import is_sweep, sweep, sweep_options
+from fuseloom.cli.tables import orders_table
+from fuseloom.dataflow.fusion.pog import count_text
+from fuseloom.exploration.sweep.sweep import LIMIT
+from fuseloom.results.document import Kind
+
+GRAPHS = 40
+"""Distinct graphs of a region, unless told otherwise."""
+
+
+def _declare(parser: argparse.ArgumentParser) -> None:
+    program_options(parser)
+    parser.add_argument(
+        "--limit", type=positive, metavar="N",
+        help=f"distinct graphs to estimate per region (default: {GRAPHS}); configurations of a "
+        f"sweep to look at, the first ones (default: {LIMIT:,})",
+    )  # fmt: skip
+    sweep_options(parser)
+
+
+def _run(options: Any) -> int:
+    if is_sweep(options):
+        return sweep(options)
+    given = inputs(options)
+    if not options.json:
+        print(given.heading, end="")
+    found = _ranked(given, options.limit or GRAPHS)
+    if options.json:
+        source = None if given.source is None else given.source.to_dict()
+        content = {"name": given.compilation.program.name, "data": source, "regions": found}
+        print_json(Kind.ORDERS, content)
+        return 0
+    for region in found:
+        number = len(region["graphs"])
+        shown = f"{number} distinct graphs" if number != 1 else "one graph"
+        first = "" if region["complete"] else "the first "
+        print(
+            f"{region['name']}: {count_text(region['legal_orders'])} legal orders, {first}{shown}"
+        )
+        for line in orders_table(region["graphs"]):
+            print(line)
+    return 0
+
+
+def _ranked(given: Inputs, limit: int) -> list[dict[str, Any]]:
+    """Per region one order per distinct graph, the cheapest first."""
+    from fuseloom.dataflow.cost.estimate import Known, estimate_region
+    from fuseloom.dataflow.orders import rank, ranked
+
+    compilation = given.compilation
+    known = Known.shared(compilation.program, given.data, machine=given.machine)
+    found = []
+    for region in compilation.regions:
+        entries = list(rank(region.region, known, limit + 1))
+        estimate_region(region, known)  # notes what it writes, for the regions after it
+        graphs = [
+            {
+                "order": entry.order,
+                "orders": entry.stands_for.orders,
+                "cycles": None if entry.reason else entry.cycles,
+                "reason": entry.reason or None,
+                "chosen": entry.covers(region.own_order),
+            }
+            for entry in ranked(entries[:limit])
+        ]
+        found.append(
+            {
+                "name": region.name,
+                "legal_orders": region.legal_orders,
+                "complete": len(entries) <= limit,
+                "graphs": graphs,
+            }
+        )
+    return found
+
+
+EXPLORE = Command(
+    "explore", "Rank the dataflow orders of every region, or sweep over a space.", _declare, _run
+)

@@ -1,0 +1,93 @@
+"""``fuseloom machine`` and the option ``--machine``: presets and files."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from fuseloom.cli.command import Command, json_option, positive, print_json
+from fuseloom.dataflow.compilation import Compilation
+from fuseloom.dataflow.sim.machine import PRESETS, Machine
+from fuseloom.dataflow.sim.machine_text import MAX_SIZE, parse_machine, print_machine
+from fuseloom.errors import SimulationError
+from fuseloom.program import regular_files
+from fuseloom.results.document import Kind
+
+_HELP = f"preset ({', '.join(PRESETS)}) or TOML file, as the command 'machine' prints it"
+
+
+def machine_of(name: str) -> Machine:
+    """The preset of that name, or the machine in the file of that name.
+
+    Raises
+    ------
+    SimulationError
+        If there is neither, or the file describes no machine.
+    """
+    if name in PRESETS:
+        return Machine.preset(name)
+    path = Path(name)
+    if not regular_files.is_file(path):
+        raise SimulationError(
+            f"no machine is called {name!r}, and there is no such file",
+            hint=f"known: {', '.join(PRESETS)}",
+        )
+    text = regular_files.text(path, MAX_SIZE, what="machine", error=SimulationError)
+    try:
+        return parse_machine(text)
+    except SimulationError as problem:
+        raise SimulationError(f"{path}: {problem.message}", hint=problem.hint) from None
+
+
+def machine_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that :func:`machine_for` and :func:`sized` read."""
+    parser.add_argument("--machine", default="default", metavar="NAME|FILE", help=_HELP)
+    parser.add_argument(
+        "--capacity", type=_capacity, metavar="TOKENS",
+        help="capacity of every channel, or 'sized' for capacities that no data can deadlock",
+    )  # fmt: skip
+
+
+def _capacity(text: str) -> int | str:
+    return text if text == "sized" else positive(text)
+
+
+def machine_for(options: Any) -> Machine:
+    """The machine that the options describe.
+
+    Raises
+    ------
+    SimulationError
+        As for :func:`machine_of`.
+    """
+    machine = machine_of(options.machine)
+    if isinstance(options.capacity, int):
+        return replace(machine, channel_capacity=options.capacity)
+    return machine
+
+
+def sized(options: Any, compiled: Compilation) -> Compilation:
+    """The program with the capacities that no data can deadlock, if they are asked for."""
+    return compiled.sized() if options.capacity == "sized" else compiled
+
+
+def _declare(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("machine", nargs="?", default="default", metavar="NAME|FILE", help=_HELP)
+    json_option(parser)
+
+
+def _run(options: Any) -> int:
+    """Print a machine as a file, which --machine then takes."""
+    machine = machine_of(options.machine)
+    if options.json:
+        print_json(Kind.MACHINE, {**machine.to_dict(), "fingerprint": machine.fingerprint})
+    else:
+        print(print_machine(machine), end="")
+    return 0
+
+
+MACHINE = Command(
+    "machine", "Print a machine as a file: what it has, or what to change.", _declare, _run
+)

@@ -1,0 +1,122 @@
+"""The tables that commands print: a list of lines each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from fuseloom.results.record import RegionRecord, RunRecord
+from fuseloom.results.text_table import Align, Column, text_table, totals_table
+
+_MEMORY = (
+    Column("memory", 24, Align.LEFT),
+    Column("reads", 12),
+    Column("writes", 12),
+    Column("moved, bytes", 14),
+    Column("GB/s", 8),
+    Column("of peak", 8),
+    Column("row hits", 9),
+    Column("latency", 8),
+)
+_STATISTICS = (
+    Column("tensor", 8, Align.LEFT),
+    Column("level", 5),
+    Column("size", 10),
+    Column("fibers", 10),
+    Column("positions", 12),
+    Column("mean", 10),
+    Column("mean square", 12),
+    Column("longest", 8),
+    Column("empty", 8),
+)
+_ORDERS = (
+    Column("chosen", 1, Align.LEFT),
+    Column("order", 32, Align.LEFT),
+    Column("alike", 8),
+    Column("orders", 7, Align.LEFT),
+    Column("cycles", 0, Align.LEFT),
+)
+_SUMMARY = (*map(Column, ("cycles", "share", "times")), Column("what", align=Align.LEFT))
+_CHANNELS = (*map(Column, ("mean", "most", "slots")), Column("stream", align=Align.LEFT))
+
+
+def run_table(record: RunRecord) -> list[str]:
+    """Cycles, FLOPs and bytes of every region and in total."""
+    regions = [(r.name, r.cycles, r.flops, r.bytes) for r in record.regions]
+    return totals_table(regions, (record.cycles, record.flops, record.bytes))
+
+
+def memory_table(regions: Iterable[RegionRecord]) -> list[str]:
+    """What the memory did in every region; nothing where there is none."""
+    rows = [
+        (
+            region.name,
+            f"{m['reads']:,}",
+            f"{m['writes']:,}",
+            f"{m['bytes']:,}",
+            f"{m['bandwidth'] / 1e9:.2f}",
+            f"{m['share']:.1%}",
+            f"{m['hit_rate']:.1%}",
+            f"{m['read_latency']:.1f}",
+        )
+        for region in regions
+        if (m := region.memory) is not None
+    ]
+    return text_table(_MEMORY, rows, gap=" ") if rows else []
+
+
+def statistics_table(statistics: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[str]:
+    """A row per level of every tensor."""
+    rows = [
+        (
+            name,
+            str(depth),
+            f"{level['size']:,}",
+            f"{level['fibers']:,}",
+            f"{level['positions']:,}",
+            f"{level['mean']:,.2f}",
+            f"{level['second_moment']:,.2f}",
+            f"{level['longest']:,}",
+            f"{level['empty']:,}",
+        )
+        for name, levels in statistics.items()
+        for depth, level in enumerate(levels)
+    ]
+    return text_table(_STATISTICS, rows, gap=" ")
+
+
+def orders_table(graphs: Iterable[Mapping[str, Any]]) -> list[str]:
+    """The distinct graphs of a region: chosen or not, an order, how many give it, its cycles."""
+    rows = [
+        (
+            "*" if graph["chosen"] else " ",
+            "→".join(graph["order"]),
+            f"{graph['orders']:,}",
+            "orders",
+            graph["reason"] or f"{graph['cycles']:,.0f} cycles",
+        )
+        for graph in graphs
+    ]
+    return text_table(_ORDERS, rows, gap=" ", indent="  ", header=False)
+
+
+def summary_table(rows: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Where the cycles of a critical path went."""
+    cells = [
+        (f"{r['cycles']:,}", f"{r['share']:.1%}", f"{r['segments']:,}", r["what"]) for r in rows
+    ]
+    return text_table(_SUMMARY, cells, indent="  ")
+
+
+def channel_table(rows: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Occupancy of channels, in tokens."""
+    cells = [
+        (
+            f"{r['mean']:,.1f}",
+            f"{r['most']:,}",
+            "-" if r["capacity"] is None else f"{r['capacity']:,}",
+            f"{r['label']} ({r['producer']['label']} to {r['consumer']['label']})",
+        )
+        for r in rows
+    ]
+    return text_table(_CHANNELS, cells, indent="  ")

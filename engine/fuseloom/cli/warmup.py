@@ -1,0 +1,35 @@
+"""``fuseloom warmup``: the simulator's kernels, compiled beforehand."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from typing import Any
+
+from fuseloom.cli.command import Command, json_option, print_json
+from fuseloom.results.document import Kind
+
+
+def _run(options: Any) -> int:
+    from fuseloom.dataflow.sim.compiled import cache
+    from fuseloom.dataflow.sim.compiled.warmup import warmup
+
+    def report(name: str, done: int, total: int, seconds: float) -> None:
+        if not options.json:
+            print(f"[{done}/{total}] {name} ({seconds:.1f} s)", flush=True)
+
+    started = time.perf_counter()
+    warmup(report)
+    seconds = time.perf_counter() - started
+    if options.json:
+        print_json(Kind.WARMUP, {"directory": str(cache.directory()), "seconds": seconds})
+    else:
+        print(f"kernels are in {cache.directory()}")
+    return 0
+
+
+def _declare(parser: argparse.ArgumentParser) -> None:
+    json_option(parser)
+
+
+WARMUP = Command("warmup", "Compile the simulator's kernels into the cache.", _declare, _run)

@@ -1,0 +1,321 @@
+"""From a program and a schedule to one dataflow graph per region."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import islice
+from typing import TypeAlias
+
+from fuseloom.dataflow.compilation import Compilation, CompiledRegion, finished
+from fuseloom.dataflow.compiled_before import CompiledBefore
+from fuseloom.dataflow.fusion.directives import (
+    Fuse,
+    Parallel,
+    Span,
+    blamed,
+    blamed_if_named,
+)
+from fuseloom.dataflow.fusion.fuse import (
+    fuse_kinds,
+    fuse_statements,
+    fused_where_possible,
+    less_shared,
+)
+from fuseloom.dataflow.fusion.pog import MOST_COUNTED, count_text
+from fuseloom.dataflow.fusion.prepare import prepare
+from fuseloom.dataflow.fusion.region import FusedRegion
+from fuseloom.dataflow.fusion.schedule import Schedule
+from fuseloom.dataflow.fusion.search import OrderSearch, reason_for
+from fuseloom.dataflow.samml.graph import Graph
+from fuseloom.dataflow.samml.passes import PASSES, selected
+from fuseloom.dataflow.samml.renaming import Kind
+from fuseloom.dataflow.table.build import build_table
+from fuseloom.dataflow.table.cuts import TooManyCutsError
+from fuseloom.errors import FuseloomError, LoweringError, OrderError, ScheduleError
+from fuseloom.program.types import Program, Statement
+
+MAX_ORDERS_TRIED = 2_000
+PART_TRIES = 200
+"""Kinds of orders tried for each part of a region that cannot be built as a whole."""
+MAX_OVERCUT = 3
+"""Orders that may take too many stream cuts before no other is tried: each takes long."""
+
+_LOG = logging.getLogger(__name__)
+
+
+def compile_region(
+    region: FusedRegion,
+    order: Sequence[str] | None = None,
+    *,
+    passes: Sequence[str] | None = None,
+    tries: int = MAX_ORDERS_TRIED,
+    before: CompiledBefore | None = None,
+) -> CompiledRegion:
+    """Compile one region.
+
+    Without an order, the schedule's is used; without that, the first legal order that the
+    machine can realise (see :meth:`FusedRegion.orders`).
+
+    Parameters
+    ----------
+    passes : sequence of str, optional
+        As for :func:`compile_program`.
+    tries : int
+        How many kinds of orders to try where none is given.
+    before : CompiledBefore, optional
+        Where to look whether an equal region has been compiled, and to note it.
+
+    Raises
+    ------
+    OrderError, LoweringError
+        If the order is illegal, or no order works (with the first reason met).
+    GraphError
+        If a pass is not known, or stands where it cannot.
+    """
+    if before is not None and passes is None:
+        asked = order if order is None else tuple(order), tries
+        return before.get(region, asked, lambda: compile_region(region, order, tries=tries))
+    if order is not None or region.chosen is not None:
+        return _built(region, tuple(order or region.chosen or ()), passes)
+    reason: FuseloomError | None = None
+    search = OrderSearch(region, tries * len(region.indices))
+    tried = overcut = 0
+    for candidate in islice(search, tries):
+        tried += 1
+        try:
+            return _built(region, candidate, passes)
+        except (OrderError, LoweringError) as problem:
+            reason = reason or problem
+            overcut += isinstance(problem, TooManyCutsError)
+            if overcut >= MAX_OVERCUT:
+                break
+            search.refuse(reason_for(region, candidate))
+    if reason is None:
+        raise LoweringError(
+            f"region {region.name}: no legal order found in {search.steps:,} steps",
+            hint="fuse fewer statements, or name an order",
+        )
+    count = region.pog.count_within(MOST_COUNTED)
+    which = f"its {count or 0:,} legal orders" if count != 1 else "its legal orders (one)"
+    if count is None or overcut or not search.exhausted:
+        which = f"the {tried:,} kinds tried of {count_text(count)} legal orders"
+    raise LoweringError(
+        f"region {region.name}: none of {which} can be built; "
+        f"the first fails with: {reason.message}",
+        hint=reason.hint,
+    )
+
+
+def _built(
+    region: FusedRegion, order: tuple[str, ...], passes: Sequence[str] | None
+) -> CompiledRegion:
+    """A region under one order.
+
+    Whatever goes wrong inside is logged and told as an order that cannot be built, so that others
+    are tried; what passes do that the caller names is the caller's.
+
+    Raises
+    ------
+    OrderError, LoweringError
+        If it cannot be built.
+    ScheduleError
+        If the schedule asks for what the region has not.
+    """
+    try:
+        return finished(region, build_table(region, order), selected(PASSES, passes))
+    except (OrderError, LoweringError, ScheduleError):
+        raise
+    except Exception as fault:
+        if passes is not None:
+            raise
+        told = fault.message if isinstance(fault, FuseloomError) else repr(fault)
+        _LOG.warning("region %s, order %s: %s", region.name, ",".join(order), told, exc_info=True)
+        raise LoweringError(
+            f"order {'→'.join(order)} cannot be built, for a fault of the compiler: "
+            f"{type(fault).__name__}: {told}",
+            hint="take another order, or fuse fewer statements",
+        ) from fault
+
+
+def compile_program(
+    program: Program,
+    schedule: Schedule | str | None = None,
+    *,
+    passes: Sequence[str] | None = None,
+    before: CompiledBefore | None = None,
+) -> Compilation:
+    """Fuse a program under a schedule and lower every region.
+
+    Parameters
+    ----------
+    schedule : Schedule or str, optional
+        Schedule, or its text; by default every statement is a region of its own.
+    passes : sequence of str, optional
+        Names of the passes to run over each graph, in that order, and no others; by default
+        those that stand so in :data:`fuseloom.dataflow.samml.passes.PASSES`.
+    before : CompiledBefore, optional
+        Regions that have been compiled under other schedules, which need not be compiled again.
+
+    Raises
+    ------
+    FuseloomError
+        Whatever stands in the way, naming it, the rule and the way out.
+
+    Examples
+    --------
+    >>> import fuseloom as fl
+    >>> program = fl.load("spmm")[0].program
+    >>> (region,) = fl.compile(program, "order T: i,k,j").regions
+    >>> region.order
+    ('i', 'k', 'j')
+    >>> print(region.table)
+        | A[i,k]                 | X[k,j]                  | T[i,j]
+    ----+------------------------+-------------------------+-----------
+    i   | LS(root)               | Rep(root,<A.i>)         | <A.i>
+    k   | LS(<A.i>)              | Locate(<X.i>,<A.k>.crd) | reduced
+    j   | (RepV)                 | LS(<X.k>)               | Acc1_k.crd
+    val | RepV(Val(<A.k>),<X.j>) | Val(<X.j>)              | Acc1_k.val
+    Acc1_k = Spacc1(inner=<X.j>.crd, outer=<A.k>.crd, MUL(<A.val>,<X.val>))
+    """
+    if schedule is None:
+        schedule = Schedule()
+    elif isinstance(schedule, str):
+        schedule = Schedule.parse(schedule)
+    prepared, rest = prepare(program, schedule)
+    build = partial(compile_region, passes=passes, before=before)
+    regions: list[CompiledRegion] = []
+    kinds: dict[int, Kind[CompiledRegion]] = {}
+    for number, (region, like) in enumerate(fuse_kinds(prepared, rest)):
+        if like in kinds:
+            regions.append(_like(kinds[like], region, passes))
+            continue
+        made = _blamed(rest, region, build)
+        if len(made) == 1 and made[0].region is region:
+            kinds[number] = Kind(made[0].graph, region.statements, made[0])
+        regions += made
+    return Compilation(prepared, schedule, tuple(regions), program)
+
+
+def _like(
+    kind: Kind[CompiledRegion], region: FusedRegion, passes: Sequence[str] | None
+) -> CompiledRegion:
+    """A region that is equal to a compiled one but for names, built when somebody looks.
+
+    Who looks at its graph alone gets the other's, renamed.
+    """
+    other = kind.compiled
+
+    def make() -> CompiledRegion:
+        return _built(region, other.own_order, passes)
+
+    def graph() -> Graph:
+        return kind.graph_of(region.name, region.statements, lambda: make().graph)
+
+    return CompiledRegion.late(
+        make, {"graph": graph}, region=region, changes=other.changes, _like=other
+    )
+
+
+_Build: TypeAlias = Callable[..., CompiledRegion]
+""":func:`compile_region`, as the program is to be compiled."""
+
+
+def _compiled(schedule: Schedule, region: FusedRegion, build: _Build) -> list[CompiledRegion]:
+    """A region compiled; where the schedule says so and it must be, in several."""
+    try:
+        return [_whole(schedule, region, build)]
+    except (OrderError, LoweringError) as problem:
+        if region.chosen is not None or len(region.statements) == 1:
+            raise
+        program = region.program
+        if not fused_where_possible(program, schedule, region.statements):
+            raise type(problem)(
+                problem.message, hint=_ways_out(schedule, region, problem)
+            ) from None
+    found: list[CompiledRegion] = []
+    left = region.statements
+    while left:
+        whole, left = _largest(program, schedule, left, build, len(region.statements))
+        found.append(whole)
+    return found
+
+
+def _whole(
+    schedule: Schedule,
+    region: FusedRegion,
+    build: _Build,
+    tries: int = MAX_ORDERS_TRIED,
+) -> CompiledRegion:
+    try:
+        return build(region, tries=tries)
+    except (OrderError, LoweringError) as problem:
+        if region.chosen is not None:
+            raise
+        # What its parts share may rule out the orders that each of them has.
+        for apart in less_shared(region, schedule):
+            try:
+                return build(apart, tries=tries)
+            except (OrderError, LoweringError):
+                continue
+        raise problem
+
+
+def _blamed(schedule: Schedule, region: FusedRegion, build: _Build) -> list[CompiledRegion]:
+    """Compile a region; what is wrong with it is told with the place of the directive at fault."""
+    orders = (o for o in schedule.orders if o.last and Span(o.first, o.last).name == region.name)
+    with blamed(next(orders, None)), blamed_if_named(schedule.of(Parallel)):
+        return _compiled(schedule, region, build)
+
+
+def _largest(
+    program: Program,
+    schedule: Schedule,
+    statements: tuple[Statement, ...],
+    build: _Build,
+    known: int,
+) -> tuple[CompiledRegion, tuple[Statement, ...]]:
+    """As many of the first statements as are found to make a region, and those that are left.
+
+    So many as are ``known`` not to make one, with more orders tried, are not tried again.
+
+    The number is doubled as long as it can be built, then found by halving, which takes it that
+    what is part of a region can be built; what cannot is tried for few statements more than can.
+
+    Raises
+    ------
+    OrderError, LoweringError
+        If the first alone cannot be built.
+    """
+
+    def first(count: int) -> CompiledRegion:
+        if count >= known:
+            raise LoweringError(f"the first {known} statements make no region")
+        made = fuse_statements(program, schedule, statements[:count])
+        if len(made) > 1:
+            raise LoweringError(f"region {made[0].name} ends before {statements[count - 1].out}")
+        return _whole(schedule, made[0], build, PART_TRIES)
+
+    best, low, high = first(1), 1, len(statements) + 1
+    while high - low > 1:
+        middle = (low + high) // 2 if high <= len(statements) else min(2 * low, high - 1)
+        try:
+            best, low = first(middle), middle
+        except (OrderError, LoweringError):
+            high = middle
+    return best, statements[low:]
+
+
+def _ways_out(schedule: Schedule, region: FusedRegion, problem: FuseloomError) -> str | None:
+    """How to cut a region that cannot be built, and what else would help."""
+    try:
+        known = len(region.statements)
+        _, left = _largest(region.program, schedule, region.statements, compile_region, known)
+    except (OrderError, LoweringError):
+        return problem.hint
+    parts = (region.statements[: -len(left)], left)
+    texts = [str(Fuse(part[0].out.tensor, part[-1].out.tensor)) for part in parts if len(part) > 1]
+    cut = f"cut the region after {parts[0][-1].out.tensor}"
+    write = f": {'; '.join(texts)}" if texts else ""
+    return f"{cut}{write}" + (f"; or {problem.hint}" if problem.hint else "")

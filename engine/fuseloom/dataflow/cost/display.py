@@ -1,0 +1,30 @@
+"""Estimates as a notebook shows them."""
+
+from __future__ import annotations
+
+from math import isfinite
+
+from fuseloom.dataflow.cost.numbers import Estimate
+from fuseloom.display import Markup, shown, tag
+from fuseloom.results.display import figures_html
+
+
+def estimate_html(estimate: Estimate) -> Markup:
+    """Cycles, FLOPs and bytes by region, what they rest on, and how sure they are."""
+    parts = estimate.regions
+    return shown(
+        tag("h4", f"estimate: {estimate.cycles:,.0f} cycles"),
+        figures_html(
+            [(r.name, r.cycles, r.flops, r.bytes) for r in parts],
+            (estimate.cycles, estimate.flops, estimate.bytes),
+            [
+                ("expected between", [*(_between(r.low, r.high) for r in parts),
+                                      _between(estimate.low, estimate.high)]),
+                ("rests on", [*(r.mode.value for r in parts), ""]),
+            ],
+        ),
+    )  # fmt: skip
+
+
+def _between(low: float, high: float) -> str:
+    return f"{low:,.0f} and {high:,.0f}" if isfinite(high) else f"{low:,.0f} and more"

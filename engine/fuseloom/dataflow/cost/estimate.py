@@ -1,0 +1,176 @@
+"""The analytical cost of a compiled program: tokens, FLOPs, bytes and cycles, without a run.
+
+A region's graph is executed on coordinates alone, which gives what every node has to do, exactly;
+when it is done follows from a max-plus recurrence over the outermost index.  Where executing takes
+too much, statistics must do.  Source: ``fusion.md`` §6 and the design of the estimate; §5.4 of the
+paper uses an estimate to prune the design space.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from fuseloom.dataflow.compilation import Compilation, CompiledRegion
+from fuseloom.dataflow.cost.exact.execution import Execution
+from fuseloom.dataflow.cost.exact.nests import Profile
+from fuseloom.dataflow.cost.exact.timing import Timed, timed
+from fuseloom.dataflow.cost.executed import executed_region
+from fuseloom.dataflow.cost.interval import interval
+from fuseloom.dataflow.cost.known import Found, Known
+from fuseloom.dataflow.cost.metadata import from_metadata
+from fuseloom.dataflow.cost.mode import Mode
+from fuseloom.dataflow.cost.node_numbers import NodeEstimate
+from fuseloom.dataflow.cost.numbers import Estimate, RegionEstimate
+from fuseloom.dataflow.cost.on_chip import OnChip, channel_bytes, held_bytes
+from fuseloom.dataflow.fusion.repair import traffic
+from fuseloom.dataflow.samml.catalogue import primitive
+from fuseloom.dataflow.samml.work import node_bytes, node_flops
+from fuseloom.dataflow.sim.machine import Machine
+
+__all__ = [
+    "Estimate",
+    "Known",
+    "Mode",
+    "NodeEstimate",
+    "RegionEstimate",
+    "estimate",
+    "estimate_region",
+]
+
+
+def estimate(
+    compilation: Compilation,
+    data: Mapping[str, Any],
+    *,
+    mode: Mode | str = Mode.AUTO,
+    machine: Machine | None = None,
+) -> Estimate:
+    """Estimate the cost of a compiled program on data, region by region.
+
+    Parameters
+    ----------
+    data : mapping
+        Every input by name, as for ``simulate``; only its coordinates matter.
+    mode : Mode or str
+        ``exact``: execute every region on coordinates; ``sampled``: on some coordinates of the
+        outermost indices; ``metadata``: statistics only; ``auto``: the first of these that takes
+        some tenths of a second at most.
+    machine : Machine, optional
+        Whose latencies and intervals count, and the latency and peak of its memory; of channels
+        with a bound, how rows wait for room in them.
+
+    Raises
+    ------
+    DataError
+        If the data do not fit the program, or an exact estimate would take too much.
+
+    Examples
+    --------
+    >>> import fuseloom as fl
+    >>> gcn, data = fl.load("gcn", "karate")
+    >>> expected = fl.estimate(fl.compile(gcn.program, gcn.presets["partial"]), data)
+    >>> for region in expected.regions:
+    ...     print(region.name, round(region.cycles), region.mode.value)
+    T1..H 11319 exact
+    T5..Y 2787 exact
+    >>> expected.low <= 14_106 <= expected.high  # what a run takes
+    True
+    """
+    known = Known.of(compilation.program, data, mode, machine)
+    return Estimate(tuple(estimate_region(region, known) for region in compilation.regions))
+
+
+def estimate_region(region: CompiledRegion, known: Known) -> RegionEstimate:
+    """Estimate one region and note in ``known`` what it writes, or is expected to write.
+
+    Raises
+    ------
+    LoweringError
+        If a primitive has no rule.
+    DataError
+        If the mode is exact, and that would take too much.
+    """
+    with known.lock:
+        key = (region.graph, known.guessed(region.graph))
+        if key not in known.done:
+            known.done[key] = _estimated(region, known)
+        return known.done[key]
+
+
+def _estimated(region: CompiledRegion, known: Known) -> RegionEstimate:
+    found, least, when = executed_region(region, known), None, None
+    if found is not None and found.mode is Mode.EXACT:
+        known.note(found.executed)
+        least = _bound(found, known.machine)
+    elif found is None or not known.expects(region.graph):
+        nodes, cycles = from_metadata(region, known)  # notes what it is expected to write
+    if found is not None:
+        when = timed(found.executed, known.machine, samples=found.samples)
+        nodes, cycles = _numbers(found.executed, when), when.cycles
+    copied = sum(
+        traffic(region.region.program.tensor(name), known.elements(name)) for name in region.copies
+    )
+    flops, moved = sum(n.flops for n in nodes), sum(n.bytes for n in nodes) + copied
+    if (memory := known.machine.memory) is not None:  # nothing moves faster than its peak
+        cycles = max(cycles, moved / memory.peak_per_cycle(known.machine.clock_hz))
+    low, high = interval(found, when, cycles, least, known.machine)
+    tensors = {name: known.why(name) for name in sorted(known.touches(region.graph))}
+    return RegionEstimate(
+        region.name,
+        cycles,
+        flops,
+        moved,
+        nodes,
+        region.graph,
+        tensors,
+        Mode.METADATA if found is None else found.mode,
+        least,
+        OnChip(
+            None if found is None else sum(n.held for n in nodes),
+            channel_bytes(region.graph, known.machine),
+        ),
+        known.budget if found is None else found.made,
+        low,
+        high,
+    )
+
+
+def _bound(found: Found, machine: Machine) -> float:
+    """The lower bound, which neither channels nor a memory change."""
+    key = replace(machine, name="", channel_capacity=None, memory=None)
+    if key not in found.bounds:
+        found.bounds[key] = timed(found.executed, machine, bound=True).cycles
+    return found.bounds[key]
+
+
+def _numbers(executed: Execution, when: Timed) -> tuple[NodeEstimate, ...]:
+    """What every node does, by the counts of its streams."""
+    graph, held = executed.graph, held_bytes(executed)
+    numbers = []
+
+    def total(stream: int, profile: Profile) -> float:
+        return when.total(profile, next(iter(graph.streams[stream].indices), None))
+
+    values = {s: total(s, carried.values) for s, carried in executed.streams.items()}
+    for node in graph.nodes:
+        taken = [values[s] for s in node.inputs]
+        put = [s for s in node.outputs if s is not None]
+        made = max((values[s] for s in put), default=0.0)
+        fibers = 0.0
+        if primitive(node.op).memory.writes_level:
+            fibers = total(node.inputs[0], executed.streams[node.inputs[0]].nest.filled)
+        tokens = [total(s, executed.streams[s].tokens) + 1.0 for s in put or node.inputs]
+        numbers.append(
+            NodeEstimate(
+                node.id,
+                max(tokens, default=0.0),
+                when.work[node.id],
+                node_flops(node, taken, made),
+                node_bytes(node, taken, made, fibers),
+                when.ends[node.id],
+                held.get(node.id, 0.0),
+            )
+        )
+    return tuple(numbers)

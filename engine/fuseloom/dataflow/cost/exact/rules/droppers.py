@@ -1,0 +1,85 @@
+"""Execution on coordinates: what leaves tokens out, or puts them beside those of a join."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fuseloom.dataflow.cost.exact.execution import Context, Executed, Inputs, rule
+from fuseloom.dataflow.cost.exact.nests import ROOT, Carried, Ints, Nest, Profile, kept
+from fuseloom.dataflow.cost.exact.steps import (
+    innermost,
+    keyed,
+    lead,
+    places_of,
+    segments,
+    spread,
+    taken_at,
+)
+from fuseloom.dataflow.samml.graph import Node
+
+
+@rule(
+    "fiber_align",
+    steps="each token of the stream, and each subtree that it inserts",
+    aligns=True,
+)
+def _fiber_align(node: Node, inputs: Inputs, context: Context) -> Executed:
+    before, after, stream = (c.nest for c in inputs)
+    context.budget.take(float(before.n + after.n + stream.n))
+    width = 1 + max(int(before.crd.max(initial=0)), int(after.crd.max(initial=0)))
+    old, new = keyed(before, width), keyed(after, width)
+    at = places_of(new, before, old, width)  # of each coordinate after: the one before, or -1
+    parent, source = after, at
+    for nest in innermost(stream, int(node.params["levels"])):
+        there = source >= 0
+        lengths = np.where(there, np.append(np.diff(nest.seg), 0)[source], 0)
+        begin = np.append(nest.seg[:-1], 0)[source]
+        source = spread(begin, lengths)
+        parent = Nest(parent, segments(lengths), nest.crd[source], by=nest.by)
+    inserted = after.where(at < 0)
+    # A concat may have shifted the coordinates under which the stream still lies.
+    work = stream.tokens.on(before.top) + before.filled
+    if parent.top is after:  # coordinates of the outermost level themselves: two tops
+        return Executed((taken_at(inputs[2], source, parent),), _on_both(work, inserted))
+    return Executed((taken_at(inputs[2], source, parent),), work + inserted.on(work.top))
+
+
+def _on_both(work: Profile, inserted: Profile) -> Profile:
+    """Work that was counted on the coordinates before, and on those after."""
+    if work.top is None or inserted.top is None:
+        return work + inserted
+    coords = np.union1d(work.top.crd, inserted.top.crd)
+    per = np.zeros(len(coords))
+    per[np.searchsorted(coords, work.top.crd)] += work.per
+    per[np.searchsorted(coords, inserted.top.crd)] += inserted.per
+    top = Nest(ROOT, np.array([0, len(coords)]), coords)
+    return Profile(top, per, work.behind + inserted.behind)
+
+
+@rule("crddrop", steps="each coordinate and stop of the outer level")
+def _crddrop(node: Node, inputs: Inputs, context: Context) -> Executed:
+    inner, outer = inputs
+    context.budget.take(float(outer.nest.n))
+    full = ~inner.nest.bare
+    work = outer.tokens
+    # Stops of what is dropped stay in the inner stream, so it nests as before.
+    return Executed((inner, outer if full.all() else Carried(kept(outer.nest, full))), work)
+
+
+@rule("valdrop", steps="each value and stop")
+def _valdrop(node: Node, inputs: Inputs, context: Context) -> Executed:
+    val, crd = inputs
+    work = val.tokens
+    if val.here is None:
+        return Executed((Carried(crd.nest), crd), work)
+    rest = kept(crd.nest, val.here)
+    parent, seg = val.nest.parent, val.nest.seg
+    assert parent is not None
+    there = np.append(np.flatnonzero(val.here), val.nest.n)
+
+    def empty(fiber: Ints) -> Ints:
+        """Values that are dropped before the first that is there, or the stop."""
+        first = there[np.searchsorted(there, seg[fiber])]
+        return np.asarray(np.minimum(first, seg[fiber + 1]) - seg[fiber])
+
+    return Executed((Carried(rest), Carried(rest)), work, lead=lead(parent, empty))

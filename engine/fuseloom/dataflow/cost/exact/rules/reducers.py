@@ -1,0 +1,108 @@
+"""Execution on coordinates: folds of fibers, to a value and by coordinate."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fuseloom.dataflow.cost.exact.execution import Context, Executed, Held, Inputs, rule
+from fuseloom.dataflow.cost.exact.nests import Bools, Carried, Ints, Profile, below
+from fuseloom.dataflow.cost.exact.steps import largest_tree, lead, once
+from fuseloom.dataflow.samml.graph import Node
+from fuseloom.dataflow.table.cells import MAX_ACCUMULATOR_ORDER
+from fuseloom.program.distinct import distinct
+
+
+@rule("reduce", steps="each value that is there, and each stop")
+def _reduce(node: Node, inputs: Inputs, context: Context) -> Executed:
+    val = inputs[0]
+    parent = val.nest.parent
+    assert parent is not None
+    present: Bools | None = None
+    before = val.nest.seg
+    if val.here is not None:
+        before = np.concatenate(([0], np.cumsum(val.here)))[before]
+    if not node.params.get("empty_is_zero", False):
+        there = np.diff(before) > 0
+        present = None if there.all() else there
+    flushes = val.nest.stops if parent.parent is not None else once()
+    return Executed(
+        (Carried(parent, None, present),),
+        val.values + val.nest.stops,
+        flushes,
+        lead=lead(parent, lambda fiber: before[fiber + 1] - before[fiber]),
+    )
+
+
+def _tree(node: Node, inputs: Inputs, made: Executed) -> Held:
+    """The largest tree of coordinates and sums that it puts at once."""
+    return largest_tree([out.nest for out in made.outputs[:-1]])
+
+
+@rule(
+    "spacc1",
+    steps="each value, each coordinate of the outer level, and each row that it puts",
+    rows=True,
+    holds=_tree,
+)
+@rule(
+    *(f"spacc{order}" for order in range(2, MAX_ACCUMULATOR_ORDER + 1)),
+    steps="each value and stop, and each tree that it puts",
+    holds=_tree,
+)
+def _spacc(node: Node, inputs: Inputs, context: Context) -> Executed:
+    outer, *crds, val = inputs
+    base = outer.nest.parent
+    assert base is not None
+    context.budget.take(2.0 * len(crds) * val.nest.n)
+    columns, at = [], None
+    for crd in reversed(crds):
+        columns.append(crd.nest.crd if at is None else crd.nest.crd[at])
+        at = crd.nest.up if at is None else crd.nest.up[at]
+    assert at is not None
+    fiber = outer.nest.up[at]
+    columns = columns[::-1]
+    if val.here is not None:
+        fiber = fiber[val.here]
+        columns = [column[val.here] for column in columns]
+    outputs, parent, key = [], base, fiber
+    for depth, (column, crd) in enumerate(zip(columns, crds, strict=True)):
+        width = int(column.max(initial=0)) + 1
+        if depth < len(crds) - 1:
+            found, key = _grouped(key, column, width, parent.n)
+        else:
+            found = distinct(key * width + column)
+        parent = below(parent, found // width, found % width, crd.nest.by)
+        outputs.append(Carried(parent))
+    outputs.append(Carried(parent))
+    flushes = outer.nest.stops
+    work = val.nest.elements + (outer.nest.elements if len(crds) == 1 else val.nest.stops)
+    if base.parent is None:
+        work = work + Profile(None, np.zeros(0), flushes.total)
+        return Executed(tuple(outputs), work, once())
+
+    def taken(fiber: Ints) -> Ints:
+        """Values, and elements of the level outside them."""
+        low, high, outside = fiber, fiber + 1, np.zeros_like(fiber)
+        for nest in (outer.nest, *(crd.nest for crd in crds)):
+            outside = high - low
+            low, high = nest.seg[low], nest.seg[high]
+        return high - low + outside
+
+    work, flushes = work + flushes.on(work.top), flushes.on(work.top)
+    return Executed(tuple(outputs), work, flushes, lead=lead(base, taken))
+
+
+_FEW = 8
+"""A table of all combinations is made where it has at most so many places per element."""
+
+
+def _grouped(parent: Ints, crd: Ints, width: int, parents: int) -> tuple[Ints, Ints]:
+    """Distinct pairs of parent and coordinate, in order, and which of them each one is."""
+    keys = parent * width + crd
+    if parents * width <= _FEW * len(keys) + 1024:
+        there = np.zeros(parents * width, dtype=bool)
+        there[keys] = True
+        number = np.cumsum(there) - 1
+        return np.flatnonzero(there), number[keys]
+    found, which = np.unique(keys, return_inverse=True)
+    return found, which.reshape(-1)

@@ -1,0 +1,83 @@
+"""Execution on coordinates: tokens and subtrees that are repeated."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fuseloom.dataflow.cost.exact.execution import Context, Executed, Held, Inputs, rule
+from fuseloom.dataflow.cost.exact.nests import Bools, Carried, Ints, Nest, Profile
+from fuseloom.dataflow.cost.exact.steps import innermost, largest_tree, segments, spread, taken_at
+from fuseloom.dataflow.samml.graph import Node
+
+
+@rule("repsig", steps="each token that it takes")
+def _repsig(node: Node, inputs: Inputs, context: Context) -> Executed:
+    return Executed((Carried(inputs[0].nest),), inputs[0].tokens)
+
+
+@rule("repeat", steps="each token and stop that it puts", ahead=True)
+def _repeat(node: Node, inputs: Inputs, context: Context) -> Executed:
+    held, signal = inputs
+    nest = signal.nest
+    if held.given is None and held.base is None and held.present is None:
+        return Executed((Carried(nest),), nest.tokens)
+    context.budget.take(float(nest.n))
+    return Executed((taken_at(held, nest.up, nest),), nest.tokens)
+
+
+def _subtree(node: Node, inputs: Inputs, made: Executed) -> Held:
+    """The largest subtree that it keeps: of what its stream carries."""
+    stream = inputs[0]
+    found = largest_tree(innermost(stream.nest, int(node.params["levels"])))
+    values = stream.given is None and stream.base is None
+    return Held(0.0, found.values) if values else Held(found.values)
+
+
+@rule(
+    "replay",
+    steps="each token that it puts, and each token of a subtree that it drops",
+    holds=_subtree,
+)
+def _replay(node: Node, inputs: Inputs, context: Context) -> Executed:
+    stream, driver = inputs
+    chain = innermost(stream.nest, int(node.params["levels"]))
+    parent, at, fiber = driver.nest, driver.nest.up, np.zeros(0, dtype=np.int64)
+    for nest in chain:
+        lengths = (nest.seg[1:] - nest.seg[:-1])[at]
+        context.budget.take(float(lengths.sum()))
+        fiber = spread(nest.seg[at], lengths)
+        parent = Nest(parent, segments(lengths), nest.crd[fiber], by=nest.by)
+        at = fiber
+    out = taken_at(stream, fiber, parent)
+    # A subtree whose driver has an empty fiber is taken and dropped, a cycle per token.
+    dropped = driver.nest.bare
+    work = parent.tokens
+    if dropped.any():
+        lost = _tokens_under(chain, dropped)
+        top = driver.nest.top
+        outside = driver.nest.parent
+        assert outside is not None
+        counts = Profile(None, np.zeros(0), float(lost.sum()))
+        if top is not driver.nest:
+            before = segments(lost)
+            counts = Profile.of(top, np.diff(before[outside.ends]))
+        work = work + counts
+    return Executed((out,), work)
+
+
+def _tokens_under(chain: list[Nest], chosen: Bools) -> Ints:
+    """Tokens, without its last stop, of the subtree under each chosen element."""
+    total = np.zeros(len(chosen), dtype=np.int64)
+    low, high = np.arange(len(chosen)), np.arange(1, len(chosen) + 1)
+    for depth, nest in enumerate(chain):
+        if depth:  # every element outside the innermost level gives its fiber a stop
+            inner = depth == len(chain) - 1
+            empty = segments((nest.bare & (not inner)).astype(np.int64))
+            total += empty[high] - empty[low]
+            if inner:
+                total += high - low
+        low, high = nest.seg[low], nest.seg[high]
+    total += high - low
+    if len(chain) > 1:
+        total -= 1
+    return np.where(chosen, np.maximum(total, 0), 0)

@@ -1,0 +1,104 @@
+"""Execution on coordinates: levels of stored tensors, traversed and looked up."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fuseloom.dataflow.cost.exact.execution import Context, Executed, Inputs, rule
+from fuseloom.dataflow.cost.exact.nests import Carried, Ints, Nest, kept
+from fuseloom.dataflow.cost.exact.steps import references, segments, spread
+from fuseloom.dataflow.samml.graph import Node
+
+
+@rule("scan", steps="each coordinate and stop that it puts", ahead=True)
+def _scan(node: Node, inputs: Inputs, context: Context) -> Executed:
+    tensor, level = str(node.params["tensor"]), int(node.params["level"])
+    if size := context.sources.full(tensor, level):
+        return _every(inputs[0], size, context)
+    seg, crd = context.sources.level(tensor, level)
+    (given,) = inputs
+    given_refs = references(given, context)
+    assert given_refs is not None
+    refs = given_refs if given.here is None else given_refs[given.here]
+    left: Ints | None = None
+    if context.by is not None:
+        chosen = context.by.per[crd] > 0
+        left, before = np.flatnonzero(chosen), np.zeros(len(crd) + 1, dtype=np.int64)
+        np.cumsum(chosen, out=before[1:])
+        seg = before[seg]
+    begin, lengths = seg[refs], seg[refs + 1] - seg[refs]
+    context.budget.take(float(lengths.sum()))
+    at = spread(begin, lengths)
+    at = at if left is None else left[at]
+    if given.here is not None:
+        every = np.zeros(given.nest.n, dtype=np.int64)
+        every[given.here] = lengths
+        lengths = every
+    nest = Nest(given.nest, segments(lengths), crd[at], by=context.by)
+    return Executed((Carried(nest), Carried(nest, at)), nest.tokens)
+
+
+@rule("dense_scan", steps="each coordinate and stop that it puts", ahead=True)
+def _dense_scan(node: Node, inputs: Inputs, context: Context) -> Executed:
+    return _every(inputs[0], int(node.params["dim"]), context)
+
+
+def _every(given: Carried, size: int, context: Context) -> Executed:
+    """All coordinates below a size under each reference."""
+    given_refs = references(given, context)
+    assert given_refs is not None
+    here = given.here
+    if here is None and context.by is None:
+        nest = _full(given.nest, size, context)
+        return Executed((Carried(nest), Carried(nest, base=given_refs * size)), nest.tokens)
+    only = None if context.by is None else np.flatnonzero(context.by.per[:size])
+    refs = given_refs if here is None else given_refs[here]
+    context.budget.take(float(size if only is None else len(only)) * len(refs))
+    every = np.arange(size) if only is None else only
+    crd = np.tile(every, len(refs))
+    at = np.repeat(refs, len(every)) * size + crd
+    lengths = np.full(given.nest.n, len(every))
+    seg = segments(lengths if here is None else np.where(here, lengths, 0))
+    nest = Nest(given.nest, seg, crd, by=context.by)
+    return Executed((Carried(nest), Carried(nest, at)), nest.tokens)
+
+
+@rule("locate", steps="each coordinate and stop")
+def _locate(node: Node, inputs: Inputs, context: Context) -> Executed:
+    crd, parent = inputs
+    context.budget.take(float(crd.nest.n))
+    above = references(parent, context)
+    assert above is not None
+    at = above * int(node.params["dim"]) + crd.nest.crd
+    if parent.here is not None:
+        at = np.where(parent.here, at, -1)
+    return Executed((Carried(crd.nest, at),), crd.tokens)
+
+
+@rule("search", steps="each coordinate and stop that it takes")
+def _search(node: Node, inputs: Inputs, context: Context) -> Executed:
+    tensor, level = str(node.params["tensor"]), int(node.params["level"])
+    parent, wanted = inputs
+    above = references(parent, context)
+    assert above is not None
+    context.budget.take(float(wanted.nest.n))
+    fiber, crd = above[wanted.nest.up], wanted.nest.crd
+    if size := context.sources.full(tensor, level):
+        found, at = crd < size, fiber * size + crd
+    else:
+        seg, stored = context.sources.level(tensor, level)
+        width = int(max(stored.max(initial=0), crd.max(initial=0))) + 1
+        among = np.repeat(np.arange(len(seg) - 1), np.diff(seg)) * width + stored
+        at = np.searchsorted(among, fiber * width + crd)
+        found = at < len(among)
+        found[found] = among[at[found]] == (fiber * width + crd)[found]
+    found &= fiber >= 0
+    nest = kept(wanted.nest, found)
+    return Executed((Carried(nest), Carried(nest, at[found])), wanted.tokens)
+
+
+def _full(parent: Nest, size: int, context: Context) -> Nest:
+    """A level with all coordinates, which are counted only, unless it is the outermost."""
+    if parent.parent is None:
+        context.budget.take(float(size))
+    return Nest.of_full(parent, size)

@@ -1,0 +1,15 @@
+"""Execution on coordinates: where streams begin."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fuseloom.dataflow.cost.exact.execution import Context, Executed, Inputs, rule
+from fuseloom.dataflow.cost.exact.nests import ROOT, Carried
+from fuseloom.dataflow.cost.exact.steps import once
+from fuseloom.dataflow.samml.graph import Node
+
+
+@rule("root", steps="the reference, and the end")
+def _root(node: Node, inputs: Inputs, context: Context) -> Executed:
+    return Executed((Carried(ROOT, np.zeros(1, dtype=np.int64)),), once(), final=1.0)

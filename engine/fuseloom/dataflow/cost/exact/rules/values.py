@@ -1,0 +1,33 @@
+"""Execution on coordinates: loads and arithmetic, which leave coordinates alone."""
+
+from __future__ import annotations
+
+from fuseloom.dataflow.cost.exact.execution import Context, Executed, Inputs, rule
+from fuseloom.dataflow.cost.exact.nests import Carried
+from fuseloom.dataflow.samml.graph import Node
+from fuseloom.dataflow.samml.operands import required_operands
+
+
+@rule("array", steps="each reference and stop")
+def _array(node: Node, inputs: Inputs, context: Context) -> Executed:
+    (refs,) = inputs
+    return Executed((Carried(refs.nest, None, refs.here),), refs.tokens)
+
+
+@rule("binary", steps="each pair of values and stop")
+def _binary(node: Node, inputs: Inputs, context: Context) -> Executed:
+    a, b = inputs
+    needed = required_operands(node)
+    if not needed:  # an absent operand is a zero, unless the other is absent too
+        present = None if a.here is None or b.here is None else a.here | b.here
+    else:
+        present = None
+        for operand, given in (("a", a), ("b", b)):
+            if operand in needed and given.here is not None:
+                present = given.here if present is None else present & given.here
+    return Executed((Carried(a.nest, None, present),), a.tokens)
+
+
+@rule("unary", "tilefold", steps="each value and stop")
+def _unary(node: Node, inputs: Inputs, context: Context) -> Executed:
+    return Executed((Carried(inputs[0].nest, None, inputs[0].here),), inputs[0].tokens)

@@ -1,0 +1,98 @@
+"""What several rules of execution have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from fuseloom.dataflow.cost.exact.execution import Context, Held
+from fuseloom.dataflow.cost.exact.nests import Carried, Ints, Nest, Profile
+
+
+def spread(begin: Ints, lengths: Ints) -> Ints:
+    """Positions of runs that begin there and are so long, one run behind the other."""
+    seg = np.cumsum(lengths)
+    return np.repeat(begin - (seg - lengths), lengths) + np.arange(seg[-1] if len(seg) else 0)
+
+
+def segments(lengths: Ints) -> Ints:
+    seg = np.zeros(len(lengths) + 1, dtype=np.int64)
+    np.cumsum(lengths, out=seg[1:])
+    return seg
+
+
+def references(given: Carried, context: Context) -> Ints | None:
+    """The reference of every leaf; those that only follow from others ask the budget."""
+    if given.base is not None:
+        context.budget.take(float(given.nest.n))
+    return given.refs
+
+
+def taken_at(given: Carried, at: Ints, nest: Nest) -> Carried:
+    """Leaves of a stream in these places."""
+    return Carried(nest, given.at(at), None if given.present is None else given.present[at])
+
+
+def innermost(nest: Nest, levels: int) -> list[Nest]:
+    """The innermost levels, the outermost of them first."""
+    found = []
+    for _ in range(levels):
+        found.append(nest)
+        assert nest.parent is not None
+        nest = nest.parent
+    return found[::-1]
+
+
+def keyed(nest: Nest, width: int) -> Ints:
+    return nest.up * width + nest.crd
+
+
+def places_of(keys: Ints, nest: Nest, among: Ints | None, width: int) -> Ints:
+    """Where keys stand in a level; -1 where they do not."""
+    if nest.full:
+        up, crd = np.divmod(keys, width)
+        return np.where(crd < nest.full, up * nest.full + crd, -1)
+    assert among is not None
+    if not len(among):
+        return np.full(len(keys), -1, dtype=np.int64)
+    at = np.searchsorted(among, keys)
+    at = np.minimum(at, len(among) - 1)
+    return np.where(among[at] == keys, at, -1)
+
+
+def once() -> Profile:
+    return Profile(None, np.zeros(0), 1.0)
+
+
+def lead(parent: Nest, steps: Callable[[Ints], Ints]) -> Profile | None:
+    """Steps before the first token of each outer coordinate; None where there are no such.
+
+    Parameters
+    ----------
+    steps : callable
+        How many of them are in the fibers of these elements of the level.
+    """
+    if parent.top is None or not parent.n:
+        return None
+    at = np.arange(parent.top.n)
+    first = np.ones(len(at), dtype=bool)  # no stop of an empty fiber outside comes before
+    for level in innermost(parent, parent.depth - 1):
+        first &= ~level.bare[at]
+        at = np.minimum(level.seg[at], level.n - 1)
+    return Profile.of(parent.top, np.where(first, steps(at), 0))
+
+
+def largest_tree(levels: Sequence[Nest]) -> Held:
+    """The largest subtree of these levels, outermost first: its coordinates, and its leaves."""
+    base = levels[0].parent
+    assert base is not None
+    low, high = np.arange(base.n), np.arange(1, base.n + 1)
+    coordinates, leaves, under = np.zeros(base.n), np.zeros(base.n), np.arange(base.n)
+    for level in levels:
+        low, high = level.seg[low], level.seg[high]
+        leaves = level.between(low, high, under, base)
+        coordinates = coordinates + leaves
+    if not base.n:
+        return Held()
+    return Held(float(coordinates.max()), float(leaves.max()))

@@ -1,0 +1,92 @@
+"""A region executed on coordinates, on all of them or on samples, and kept.
+
+What a graph does is the same on every machine and with channels of any capacity; only its clocks
+are not.  So another machine, or the same graph with other capacities, times again what was
+executed before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import replace
+
+from fuseloom.dataflow.compilation import CompiledRegion
+from fuseloom.dataflow.cost.exact.execution import Budget, Execution, TooLargeError, execute
+from fuseloom.dataflow.cost.exact.patterns import UnknownError
+from fuseloom.dataflow.cost.known import Found, Known
+from fuseloom.dataflow.cost.mode import Mode
+from fuseloom.dataflow.cost.sampling import sampled
+from fuseloom.dataflow.samml.graph import Graph
+from fuseloom.errors import DataError
+
+MOST_KEPT = 5e7
+"""Elements of executions that are kept together."""
+
+
+def executed_region(region: CompiledRegion, known: Known) -> Found | None:
+    """A region executed as the mode says; None if only statistics are left.
+
+    Raises
+    ------
+    DataError
+        If the mode is exact, and that would take too much.
+    """
+    key = (_without_capacities(region.graph), known.guessed(region.graph))
+    found = known.kept.get(key)
+    if found is None:
+        found = _exactly(region, known) or _on_samples(region, known)
+        _keep(known, key, found)
+    if found is None:
+        return None
+    return replace(found, executed=replace(found.executed, graph=region.graph))
+
+
+def _without_capacities(graph: Graph) -> Graph:
+    if all(stream.capacity is None for stream in graph.streams):
+        return graph
+    return replace(graph, streams=tuple(replace(s, capacity=None) for s in graph.streams))
+
+
+def _keep(known: Known, key: Hashable, found: Found | None) -> None:
+    """Keep an execution in place of the oldest ones."""
+    if found is None or found.made > MOST_KEPT:
+        return
+    kept = known.kept
+    kept.made += found.made
+    kept[key] = found
+    while kept.made > MOST_KEPT:
+        kept.made -= kept.popitem(last=False)[1].made
+
+
+def _exactly(region: CompiledRegion, known: Known) -> Found | None:
+    if known.mode in (Mode.METADATA, Mode.SAMPLED) or not known.reads_known(region.graph):
+        return None
+    budget = Budget(known.budget)
+    try:
+        made = execute(region.graph, known.patterns, known.memo, budget)
+    except TooLargeError:
+        if known.mode is Mode.EXACT:
+            raise DataError(
+                f"an exact estimate of region {region.name} makes more than {known.budget:,.0f} "
+                "elements",
+                hint="estimate from samples, with mode sampled",
+            ) from None
+        return None
+    except UnknownError:
+        return None
+    return Found(made, Mode.EXACT, budget.made)
+
+
+def _on_samples(region: CompiledRegion, known: Known) -> Found | None:
+    if known.mode in (Mode.METADATA, Mode.EXACT):
+        return None
+    try:
+        for name in known.reads(region.graph):
+            known.make_up(name)
+        found = sampled(region, known)
+    except UnknownError:
+        return None
+    if found is None:
+        return None
+    made: Execution = found[0]
+    return Found(made, Mode.SAMPLED, known.budget, found[1])

@@ -1,0 +1,73 @@
+"""Between which cycles a run is expected, nineteen times out of twenty.
+
+Of samples, by how far what the deciding nodes do differs from what the totals that are met explain
+(successive differences, as samples are systematic).  To that comes what the model itself has been
+seen to be off.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fuseloom.dataflow.cost.exact.axes import working_index
+from fuseloom.dataflow.cost.exact.timing import Timed
+from fuseloom.dataflow.cost.known import Found
+from fuseloom.dataflow.cost.mode import Mode
+from fuseloom.dataflow.sim.machine import Machine
+
+DEVIATIONS = 2.0
+"""Standard deviations on each side."""
+MODEL = 0.02
+"""How far cycles are off where all counts are right."""
+CYCLES = 10.0
+"""And in cycles, which only counts where there are few."""
+WAITING = 0.65
+"""How far runs take longer where tokens wait for room in channels, or for a memory."""
+INSIDE = 0.12
+"""How far cycles are off where an inner index is sampled, too."""
+STATISTICS = 4.0
+"""How many times cycles are off where only statistics are known."""
+DECIDING = 0.5
+"""A node decides that has so much of the work of the busiest one."""
+
+
+def interval(
+    found: Found | None, when: Timed | None, cycles: float, least: float | None, machine: Machine
+) -> tuple[float, float]:
+    """The least and the most that are expected.
+
+    Parameters
+    ----------
+    found, when : Found, Timed or None
+        A region executed, and timed; None if only statistics are known.
+    least : float or None
+        What no run takes less than.
+    """
+    if found is None or when is None:
+        return cycles / STATISTICS, cycles * STATISTICS
+    bounded = machine.channel_capacity is not None or machine.memory is not None
+    bounded |= any(stream.capacity is not None for stream in found.executed.graph.streams)
+    high = cycles * (1.0 + (WAITING if bounded else MODEL)) + CYCLES
+    if found.mode is Mode.EXACT:
+        return least if least is not None else 0.0, high
+    inside = any(s.nest.weights is not None for s in found.executed.streams.values())
+    off = DEVIATIONS * _deviation(found, when) + (INSIDE * cycles if inside else 0.0)
+    return max(cycles * (1.0 - MODEL) - CYCLES - off, 0.0), high + off
+
+
+def _deviation(found: Found, when: Timed) -> float:
+    """The largest standard deviation of what the deciding nodes do."""
+    graph, most = found.executed.graph, max(when.work.values(), default=0.0)
+    largest = 0.0
+    for node, made in found.executed.nodes.items():
+        sample = found.samples.get(working_index(graph, graph.nodes[node], made) or "")
+        top, work = made.work.top, when.work[node]
+        if sample is None or sample.whole or top is None or work < DECIDING * most or not work:
+            continue
+        done = np.zeros(sample.extent)
+        inside = top.crd < sample.extent
+        done[top.crd[inside]] = made.work.per[inside]
+        there = done[sample.coords]
+        interval = work / max(float(there @ sample.weights) + made.work.behind, 1.0)
+        largest = max(largest, interval * sample.deviation(there))
+    return largest

@@ -1,0 +1,36 @@
+"""What an estimate rests on."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from fuseloom.errors import DataError
+
+
+class Mode(Enum):
+    """What an estimate rests on.
+
+    ``EXACT``: the graph executed on coordinates.  ``SAMPLED``: on some of those of its outermost
+    indices.  ``METADATA``: statistics of the tensors.  ``AUTO``: the first of these that does not
+    take too much.
+    """
+
+    AUTO = "auto"
+    EXACT = "exact"
+    SAMPLED = "sampled"
+    METADATA = "metadata"
+
+
+def mode_named(mode: Mode | str) -> Mode:
+    """The mode of that name.
+
+    Raises
+    ------
+    DataError
+        If there is none.
+    """
+    try:
+        return Mode(mode)
+    except ValueError:
+        known = ", ".join(m.value for m in Mode)
+        raise DataError(f"no estimate is called {mode!r}", hint=f"known: {known}") from None

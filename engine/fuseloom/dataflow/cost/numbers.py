@@ -1,0 +1,130 @@
+"""Expected numbers of nodes and regions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from fuseloom.dataflow.cost.mode import Mode
+from fuseloom.dataflow.cost.node_numbers import NodeEstimate
+from fuseloom.dataflow.cost.on_chip import NOT_KNOWN, OnChip
+from fuseloom.dataflow.cost.why import Why, named_node, why_node, why_region
+from fuseloom.dataflow.samml.graph import Graph
+from fuseloom.display.shows import Shows
+from fuseloom.errors import DataError
+from fuseloom.program.formats import suggestion
+from fuseloom.results import estimate as results
+from fuseloom.results.estimate import RegionTotals
+
+
+@dataclass(frozen=True)
+class RegionEstimate(RegionTotals):
+    """Expected numbers of one region, and of every node of its graph.
+
+    Attributes
+    ----------
+    nodes : tuple of NodeEstimate
+        In the order of the graph.
+    tensors : mapping
+        Of every tensor that it reads or writes, how many elements it has and how that is known.
+    mode : Mode
+        What they rest on: ``EXACT``, ``SAMPLED`` or ``METADATA``.
+    least : float or None
+        Cycles that no run takes fewer than, on any channels; None where only statistics are
+        known.
+    on_chip : OnChip
+        What its accumulators hold, and what its channels have room for.
+    executed : float
+        Elements that were made, or would have been, to execute it whole: what the estimate took.
+    low, high : float
+        Cycles between which a run is expected, nineteen times out of twenty.
+    """
+
+    nodes: tuple[NodeEstimate, ...] = field(repr=False)
+    graph: Graph = field(repr=False, compare=False)
+    tensors: Mapping[str, Why] = field(repr=False, compare=False)
+    mode: Mode = Mode.METADATA
+    least: float | None = None
+    on_chip: OnChip = NOT_KNOWN
+    executed: float = field(default=0.0, repr=False)
+    low: float = 0.0
+    high: float = float("inf")
+
+    @property
+    def bottleneck(self) -> NodeEstimate:
+        """The node with the most work of its own."""
+        return max(self.nodes, key=lambda n: n.cycles)
+
+    def why(self, node: str | int | None = None) -> Why:
+        """Where the cycles come from, of the region or of one of its nodes by number or label.
+
+        Raises
+        ------
+        DataError
+            If there is no such node.
+        """
+        if node is None:
+            return why_region(self.name, self.mode, self.cycles, self.nodes, self.graph)
+        return why_node(self.nodes[named_node(self.graph, str(node)).id], self.graph)
+
+    def totals(self) -> dict[str, Any]:
+        """Plain data: the name, the figures, what they rest on, how sure they are, and bytes."""
+        return {
+            **super().totals(),
+            "mode": self.mode.value,
+            "least": self.least,
+            "low": self.low,
+            "high": self.high,
+            "on_chip": self.on_chip.to_dict(),
+        }
+
+
+class Estimate(
+    results.Estimate[RegionEstimate], Shows, html="fuseloom.dataflow.cost.display:estimate_html"
+):
+    """Expected numbers of a program: its regions, run one after another."""
+
+    @property
+    def least(self) -> float | None:
+        """Cycles that no run takes fewer than; None where that is not known of a region."""
+        bounds = [r.least for r in self.regions]
+        return None if None in bounds else sum(b for b in bounds if b is not None)
+
+    @property
+    def low(self) -> float:
+        """Cycles that a run is expected to take at least."""
+        return sum(r.low for r in self.regions)
+
+    @property
+    def high(self) -> float:
+        """Cycles that a run is expected to take at most."""
+        return sum(r.high for r in self.regions)
+
+    def why(self, name: str, node: str | int | None = None) -> Why:
+        """Where a number comes from: of a region, of one of its nodes, or of a tensor.
+
+        Parameters
+        ----------
+        name : str
+            A region, or a tensor that one reads or writes.
+        node : str or int, optional
+            Label or number of a node of the region.
+
+        Raises
+        ------
+        DataError
+            If there is none.
+        """
+        for region in self.regions:
+            if region.name == name:
+                return region.why(node)
+        for region in self.regions:
+            if node is None and name in region.tensors:
+                return region.tensors[name]
+        known = [r.name for r in self.regions] + [t for r in self.regions for t in r.tensors]
+        raise DataError(f"no region or tensor is called {name!r}", hint=suggestion(name, known))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data: the totals, the bound, the interval, and those of every region."""
+        return {**super().to_dict(), "least": self.least, "low": self.low, "high": self.high}

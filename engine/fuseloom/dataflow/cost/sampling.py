@@ -1,0 +1,168 @@
+"""A region executed on samples of its indices, where all of their coordinates would take too much.
+
+Each outermost index has a sample of its own, and what runs along it is executed with that index
+restricted.  Where that is not enough, the longest of the indices inside over which nothing is
+folded is restricted as well; the others are whole.  Tensors that earlier regions write and nobody
+has executed are made up from what is expected of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from fuseloom.dataflow.compilation import CompiledRegion
+from fuseloom.dataflow.cost.exact.axes import working_index
+from fuseloom.dataflow.cost.exact.execution import (
+    Budget,
+    Executed,
+    Execution,
+    TooLargeError,
+    execute,
+)
+from fuseloom.dataflow.cost.exact.nests import Carried, Floats
+from fuseloom.dataflow.cost.exact.samples import (
+    Sample,
+    Traversals,
+    measures_of,
+    outermost,
+    traversals_of,
+    unfolded,
+)
+from fuseloom.dataflow.cost.known import SAMPLED_ELEMENTS, Known
+
+SIZES = (4096, 2048, 1024, 512, 256, 128, 64, 32)
+"""How many coordinates there may be of each outermost index, where the others are whole."""
+PAIRS = ((32, 1024), (32, 256), (32, 64), (16, 256), (16, 64), (32, 16), (16, 16))
+"""How many there may be of each outermost index, and of the one inside that is restricted."""
+FIRST = (
+    *((16, None, 1.5), (16, 16, 0.75), (16, 8, 2.0), (8, 16, 1.0)),
+    *((8, None, 1.0), (8, 4, 1.0), (4, 4, 1.0), (4, None, 1.0)),
+)
+"""What is tried until something fits: these two, and with which part of the budget."""
+ALIKE = 256
+"""How many suffice of coordinates that nothing tells apart."""
+TIMES = 2
+"""How often more is tried when something has fitted."""
+LONGEST = 5_000_000
+"""Coordinates of an index of which samples are drawn."""
+
+Sizes = tuple[int, int | None]
+Made = tuple[Execution, Mapping[str, Sample]]
+
+
+def sampled(region: CompiledRegion, known: Known) -> Made | None:
+    """A region executed on about the largest samples that the budget allows; None if none does.
+
+    Raises
+    ------
+    UnknownError
+        If it reads what nobody knows anything of.
+    """
+    if any(region.region.extents[x] > LONGEST for x in outermost(region.graph)):
+        return None
+    drawn = Drawn(region, known)
+    for size, inside, part in FIRST:
+        if inside is not None and drawn.inner is None:
+            continue
+        try:
+            made, cost = drawn.executed(size, inside, part * SAMPLED_ELEMENTS)
+        except TooLargeError:
+            continue
+        return _grown(drawn, made, (size, inside), cost)
+    return None
+
+
+def _grown(drawn: Drawn, made: Made, now: Sizes, cost: float) -> Made:
+    """What is executed on the largest samples that will fit, as far as smaller ones tell."""
+    tried: Sequence[Sizes] = PAIRS if now[1] is not None else [(size, None) for size in SIZES]
+    at, each = drawn.places(*now), cost / drawn.places(*now)
+    for _ in range(TIMES):
+        fits = (s for s in tried if cost + (drawn.places(*s) - at) * each <= SAMPLED_ELEMENTS)
+        more = next((s for s in fits if drawn.places(*s) > at), None)
+        if more is None:
+            break
+        try:
+            made, took = drawn.executed(*more, SAMPLED_ELEMENTS)
+        except TooLargeError:
+            break
+        each = max(took - cost, 0.0) / (drawn.places(*more) - at)
+        at, cost = drawn.places(*more), took
+    return made
+
+
+class Drawn:
+    """Samples of the indices of a region, and executions on them."""
+
+    def __init__(self, region: CompiledRegion, known: Known) -> None:
+        self.graph, self.extents, self.known = region.graph, region.region.extents, known
+        self.outer, free = outermost(region.graph), unfolded(region.graph)
+        self.inner = max(free, key=lambda x: self.extents[x], default=None)
+        found = [t for t in traversals_of(region.graph) if known.elementwise(t[0]) is not None]
+        self._names: dict[str, str] = {}  # what regions call their indices makes no difference
+        for x in (x for _, _, levels in found for x, _ in levels):
+            self._names.setdefault(x, str(len(self._names)))
+        self._traversals = tuple(
+            (name, order, tuple((self._names[x], level) for x, level in levels))
+            for name, order, levels in found
+        )
+        self._alike: dict[str, bool] = {}
+
+    def places(self, size: int, inside: int | None) -> int:
+        """Coordinates of the outermost index, times those of the one inside that is restricted."""
+        found = max((self._of(x, size) for x in self.outer), default=1)
+        if inside is not None and self.inner is not None:
+            found *= self._of(self.inner, inside)
+        return found
+
+    def _of(self, index: str, size: int) -> int:
+        """How many coordinates of an index are drawn where there may be so many."""
+        if index not in self._alike:
+            self._alike[index] = not np.ptp(self._measures(index), axis=1).any()
+        return min(size, ALIKE if self._alike[index] else size, self.extents[index])
+
+    def _key(self, index: str) -> tuple[Traversals, str, int]:
+        return self._traversals, self._names.get(index, ""), self.extents[index]
+
+    def _measures(self, index: str) -> Floats:
+        key = self._key(index)
+        if key not in self.known.measures:
+            self.known.measures[key] = measures_of(*key, self.known.elementwise)
+        return self.known.measures[key]
+
+    def sample(self, index: str, size: int) -> Sample:
+        """The sample of an index, which whatever traverses the same tensors by it shares."""
+        key = self._key(index), self._of(index, size)
+        if key not in self.known.samples:
+            self.known.samples[key] = Sample.of(self._measures(index), key[1])
+        return self.known.samples[key]
+
+    def executed(self, size: int, inside: int | None, elements: float) -> tuple[Made, float]:
+        """One execution out of those along each outermost index, and the elements it took.
+
+        Raises
+        ------
+        TooLargeError
+            If that is more than there may be.
+        """
+        graph, known = self.graph, self.known
+        outer, inner = {x: self.sample(x, size) for x in self.outer}, {}
+        if inside is not None and self.inner is not None:
+            inner = {self.inner: self.sample(self.inner, inside)}
+        along: dict[str, Execution] = {}
+        most = 0.0
+        for x, sample in outer.items():
+            budget = Budget(elements)
+            along[x] = execute(graph, known.patterns, known.memo, budget, {**inner, x: sample})
+            most = max(most, budget.made)
+        any_of = next(iter(along.values()))
+        streams: dict[int, Carried] = {}
+        for stream in graph.streams:
+            found = along[stream.indices[0]] if stream.indices else any_of
+            streams[stream.id] = found.streams[stream.id]
+        nodes: dict[int, Executed] = {}
+        for node in graph.nodes:
+            index = working_index(graph, node, any_of.nodes[node.id])
+            nodes[node.id] = (along[index] if index else any_of).nodes[node.id]
+        return (Execution(graph, streams, nodes), outer), most

@@ -1,0 +1,127 @@
+"""Where the numbers of an estimate come from, as data: what, how much, by what formula, of what."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from fuseloom.dataflow.cost.exact.execution import RULES
+from fuseloom.dataflow.cost.mode import Mode
+from fuseloom.dataflow.cost.node_numbers import NodeEstimate
+from fuseloom.dataflow.samml.catalogue import primitive
+from fuseloom.dataflow.samml.graph import Graph, Node
+from fuseloom.errors import DataError
+from fuseloom.program.formats import suggestion
+
+BASIS: Mapping[Mode, str] = {
+    Mode.EXACT: "the graph executed on coordinates",
+    Mode.SAMPLED: "the graph executed on some coordinates of its outermost indices",
+    Mode.METADATA: "statistics of the tensors",
+}
+
+
+@dataclass(frozen=True)
+class Why:
+    """A number, and where it comes from.
+
+    Attributes
+    ----------
+    what : str
+        What the number says, and of what.
+    value : float
+    unit : str
+    formula : str
+        How it follows from the inputs.
+    inputs : tuple of Why
+        What it follows from; those that count most first.
+    """
+
+    what: str
+    value: float
+    unit: str
+    formula: str
+    inputs: tuple[Why, ...] = field(default=())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {
+            "what": self.what,
+            "value": self.value,
+            "unit": self.unit,
+            "formula": self.formula,
+            "inputs": [why.to_dict() for why in self.inputs],
+        }
+
+    def lines(self, depth: int = 0) -> list[str]:
+        """Text, what it follows from indented below."""
+        mine = f"{'  ' * depth}{self.what}: {self.value:,.0f} {self.unit} = {self.formula}"
+        return [mine, *(line for why in self.inputs for line in why.lines(depth + 1))]
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+
+def title(node: Node) -> str:
+    """What people call a node."""
+    return f"{primitive(node.op).title} {node.label or node.id}"
+
+
+def why_region(
+    name: str, mode: Mode, cycles: float, nodes: Sequence[NodeEstimate], graph: Graph
+) -> Why:
+    """Why a region is expected to take so many cycles: the chain of nodes that ends last."""
+    if mode is Mode.METADATA:
+        found = [max(nodes, key=lambda n: n.cycles)]
+        formula = "cycles of the busiest node, and the pipeline behind it"
+    else:
+        found = slowest(nodes, graph)
+        formula = "when the last node is done: the chain to it, from its start"
+    inputs = tuple(why_node(node, graph) for node in found)
+    return Why(f"region {name}, from {BASIS[mode]}", cycles, "cycles", formula, inputs)
+
+
+def slowest(nodes: Sequence[NodeEstimate], graph: Graph, most: int = 6) -> list[NodeEstimate]:
+    """The nodes with most work on the chain of producers that ends last, in its order."""
+    numbers = {n.node: n for n in nodes}
+
+    def end(number: int) -> float:
+        return numbers[number].end or 0.0
+
+    chain = [max(numbers, key=end)]
+    while inputs := graph.nodes[chain[-1]].inputs:
+        chain.append(max((graph.producer[s] for s in inputs), key=end))
+    chain.reverse()
+    heaviest = sorted(chain, key=lambda k: -numbers[k].cycles)[:most]
+    return [numbers[k] for k in chain if k in heaviest]
+
+
+def why_node(node: NodeEstimate, graph: Graph) -> Why:
+    """Why a node has so many cycles of work."""
+    made = graph.nodes[node.node]
+    steps = RULES[made.op].steps if made.op in RULES else "each token on its busiest port"
+    inputs = [Why("tokens on its busiest port", node.tokens, "tokens", "counted")]
+    if node.end is not None:
+        inputs.append(Why("done at", node.end, "cycles", "not before its last token has come"))
+    if node.held:
+        inputs.append(Why("held on chip", node.held, "bytes", "the largest tree of a fold"))
+    if node.flops:
+        inputs.append(Why("arithmetic", node.flops, "FLOPs", "values taken"))
+    if node.bytes:
+        inputs.append(Why("memory", node.bytes, "bytes", "words read and written, 4 bytes each"))
+    return Why(title(made), node.cycles, "cycles", f"a step for {steps}", tuple(inputs))
+
+
+def named_node(graph: Graph, name: str) -> Node:
+    """The node of that number or label.
+
+    Raises
+    ------
+    DataError
+        If there is none.
+    """
+    for node in graph.nodes:
+        if name in (str(node.id), node.label):
+            return node
+    labels = [node.label for node in graph.nodes if node.label]
+    raise DataError(f"no node is called {name!r}", hint=suggestion(name, labels))

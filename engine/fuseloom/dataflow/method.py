@@ -1,0 +1,409 @@
+"""Dataflow graphs as exploration sees them: regions of statements, each in one way.
+
+What a region takes depends on its statements, its order and options alone, given that what crosses
+a cut is stored as the program declares it: regions run one after another, and the coordinates of a
+tensor are those that it means (:mod:`fuseloom.exploration.search` builds on that).  So it does not
+depend on what else was carried out before: a region may be any statements between two places of the
+program (:mod:`fuseloom.results.places`).  Inside a region statements keep the order of the program.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from math import inf
+from typing import Any
+
+from fuseloom.dataflow.cost.estimate import Known, estimate_region
+from fuseloom.dataflow.cost.mode import Mode
+from fuseloom.dataflow.fusion import directives
+from fuseloom.dataflow.fusion.alike import Kinds
+from fuseloom.dataflow.fusion.directives import Store
+from fuseloom.dataflow.fusion.prepare import prepare
+from fuseloom.dataflow.fusion.regions import RegionSpan, partition
+from fuseloom.dataflow.fusion.schedule import Schedule
+from fuseloom.dataflow.fusion.sequence import sequenced
+from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.sim.output import output_tensor
+from fuseloom.dataflow.sim.program_runs import do_reshapes, simulate_region
+from fuseloom.dataflow.sim.reports import Limits
+from fuseloom.dataflow.space.contents import Contents
+from fuseloom.dataflow.space.coordinates import Coordinates
+from fuseloom.dataflow.space.firings import Firings
+from fuseloom.dataflow.space.floors import Recomputed, floors
+from fuseloom.dataflow.space.scheduled import scheduled
+from fuseloom.dataflow.space.shared import Shared
+from fuseloom.dataflow.space.ways import Later, Way, Ways
+from fuseloom.errors import AbandonedError, FuseloomError, ProgramError
+from fuseloom.program.inputs import check_data
+from fuseloom.program.storage import StoredTensor
+from fuseloom.program.types import Program, Statement
+from fuseloom.results.method import Budget, Cost, Deferred, Floats, Part, Refusal, name_of
+from fuseloom.results.places import MOST_PLACES, Places, Units
+
+MOST_UNITS = 2_000
+"""Statements of a program whose regions are searched: there are millions of them then."""
+FORMATS = "formats that differ from tensor to tensor"
+KEPT = (
+    directives.Block,
+    directives.Global,
+    directives.Strict,
+    directives.Repeat,
+    directives.Sequenced,
+    directives.Store,
+)
+"""Settings that hold for every schedule of a search."""
+
+
+class Dataflow:
+    """The schedules of a program on data and a machine (:class:`fuseloom.results.method.Method`).
+
+    Ways of a region are its nest classes, with every choice of compressed levels that are looked
+    up instead of scanned, dense levels looked up or scanned, and, within a budget, an index that is
+    dealt to 2, 4, ... lanes and inputs stored in another mode order, too.  Blocks, global
+    iteration and how tensors between regions are stored are those of ``base``.
+
+    Parameters
+    ----------
+    data : mapping
+        Every input by name.
+    machine : Machine, optional
+    base : Schedule, optional
+        Whose ``block``, ``global``, ``strict``, ``repeat`` and ``store`` of all tensors hold
+        throughout; statements stand in the order of its ``sequence``.
+    presets : mapping of str to str
+        Schedules whose cuts are looked at first.
+    limits : Limits, optional
+        What the run of a region may use.
+    sized : bool
+        Whether channels have the capacities that no data can deadlock.
+    stores : sequence of Store
+        How some tensors are stored that regions write and others read; each leaves the region that
+        writes it, in every schedule.
+    like : Dataflow, optional
+        Schedules of the same program, data, machine and base, but for ``stores``: regions that
+        read and write none of these are looked at once for both.
+
+    Raises
+    ------
+    ProgramError
+        If the program has more statements than are searched.
+    FuseloomError
+        If the data do not fit the program.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        data: Mapping[str, Any],
+        machine: Machine | None = None,
+        *,
+        base: Schedule | None = None,
+        presets: Mapping[str, str] | None = None,
+        limits: Limits | None = None,
+        sized: bool = False,
+        stores: Sequence[Store] = (),
+        like: Dataflow | None = None,
+    ) -> None:
+        settings = (*(s for s in (base or Schedule()).settings if _kept(s)), *stores)
+        self.source, self.given = program, data
+        self.stores = frozenset(str(s.tensor) for s in stores)
+        self.base = Schedule((), (), settings)
+        self.program, self.rest = prepare(program, self.base)
+        self.statements = self.program.live
+        if len(self.statements) > MOST_UNITS:
+            raise ProgramError(
+                f"{len(self.statements):,} statements are too many to search",
+                hint=f"up to {MOST_UNITS:,}; fuse by a schedule, or search a part of the program",
+            )
+        self.machine = machine or Machine.default()
+        self.limits = limits
+        self.sized = sized
+        self.data: dict[str, StoredTensor] = check_data(self.program, like.data if like else data)
+        self.known = Known.shared(self.program, self.data, machine=self.machine)
+        self._firings = Firings(self.program, self.known)
+        self._ways = Ways(self.program, self.rest, self.known, self._firings, sized)
+        self._contents: Contents = Contents(
+            self.program, self.data, like._contents if like else None
+        )
+        self._coordinates = Coordinates(self.program, self.known, self._ways, self._contents)
+        self._kinds: Kinds = Kinds(self.program, self.rest, {}, like._kinds if like else None)
+        self._shared: dict[Hashable, Shared] = like._shared if like else {}
+        self._tensors: dict[str, StoredTensor] = dict(self.data)
+        self._place = {s.out.tensor: k for k, s in enumerate(self.statements)}
+        self._alone = self._apart_from_others()
+        ranges = any(s.region is not None for s in self.base.of(directives.Global))
+        self.places = Places(
+            [
+                {self._place[a.tensor] for a in s.operands if a.tensor in self._place}
+                for s in self.statements
+            ],
+            self._alone,
+            0 if ranges else MOST_PLACES,  # what a range has depends on the sequence
+        )
+        self._starts = tuple(self._cuts(presets or {}))
+
+    @cached_property
+    def units(self) -> tuple[str, ...]:
+        """The tensors that the statements assign."""
+        return tuple(self._place)
+
+    @property
+    def unsearched(self) -> tuple[str, ...]:
+        """What schedules can say besides."""
+        convex = "regions of statements that are not neighbours in the program"
+        return (
+            *(() if self.places.whole else (convex,)),
+            "blocks that differ from tensor to tensor",
+            FORMATS,
+            "several indices in lanes at once",
+            "channels of other capacities",
+            "other machines",
+        )
+
+    def floors(self, budget: Budget) -> Floats:
+        """What the writers and the arithmetic of a region have to do, whatever its order."""
+        self._coordinates.find(self.units)
+        return floors(self.program, self._firings, self.statements, self.places, budget.lanes)
+
+    def floor(self, units: Units, budget: Budget) -> float:
+        """The same, with what the constraints of the region make it compute again."""
+        if not self._alone.isdisjoint(units):
+            return 0.0
+        if self._inside(units):
+            return inf
+        self._coordinates.find(self._names(units))
+        try:
+            regions = self._ways.regions(self._of(units), budget)
+        except FuseloomError:
+            return inf
+        found = [Recomputed(region, self._firings, budget.lanes).floor() for region in regions]
+        return min(found, default=0.0)
+
+    def starts(self) -> Sequence[Sequence[Units]]:
+        """The presets, then every statement alone."""
+        return self._starts
+
+    def ways(self, units: Units, budget: Budget) -> Iterator[Part | Refusal | Deferred]:
+        """Every way of a region; of regions alike but for names, they are looked at once."""
+        statements = self._of(units)
+        if inside := self._inside(units):
+            name = name_of(self.units, units)
+            yield Refusal("stored otherwise", f"{inside[0]} does not leave {name}")
+            return
+        if not statements[0].op.fuses:
+            yield Part(units, Cost(), 0.0, f"{statements[0].out.tensor}: memory reshapes it")
+            return
+        span = RegionSpan.of(self.program, statements)
+        mine = {s.out.tensor for s in statements}
+        operands = dict.fromkeys(a.tensor for s in statements for a in s.operands)
+        read = [name for name in operands if name not in mine]
+        self._coordinates.find(read)
+        if not all(self.known.patterns.knows(name) for name in read):
+            yield from self._fresh(units, budget)
+            return
+        contents = tuple(self._contents[name] for name in read)
+        key = (self._kinds.key(span), contents, budget)
+        if key not in self._shared:
+            self._shared[key] = Shared(statements, self._fresh(units, budget))
+        like = self._shared[key]
+        for found in like:
+            yield self._renamed(found, like.statements, units)
+
+    def measure(self, parts: Sequence[Part], within: float = inf) -> Cost | None:
+        """Simulate the last of these parts."""
+        part = parts[-1]
+        if part.choice is None:
+            return Cost()
+        compiled = part.choice.compiled
+        do_reshapes(self.program, self._tensors, {})
+        limits = self.limits or Limits()
+        if within < inf:
+            limits = replace(limits, cycles=int(within))
+        try:
+            run = simulate_region(compiled, self._tensors, self.machine, limits=limits)
+        except AbandonedError:
+            return None
+        for name in compiled.region.outputs:
+            self._tensors[name] = output_tensor(run.result, self.program.tensor(name))
+        return replace(part.expected, cycles=run.cycles, bytes=run.work.bytes)
+
+    def schedule(self, parts: Sequence[Part]) -> str:
+        """Every region with its order and choices, in a sequence that has them as runs."""
+        of_units = {part.units: part for part in parts}
+        ways = [(u, of_units[u].choice) for u in self.places.sorted(of_units)]
+        return str(scheduled(self.source, self.statements, self.base, ways, self._alone))
+
+    def size(self, budget: Budget, seconds: float = inf) -> tuple[int, bool]:
+        """How many schedules the space has, and whether that is all of them.
+
+        A schedule is a cut, and for each region a legal order, the levels that are looked up, what
+        runs in lanes and what is stored twice.  Orders of regions that do not need each other are
+        one schedule.  They are counted, not listed; counting ends when time is up, and then there
+        are at least so many.
+        """
+        until, whole = time.monotonic() + seconds, True
+        kinds: dict[Hashable, int] = {}
+        ways: dict[Units, int] = {}
+        for units in self.places.parts():  # small regions first
+            if time.monotonic() > until:
+                whole = False
+                break
+            if self._inside(units):
+                continue
+            key = self._kinds.key(RegionSpan.of(self.program, self._of(units)))
+            if key not in kinds:
+                kinds[key] = self._points(units, budget)
+            ways[units] = kinds[key]
+        return self.places.count(ways), whole
+
+    # Inside ---------------------------------------------------------------------------------
+
+    def _inside(self, units: Units) -> list[str]:
+        """The tensors that are to be stored otherwise, and do not leave a region of these units."""
+        mine = set(self._names(units)) & self.stores
+        return [
+            name
+            for name in mine
+            if name not in self.program.outputs
+            and {self._place[r] for r in self.program.readers[name]} <= set(units)
+        ]
+
+    def _names(self, units: Units) -> list[str]:
+        return [self.units[k] for k in units]
+
+    def _of(self, units: Units) -> tuple[Statement, ...]:
+        return tuple(self.statements[k] for k in units)
+
+    def _points(self, units: Units, budget: Budget) -> int:
+        """The legal ways of a region, before any is built."""
+        statements = self._of(units)
+        if not self._alone.isdisjoint(units):
+            return 1
+        try:
+            plain = self._ways.region(statements)
+        except FuseloomError:
+            return 0
+        total = self._ways.points(plain, budget)
+        for copies in self._ways.copies(plain, budget.copies):
+            try:
+                total += self._ways.points(self._ways.region(statements, copies), budget)
+            except FuseloomError:
+                continue
+        return total
+
+    def _apart_from_others(self) -> frozenset[int]:
+        """Statements that make a region each: reshapes, and what is iterated globally.
+
+        A schedule that iterates some statements globally has nothing to say of their regions.
+        """
+        found = {k for k, s in enumerate(self.statements) if not s.op.fuses}
+        names = [s.out.tensor for s in sequenced(self.source, self.base).live]
+        for wanted in self.base.of(directives.Global):
+            span = wanted.region
+            first = 0 if span is None else names.index(span.first)
+            last = len(names) - 1 if span is None else names.index(span.last)
+            found |= {self._place[n] for n in names[first : last + 1] if n in self._place}
+        return frozenset(found)
+
+    def _cuts(self, presets: Mapping[str, str]) -> Iterator[tuple[Units, ...]]:
+        """The regions of the first schedules, in an order in which they can be carried out."""
+        for text in presets.values():
+            try:
+                schedule = Schedule.parse(text)
+                spans = partition(sequenced(self.program, schedule), schedule)
+            except FuseloomError:  # written for the program before it was prepared
+                continue
+            regions = [tuple(sorted(self._place[s.out.tensor] for s in span.statements))
+                       for span in spans]  # fmt: skip
+            parts = [part for r in regions for part in self._possible(r)]
+            rest = set(range(len(self.statements))).difference(*parts)
+            yield tuple(self.places.sorted([*parts, *((k,) for k in rest)]))
+        yield tuple((k,) for k in range(len(self.statements)))
+
+    def _possible(self, region: Units) -> Iterator[Units]:
+        """What of a region can be parts: it, or its runs of neighbours less those alone."""
+        if self.places.is_part(region):
+            yield region
+            return
+        run: list[int] = []
+        for k in region:
+            if run and (k != run[-1] + 1 or k in self._alone or run[-1] in self._alone):
+                yield tuple(run)
+                run = []
+            run.append(k)
+        yield tuple(run)
+
+    def _fresh(self, units: Units, budget: Budget) -> Iterator[Part | Refusal | Deferred]:
+        """The ways of a region that is like none before."""
+        statements, least = self._of(units), [inf]
+
+        def parts(ways: Iterable[Way | Refusal | Later]) -> Iterator[Part | Refusal | Deferred]:
+            for found in ways:
+                match found:
+                    case Refusal():
+                        yield found
+                    case Later():
+                        shared = Shared(statements, parts(found.open()))
+                        yield Deferred(found.least, shared.plain)
+                    case Way():
+                        part = self._part(units, found, budget)
+                        if isinstance(part, Part):
+                            least[0] = min(least[0], part.expected.cycles)
+                        yield part
+                        if not self._alone.isdisjoint(units):
+                            return
+                        self._coordinates.find(self._names(units))  # to tell what others take
+
+        yield from parts(self._ways.of(statements, budget, lambda: least[0]))
+
+    def _renamed(
+        self,
+        found: Part | Refusal | Deferred,
+        theirs: tuple[Statement, ...],
+        units: Units,
+    ) -> Part | Refusal | Deferred:
+        """What was found of a region, of another one that is like it."""
+        mine = self._of(units)
+        if theirs == mine:
+            return found
+        match found:
+            case Refusal():
+                return found
+            case Deferred(least=least, open=ways):
+
+                def renamed() -> Iterator[Part | Refusal]:
+                    for way in ways():
+                        part = self._renamed(way, theirs, units)
+                        assert not isinstance(part, Deferred)
+                        yield part
+
+                return Deferred(least, renamed)
+            case Part():
+                way = self._ways.renamed(found.choice, theirs, mine)
+                text = f"{name_of(self.units, units)}{way.text}"
+                return Part(units, found.expected, found.least, text, way)
+
+    def _part(self, units: Units, way: Way, budget: Budget) -> Part | Refusal:
+        name = name_of(self.units, units)
+        made = estimate_region(way.compiled, self.known)
+        held, room = made.on_chip.held, made.on_chip.channels
+        on_chip = None if held is None else held + (room or 0.0)
+        if budget.on_chip is not None and (on_chip is None or on_chip > budget.on_chip):
+            told = "an unknown number of" if on_chip is None else f"{on_chip:,.0f}"
+            return Refusal("on-chip", f"{name} holds {told} bytes of {budget.on_chip:,.0f}")
+        least = made.least if made.least is not None and made.mode is Mode.EXACT else 0.0
+        cost = Cost(made.cycles, made.bytes, on_chip or 0.0, way.lanes)
+        return Part(units, cost, min(least, made.cycles), f"{name}{way.text}", way)
+
+
+def _kept(setting: directives.Setting) -> bool:
+    """Whether a setting holds for every schedule of a search."""
+    match setting:
+        case directives.Store(tensor=name):
+            return name is None
+        case directives.Repeat(region=region):
+            return region is None
+    return isinstance(setting, KEPT)

@@ -1,0 +1,126 @@
+"""Folds of fibers: to a value, and by coordinate (``samml.md`` §2.11 to §2.13)."""
+
+from __future__ import annotations
+
+from fuseloom.dataflow.samml.graph import Node
+from fuseloom.dataflow.samml.primitive import CRD, VAL, Family, Nesting, Port, Primitive, no_bytes
+from fuseloom.dataflow.samml.traits import (
+    NO_MEMORY,
+    NO_PEEKS,
+    Arithmetic,
+    Empties,
+    Kernels,
+    Look,
+    Mask,
+    Oddities,
+    Paced,
+    Peeks,
+    Role,
+    Streaming,
+    Takes,
+    Traversal,
+    acts,
+)
+from fuseloom.dataflow.table.cells import MAX_ACCUMULATOR_ORDER
+
+
+def _acted_or_turned(look: Look) -> Mask:
+    """It acted; or it looked at the outer input after a row, and did nothing in that cycle."""
+    acted = acts(look)
+    if look.port == 0:
+        both = (look.port, *look.others)
+        acted |= look.taken(*both, ago=-1) & ~look.taken(*both)
+    return acted
+
+
+def _all_if_strict(node: Node, oddities: Oddities) -> range:
+    """The reference's looks at all inputs, ours takes one after the other."""
+    return range(len(node.inputs) if oddities.spacc_strict else 0)
+
+
+def _accumulator(order: int) -> Primitive:
+    """A sparse accumulator that folds over ``order`` inner levels at once."""
+    inputs = tuple(Port(f"crd{order - k}", (CRD,), k) for k in range(order + 1))
+    outputs = tuple(Port(f"crd{order - 1 - k}", (CRD,), k) for k in range(order))
+    as_the_reference = Streaming(Peeks(_all_if_strict, acts), Takes.AS_NEEDED, Paced.UNKNOWN)
+    ours = Streaming(NO_PEEKS, Takes.FIRST, Paced.UNKNOWN)
+    return Primitive(
+        f"spacc{order}",
+        title=f"sparse accumulator, order {order}",
+        short=f"Acc{order}",
+        family=Family.REDUCE,
+        doc=f"Per fiber of the outermost coordinates, folds values with equal {order} inner "
+        "coordinates (add or max) and emits them in coordinate order.",
+        inputs=(*inputs, Port("val", (VAL,), order)),
+        outputs=(*outputs, Port("val", (VAL,), order - 1)),
+        params=(),
+        same_kind=False,
+        nesting=Nesting.MAKES,
+        role=Role.OTHER,
+        empties=Empties.POSSIBLE,
+        traversal=Traversal.CONSUMES,
+        streaming=as_the_reference if order == 2 else ours,  # the reference has no higher one
+        arithmetic=Arithmetic.NONE,
+        memory=NO_MEMORY,
+        kernels=Kernels.one("spacc"),
+        observer=False,
+        estimated=True,
+        flops=lambda taken, made: taken[-1],
+        bytes=no_bytes,
+    )
+
+
+ENTRIES = (
+    Primitive(
+        "reduce",
+        title="reducer",
+        short="Red",
+        family=Family.REDUCE,
+        doc="Folds each innermost fiber to one value (add or max). With a guide, the coordinates "
+        "of the level outside, it tells an empty fiber from no fiber.",
+        inputs=(Port("val", (VAL,), 1),),
+        outputs=(Port("val", (VAL,)),),
+        optional_inputs=(Port("guide", (CRD,)),),
+        params=("fn",),
+        same_kind=False,
+        nesting=Nesting.MAKES,
+        role=Role.OTHER,
+        empties=Empties.POSSIBLE,
+        traversal=Traversal.CONSUMES,
+        streaming=Streaming(NO_PEEKS, Takes.FIRST, Paced.UNKNOWN),
+        arithmetic=Arithmetic.FOLD,
+        memory=NO_MEMORY,
+        kernels=Kernels(plain="reduce", tiles="tile_reduce", guided="guided_reduce", table=None),
+        observer=False,
+        estimated=True,
+        flops=lambda taken, made: taken[0],
+        bytes=no_bytes,
+    ),
+    Primitive(
+        "spacc1",
+        title="sparse accumulator, order 1",
+        short="Acc1",
+        family=Family.REDUCE,
+        doc="Per fiber of the outer coordinates, folds values with equal inner coordinate (add or "
+        "max) and emits them in coordinate order.",
+        inputs=(Port("outer", (CRD,)), Port("inner", (CRD,), 1), Port("val", (VAL,), 1)),
+        outputs=(Port("crd", (CRD,)), Port("val", (VAL,))),
+        params=("fn", "dim"),
+        same_kind=False,
+        nesting=Nesting.MAKES,
+        role=Role.OTHER,
+        empties=Empties.POSSIBLE,
+        traversal=Traversal.CONSUMES,
+        streaming=Streaming(
+            Peeks.everywhere(waited=_acted_or_turned), Takes.AS_NEEDED, Paced.UNKNOWN
+        ),
+        arithmetic=Arithmetic.NONE,
+        memory=NO_MEMORY,
+        kernels=Kernels(plain="spacc1", tiles="spacc", guided=None, table="dim"),
+        observer=False,
+        estimated=True,
+        flops=lambda taken, made: taken[2],
+        bytes=no_bytes,
+    ),
+    *(_accumulator(order) for order in range(2, MAX_ACCUMULATOR_ORDER + 1)),
+)

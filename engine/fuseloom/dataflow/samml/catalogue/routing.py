@@ -1,0 +1,145 @@
+"""Copies, and lanes."""
+
+from __future__ import annotations
+
+from fuseloom.dataflow.samml.graph import Node
+from fuseloom.dataflow.samml.primitive import (
+    ANY,
+    CRD,
+    SIG,
+    Family,
+    Nesting,
+    Port,
+    Primitive,
+    no_bytes,
+    no_flops,
+)
+from fuseloom.dataflow.samml.traits import (
+    NO_MEMORY,
+    NO_PEEKS,
+    Arithmetic,
+    Empties,
+    Kernels,
+    Look,
+    Mask,
+    Oddities,
+    Paced,
+    Peeks,
+    Role,
+    Streaming,
+    Takes,
+    Traversal,
+)
+
+
+def _guide_of_subtrees(node: Node, oddities: Oddities) -> tuple[int, ...]:
+    """It looks at the guide behind a subtree; lanes of single elements have none."""
+    return (0,) if node.params["levels"] else ()
+
+
+def _put_alone(look: Look) -> Mask:
+    """It put what it looks behind: a subtree, whose end is taken by then."""
+    return look.put() & ~look.taken(*look.others)
+
+
+ENTRIES = (
+    Primitive(
+        "fork",
+        title="fork",
+        short="Fork",
+        family=Family.ROUTE,
+        doc="Deals a stream's leaves to several lanes in turn.",
+        inputs=(Port("in", ANY),),
+        outputs=(),
+        repeated_outputs=(Port("lane", ANY),),
+        params=(),
+        same_kind=True,
+        nesting=Nesting.DEALS,
+        role=Role.OTHER,
+        empties=Empties.TAKEN,
+        traversal=Traversal.CONSUMES,
+        streaming=Streaming(NO_PEEKS, Takes.FIRST, Paced.BOTH),
+        arithmetic=Arithmetic.NONE,
+        memory=NO_MEMORY,
+        kernels=Kernels.one("fork"),
+        observer=False,
+        estimated=True,
+        flops=no_flops,
+        bytes=no_bytes,
+    ),
+    Primitive(
+        "join",
+        title="join",
+        short="Join",
+        family=Family.ROUTE,
+        doc="Collects a fiber from each lane in turn, one level below the forked one.",
+        inputs=(),
+        outputs=(Port("out", ANY),),
+        repeated_inputs=(Port("lane", ANY),),
+        params=(),
+        same_kind=True,
+        nesting=Nesting.OPAQUE,
+        role=Role.OTHER,
+        empties=Empties.POSSIBLE,
+        traversal=Traversal.CONSUMES,
+        streaming=Streaming(NO_PEEKS, Takes.FIRST, Paced.BOTH),
+        arithmetic=Arithmetic.NONE,
+        memory=NO_MEMORY,
+        kernels=Kernels.one("join"),
+        observer=False,
+        estimated=False,
+        flops=no_flops,
+        bytes=no_bytes,
+    ),
+    Primitive(
+        "ordered_join",
+        title="ordered join",
+        short="Join",
+        family=Family.ROUTE,
+        doc="Collects from each lane in turn what one coordinate of the forked level opened; the "
+        "guide, that level's unforked coordinates, says where fibers end.",
+        inputs=(Port("guide", (CRD,)),),
+        outputs=(Port("out", ANY, "levels"),),
+        repeated_inputs=(Port("lane", ANY, "levels"),),
+        params=("levels",),
+        same_kind=False,
+        nesting=Nesting.COLLECTS,
+        role=Role.OTHER,
+        empties=Empties.TAKEN,
+        traversal=Traversal.CONSUMES,
+        streaming=Streaming(
+            Peeks(_guide_of_subtrees, waited=_put_alone), Takes.AS_NEEDED, Paced.PUTS
+        ),
+        arithmetic=Arithmetic.NONE,
+        memory=NO_MEMORY,
+        kernels=Kernels.one("ordered_join"),
+        observer=False,
+        estimated=True,
+        flops=no_flops,
+        bytes=no_bytes,
+    ),
+    Primitive(
+        "broadcast",
+        title="broadcast",
+        short="•",
+        family=Family.ROUTE,
+        doc="Copies one stream to several readers.",
+        inputs=(Port("in", (*ANY, SIG)),),
+        outputs=(),
+        repeated_outputs=(Port("out", (*ANY, SIG)),),
+        params=(),
+        same_kind=True,
+        nesting=Nesting.PASSES,
+        role=Role.COPY,
+        empties=Empties.POSSIBLE,
+        traversal=Traversal.HANDS_ON,
+        streaming=Streaming(NO_PEEKS, Takes.FIRST, Paced.AS_GIVEN),
+        arithmetic=Arithmetic.NONE,
+        memory=NO_MEMORY,
+        kernels=Kernels.one("broadcast"),
+        observer=False,
+        estimated=True,
+        flops=no_flops,
+        bytes=no_bytes,
+    ),
+)

@@ -1,0 +1,134 @@
+"""What a pass is, and running some of them one after another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from itertools import pairwise
+
+from fuseloom.dataflow.samml.graph import Graph
+from fuseloom.errors import GraphError
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What a pass may know of the region whose graph it rewrites.
+
+    Attributes
+    ----------
+    lanes : tuple of (str, int)
+        Indices that the schedule deals to lanes and how many, outer ones first.
+    extents : callable
+        Gives the size of each index variable.
+    """
+
+    lanes: tuple[tuple[str, int], ...]
+    extents: Callable[[], Mapping[str, int]]
+
+
+class Place(Enum):
+    """Where a pass stands when a program is compiled.
+
+    ``DEFAULT``: compiling runs it, in the table's order.  ``ON_REQUEST``: only where asked for.
+    ``LAST``: likewise, and no pass may follow, because it says something of every stream.
+    """
+
+    DEFAULT = "by default"
+    ON_REQUEST = "on request"
+    LAST = "on request, last"
+
+
+def _never(graph: Graph) -> bool:
+    return False
+
+
+def _not_asked(setting: Setting) -> bool:
+    return False
+
+
+@dataclass(frozen=True)
+class Pass:
+    """A pass under the name that users give it.
+
+    Attributes
+    ----------
+    text : str
+        What it does, in one line.
+    run : callable
+        The graph it makes of a graph.
+    idle : callable
+        Whether it would leave a graph as it is that comes straight from lowering; it is not run
+        then.
+    required : callable
+        Whether the schedule asks for it, so that a graph without it would be another design's.
+    """
+
+    name: str
+    text: str
+    place: Place
+    run: Callable[[Graph, Setting], Graph]
+    idle: Callable[[Graph], bool] = _never
+    required: Callable[[Setting], bool] = _not_asked
+
+
+@dataclass(frozen=True)
+class Change:
+    """What one pass did to one graph: its nodes and streams before and after."""
+
+    name: str
+    nodes: tuple[int, int]
+    streams: tuple[int, int]
+
+
+def selected(table: Mapping[str, Pass], names: Sequence[str] | None) -> tuple[Pass, ...]:
+    """The passes of those names, in that order; those by default, if none are given.
+
+    Raises
+    ------
+    GraphError
+        If there is no such pass, or one stands behind the last.
+    """
+    if names is None:
+        return tuple(p for p in table.values() if p.place is Place.DEFAULT)
+    unknown = [name for name in names if name not in table]
+    if unknown:
+        raise GraphError(f"no pass is called {unknown[0]!r}", hint=f"known: {', '.join(table)}")
+    chosen = tuple(table[name] for name in names)
+    for before, after in pairwise(chosen):
+        if before.place is Place.LAST:
+            raise GraphError(
+                f"pass {after.name} comes after {before.name}",
+                hint=f"put {before.name} last: what later passes make would go without",
+            )
+    return chosen
+
+
+def run_passes(
+    graph: Graph, table: Mapping[str, Pass], passes: Sequence[Pass], setting: Setting
+) -> tuple[Graph, tuple[Change, ...]]:
+    """Run passes over a graph as lowering made it; the graph, and what each of them did.
+
+    Raises
+    ------
+    GraphError
+        If a pass is left out that the schedule asks for.
+    FuseloomError
+        What a pass raises.
+    """
+    for known in table.values():
+        if known.required(setting) and known not in passes:
+            raise GraphError(
+                f"graph {graph.name}: the schedule asks for the pass {known.name}",
+                hint=f"name it among the passes: it is to {known.text}",
+            )
+    changes = []
+    lowered = graph
+    for each in passes:
+        before = graph
+        if graph is not lowered or not each.idle(graph):
+            graph = each.run(graph, setting)
+        sizes = [(len(g.nodes), len(g.streams)) for g in (before, graph)]
+        nodes, streams = zip(*sizes, strict=True)
+        changes.append(Change(each.name, nodes, streams))
+    return graph, tuple(changes)

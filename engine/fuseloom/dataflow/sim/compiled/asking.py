@@ -1,0 +1,58 @@
+"""How kernels ask the memory: requests go to its model, answers come to the port's ring."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fuseloom.dataflow.sim.compiled.dram import push
+from fuseloom.dataflow.sim.compiled.inlining import inline
+from fuseloom.dataflow.sim.compiled.layout import (
+    CTL_PORTS,
+    MEMORY,
+    PORT_BASE,
+    PORT_MASK,
+    PORT_RING,
+    PORT_SIZE,
+    Int,
+    State,
+)
+from fuseloom.dataflow.sim.compiled.slots import inline_common
+from fuseloom.dataflow.sim.compiled.visits import waited
+
+MAX_PORTS = 1 << 16
+"""A request's tag is its number at its port, times this, plus the port's number."""
+
+
+@inline
+def base_of(s: State, port: Int) -> Int:
+    """Address of what a port reads or writes."""
+    return s.ints[s.ctl[CTL_PORTS] + PORT_SIZE * port + PORT_BASE]
+
+
+@inline
+def _place(s: State, port: Int, request: Int) -> Int:
+    """Where the answer to a port's request of that number comes."""
+    p = s.ctl[CTL_PORTS] + PORT_SIZE * port
+    return s.ints[p + PORT_RING] + (request & s.ints[p + PORT_MASK])
+
+
+@inline
+def ask(s: State, port: Int, request: Int, t: Int, address: Int, size: Int, write: Int) -> None:
+    """Issue a port's request of that number at clock ``t``."""
+    s.ints[_place(s, port, request)] = -1
+    push(s.mem, t, port, address, size, write, request * MAX_PORTS + port)
+
+
+@inline
+def answer(s: State, port: Int, request: Int) -> Int:
+    """Cycle in which a request is answered; -1 as long as that is not known."""
+    return s.ints[_place(s, port, request)]
+
+
+@inline_common
+def stand_still(s: State, nd: Any, t: Int, when: Int) -> Int:
+    """The clock after a wait for the memory, which is booked."""
+    if when <= t:
+        return t
+    nd.sm += waited(s, MEMORY, t, when)
+    return when

@@ -1,0 +1,279 @@
+"""Dealing a stream to lanes and collecting it from them (``samml.md`` §2.18)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fuseloom.dataflow.sim.compiled.cache import kernel
+from fuseloom.dataflow.sim.compiled.layout import (
+    DONE,
+    GOES_ON,
+    INPUT,
+    KIND,
+    ROOM,
+    SLOPE,
+    STOP,
+    WAIT_INPUT,
+    WAIT_NONE,
+    WAIT_OUTPUT,
+    Int,
+    State,
+    state_of,
+)
+from fuseloom.dataflow.sim.compiled.rings import (
+    copied,
+    free_at,
+    has,
+    head,
+    put,
+    put_one,
+    room,
+    take,
+    take_one,
+)
+from fuseloom.dataflow.sim.compiled.rules import LANES_DISAGREE, NONE
+from fuseloom.dataflow.sim.compiled.setup import Setup
+from fuseloom.dataflow.sim.compiled.slots import inline_common, node_of, slots
+from fuseloom.dataflow.sim.compiled.visits import (
+    fail,
+    hold,
+    leave,
+    no_room,
+    put_held,
+    release,
+    stall,
+    waited,
+)
+
+_FORK = slots(
+    holding="s0",  # a token was taken and goes to some lanes
+    lane="s1",  # the next of them
+    lane_end="s2",  # one behind the last of them
+    turn="s3",  # lane for the next leaf
+)
+
+
+@kernel("fork", _FORK)
+def fork(node: Int, table: Int) -> Int:
+    """Deal leaves to the lanes in turn; stops go to every lane."""
+    s = state_of(table)
+    nd = node_of(s, node, _FORK)
+    i, outs, count = s.ints[nd.ins], nd.outs, nd.n_out
+    t, si, so = nd.clk, nd.si, nd.so
+    nd.ht = 0
+    while True:
+        if not nd.holding:
+            if not has(s, i):
+                return leave(nd, t, si, so, WAIT_INPUT, i)
+            r = head(s, i)
+            k = s.run[r].x & KIND
+            leaf = k not in (STOP, DONE)
+            first = nd.turn if leaf else 0
+            c = s.ints[outs + first]
+            if room(s, c) == 0 and not no_room(s, nd, i, c):
+                return leave(nd, t, si, so, WAIT_OUTPUT, c)
+            t, si = stall(s, INPUT, t, s.run[r].t, si)
+            hold(s, nd, i, r)
+            take_one(s, i, t)
+            nd.holding, nd.lane, nd.lane_end = 1, first, first + 1 if leaf else count
+            if leaf:
+                nd.turn = first + 1 if first + 1 < count else 0
+        while nd.lane < nd.lane_end:
+            c = s.ints[outs + nd.lane]
+            if room(s, c) == 0:
+                return leave(nd, t, si, so, WAIT_OUTPUT, c)
+            t, so = release(s, nd, c, t, so)
+            nd.lane += 1
+        nd.holding = 0
+        t += 1
+        if nd.hk == DONE:
+            return leave(nd, t, si, so, WAIT_NONE, 0)
+
+
+@inline_common
+def pass_leaves(s: State, nd: Any, i: Int, o: Int, t: Int, limit: Int) -> tuple[Int, Int, Int]:
+    """Pass on at most ``limit`` leaves at the head of ``i``, for which ``o`` has room.
+
+    The clock afterwards, and the cycles stalled for the input and for room.
+    """
+    r = head(s, i)
+    p = s.run[r]
+    m = min(p.n, room(s, o), limit)
+    a = max(t, p.t)
+    b = max(a, free_at(s, o))
+    x = (p.x & ~SLOPE) | SLOPE
+    put(s, o, m, b + 1, b + 1, x, copied(s, o, r, m))
+    take(s, i, m, a, b + 1, 1)
+    return b + m, waited(s, INPUT, t, a), waited(s, ROOM, a, b)
+
+
+_JOIN = slots(
+    holding="s0",  # a token was taken and waits for room
+    turn="s1",  # lane of the next fiber
+)
+
+
+@kernel("join", _JOIN)
+def join(node: Int, table: Int) -> Int:
+    """One fiber from each lane in turn."""
+    s = state_of(table)
+    nd = node_of(s, node, _JOIN)
+    last, o = nd.n_in - 1, s.ints[nd.outs]
+    t, si, so = nd.clk, nd.si, nd.so
+    nd.ht = 0
+    while True:
+        if not nd.holding:
+            i = s.ints[nd.ins + nd.turn]
+            if not has(s, i):
+                return leave(nd, t, si, so, WAIT_INPUT, i)
+            r = head(s, i)
+            k = s.run[r].x & KIND
+            swallowed = k == DONE and nd.turn < last
+            if not swallowed and room(s, o) == 0 and not no_room(s, nd, i, o):
+                return leave(nd, t, si, so, WAIT_OUTPUT, o)
+            if k != STOP and k != DONE and room(s, o) > 0:
+                t, input_stall, output_stall = pass_leaves(s, nd, i, o, t, s.run[r].n)
+                si += input_stall
+                so += output_stall
+                continue
+            t, si = stall(s, INPUT, t, s.run[r].t, si)
+            hold(s, nd, i, r)
+            take_one(s, i, t)
+            if k == STOP and nd.turn < last:
+                nd.hv = 0
+            if k in (STOP, DONE):
+                nd.turn = nd.turn + 1 if nd.turn < last else 0
+            if swallowed:
+                t += 1
+                continue
+            nd.holding = 1
+        t, so, status = put_held(s, nd, o, t, si, so, 1)
+        if status != GOES_ON:
+            return status
+        nd.holding = 0
+
+
+_GUIDE, _SUBTREE, _HELD, _AHEAD, _STOP, _CLOSE, _CLOSING = range(7)
+# Next token of the guide; pass on what it opened; put a held token of that; is the guide's
+# fiber at its end?; put a stop between two subtrees; take the stops of all lanes; put theirs.
+
+_ORDERED_JOIN = slots(
+    lanes="p0",  # how many
+    levels="p1",  # of what one coordinate opened
+    closed="p2",  # in the integers, per lane: 1 + the level that ended the guide's fiber, or 0
+    phase="s0",  # what comes next, one of those above
+    turn="s1",  # lane of the next subtree
+    closing="s2",  # next lane to close
+    end_kind="s3",  # of the closing token
+    end_level="s4",  # its level
+)
+
+
+def _guided_lanes(setup: Setup) -> dict[str, float]:
+    lanes = len(setup.node.inputs) - 1
+    closed = setup.ints.add(np.zeros(lanes, np.int64))
+    return {"lanes": lanes, "levels": int(setup.param("levels")), "closed": closed}
+
+
+@kernel("ordered_join", _ORDERED_JOIN, _guided_lanes)
+def ordered_join(node: Int, table: Int) -> Int:
+    """From each lane in turn, what one coordinate of the guide opened."""
+    s = state_of(table)
+    nd = node_of(s, node, _ORDERED_JOIN)
+    g, o, levels = s.ints[nd.ins], s.ints[nd.outs], nd.levels
+    t, si, so = nd.clk, nd.si, nd.so
+    zero = np.float32(0)
+    nd.ht = 0
+    while True:
+        if nd.phase == _GUIDE or nd.phase == _AHEAD:
+            if not has(s, g):
+                return leave(nd, t, si, so, WAIT_INPUT, g)
+            p = s.run[head(s, g)]
+            t, si = stall(s, INPUT, t, p.t, si)
+            k, v = p.x & KIND, p.v
+            if nd.phase == _AHEAD and k != STOP:
+                nd.phase = _STOP
+            else:
+                take_one(s, g, t)
+                if k in (STOP, DONE):
+                    nd.end_kind, nd.end_level = k, v + levels if k == STOP else 0
+                    nd.closing = 0
+                    nd.phase = _CLOSE
+                elif s.ints[nd.closed + nd.turn]:
+                    return fail(nd, t, LANES_DISAGREE)
+                else:
+                    nd.phase = _SUBTREE
+        while nd.phase == _SUBTREE:
+            lane = s.ints[nd.ins + 1 + nd.turn]
+            if not has(s, lane):
+                return leave(nd, t, si, so, WAIT_INPUT, lane)
+            r = head(s, lane)
+            k, v = s.run[r].x & KIND, s.run[r].v
+            a = max(t, s.run[r].t)
+            if k == DONE or (levels == 0 and k == STOP):
+                return fail(nd, a, LANES_DISAGREE)
+            if k == STOP and v >= levels - 1:
+                t, si = stall(s, INPUT, t, a, si)
+                take_one(s, lane, t)
+                if v >= levels:
+                    s.ints[nd.closed + nd.turn] = v + 1
+                nd.turn = nd.turn + 1 if nd.turn + 1 < nd.lanes else 0
+                nd.phase = _AHEAD
+            elif k != STOP and room(s, o) > 0:
+                limit = 1 if levels == 0 else s.run[r].n
+                t, input_stall, output_stall = pass_leaves(s, nd, lane, o, t, limit)
+                si += input_stall
+                so += output_stall
+                if levels == 0:
+                    nd.turn = nd.turn + 1 if nd.turn + 1 < nd.lanes else 0
+                    nd.phase = _GUIDE
+            else:
+                if room(s, o) == 0 and not no_room(s, nd, lane, o):
+                    return leave(nd, t, si, so, WAIT_OUTPUT, o)
+                t, si = stall(s, INPUT, t, a, si)
+                hold(s, nd, lane, r)
+                take_one(s, lane, t)
+                nd.phase = _HELD
+        if nd.phase == _CLOSE:
+            while nd.closing < nd.lanes:
+                closed = s.ints[nd.closed + nd.closing]
+                rule = NONE
+                if closed:
+                    if nd.end_kind != STOP or closed - 1 != nd.end_level:
+                        rule = LANES_DISAGREE
+                else:
+                    lane = s.ints[nd.ins + 1 + nd.closing]
+                    if not has(s, lane):
+                        return leave(nd, t, si, so, WAIT_INPUT, lane)
+                    p = s.run[head(s, lane)]
+                    t, si = stall(s, INPUT, t, p.t, si)
+                    k = p.x & KIND
+                    if k != nd.end_kind or (k == STOP and p.v != nd.end_level):
+                        rule = LANES_DISAGREE
+                    take_one(s, lane, t)
+                if rule != NONE:
+                    return fail(nd, t, rule)
+                s.ints[nd.closed + nd.closing] = 0
+                nd.closing += 1
+            nd.phase = _CLOSING
+        if nd.phase == _HELD or nd.phase == _STOP or nd.phase == _CLOSING:
+            if room(s, o) == 0:
+                return leave(nd, t, si, so, WAIT_OUTPUT, o)
+            if nd.phase == _HELD:
+                t, so = release(s, nd, o, t, so)
+            else:
+                t, so = stall(s, ROOM, t, free_at(s, o), so)
+                k = nd.end_kind if nd.phase == _CLOSING else STOP
+                put_one(s, o, t + 1, k, nd.end_level if nd.phase == _CLOSING else levels - 1, zero)
+            if nd.phase == _CLOSING and nd.end_kind == DONE:
+                return leave(nd, t, si, so, WAIT_NONE, 0)
+            t += 1
+            if nd.phase != _HELD:
+                nd.phase = _GUIDE
+            elif levels == 0:
+                nd.turn = nd.turn + 1 if nd.turn + 1 < nd.lanes else 0
+                nd.phase = _GUIDE
+            else:
+                nd.phase = _SUBTREE

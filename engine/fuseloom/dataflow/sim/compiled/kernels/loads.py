@@ -1,0 +1,178 @@
+"""Value loads (``samml.md`` §2.8)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fuseloom.dataflow.sim.compiled.cache import kernel
+from fuseloom.dataflow.sim.compiled.inlining import inline
+from fuseloom.dataflow.sim.compiled.layout import (
+    DONE,
+    EMPTY,
+    GOES_ON,
+    INPUT,
+    KIND,
+    LEAF,
+    MEM,
+    RING,
+    ROOM,
+    SLOPE,
+    STEP,
+    UNUSUAL,
+    WAIT_INPUT,
+    WAIT_NONE,
+    WAIT_OUTPUT,
+    Int,
+    State,
+    fetch,
+    state_of,
+    view,
+)
+from fuseloom.dataflow.sim.compiled.rings import (
+    free_at,
+    has,
+    head,
+    number,
+    put,
+    room,
+    slot,
+    take,
+    take_one,
+)
+from fuseloom.dataflow.sim.compiled.rules import (
+    BAD_VALUE_REFERENCE,
+)
+from fuseloom.dataflow.sim.compiled.setup import Setup
+from fuseloom.dataflow.sim.compiled.slots import node_of, slots
+from fuseloom.dataflow.sim.compiled.visits import fail, leave, no_room, put_held, stall, waited
+from fuseloom.dataflow.sim.timing import load_timing
+
+LINE = 16
+"""Values in a line of the cache."""
+FETCHED = 512
+"""Values of a run that are brought in; the processor foresees the others."""
+
+TIMED = slots(
+    latency="p0",  # cycles until a value shows
+    interval="p1",  # clocks from token to token
+)
+"""What all have that make values."""
+
+LOAD = TIMED.also(
+    values="p2",  # in the floats: those stored; their handles where they are tiles
+    size="p3",  # how many
+    loads_zero="p4",  # an empty reference loads 0
+)
+"""What loads know of what they load."""
+
+_ARRAY = LOAD.also(
+    holding="s0",  # a token was taken and waits for room
+)
+
+
+def load_setup(setup: Setup) -> dict[str, float]:
+    values = setup.array("vals")
+    timing = load_timing(setup.node, setup.machine)
+    return {
+        "latency": timing.latency,
+        "interval": timing.interval,
+        "values": setup.floats.refer(values),
+        "size": len(values),
+        "loads_zero": setup.quirks.array_loads_zero,
+    }
+
+
+@inline
+def _gather(o: Any, refs: Any, values: Any, size: Int) -> Int:
+    """Load values at several references; whether all references were good."""
+    good = True
+    for e in range(len(o)):
+        ref = refs[e]
+        inside = ref >= 0 and ref < size
+        good &= inside
+        o[e] = values[ref if inside else 0]
+    return good
+
+
+@inline
+def _fetch(s: State, v: Int, m: Int) -> None:
+    """Have the first of ``m`` values brought in: who computes with them is about to read them."""
+    for e in range(v, v + min(m, FETCHED), LINE):
+        fetch(s.floats, e)
+
+
+@kernel("array", _ARRAY, load_setup)
+def array(node: Int, table: Int) -> Int:
+    """The value at each reference."""
+    s = state_of(table)
+    nd = node_of(s, node, _ARRAY)
+    i, o = s.ints[nd.ins], s.ints[nd.outs]
+    t, si, so = nd.clk, nd.si, nd.so
+    latency, interval = nd.latency, nd.interval
+    base, size, loads_zero = nd.values, nd.size, nd.loads_zero
+    while True:
+        if nd.holding:
+            t, so, status = put_held(s, nd, o, t, si, so, interval)
+            if status != GOES_ON:
+                return status
+            nd.holding = 0
+            continue
+        if not has(s, i):
+            return leave(nd, t, si, so, WAIT_INPUT, i)
+        r = head(s, i)
+        p = s.run[r]
+        x, v = p.x, p.v
+        k = x & KIND
+        a = max(t, p.t)
+        m = room(s, o)
+        if m == 0:
+            if not no_room(s, nd, i, o):
+                return leave(nd, t, si, so, WAIT_OUTPUT, o)
+            t, si = stall(s, INPUT, t, a, si)
+            nd.hk, nd.hv, nd.ht = k, v, 0
+            if k == LEAF:
+                ref = number(s, r, 0)
+                if ref < 0 or ref >= size:
+                    return fail(nd, t, BAD_VALUE_REFERENCE)
+                nd.hf = s.floats[base + ref]
+                nd.ht = t + latency
+            elif k == EMPTY and loads_zero:
+                nd.hk, nd.hf = LEAF | UNUSUAL, 0.0
+            take_one(s, i, t)
+            nd.holding = 1
+            continue
+        m = min(m, p.n) if interval == 1 else 1
+        si += waited(s, INPUT, t, a)
+        t = max(a, free_at(s, o))
+        so += waited(s, ROOM, a, t)
+        first = t + 1
+        start = t + 1
+        if k == LEAF:
+            first = max(a + latency, first)
+            start = t + latency
+            ref = number(s, r, 0)
+            if x & MEM and x & STEP and m > 1:
+                w = slot(s, o)
+                z = LEAF | SLOPE | STEP | MEM | RING
+                stored = view(s.floats, base, size)
+                if not _gather(view(s.floats, w, m), view(s.ints, v, m), stored, size):
+                    return fail(nd, t, BAD_VALUE_REFERENCE)
+            else:  # consecutive values, or one: where they are
+                last = ref + m - 1 if x & STEP else ref
+                if ref < 0 or last >= size:
+                    return fail(nd, t, BAD_VALUE_REFERENCE)
+                w, z = base + ref, LEAF | SLOPE | MEM | (x & STEP)
+                if x & STEP and m >= LINE:
+                    _fetch(s, w, m)
+        elif k == EMPTY and loads_zero:
+            w, z = slot(s, o), LEAF | SLOPE | MEM | RING | UNUSUAL
+            s.floats[w] = np.float32(0)
+        else:
+            w, z = v, k | SLOPE | (x & STEP)
+        take(s, i, m, a, t + 1, 1)
+        put(s, o, m, first, start, z, w)
+        if k == DONE:
+            return leave(nd, t, si, so, WAIT_NONE, 0)
+        t += m * interval

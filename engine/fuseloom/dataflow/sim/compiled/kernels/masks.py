@@ -1,0 +1,308 @@
+"""Dropper of masked elements (``samml.md`` §2.17)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fuseloom.dataflow.sim.compiled.cache import kernel
+from fuseloom.dataflow.sim.compiled.ending import finish
+from fuseloom.dataflow.sim.compiled.inlining import inline
+from fuseloom.dataflow.sim.compiled.layout import (
+    DONE,
+    EMPTY,
+    GOES_ON,
+    INPUT,
+    KIND,
+    LEAF,
+    MEM,
+    ROOM,
+    SLOPE,
+    STEP,
+    STOP,
+    WAIT_INPUT,
+    WAIT_NONE,
+    WAIT_OUTPUT,
+    Int,
+    State,
+    state_of,
+)
+from fuseloom.dataflow.sim.compiled.rings import (
+    copied,
+    free_at,
+    has,
+    head,
+    is_leaf,
+    number,
+    put,
+    put_one,
+    room,
+    starved,
+    take,
+    take_one,
+)
+from fuseloom.dataflow.sim.compiled.rules import (
+    DROP_DISAGREES,
+    LOCATE_MISMATCH,
+    NO_OUTER,
+)
+from fuseloom.dataflow.sim.compiled.setup import Setup
+from fuseloom.dataflow.sim.compiled.slots import node_of, slots
+from fuseloom.dataflow.sim.compiled.visits import fail, hold, leave, release, stall, waited
+
+_TAKE, _REF, _FIRST_STOP, _INNER, _LOAD, _OUTER, _CLOSE, _CLOSING, _PASS, _LEFT = range(10)
+# Take an inner token; its reference; put the outer stop in front (reference machine); put the
+# inner token, the reference, the outer coordinate; take the outer stop that an inner one closes
+# too; put it; take the outer token (reference machine); take the end of the outer stream.
+
+_CRDMASK = slots(
+    literal="p0",  # as the reference machine: stops of empty fibers are lost
+    ends_early="p1",  # the end of the outer stream is left in it
+    phase="s0",  # what comes next, one of those above
+    ref_kind="s1",  # of the held inner token's reference
+    ref="s2",  # its number
+    nonempty="s3",  # something of the fiber was kept
+    outer_kind="s4",  # of the outer token
+    outer="s5",  # its number
+)
+
+
+def _mask(setup: Setup) -> dict[str, float]:
+    quirks = setup.quirks
+    return {"literal": quirks.mask_loses_stops, "ends_early": quirks.ends_with_unread_input}
+
+
+@inline
+def _alike(s: State, r: Int, m: Int, least: Int) -> Int:
+    """How many of the first ``m`` numbers are on the same side of ``least`` as the first."""
+    p = s.run[r]
+    if not p.x & STEP:
+        return m
+    if not p.x & MEM:
+        return m if p.v >= least else min(m, least - p.v)
+    kept = number(s, r, 0) >= least
+    e = 1
+    while e < m and (number(s, r, e) >= least) == kept:
+        e += 1
+    return e
+
+
+@inline
+def _take_inner(
+    s: State, nd: Any, i: Int, u: Int, j: Int, o1: Int, o3: Int, t: Int, si: Int, so: Int
+) -> tuple[Int, Int, Int, Int]:
+    """Take inner tokens with their references, a run of those alike at once.
+
+    Where a reference is missing, a slot, or an element, one inner token is taken and held.
+    """
+    if not has(s, u):
+        return t, si, so, leave(nd, t, si, so, WAIT_INPUT, u)
+    if not has(s, i):
+        return t, si, so, leave(nd, t, si, so, WAIT_INPUT, i)
+    r, q = head(s, i), head(s, u)
+    k, outer_kind, outer = s.run[r].x & KIND, s.run[q].x & KIND, number(s, q, 0)
+    a = max(t, s.run[r].t, s.run[q].t)
+    plain = k == LEAF and outer_kind == LEAF
+    keeps = plain and number(s, r, 0) >= outer
+    m = s.run[r].n if plain and not keeps else min(room(s, o1), room(s, o3))
+    if not has(s, j) or m == 0:
+        if not (nd.eager or starved(s, i) or (has(s, j) and starved(s, j))):
+            if not has(s, j):
+                return t, si, so, leave(nd, t, si, so, WAIT_INPUT, j)
+            return t, si, so, leave(nd, t, si, so, WAIT_OUTPUT, o1 if room(s, o1) == 0 else o3)
+    elif plain and is_leaf(s.run[head(s, j)].x & KIND):
+        w = head(s, j)
+        m = _alike(s, r, min(m, s.run[r].n, s.run[w].n), outer)
+        b = max(a, s.run[w].t)
+        t, si = stall(s, INPUT, t, b, si)
+        if keeps:
+            nd.nonempty = 1
+            t1 = max(t, free_at(s, o1))
+            t = max(t1, free_at(s, o3))
+            so += waited(s, ROOM, b, t)
+            x = (s.run[r].x & ~SLOPE) | SLOPE
+            y = (s.run[w].x & ~SLOPE) | SLOPE
+            put(s, o1, m, t1 + 1, t + 1, x, copied(s, o1, r, m))
+            put(s, o3, m, t + 1, t + 1, y, copied(s, o3, w, m))
+        take(s, i, m, a, t + 1, 1)
+        take(s, j, m, b, t + 1, 1)
+        return t + m, si, so, GOES_ON
+    t, si = stall(s, INPUT, t, a, si)
+    hold(s, nd, i, r)
+    nd.outer_kind, nd.outer = outer_kind, outer
+    take_one(s, i, t)
+    nd.phase = _REF
+    return t, si, so, GOES_ON
+
+
+@inline
+def _take_reference(s: State, nd: Any, c: Int, t: Int, si: Int, so: Int) -> tuple[Int, Int, Int]:
+    """Take the held token's reference; drop both if the token is masked."""
+    if not has(s, c):
+        return t, si, leave(nd, t, si, so, WAIT_INPUT, c)
+    w = head(s, c)
+    kind, v = s.run[w].x & KIND, number(s, w, 0)
+    t, si = stall(s, INPUT, t, s.run[w].t, si)
+    take_one(s, c, t)
+    nd.ref_kind, nd.ref = kind, v
+    if nd.literal:
+        nd.phase = _FIRST_STOP
+        return t, si, GOES_ON
+    leaf = is_leaf(nd.hk)
+    if not (leaf and is_leaf(kind)) and (nd.hk != kind or (kind == STOP and nd.hv != v)):
+        return t, si, fail(nd, t, LOCATE_MISMATCH)
+    if leaf and (nd.hk == EMPTY or nd.outer_kind != LEAF):
+        return t, si, fail(nd, t, NO_OUTER)
+    if nd.hk == LEAF and nd.hv < nd.outer:
+        nd.phase = _TAKE
+        return t + 1, si, GOES_ON
+    nd.phase = _INNER
+    return t, si, GOES_ON
+
+
+@inline
+def _put_first_stop(
+    s: State, nd: Any, u: Int, c: Int, t: Int, si: Int, so: Int
+) -> tuple[Int, Int, Int]:
+    """Put the outer stop in front, and see whether the held token follows (reference machine)."""
+    if nd.outer_kind == STOP:
+        if room(s, c) == 0:
+            return t, so, leave(nd, t, si, so, WAIT_OUTPUT, c)
+        t, so = stall(s, ROOM, t, free_at(s, c), so)
+        put_one(s, c, t + 1, STOP, nd.outer, np.float32(0))
+        take_one(s, u, t)
+    nd.phase = _INNER
+    if nd.hk == STOP:
+        if not nd.nonempty:
+            nd.phase = _PASS
+        nd.nonempty = 0
+    elif nd.hk == LEAF and nd.outer_kind == LEAF and nd.hv < nd.outer:
+        nd.phase = _TAKE
+        t += 1
+    elif nd.hk != DONE:
+        nd.nonempty = 1
+    return t, so, GOES_ON
+
+
+@inline
+def _put_inner(s: State, nd: Any, c: Int, t: Int, si: Int, so: Int) -> tuple[Int, Int, Int]:
+    """Put the held token."""
+    if room(s, c) == 0:
+        return t, so, leave(nd, t, si, so, WAIT_OUTPUT, c)
+    t, so = release(s, nd, c, t, so)
+    nd.phase = _LOAD
+    return t, so, GOES_ON
+
+
+@inline
+def _put_reference(s: State, nd: Any, c: Int, t: Int, si: Int, so: Int) -> tuple[Int, Int, Int]:
+    """Put its reference."""
+    if room(s, c) == 0:
+        return t, so, leave(nd, t, si, so, WAIT_OUTPUT, c)
+    t, so = stall(s, ROOM, t, free_at(s, c), so)
+    if nd.hk == DONE:
+        nd.ref_kind, nd.ref = DONE, 0
+    put_one(s, c, t + 1, nd.ref_kind, nd.ref, np.float32(0))
+    nd.phase = _OUTER
+    if is_leaf(nd.hk):
+        nd.phase = _TAKE
+        t += 1
+    elif nd.hk == STOP and not nd.literal and nd.outer_kind != LEAF:
+        nd.phase = _CLOSE
+    return t, so, GOES_ON
+
+
+@inline
+def _put_outer(s: State, nd: Any, u: Int, c: Int, t: Int, si: Int, so: Int) -> tuple[Int, Int, Int]:
+    """Put the outer coordinate behind its fiber, or the end."""
+    zero = np.float32(0)
+    if room(s, c) == 0:
+        return t, so, leave(nd, t, si, so, WAIT_OUTPUT, c)
+    t, so = stall(s, ROOM, t, free_at(s, c), so)
+    if nd.hk == DONE:
+        put_one(s, c, t + 1, DONE, 0, zero)
+        if nd.ends_early:
+            return t, so, leave(nd, t, si, so, WAIT_NONE, 0)
+        nd.phase = _LEFT
+        return t, so, GOES_ON
+    put_one(s, c, t + 1, nd.outer_kind, nd.outer, zero)
+    if nd.literal:
+        nd.phase = _PASS
+        return t, so, GOES_ON
+    take_one(s, u, t)
+    nd.phase = _CLOSE
+    if nd.hv == 0:
+        nd.phase = _TAKE
+        t += 1
+    return t, so, GOES_ON
+
+
+@inline
+def _pass_outer(s: State, nd: Any, u: Int, t: Int, si: Int, so: Int) -> tuple[Int, Int, Int]:
+    """Take the outer token (reference machine)."""
+    if not has(s, u):
+        return t, si, leave(nd, t, si, so, WAIT_INPUT, u)
+    t, si = stall(s, INPUT, t, s.run[head(s, u)].t, si)
+    take_one(s, u, t)
+    nd.phase = _TAKE
+    return t + 1, si, GOES_ON
+
+
+@inline
+def _take_closing(s: State, nd: Any, u: Int, t: Int, si: Int, so: Int) -> tuple[Int, Int, Int]:
+    """Take the outer stop that an inner one closes too."""
+    if not has(s, u):
+        return t, si, leave(nd, t, si, so, WAIT_INPUT, u)
+    p = s.run[head(s, u)]
+    t, si = stall(s, INPUT, t, p.t, si)
+    if p.x & KIND != STOP or p.v != nd.hv - 1:
+        return t, si, fail(nd, t, DROP_DISAGREES)
+    take_one(s, u, t)
+    nd.phase = _CLOSING
+    return t, si, GOES_ON
+
+
+@inline
+def _put_closing(s: State, nd: Any, c: Int, t: Int, si: Int, so: Int) -> tuple[Int, Int, Int]:
+    """Put that stop."""
+    if room(s, c) == 0:
+        return t, so, leave(nd, t, si, so, WAIT_OUTPUT, c)
+    t, so = stall(s, ROOM, t, free_at(s, c), so)
+    put_one(s, c, t + 1, STOP, nd.hv - 1, np.float32(0))
+    nd.phase = _TAKE
+    return t + 1, so, GOES_ON
+
+
+@kernel("crdmask", _CRDMASK, _mask)
+def crdmask(node: Int, table: Int) -> Int:
+    """Drop elements whose outer coordinate is greater; the inner token is held."""
+    s = state_of(table)
+    nd = node_of(s, node, _CRDMASK)
+    i, u, j = s.ints[nd.ins], s.ints[nd.ins + 1], s.ints[nd.ins + 2]
+    o1, o2, o3 = s.ints[nd.outs], s.ints[nd.outs + 1], s.ints[nd.outs + 2]
+    t, si, so, status = nd.clk, nd.si, nd.so, GOES_ON
+    nd.ht = 0
+    while status == GOES_ON:
+        phase = nd.phase
+        if phase == _TAKE:
+            t, si, so, status = _take_inner(s, nd, i, u, j, o1, o3, t, si, so)
+        elif phase == _REF:
+            t, si, status = _take_reference(s, nd, j, t, si, so)
+        elif phase == _FIRST_STOP:
+            t, so, status = _put_first_stop(s, nd, u, o2, t, si, so)
+        elif phase == _INNER:
+            t, so, status = _put_inner(s, nd, o1, t, si, so)
+        elif phase == _LOAD:
+            t, so, status = _put_reference(s, nd, o3, t, si, so)
+        elif phase == _OUTER:
+            t, so, status = _put_outer(s, nd, u, o2, t, si, so)
+        elif phase == _CLOSE:
+            t, si, status = _take_closing(s, nd, u, t, si, so)
+        elif phase == _CLOSING:
+            t, so, status = _put_closing(s, nd, o2, t, si, so)
+        elif phase == _PASS:
+            t, si, status = _pass_outer(s, nd, u, t, si, so)
+        else:
+            status = finish(s, nd, u, t, si, so)
+    return status

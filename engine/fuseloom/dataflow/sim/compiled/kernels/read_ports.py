@@ -1,0 +1,296 @@
+"""Read ports of the memory, which read ahead (twins: ``twins/ports.py``)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fuseloom.dataflow.sim.compiled.arrays import power_of_two
+from fuseloom.dataflow.sim.compiled.asking import answer, ask, base_of, stand_still
+from fuseloom.dataflow.sim.compiled.cache import kernel
+from fuseloom.dataflow.sim.compiled.inlining import inline
+from fuseloom.dataflow.sim.compiled.layout import (
+    DONE,
+    INPUT,
+    KIND,
+    LEAF,
+    MEM,
+    RING,
+    ROOM,
+    SLOPE,
+    STEP,
+    STOP,
+    WAIT_INPUT,
+    WAIT_MEMORY,
+    WAIT_NONE,
+    WAIT_OUTPUT,
+    Int,
+    State,
+    state_of,
+)
+from fuseloom.dataflow.sim.compiled.rings import (
+    append,
+    copied,
+    free_at,
+    has,
+    head,
+    number,
+    room,
+    take,
+    take_one,
+    use_slots,
+)
+from fuseloom.dataflow.sim.compiled.rules import LOCATE_MISMATCH
+from fuseloom.dataflow.sim.compiled.setup import Setup
+from fuseloom.dataflow.sim.compiled.slots import node_of, slots
+from fuseloom.dataflow.sim.compiled.visits import fail, leave, no_room, stall, waited
+
+_PIECE = 7
+_T, _N, _REQUEST, _X, _V, _X2, _V2 = range(_PIECE)
+# A piece of a run that waits for the memory: first timestamp but for that, tokens, the request
+# it waits for (-1: none), and flags and datum of each of the two streams.
+
+_PASS, _ROOM, _ROOM_2, _MEMORY, _DRAIN = range(5)
+# Runs pass; a taken token waits for room on the first output, on the second, and for the
+# memory to take one more request; all is taken.
+
+_READER = slots(
+    stride="p0",  # bytes from item to item
+    size="p1",  # bytes of an item
+    line="p2",  # bytes of a line, which a request asks for
+    port="p3",  # its number
+    outstanding="p4",  # requests that may be under way
+    pieces="p5",  # in the integers: the ring of pieces that wait
+    mask="p6",  # of that ring
+    requests="s0",  # so far
+    last_line="s1",  # asked for
+    oldest="s2",  # piece that waits,
+    newest="s3",  # and one behind the last: both count all pieces so far
+    phase="s4",  # what comes next, one of those above
+    other="s5",  # number of the held token on the first of two streams
+    last_stamp="s6",  # timestamp of the last token that left
+)
+
+
+def _reader(setup: Setup) -> dict[str, float]:
+    size = power_of_two(setup.machine.port_slots + 1)
+    return {
+        "stride": int(setup.param("stride")),
+        "size": int(setup.param("size")),
+        "line": setup.machine.access_bytes,
+        "port": setup.ports[0].number,
+        "outstanding": setup.machine.outstanding,
+        "pieces": setup.ints.reserve(size * _PIECE),
+        "mask": size - 1,
+        "last_line": -1,
+    }
+
+
+@inline
+def _deliver(s: State, nd: Any, o: Int, entry: Int, second: Int, when: Int) -> None:
+    """Put a piece on one output, now that its words come at cycle ``when``."""
+    t, n = s.ints[entry + _T], s.ints[entry + _N]
+    x = s.ints[entry + (_X2 if second else _X)]
+    v = s.ints[entry + (_V2 if second else _V)]
+    if when <= t:
+        append(s, o, n, t, x | SLOPE, v)
+        return
+    together = min(n, when - t + 1)
+    append(s, o, together, when, x & ~SLOPE, v)
+    if together < n:
+        if x & STEP:
+            v += together
+        elif x & RING:
+            s.ints[v + together] = s.ints[v]
+            v += together
+        append(s, o, n - together, when + 1, x | SLOPE, v)
+
+
+@inline
+def _run_ring_full(s: State, c: Int) -> Int:
+    q = s.ch[c]
+    return q.cap >= 0 and q.tr - q.hr > q.rm - 2
+
+
+@inline
+def _deliver_all(s: State, nd: Any, o1: Int, o2: Int, pair: Int) -> Int:
+    """Put what the memory has answered, in order; the output whose ring is full, or -1."""
+    port = nd.port
+    while nd.oldest < nd.newest:
+        entry = nd.pieces + _PIECE * (nd.oldest & nd.mask)
+        request = s.ints[entry + _REQUEST]
+        when = answer(s, port, request) if request >= 0 else 0
+        if when < 0:
+            return -1
+        if _run_ring_full(s, o1):
+            return o1
+        if pair and _run_ring_full(s, o2):
+            return o2
+        when = max(when, nd.last_stamp)  # tokens leave in order
+        if s.ch[o1].cap >= 0:
+            _deliver(s, nd, o1, entry, 0, when)
+        if pair and s.ch[o2].cap >= 0:
+            _deliver(s, nd, o2, entry, 1, when)
+        nd.last_stamp = max(when, s.ints[entry + _T] + s.ints[entry + _N] - 1)
+        nd.oldest += 1
+    return -1
+
+
+@inline
+def _reserve(s: State, c: Int, t: Int, m: Int, x: Int) -> None:
+    """Use up slots for tokens that are put at clock ``t`` and show later."""
+    q = s.ch[c]
+    if q.tt == 0:
+        q.fp = t
+    use_slots(s, c, m, x)
+
+
+@inline
+def _wait_for(s: State, nd: Any, t: Int, m: Int, x: Int, v: Int, x2: Int, v2: Int) -> None:
+    """Note a piece whose first token was put at clock ``t``."""
+    entry = nd.pieces + _PIECE * (nd.newest & nd.mask)
+    s.ints[entry + _T] = t + 1
+    s.ints[entry + _N] = m
+    s.ints[entry + _REQUEST] = nd.requests - 1 if x & KIND == LEAF else -1
+    s.ints[entry + _X], s.ints[entry + _V] = x, v
+    s.ints[entry + _X2], s.ints[entry + _V2] = x2, v2
+    nd.newest += 1
+
+
+@inline
+def _first_missing(s: State, nd: Any, address: Int) -> Int:
+    """First line to ask for, or -1 if the line asked for last has all."""
+    first, last = address // nd.line, (address + nd.size - 1) // nd.line
+    if first == nd.last_line:
+        first += 1
+    return first if first <= last else -1
+
+
+@inline
+def _covered(s: State, nd: Any, r: Int, m: Int, base: Int) -> Int:
+    """How many of the first ``m`` references need nothing but the line asked for last.
+
+    The first one counts in any case.
+    """
+    p = s.run[r]
+    line, low = nd.line, nd.last_line * nd.line - base
+    high = low + line - nd.size  # the last address at which an item lies inside the line
+    if not p.x & STEP:
+        at = nd.stride * number(s, r, 0)
+        return m if low <= at <= high else 1
+    if not p.x & MEM:
+        if low > nd.stride * (p.v + 1):
+            return 1
+        return min(m, max(1, high // nd.stride - p.v + 1))
+    n = 1
+    while n < m:
+        at = nd.stride * s.ints[p.v + n]
+        if at < low or at > high:
+            break
+        n += 1
+    return n
+
+
+@kernel("mem_read", _READER, _reader)
+def mem_read(node: Int, table: Int) -> Int:
+    """Pass tokens on when the memory has what they refer to."""
+    s = state_of(table)
+    nd = node_of(s, node, _READER)
+    pair = nd.n_in > 1
+    i, o = s.ints[nd.ins], s.ints[nd.outs]
+    j, o2 = s.ints[nd.ins + nd.n_in - 1], s.ints[nd.outs + nd.n_in - 1]
+    t, si, so, port = nd.clk, nd.si, nd.so, nd.port
+    base, outstanding = base_of(s, port), nd.outstanding
+    while True:
+        full = _deliver_all(s, nd, o, o2, pair)
+        if full >= 0:
+            return leave(nd, t, si, so, WAIT_OUTPUT, full)
+        if nd.phase == _DRAIN:
+            if nd.oldest < nd.newest:
+                return leave(nd, t, si, so, WAIT_MEMORY, 0)
+            return leave(nd, t, si, so, WAIT_NONE, 0)
+        if nd.phase == _PASS:
+            if not has(s, i) or not has(s, j):
+                return leave(nd, t, si, so, WAIT_INPUT, j if has(s, i) else i)
+            r, r1 = head(s, j), head(s, i)
+            p, p1 = s.run[r], s.run[r1]
+            k = p.x & KIND
+            if p1.x & KIND != k or (k == STOP and p1.v != p.v):
+                return fail(nd, max(t, p.t), LOCATE_MISMATCH)
+            a = max(t, p1.t)
+            b = max(a, p.t)
+            m = min(room(s, o), room(s, o2))
+            wanted = _first_missing(s, nd, base + nd.stride * number(s, r, 0)) if k == LEAF else -1
+            free = nd.requests - outstanding  # request that must be answered before the next
+            busy = wanted >= 0 and free >= 0 and answer(s, port, free) < 0
+            if m == 0 and not busy:
+                c = o if room(s, o) == 0 else o2
+                if not (no_room(s, nd, i, c) or no_room(s, nd, j, c)):
+                    return leave(nd, t, si, so, WAIT_OUTPUT, c)
+            if m == 0 or busy:
+                t, si = stall(s, INPUT, t, b, si)
+                nd.hk, nd.hv = k, number(s, r, 0) if k == LEAF else p.v
+                nd.other = number(s, r1, 0) if k == LEAF else p1.v
+                if pair:
+                    take_one(s, i, a)
+                take_one(s, j, b)
+                nd.phase = _ROOM
+            else:
+                si += waited(s, INPUT, t, b)
+                t = max(b, free_at(s, o), free_at(s, o2))
+                so += waited(s, ROOM, b, t)
+                m = min(m, p.n, p1.n)
+                if k == LEAF:
+                    if wanted >= 0:
+                        if nd.requests >= outstanding:
+                            t = stand_still(s, nd, t, answer(s, port, nd.requests - outstanding))
+                        address = base + nd.stride * number(s, r, 0)
+                        last = (address + nd.size - 1) // nd.line
+                        size = (last - wanted + 1) * nd.line
+                        ask(s, port, nd.requests, t, wanted * nd.line, size, 0)
+                        nd.requests += 1
+                        nd.last_line = last
+                    if m > 1:
+                        m = _covered(s, nd, r, m, base)
+                x, x1 = p.x | SLOPE, p1.x | SLOPE
+                v = copied(s, o2, r, m)
+                v1 = copied(s, o, r1, m) if pair else v
+                _wait_for(s, nd, t, m, x1, v1, x, v)
+                if pair:
+                    _reserve(s, o, t, m, x1)
+                    take(s, i, m, a, t + 1, 1)
+                _reserve(s, o2, t, m, x)
+                take(s, j, m, b, t + 1, 1)
+                if k == DONE:
+                    nd.phase = _DRAIN
+                else:
+                    t += m
+                continue
+        if nd.phase == _ROOM or nd.phase == _ROOM_2:
+            c = o if nd.phase == _ROOM else o2
+            if room(s, c) == 0:
+                return leave(nd, t, si, so, WAIT_OUTPUT, c)
+            t, so = stall(s, ROOM, t, free_at(s, c), so)
+            nd.phase = _ROOM_2 if pair and nd.phase == _ROOM else _MEMORY
+            continue
+        # A held token has room and lacks at most the memory.
+        if nd.hk == LEAF:
+            address = base + nd.stride * nd.hv
+            wanted = _first_missing(s, nd, address)
+            if wanted >= 0:
+                if nd.requests >= outstanding:
+                    when = answer(s, port, nd.requests - outstanding)
+                    if when < 0:
+                        return leave(nd, t, si, so, WAIT_MEMORY, 0)
+                    t = stand_still(s, nd, t, when)
+                last = (address + nd.size - 1) // nd.line
+                ask(s, port, nd.requests, t, wanted * nd.line, (last - wanted + 1) * nd.line, 0)
+                nd.requests += 1
+                nd.last_line = last
+        x = nd.hk | SLOPE | STEP
+        _wait_for(s, nd, t, 1, x, nd.other, x, nd.hv)
+        _reserve(s, o2, t, 1, x)
+        if pair:
+            _reserve(s, o, t, 1, x)
+        nd.phase = _DRAIN if nd.hk == DONE else _PASS
+        if nd.hk != DONE:
+            t += 1

@@ -1,0 +1,147 @@
+"""Look-ups into compressed levels (:mod:`fuseloom.dataflow.sim.twins.scanners`)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fuseloom.dataflow.sim.compiled.cache import kernel
+from fuseloom.dataflow.sim.compiled.inlining import inline
+from fuseloom.dataflow.sim.compiled.kernels.scanners import FIBERS, fibers_setup
+from fuseloom.dataflow.sim.compiled.layout import (
+    DONE,
+    EMPTY,
+    INPUT,
+    KIND,
+    LEAF,
+    ROOM,
+    STOP,
+    WAIT_INPUT,
+    WAIT_NONE,
+    WAIT_OUTPUT,
+    Int,
+    State,
+    state_of,
+)
+from fuseloom.dataflow.sim.compiled.rings import free_at, has, head, number, put_one, room, take_one
+from fuseloom.dataflow.sim.compiled.rules import BAD_FIBER, SEARCH_DISAGREES
+from fuseloom.dataflow.sim.compiled.setup import Setup
+from fuseloom.dataflow.sim.compiled.slots import node_of
+from fuseloom.dataflow.sim.compiled.visits import fail, leave, stall
+from fuseloom.dataflow.sim.timing import search_timing
+
+_REF, _COORDINATE, _CLOSING, _PUT, _PUT_REF = range(5)
+# Take a reference; a coordinate given for it; the stop that ends the references; put what is held
+# as a coordinate, and as a reference.
+
+_SEARCHER = FIBERS.also(
+    latency="p3",  # cycles until a position shows
+    interval="p4",  # clocks from coordinate to coordinate
+    phase="s0",  # what comes next, one of those above
+    begin="s1",  # of the fiber,
+    end="s2",  # and where it ends
+    kind="s3",  # of the reference taken,
+    level="s4",  # and of a stop its level
+    found="s5",  # position of the coordinate held
+)
+
+
+def _setup(setup: Setup) -> dict[str, float]:
+    timing = search_timing(setup.machine)
+    return {
+        **fibers_setup(setup),
+        "latency": timing.latency,
+        "interval": timing.interval,
+    }
+
+
+@inline
+def _position(s: State, crd: Int, begin: Int, end: Int, wanted: Int) -> Int:
+    """Where a fiber stores a coordinate; -1 if it does not."""
+    low, high = begin, end
+    while low < high:
+        middle = (low + high) >> 1
+        if s.ints[crd + middle] < wanted:
+            low = middle + 1
+        else:
+            high = middle
+    return low if low < end and s.ints[crd + low] == wanted else -1
+
+
+@kernel("search", _SEARCHER, _setup)
+def search(node: Int, table: Int) -> Int:
+    """Of the coordinates given for each reference, those that are stored, and their positions."""
+    s = state_of(table)
+    nd = node_of(s, node, _SEARCHER)
+    i, j, o1, o2 = s.ints[nd.ins], s.ints[nd.ins + 1], s.ints[nd.outs], s.ints[nd.outs + 1]
+    t, si, so = nd.clk, nd.si, nd.so
+    zero = np.float32(0)
+    while True:
+        if nd.phase == _REF:
+            if not has(s, i):
+                return leave(nd, t, si, so, WAIT_INPUT, i)
+            r = head(s, i)
+            t, si = stall(s, INPUT, t, s.run[r].t, si)
+            nd.kind, nd.level = s.run[r].x & KIND, s.run[r].v
+            nd.begin, nd.end = 0, 0
+            if nd.kind == LEAF:
+                ref = number(s, r, 0)
+                if ref < 0 or ref >= nd.size:
+                    return fail(nd, t, BAD_FIBER)
+                nd.begin, nd.end = s.ints[nd.seg + ref], s.ints[nd.seg + ref + 1]
+            take_one(s, i, t)
+            nd.phase = _COORDINATE
+        if nd.phase == _COORDINATE:
+            if not has(s, j):
+                return leave(nd, t, si, so, WAIT_INPUT, j)
+            r = head(s, j)
+            t, si = stall(s, INPUT, t, s.run[r].t, si)
+            nd.hk = s.run[r].x & KIND
+            nd.hv = number(s, r, 0) if nd.hk == LEAF else s.run[r].v
+            nd.ht = 0
+            take_one(s, j, t)
+            if nd.kind == LEAF or nd.kind == EMPTY:
+                if nd.hk == LEAF:
+                    nd.found = _position(s, nd.crd, nd.begin, nd.end, nd.hv)
+                    if nd.found < 0:
+                        t += nd.interval
+                        continue
+                    nd.ht = t + nd.latency
+                    nd.phase = _PUT
+                elif nd.hk == STOP and nd.hv == 0:
+                    nd.phase = _PUT
+                else:
+                    nd.phase = _CLOSING
+            elif nd.kind == STOP:
+                if nd.hk != STOP or nd.hv != nd.level + 1:
+                    return fail(nd, t, SEARCH_DISAGREES)
+                nd.phase = _PUT
+            elif nd.hk != DONE:
+                return fail(nd, t, SEARCH_DISAGREES)
+            else:
+                nd.phase = _PUT
+        if nd.phase == _CLOSING:
+            if not has(s, i):
+                return leave(nd, t, si, so, WAIT_INPUT, i)
+            q = s.run[head(s, i)]
+            t, si = stall(s, INPUT, t, q.t, si)
+            if q.x & KIND != STOP or nd.hk != STOP or nd.hv != q.v + 1:
+                return fail(nd, t, SEARCH_DISAGREES)
+            take_one(s, i, t)
+            nd.phase = _PUT
+        if nd.phase == _PUT:
+            if room(s, o1) == 0:
+                return leave(nd, t, si, so, WAIT_OUTPUT, o1)
+            t, so = stall(s, ROOM, t, free_at(s, o1), so)
+            put_one(s, o1, max(nd.ht, t + 1), nd.hk, nd.hv, zero)
+            nd.phase = _PUT_REF
+        if nd.phase == _PUT_REF:
+            if room(s, o2) == 0:
+                return leave(nd, t, si, so, WAIT_OUTPUT, o2)
+            t, so = stall(s, ROOM, t, free_at(s, o2), so)
+            if nd.hk == DONE:
+                put_one(s, o2, t + 1, DONE, 0, zero)
+                return leave(nd, t, si, so, WAIT_NONE, 0)
+            held = nd.found if nd.hk == LEAF else nd.hv
+            put_one(s, o2, max(nd.ht, t + 1), nd.hk, held, zero)
+            t += nd.interval
+            nd.phase = _COORDINATE if nd.hk == LEAF else _REF

@@ -1,0 +1,148 @@
+"""Writers of levels and of values (``samml.md`` §2.20, §2.21).
+
+A writer fills a buffer; when it is full the node waits until the engine has emptied it.
+"""
+
+from __future__ import annotations
+
+from fuseloom.dataflow.sim.compiled.cache import kernel
+from fuseloom.dataflow.sim.compiled.layout import (
+    DONE,
+    INPUT,
+    KIND,
+    LEAF,
+    MEM,
+    STEP,
+    STOP,
+    WAIT_DRAIN,
+    WAIT_INPUT,
+    WAIT_NONE,
+    Int,
+    state_of,
+    view,
+)
+from fuseloom.dataflow.sim.compiled.rings import copy, has, head, number, pass_by, take, take_one
+from fuseloom.dataflow.sim.compiled.setup import Setup
+from fuseloom.dataflow.sim.compiled.slots import node_of, slots
+from fuseloom.dataflow.sim.compiled.visits import leave, stall, waited
+
+BUFFER = 1 << 15
+
+
+VALUE_WRITER = slots(
+    buffer="p0",  # in the floats
+    capacity="p2",  # of the buffer
+    held="s0",  # values in it
+)
+"""What writers of values know of their buffer."""
+
+LEVEL_WRITER = slots(
+    buffer="p0",  # in the integers, of coordinates
+    ends="p1",  # in the integers: the buffer of segment ends
+    capacity="p2",  # of each buffer
+    held="s0",  # coordinates in the buffer
+    ends_held="s1",  # segment ends in theirs
+    coordinates="s2",  # in all
+    records_stop="s3",  # a stop would be recorded as a segment end
+)
+"""What writers of levels know of their buffers."""
+
+
+def level_setup(setup: Setup) -> dict[str, float]:
+    return {
+        "buffer": setup.ints.reserve(BUFFER),
+        "ends": setup.ints.reserve(BUFFER),
+        "capacity": BUFFER,
+        "records_stop": setup.quirks.writer_records_leading_empty,
+    }
+
+
+@kernel("crdwrite", LEVEL_WRITER, level_setup)
+def crdwrite(node: Int, table: Int) -> Int:
+    """Coordinates and segments."""
+    s = state_of(table)
+    nd = node_of(s, node, LEVEL_WRITER)
+    i, size = s.ints[nd.ins], nd.capacity
+    t, si = nd.clk, nd.si
+    while has(s, i):
+        r = head(s, i)
+        p = s.run[r]
+        x, v = p.x, p.v
+        k = x & KIND
+        if k == LEAF:
+            m = min(p.n, size - nd.held)
+            if m == 0:
+                return leave(nd, t, si, 0, WAIT_DRAIN, i)
+            a = max(t, p.t)
+            si += waited(s, INPUT, t, a)
+            w = nd.buffer + nd.held
+            out = view(s.ints, w, m)
+            if x & MEM and x & STEP:
+                copy(out, view(s.ints, v, m))
+            elif x & STEP:
+                for e in range(m):
+                    out[e] = v + e
+            else:
+                v = number(s, r, 0)
+                for e in range(m):
+                    out[e] = v
+            take(s, i, m, a, a + 1, 1)
+            t = a + m
+            nd.held += m
+            nd.coordinates += m
+            nd.records_stop = 1
+        elif k == STOP and nd.records_stop:
+            if nd.ends_held == size:
+                return leave(nd, t, si, 0, WAIT_DRAIN, i)
+            a = max(t, p.t)
+            si += waited(s, INPUT, t, a)
+            s.ints[nd.ends + nd.ends_held] = nd.coordinates
+            nd.ends_held += 1
+            nd.records_stop = 0
+            take_one(s, i, a)
+            t = a + 1
+        else:
+            a = pass_by(s, i, t)
+            t, si = stall(s, INPUT, t, a, si)
+            if k == DONE:
+                return leave(nd, t, si, 0, WAIT_NONE, 0)
+    return leave(nd, t, si, 0, WAIT_INPUT, i)
+
+
+def values_setup(setup: Setup) -> dict[str, float]:
+    return {"buffer": setup.floats.reserve(BUFFER), "capacity": BUFFER}
+
+
+@kernel("valwrite", VALUE_WRITER, values_setup)
+def valwrite(node: Int, table: Int) -> Int:
+    """Values."""
+    s = state_of(table)
+    nd = node_of(s, node, VALUE_WRITER)
+    i, size = s.ints[nd.ins], nd.capacity
+    t, si = nd.clk, nd.si
+    while has(s, i):
+        p = s.run[head(s, i)]
+        x, v = p.x, p.v
+        if x & KIND == LEAF:
+            m = min(p.n, size - nd.held)
+            if m == 0:
+                return leave(nd, t, si, 0, WAIT_DRAIN, i)
+            a = max(t, p.t)
+            si += waited(s, INPUT, t, a)
+            w = nd.buffer + nd.held
+            out = view(s.floats, w, m)
+            if x & STEP:
+                copy(out, view(s.floats, v, m))
+            else:
+                f = s.floats[v]
+                for e in range(m):
+                    out[e] = f
+            take(s, i, m, a, a + 1, 1)
+            t = a + m
+            nd.held += m
+        else:
+            a = pass_by(s, i, t)
+            t, si = stall(s, INPUT, t, a, si)
+            if x & KIND == DONE:
+                return leave(nd, t + 1, si, 0, WAIT_NONE, 0)
+    return leave(nd, t, si, 0, WAIT_INPUT, i)

@@ -1,0 +1,124 @@
+"""A kernel's visit to its node: what it waits for, what it holds, and how it goes.
+
+Beside the rings (:mod:`fuseloom.dataflow.sim.compiled.rings`), this is what kernels are written in.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fuseloom.dataflow.sim.compiled.inlining import inline
+from fuseloom.dataflow.sim.compiled.layout import (
+    BLOCKED,
+    CTL_WAIT,
+    DONE,
+    FAILED,
+    FINISHED,
+    GOES_ON,
+    KIND,
+    LEAF,
+    ROOM,
+    WAIT_NONE,
+    WAIT_OUTPUT,
+    WAIT_WORDS,
+    Int,
+    State,
+)
+from fuseloom.dataflow.sim.compiled.rings import free_at, number, put_one, room, starved
+from fuseloom.dataflow.sim.compiled.slots import inline_common
+
+
+@inline_common
+def leave(nd: Any, t: Int, si: Int, so: Int, kind: Int, c: Int) -> Int:
+    """Save the clock and what the node waits for (nothing: it has ended); the status."""
+    nd.clk = t
+    nd.si = si
+    nd.so = so
+    nd.wk = kind
+    nd.wc = c
+    return FINISHED if kind == WAIT_NONE else BLOCKED
+
+
+@inline_common
+def fail(nd: Any, t: Int, rule: Int) -> Int:
+    """Save which rule the tokens broke; the status."""
+    nd.clk = t
+    nd.error = rule
+    return FAILED
+
+
+@inline
+def waited(s: State, why: Int, since: Int, until: Int) -> Int:
+    """Cycles of a wait; an observed run may want to note it.
+
+    Waits that follow each other without work between them, for the same reason, are one.
+    """
+    f = s.ctl
+    o = f[CTL_WAIT]
+    if o and until > since:
+        if f[o - 2] == why and f[o - 1] == since:
+            f[o - 1] = until
+        else:
+            f[o] = since
+            f[o + 1] = why
+            f[o + 2] = until
+            f[CTL_WAIT] = o + WAIT_WORDS
+    return until - since
+
+
+@inline
+def stall(s: State, why: Int, t: Int, until: Int, stalled: Int) -> tuple[Int, Int]:
+    """The clock after a wait until that cycle, if it is not over, and the cycles stalled so far."""
+    a = max(t, until)
+    return a, stalled + waited(s, why, t, a)
+
+
+@inline_common
+def no_room(s: State, nd: Any, i: Int, o: Int) -> Int:
+    """Whether to take from ``i`` although ``o`` has no room, and hold the token.
+
+    The machine takes first and then waits, which gives its producer a slot.  Doing so always
+    would break runs; it matters where the producer is out of slots or all else has stopped.
+    """
+    return starved(s, o) and (nd.eager or starved(s, i))
+
+
+@inline_common
+def hold(s: State, nd: Any, c: Int, r: Int) -> None:
+    """Remember the first token of run ``r`` of channel ``c``, to put it later."""
+    p = s.run[r]
+    nd.hk = p.x & KIND
+    if nd.hk == LEAF:
+        if s.ch[c].val:
+            nd.hf = s.floats[p.v]
+        else:
+            nd.hv = number(s, r, 0)
+    else:
+        nd.hv = p.v
+
+
+@inline_common
+def release(s: State, nd: Any, c: Int, t: Int, so: Int) -> tuple[Int, Int]:
+    """Put the held token as soon as its slot is free: clock and stalls for room.
+
+    ``nd.hv`` is its number or level, ``nd.ht`` its earliest timestamp.
+    """
+    t, so = stall(s, ROOM, t, free_at(s, c), so)
+    put_one(s, c, max(nd.ht, t + 1), nd.hk, nd.hv, nd.hf)
+    return t, so
+
+
+@inline_common
+def put_held(
+    s: State, nd: Any, c: Int, t: Int, si: Int, so: Int, cycles: Int
+) -> tuple[Int, Int, Int]:
+    """Put the held token, which takes so many cycles: clock, stalls for room, and the status.
+
+    The status is :data:`GOES_ON`, but for want of room, and after the end of the stream.
+    """
+    if room(s, c) == 0:
+        return t, so, leave(nd, t, si, so, WAIT_OUTPUT, c)
+    t, so = release(s, nd, c, t, so)
+    if nd.hk == DONE:
+        return t, so, leave(nd, t, si, so, WAIT_NONE, 0)
+    return t + cycles, so, GOES_ON

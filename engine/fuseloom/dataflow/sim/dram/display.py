@@ -1,0 +1,42 @@
+"""What a memory did, as a notebook shows it."""
+
+from __future__ import annotations
+
+from math import isfinite
+
+from fuseloom.dataflow.sim.dram.stats import MemoryStats
+from fuseloom.display import Markup, bar, shown, table, tag
+
+
+def memory_html(stats: MemoryStats) -> Markup:
+    """Totals, how long answers took, and how evenly the channels worked."""
+    limited = isfinite(stats.peak)
+    rows = [
+        ("requests", f"{stats.reads:,} reads, {stats.writes:,} writes"),
+        ("asked for", f"{stats.requested:,} bytes"),
+        ("moved", f"{stats.bytes:,} bytes"),
+        ("bandwidth", f"{stats.bandwidth / 1e9:.2f} GB/s"),
+        ("of the peak", bar(stats.share, f"{stats.share:.1%}") if limited else "no limit"),
+        ("row hits", bar(stats.hit_rate, f"{stats.hit_rate:.1%}") if limited else "no rows"),
+        ("mean wait of a read", f"{stats.read_latency:.1f} cycles"),
+        ("mean wait of a write", f"{stats.write_latency:.1f} cycles"),
+    ]
+    return shown(
+        tag("h4", f"memory {stats.name}: {stats.cycles:,} cycles"),
+        table(["what", "how much"], rows),
+        _waits(stats.read_histogram),
+    )
+
+
+def _waits(histogram: tuple[int, ...]) -> Markup | None:
+    """How many reads were answered after how many cycles."""
+    most = max(histogram, default=0)
+    if not most:
+        return None
+    first = next(k for k, n in enumerate(histogram) if n)
+    rows = [
+        (f"{2**k:,} to {2 ** (k + 1) - 1:,}" if k else "1", bar(n / most, f"{n:,}"))
+        for k, n in enumerate(histogram)
+        if k >= first
+    ]
+    return table(["a read is answered after, cycles", "reads"], rows)

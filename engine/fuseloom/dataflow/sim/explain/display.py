@@ -1,0 +1,60 @@
+"""Critical paths as a notebook shows them."""
+
+from __future__ import annotations
+
+from fuseloom.dataflow.samml.graph import Graph
+from fuseloom.dataflow.sim.explain.critical import CriticalPath, Share
+from fuseloom.display import Content, Markup, bar, shown, table, tag
+
+SHOWN = 8
+"""Nodes and reasons that are told; the others make one row."""
+
+
+def path_html(path: CriticalPath) -> Markup:
+    """What the cycles of the path were spent on, and what a faster node could gain at most."""
+    shares = path.summary()
+    rows: list[tuple[Content, ...]] = [
+        (_label(path.graph, s.node), _what(path.graph, s), f"{s.cycles:,}", f"{s.segments:,}",
+         bar(s.share, f"{s.share:.1%}"))
+        for s in shares[:SHOWN]
+    ]  # fmt: skip
+    if others := shares[SHOWN:]:
+        cycles = sum(s.cycles for s in others)
+        pieces = sum(s.segments for s in others)
+        share = cycles / path.cycles
+        rows.append(
+            (
+                f"{len(others):,} others",
+                "",
+                f"{cycles:,}",
+                f"{pieces:,}",
+                bar(share, f"{share:.1%}"),
+            )
+        )
+    since = "" if path.start == 0 else f", known from cycle {path.start:,}"
+    return shown(
+        tag("h4", f"critical path: {path.cycles:,} cycles{since}"),
+        table(["node", "what", "cycles", "pieces", "of all cycles"], rows, figures=(2, 3)),
+        _gain(path),
+    )
+
+
+def _gain(path: CriticalPath) -> Markup | None:
+    if path.bottleneck is None:
+        return None
+    gain = path.what_if(path.bottleneck)
+    text = (
+        f"{_label(path.graph, gain.node)} works for {gain.own:,} cycles of it: twice as fast, it "
+        f"would save {gain.gain:,} cycles at most; the run would take {gain.cycles:,} or more."
+    )
+    return tag("p", text, class_="quiet")
+
+
+def _what(graph: Graph, share: Share) -> str:
+    said = share.why.value
+    return said if share.other is None else f"{said} ({_label(graph, share.other)})"
+
+
+def _label(graph: Graph, number: int) -> str:
+    node = graph.nodes[number]
+    return node.label or f"{node.op} {number}"

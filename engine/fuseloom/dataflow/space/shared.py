@@ -1,0 +1,38 @@
+"""Ways of a region that are looked at once, for all regions that are like it but for names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fuseloom.program.types import Statement
+from fuseloom.results.method import Deferred, Part, Refusal
+
+
+class Shared:
+    """What was found of a region so far, for all that are like it."""
+
+    def __init__(
+        self,
+        statements: tuple[Statement, ...],
+        ways: Iterator[Part | Refusal | Deferred],
+    ) -> None:
+        self.statements = statements
+        self._found: list[Part | Refusal | Deferred] = []
+        self._ways = ways
+
+    def __iter__(self) -> Iterator[Part | Refusal | Deferred]:
+        number = 0
+        while True:
+            if number == len(self._found):
+                found = next(self._ways, None)
+                if found is None:
+                    return
+                self._found.append(found)
+            yield self._found[number]
+            number += 1
+
+    def plain(self) -> Iterator[Part | Refusal]:
+        """The same; there is nothing deferred among it."""
+        for found in self:
+            assert not isinstance(found, Deferred)
+            yield found

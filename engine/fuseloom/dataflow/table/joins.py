@@ -1,0 +1,408 @@
+"""Join expressions: which coordinates a level iterates (``fusion.md`` §3.2 J1, J2).
+
+A tree's leaves are scans of stored levels, levels emitted by accumulators, and dense ranges;
+its inner nodes intersect (products) or unite (sums).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+from fuseloom.dataflow.fusion.nests import Placed, PlacedLeaf, PlacedView, walk_placed
+from fuseloom.dataflow.table.monotone import Formula, Implications, given, joined
+from fuseloom.errors import LoweringError
+from fuseloom.program.formats import LevelFormat
+from fuseloom.program.stored_views import view_format
+from fuseloom.program.tile_arrays import grid_shape
+from fuseloom.program.types import BroadcastAdd, Program
+from fuseloom.program.walks import postorder
+
+MAX_DEPTH = 100
+"""Intersections and unions within one another on one level."""
+
+
+# Trees compare their atoms all the time: those of one :class:`Joins` are one object each.
+
+
+@dataclass(frozen=True, eq=False)
+class ScanAtom:
+    """The level of a stored tensor, as one consumer scans it (:meth:`Joins.scan`)."""
+
+    leaf: PlacedLeaf
+    consumer: Placed
+    index: str
+
+
+@dataclass(frozen=True, eq=False)
+class AccAtom:
+    """A level emitted by the accumulator (or cut) of an instance (:meth:`Joins.emitted`)."""
+
+    placed: Placed
+    index: str
+
+
+@dataclass(frozen=True)
+class DenseAtom:
+    """Every coordinate of an index: an operand broadcast over it in dense mode."""
+
+    index: str
+    size: int
+
+
+@dataclass(frozen=True, eq=False)
+class Combine:
+    """Several subtrees joined; ``gate`` > 0: empty when the first ``gate`` children are."""
+
+    union: bool
+    children: tuple[Tree, ...]
+    gate: int = 0
+
+    # Written out, for trees share parts, and those are looked at once.
+    def __eq__(self, other: object) -> bool:
+        return self is other or (
+            isinstance(other, Combine)
+            and self._hash == other._hash
+            and (self.union, self.gate) == (other.union, other.gate)
+            and self.children == other.children
+        )
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.union, self.children, self.gate))
+
+    @cached_property
+    def depth(self) -> int:
+        """How many joins lie within one another."""
+        return 1 + max((depth(child) for child in self.children), default=0)
+
+    @cached_property
+    def atoms(self) -> tuple[Atom, ...]:
+        return tuple(dict.fromkeys(a for child in self.children for a in atoms(child)))
+
+    @cached_property
+    def formula(self) -> Formula:
+        return joined(self.union, (formula(child) for child in self.children))
+
+    @cached_property
+    def ambiguous(self) -> tuple[ScanAtom | AccAtom, ...]:
+        return _ambiguous(self, ambiguous_atoms)
+
+    @cached_property
+    def implications(self) -> dict[tuple[Tree, Callable[[Atom], bool] | None], bool]:
+        """What :func:`implies` has answered."""
+        return {}
+
+    @cached_property
+    def presences(self) -> dict[Atom, Tree | None]:
+        """What :func:`presence` has answered, for it is asked again and again."""
+        return {}
+
+
+@dataclass(frozen=True)
+class Shift:
+    """An operand of a concat: its coordinates, counted from an offset."""
+
+    child: Tree
+    offset: int
+    size: int
+
+
+Tree = ScanAtom | AccAtom | DenseAtom | Combine | Shift
+Atom = ScanAtom | AccAtom | DenseAtom
+
+
+class Joins:
+    """Join trees of one output's placed views under one order."""
+
+    def __init__(self, program: Program, root: Placed, order: tuple[str, ...]) -> None:
+        self.program = program
+        self.root = root
+        self.rank = {x: k for k, x in enumerate(order)}
+        self.placed = walk_placed([root])
+        self._owners: dict[tuple[str, ...], Placed | None] = {}
+        self._trees: dict[tuple[int, str], Tree] = {}
+        self._scans: dict[tuple[int, int, str], ScanAtom] = {}
+        self._emitted: dict[tuple[int, str], AccAtom] = {}
+        self._formats: dict[int, tuple[LevelFormat, ...]] = {}
+
+    def jin(self, placed: Placed, index: str) -> Tree:
+        """Coordinates at which ``placed`` computes (J1)."""
+        key = (id(placed), index)
+        if key not in self._trees:
+            # Operands first, so that no call goes deeper than one statement.
+            for part in postorder([placed], lambda p: self._hoisted(p, index)):
+                tree = self._jin(part, index)
+                if depth(tree) > MAX_DEPTH:
+                    raise LoweringError(
+                        f"{part.tensor} iterates {index} under more than {MAX_DEPTH} joins, "
+                        "each within the next",
+                        hint="fuse fewer statements",
+                    )
+                self._trees[id(part), index] = tree
+        return self._trees[key]
+
+    def _hoisted(self, placed: Placed, index: str) -> list[Placed]:
+        """Operands whose joins at an index become their reader's, as far as not known yet."""
+        return [
+            v
+            for v in placed.operands
+            if isinstance(v, Placed)
+            and index in v.indices
+            and (id(v), index) not in self._trees
+            and not self._emits(v, index)
+        ]
+
+    def _jin(self, placed: Placed, index: str) -> Tree:
+        op = placed.view.statement.op
+        full = [v for v in placed.operands if index in v.indices]
+        children = [self.jout(v, placed, index) for v in full]
+        axis = placed.view.statement.axis
+        if axis is not None and index == dict(placed.view.renaming)[axis]:
+            return combine(True, self._shifted(placed, children, index))
+        if not op.joins_by_union:
+            return combine(False, children)
+        if self.program.broadcast_add is BroadcastAdd.DENSE:
+            if len(full) < len(placed.operands):
+                children.append(DenseAtom(index, self._size(full[0], index)))
+            return combine(True, children)
+        gates = [k for k, v in enumerate(full) if self._gates(placed, v, full, index)]
+        if gates and len(gates) < len(full):
+            first = [children[k] for k in gates]
+            rest = [c for k, c in enumerate(children) if k not in gates]
+            return Combine(True, (*first, *rest), gate=len(first))
+        return combine(True, children)
+
+    def _gates(
+        self, placed: Placed, operand: PlacedView, full: list[PlacedView], index: str
+    ) -> bool:
+        """Rows of a sparse broadcast exist only where the operand with all indices has them."""
+        before = [x for x in placed.view.local if self.rank[x] < self.rank[index]]
+        lacking = [x for x in before if any(x not in v.indices for v in full)]
+        return bool(lacking) and all(x in operand.indices for x in lacking)
+
+    def _shifted(self, placed: Placed, children: list[Tree], index: str) -> list[Tree]:
+        """The operands of a concat, each behind the ones before it."""
+        sizes = [self._size(v, index) for v in placed.operands]
+        return [Shift(child, sum(sizes[:k]), sum(sizes)) for k, child in enumerate(children)]
+
+    def _size(self, view: PlacedView, index: str) -> int:
+        return grid_shape(self.program.tensor(view.tensor))[view.indices.index(index)]
+
+    def jout(self, view: PlacedView, consumer: Placed, index: str) -> Tree:
+        """Coordinates of an operand as its consumer sees them (J2)."""
+        if isinstance(view, PlacedLeaf):
+            return self.scan(view, consumer, index)
+        return self.emitted(view, index) if self._emits(view, index) else self.jin(view, index)
+
+    def scan(self, leaf: PlacedLeaf, consumer: Placed, index: str) -> ScanAtom:
+        """The level of a leaf as a consumer scans it."""
+        key = id(leaf), id(consumer), index
+        if key not in self._scans:
+            self._scans[key] = ScanAtom(leaf, consumer, index)
+        return self._scans[key]
+
+    def emitted(self, placed: Placed, index: str) -> AccAtom:
+        """The level that an instance's accumulator emits."""
+        key = id(placed), index
+        if key not in self._emitted:
+            self._emitted[key] = AccAtom(placed, index)
+        return self._emitted[key]
+
+    def _emits(self, placed: Placed, index: str) -> bool:
+        """Whether an accumulator emits the level of an index."""
+        return any(self.rank[r] < self.rank[index] for r in placed.reduced)
+
+    def needed(self, placed: Placed) -> int | None:
+        """The operand of a sparse broadcast that decides where the sum has elements.
+
+        An operand that lacks the innermost index is repeated over it, so its being there does
+        not make an element.
+        """
+        op = placed.view.statement.op
+        if not op.joins_by_union or self.program.broadcast_add is BroadcastAdd.DENSE:
+            return None
+        if not placed.view.local:
+            return None
+        innermost = max(placed.view.local, key=self.rank.__getitem__)
+        having = [k for k, v in enumerate(placed.operands) if innermost in v.indices]
+        return having[0] if len(having) < len(placed.operands) else None
+
+    def always(self, atom: Atom) -> bool:
+        """Whether an atom has every coordinate: a dense range, or a dense outermost level.
+
+        Below other levels a dense level may be entered by the empty reference.
+        """
+        if not isinstance(atom, ScanAtom):
+            return isinstance(atom, DenseAtom)
+        if atom.leaf.leaf.shifts:
+            return False  # only among the coordinates of its own operand of a concat
+        outermost = min(atom.leaf.indices, key=self.rank.__getitem__)
+        return atom.index == outermost and self.formats(atom.leaf)[0] is LevelFormat.DENSE
+
+    def formats(self, leaf: PlacedLeaf) -> tuple[LevelFormat, ...]:
+        """Level formats of a leaf, in the mode order in which it is traversed."""
+        if id(leaf) not in self._formats:
+            tensor = self.program.tensor(leaf.tensor)
+            stored = sorted(range(tensor.rank), key=lambda m: self.rank[leaf.indices[m]])
+            self._formats[id(leaf)] = view_format(tensor, stored).levels
+        return self._formats[id(leaf)]
+
+    def prefix(self, placed: Placed, index: str) -> tuple[str, ...]:
+        return placed.nest[: placed.nest.index(index) + 1]
+
+    def owner(self, prefix: tuple[str, ...]) -> Placed | None:
+        """The outermost operation that iterates exactly this prefix."""
+        if prefix not in self._owners:
+            readers = (
+                p
+                for p in reversed(self.placed)
+                if p.nest[: len(prefix)] == prefix and prefix[-1] in p.read
+            )
+            self._owners[prefix] = next(readers, None)
+        return self._owners[prefix]
+
+    def tree(self, prefix: tuple[str, ...]) -> Tree:
+        """The level stream of a nest prefix; the root's own result where nothing reads it."""
+        owner = self.owner(prefix)
+        if owner is None:
+            return self.emitted(self.root, prefix[-1])
+        return self.jin(owner, prefix[-1])
+
+
+def combine(union: bool, children: list[Tree]) -> Tree:
+    """Join subtrees: equal ones count once, the same operator is flattened."""
+    flat: list[Tree] = []
+    for child in children:
+        parts = (
+            child.children
+            if isinstance(child, Combine) and child.union is union and not child.gate
+            else (child,)
+        )
+        flat.extend(p for p in parts if p not in flat)
+    return flat[0] if len(flat) == 1 else Combine(union, tuple(flat))
+
+
+def atoms(tree: Tree) -> tuple[Atom, ...]:
+    """The leaves of a tree, each once, from left to right."""
+    if isinstance(tree, Shift):
+        return atoms(tree.child)
+    return tree.atoms if isinstance(tree, Combine) else (tree,)
+
+
+def depth(tree: Tree) -> int:
+    """How many joins of a tree lie within one another."""
+    if isinstance(tree, Shift):
+        return depth(tree.child)
+    return tree.depth if isinstance(tree, Combine) else 0
+
+
+def formula(tree: Tree) -> Formula:
+    """Whether the tree has a coordinate, in terms of which atoms have it.
+
+    A coordinate means an element: an operand of a concat has it or not, wherever it is put.
+    """
+    if isinstance(tree, Shift):
+        return formula(tree.child)
+    return tree.formula if isinstance(tree, Combine) else tree
+
+
+def implies(a: Tree, b: Tree, always: Callable[[Atom], bool] | None = None) -> bool:
+    """Whether every coordinate of ``a`` is one of ``b`` whatever the data (False if unsure).
+
+    ``always`` tells which atoms have every coordinate; dense ranges by default.
+    """
+    if a == b:
+        return True
+    if not isinstance(a, Combine):
+        return _implies(a, b, always)
+    if (b, always) not in a.implications:
+        a.implications[b, always] = _implies(a, b, always)
+    return a.implications[b, always]
+
+
+def _implies(a: Tree, b: Tree, always: Callable[[Atom], bool] | None) -> bool:
+    always = always or (lambda atom: isinstance(atom, DenseAtom))
+    full = frozenset(x for x in {*atoms(a), *atoms(b)} if always(x))
+    have, want = (given(formula(tree), full, frozenset()) for tree in (a, b))
+    return Implications().implies(have, want)
+
+
+def presence(tree: Tree, atom: Atom) -> Tree | None:
+    """When the atom's payload rides on the tree's stream; None if the tree lacks the atom."""
+    if isinstance(tree, Shift):
+        return presence(tree.child, atom)
+    if not isinstance(tree, Combine):
+        return tree if tree == atom else None
+    if atom not in tree.presences:
+        tree.presences[atom] = _presence(tree, atom)
+    return tree.presences[atom]
+
+
+def _presence(tree: Combine, atom: Atom) -> Tree | None:
+    found = [(k, p) for k, c in enumerate(tree.children) if (p := presence(c, atom)) is not None]
+    if not found:
+        return None
+    k = carrier(tree, atom)
+    mine = dict(found)[k]
+    if tree.union:
+        return mine
+    return combine(False, [mine, *(c for j, c in enumerate(tree.children) if j != k)])
+
+
+def carrier(tree: Combine, atom: Atom, always: Callable[[Atom], bool] | None = None) -> int:
+    """The child from which the atom's payload is taken: the one that has it most often.
+
+    What ``always`` knows is asked only where the children alone leave it open.
+    """
+    found = [(k, p) for k, c in enumerate(tree.children) if (p := presence(c, atom)) is not None]
+    for known in (None, always) if always else (None,):
+        for k, mine in found:
+            if all(implies(other, mine, known) for _, other in found):
+                return k
+    return found[0][0]
+
+
+def ambiguous_atoms(
+    tree: Tree, always: Callable[[Atom], bool] | None = None
+) -> tuple[ScanAtom | AccAtom, ...]:
+    """Atoms that several subtrees of a union carry, none of them always when another does."""
+    if isinstance(tree, Shift):
+        return ambiguous_atoms(tree.child, always)
+    if not isinstance(tree, Combine):
+        return ()
+    if always is None:
+        return tree.ambiguous
+    found: dict[int, tuple[ScanAtom | AccAtom, ...]] = {}
+
+    def inside(tree: Tree) -> tuple[ScanAtom | AccAtom, ...]:
+        if isinstance(tree, Shift):
+            return inside(tree.child)
+        if not isinstance(tree, Combine):
+            return ()
+        if id(tree) not in found:
+            found[id(tree)] = _ambiguous(tree, inside, always)
+        return found[id(tree)]
+
+    return inside(tree)
+
+
+def _ambiguous(
+    tree: Combine,
+    inside: Callable[[Tree], tuple[ScanAtom | AccAtom, ...]],
+    always: Callable[[Atom], bool] | None = None,
+) -> tuple[ScanAtom | AccAtom, ...]:
+    bad = [a for child in tree.children for a in inside(child)]
+    carried = Counter(a for c in tree.children for a in atoms(c)) if tree.union else {}
+    for atom, times in carried.items():
+        if times == 1 or isinstance(atom, DenseAtom):
+            continue
+        found = [p for c in tree.children if (p := presence(c, atom)) is not None]
+        if not any(all(implies(other, mine, always) for other in found) for mine in found):
+            bad.append(atom)
+    return tuple(dict.fromkeys(bad))

@@ -1,0 +1,124 @@
+"""A fusion table while it is being built, and its last step: merging joined levels."""
+
+from __future__ import annotations
+
+from fuseloom.dataflow.table.cells import (
+    AccIn,
+    Accumulator,
+    Cell,
+    CellKind,
+    Column,
+    JoinOf,
+    Level,
+    LevelTree,
+    Located,
+    Scan,
+    ScanIn,
+    SearchIn,
+    Shifted,
+    Step,
+    coordinates,
+)
+
+
+class Draft:
+    """What all outputs of a table have in common."""
+
+    PHASES = ("leaves", "repeats", "compute", "reduce", "merge")
+
+    def __init__(self, extents: dict[str, int]) -> None:
+        self.extents = extents
+        self.columns: list[Column] = []
+        self.levels: dict[str, Level] = {}
+        self.accumulators: dict[str, Accumulator] = {}
+        self.steps: dict[str, list[Step]] = {phase: [] for phase in self.PHASES}
+        self._taken: set[str] = set()
+
+    def column_name(self, tensor: str) -> str:
+        while tensor in self._taken:
+            tensor += "'"
+        self._taken.add(tensor)
+        return tensor
+
+    def accumulator_name(self, stem: str) -> str:
+        while stem in self.accumulators:
+            stem += "'"
+        return stem
+
+    def step(self, phase: str, title: str, changes: list[tuple[str, str, Cell]]) -> None:
+        if changes:
+            self.steps[phase].append(Step(phase, title, tuple(changes)))
+
+
+def merge(draft: Draft, number: int) -> None:
+    """Put projections of output ``number``'s joined levels in their members' places."""
+    cells = {
+        (column, row): cell
+        for phase in ("leaves", "repeats", "compute", "reduce")
+        for step in draft.steps[phase]
+        for column, row, cell in step.changes
+    }
+    for level in draft.levels.values():
+        if level.root == number and not isinstance(level.tree, ScanIn | AccIn):
+            changes: list[tuple[str, str, Cell]] = []
+            _members(draft, level, level.tree, changes, cells, set())
+            once = {(column, row): cell for column, row, cell in changes}
+            changes = [(column, row, cell) for (column, row), cell in once.items()]
+            draft.step("merge", f"merge {level.name}", changes)
+
+
+def _members(
+    draft: Draft,
+    level: Level,
+    tree: LevelTree,
+    changes: list[tuple[str, str, Cell]],
+    cells: dict[tuple[str, str], Cell],
+    seen: set[int],
+) -> None:
+    """Rewrite the cells whose streams take part in a level; shared parts are ``seen`` once."""
+    if id(tree) in seen:
+        return
+    seen.add(id(tree))
+    joined = f" -> {level.name}" if isinstance(level.tree, JoinOf) else ""
+    match tree:
+        case JoinOf(children=children):
+            for child in children:
+                _members(draft, level, child, changes, cells, seen)
+        case Shifted(child=child):
+            _members(draft, level, child, changes, cells, seen)
+        case Located(child=child, columns=columns):
+            _members(draft, level, child, changes, cells, seen)
+            inside = bool(joined) and tree is not level.tree
+            crd = _driver(child, level.index) if inside else level.name
+            for column in columns:
+                old = cells[column, level.index]
+                assert isinstance(old.expression, Scan)
+                text = f"Locate({old.expression.parent},{coordinates(crd)})"
+                text += joined if inside else ""
+                cell = Cell(CellKind.LOCATE, text, old.expression, old.target)
+                changes.append((column, level.index, cell))
+        case SearchIn(column=column, wanted=wanted):
+            old = cells[column, level.index]
+            assert isinstance(old.expression, Scan)
+            crd = coordinates(_driver(wanted, level.index))
+            text = f"Search({old.expression.parent},{crd}){joined}"
+            changes.append(
+                (column, level.index, Cell(CellKind.SEARCH, text, old.expression, old.target))
+            )
+        case ScanIn(column=column) if joined:
+            old = cells[column, level.index]
+            cell = Cell(CellKind.JOIN, old.text + joined, old.expression, old.target)
+            changes.append((column, level.index, cell))
+        case AccIn(accumulator=name) if joined:
+            accumulator = draft.accumulators[name]
+            column = accumulator.column
+            old = cells[column, level.index]
+            payload = " (val)" if tree.index == accumulator.indices[-1] else ""
+            cell = Cell(CellKind.JOIN, f"{old.text}{joined}{payload}", None, old.target)
+            changes.append((column, level.index, cell))
+        case _:
+            pass
+
+
+def _driver(tree: LevelTree, index: str) -> str:
+    return f"<{tree.column}.{index}>" if isinstance(tree, ScanIn) else index

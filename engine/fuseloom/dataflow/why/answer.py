@@ -1,0 +1,255 @@
+"""Why a schedule takes its cycles, in one or two sentences: cause, number, comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from fuseloom.dataflow.cost.why import title
+from fuseloom.dataflow.sim.explain.critical import Why
+from fuseloom.dataflow.why.attribution import Leaf, Level, Part, attribution
+from fuseloom.dataflow.why.recomputation import Recomputation
+from fuseloom.dataflow.why.suggestions import Asked
+
+MUCH = 1.1
+"""Times over that something is computed before it is spoken of."""
+LARGE = 0.3
+"""Share of the cycles that makes a wait, or a node, the answer."""
+_WORK = (Why.WORK.value, Why.LATENCY.value)
+
+
+class Cause(Enum):
+    """What an answer is about."""
+
+    WRONG = "wrong"
+    RECOMPUTED = "recomputed"
+    MEMORY = "memory"
+    ROOM = "room"
+    NODE = "node"
+    NOTHING = "nothing"
+
+
+@dataclass(frozen=True)
+class Pinned:
+    """A run that another one is compared with: what people call it, and what it took."""
+
+    name: str
+    cycles: int
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Why it takes so long.
+
+    Attributes
+    ----------
+    head : str
+        The cause, as the first clause of a sentence.
+    rest : str
+        Numbers and the comparison.
+    """
+
+    cause: Cause
+    head: str
+    rest: str
+
+    def __str__(self) -> str:
+        return f"{self.head} {self.rest}".strip()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {"cause": self.cause.value, "head": self.head, "rest": self.rest}
+
+
+def answer(
+    asked: Asked,
+    repeated: Sequence[Recomputation] = (),
+    *,
+    pinned: Pinned | None = None,
+    unfused_bytes: float | None = None,
+) -> Answer:
+    """Why a schedule takes its cycles.
+
+    Parameters
+    ----------
+    asked : Asked
+        The program with its estimate and, if there is one, its run.
+    repeated : sequence of Recomputation
+        What :func:`~fuseloom.dataflow.why.recomputation.recomputation` found of it.
+    pinned : Pinned, optional
+        A run to compare with.
+    unfused_bytes : float, optional
+        Memory traffic of the program with every statement a region of its own.
+    """
+    wrong = _wrong(asked)
+    if wrong is not None:
+        return wrong
+    tree = None
+    if asked.record is not None and asked.record.explained:
+        tree = attribution(asked.record, asked.compilation)
+    leaves = [] if tree is None else list(tree.leaves())
+    versus = _versus(asked, pinned)
+    for found in (
+        _recomputed(asked, repeated, leaves, versus),
+        _waits(asked, leaves, versus),
+        _node(asked, tree, leaves, versus),
+    ):
+        if found is not None:
+            return _with_traffic(found, asked, unfused_bytes)
+    nothing = Answer(Cause.NOTHING, "No single cause stands out:", _largest(asked, leaves, versus))
+    return _with_traffic(nothing, asked, unfused_bytes)
+
+
+def _wrong(asked: Asked) -> Answer | None:
+    """What there is to say of a run that computed something else: not why it is slow."""
+    check = None if asked.record is None else asked.record.check
+    if check is None or check.ok:
+        return None
+    told = check.wrong or f"the result differs from {check.against.value}"
+    quirks = asked.machine.quirks.active
+    if quirks:
+        why = (
+            f"Machine {asked.machine.name} copies {len(quirks)} faults of another simulator, which "
+            "change values."
+        )
+    else:
+        why = "This is a fault of the tool: please report it, with the session as a file."
+    return Answer(Cause.WRONG, "Do not trust this number:", f"{told}. {why}")
+
+
+def _versus(asked: Asked, pinned: Pinned | None) -> str:
+    """The comparison with the pinned run, or nothing."""
+    if pinned is None or asked.record is None:
+        return ""
+    more = asked.record.cycles - pinned.cycles
+    if not more:
+        return f"as many cycles as {pinned.name} (A)"
+    return f"{abs(more):,} cycles {'more' if more > 0 else 'fewer'} than {pinned.name} (A)"
+
+
+def _recomputed(
+    asked: Asked, repeated: Sequence[Recomputation], leaves: Sequence[Leaf], versus: str
+) -> Answer | None:
+    groups: dict[tuple[str, str], list[Recomputation]] = {}
+    for one in repeated:
+        if one.factor >= MUCH:
+            groups.setdefault((one.region, one.once_per), []).append(one)
+    found = max(groups.values(), key=lambda g: sum(x.made - x.needed for x in g), default=None)
+    if found is None or not _matters(asked, found, leaves):
+        return None
+    names = list(dict.fromkeys(asked.kernels.get(x.tensor, x.tensor) for x in found))
+    who = names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"
+    verb = "is" if len(names) == 1 else "are"
+    often = f"once per {found[0].once_per}" if found[0].once_per else f"{found[0].instances} times"
+    head = f"{who} {verb} computed {often} instead of once:"
+    last = next((x for x in reversed(found) if x.rows is not None), found[-1])
+    about = "" if last.exact or last.measured else "about "
+    if last.rows is not None and last.rows_needed is not None:
+        told = f"{about}{last.rows:,.0f} rows of {last.tensor} instead of {last.rows_needed:,.0f}"
+    else:
+        told = f"{about}{last.made:,.0f} values of {last.tensor} instead of {last.needed:,.0f}"
+    most = max(found, key=lambda x: x.made)
+    rest = f"{told}{f', {versus}' if versus else ''}."
+    rest += (
+        f" {asked.kernels.get(most.tensor, most.tensor)} computes {most.made:,.0f} values, "
+        f"not {most.needed:,.0f} ({most.factor:.1f}×)"
+    )
+    heavy = _heaviest(leaves)
+    if heavy is not None and heavy[0].name(Level.STATEMENT) in {x.tensor for x in found}:
+        rest += f", and {heavy[0].name(Level.NODE)} alone works for {heavy[1]:,} of "
+        rest += f"the {asked.now:,.0f} cycles"
+    return Answer(Cause.RECOMPUTED, head, rest + ".")
+
+
+def _matters(asked: Asked, found: Sequence[Recomputation], leaves: Sequence[Leaf]) -> bool:
+    """Whether what is computed again has a part in the cycles."""
+    tensors = {x.tensor for x in found}
+    if leaves:
+        mine = sum(x.cycles for x in leaves if x.names.get(Level.STATEMENT) in tensors)
+        return mine >= 0.1 * asked.now
+    region = next(e for e in asked.estimate.regions if e.name == found[0].region)
+    return sum(x.made - x.needed for x in found) >= 0.1 * region.flops
+
+
+def _waits(asked: Asked, leaves: Sequence[Leaf], versus: str) -> Answer | None:
+    for why, cause, what in (
+        (Why.MEMORY, Cause.MEMORY, "the memory"),
+        (Why.ROOM, Cause.ROOM, "room in full channels"),
+    ):
+        cycles = sum(x.cycles for x in leaves if x.names.get(Level.CAUSE) == why.value)
+        heavy = _heaviest(leaves)
+        if cycles < LARGE * asked.now or (heavy is not None and heavy[1] > cycles):
+            continue
+        head = f"The run waits for {what}"
+        share = f"for {cycles:,} of its {asked.now:,.0f} cycles ({cycles / asked.now:.0%})"
+        first = _by_node(x for x in leaves if x.names.get(Level.CAUSE) == why.value)[0]
+        where = f", most of it at {first[0].name(Level.NODE)} ({first[1]:,} cycles)"
+        end = f"; {versus}" if versus else ""
+        return Answer(cause, head, f"{share}{where}{end}.".replace("%)", " %)"))
+    return None
+
+
+def _node(asked: Asked, tree: Part | None, leaves: Sequence[Leaf], versus: str) -> Answer | None:
+    if tree is None:
+        return _expected_node(asked)
+    heavy = _heaviest(leaves)
+    if heavy is None or heavy[1] < LARGE * asked.now:
+        return None
+    leaf, cycles = heavy
+    statement = leaf.name(Level.STATEMENT)
+    head = f"{leaf.name(Level.NODE)} of {asked.kernels.get(statement, statement)} sets the pace:"
+    rest = f"it works for {cycles:,} of the {asked.now:,.0f} cycles"
+    return Answer(Cause.NODE, head, f"{rest}{f', {versus}' if versus else ''}.")
+
+
+def _expected_node(asked: Asked) -> Answer | None:
+    """Without an explained run, by the estimate."""
+    if not asked.estimate.regions:
+        return None
+    region = max(asked.estimate.regions, key=lambda r: r.cycles)
+    node = region.bottleneck
+    if node.cycles < LARGE * asked.estimate.cycles:
+        return None
+    paces = region.graph.nodes[node.node]
+    head = f"{paces.label or title(paces)} of region {region.name} is expected to set the pace:"
+    told = f"est. {node.cycles:,.0f} of {asked.estimate.cycles:,.0f} cycles."
+    return Answer(Cause.NODE, head, told)
+
+
+def _largest(asked: Asked, leaves: Sequence[Leaf], versus: str) -> str:
+    """What is largest though it is not large."""
+    heavy = _heaviest(leaves)
+    if heavy is None:
+        return "no node is expected to do much more than the others."
+    share = f"{heavy[1] / asked.now:.0%}".replace("%", " %") if asked.now else "0 %"
+    told = f"the busiest node of the path, {heavy[0].name(Level.NODE)}, works for {share} of it"
+    return f"{told}{f'; {versus}' if versus else ''}."
+
+
+def _with_traffic(found: Answer, asked: Asked, unfused: float | None) -> Answer:
+    """With what fusion saves of memory traffic, where something is fused."""
+    moved = asked.estimate.bytes if asked.record is None else asked.record.bytes
+    if unfused is None or found.cause is Cause.RECOMPUTED or moved >= unfused * 0.95:
+        return found
+    kind = "est. " if asked.record is None else ""
+    saved = f"Fusion saves {kind}{unfused - moved:,.0f} of {unfused:,.0f} bytes of memory traffic."
+    return Answer(found.cause, found.head, f"{found.rest} {saved}")
+
+
+def _heaviest(leaves: Sequence[Leaf]) -> tuple[Leaf, int] | None:
+    """The node that works most on the path, and for how many cycles."""
+    return next(iter(_by_node(x for x in leaves if x.names.get(Level.CAUSE) in _WORK)), None)
+
+
+def _by_node(leaves: Iterator[Leaf]) -> list[tuple[Leaf, int]]:
+    cycles: dict[tuple[str, int | None], int] = {}
+    first: dict[tuple[str, int | None], Leaf] = {}
+    for leaf in leaves:
+        if Level.NODE not in leaf.names:
+            continue
+        key = (leaf.name(Level.REGION), leaf.node)
+        cycles[key] = cycles.get(key, 0) + leaf.cycles
+        first.setdefault(key, leaf)
+    return sorted(((first[k], n) for k, n in cycles.items()), key=lambda x: -x[1])

@@ -1,0 +1,13 @@
+"""What typing a name in a notebook shows: HTML and SVG as text, without any user interface.
+
+Everything that comes from data is escaped; every piece carries its own style, for light and dark
+pages, and says how many rows it leaves out where there are many.
+"""
+
+from fuseloom.display.drawing import Drawing
+from fuseloom.display.markup import Content, Markup, tag
+from fuseloom.display.plots import Line, Mark, plot
+from fuseloom.display.style import shown
+from fuseloom.display.tables import bar, table
+
+__all__ = ["Content", "Drawing", "Line", "Mark", "Markup", "bar", "plot", "shown", "table", "tag"]

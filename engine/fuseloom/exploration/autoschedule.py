@@ -1,0 +1,367 @@
+"""The best schedule of a program on data and a machine: with a proof, and the reasons in words."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from math import inf
+from typing import Any
+
+from fuseloom.dataflow.compilation import Compilation
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.fusion.schedule import Schedule
+from fuseloom.dataflow.method import FORMATS, KEPT, Dataflow
+from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.sim.program_runs import Run, simulate
+from fuseloom.dataflow.sim.reports import Limits
+from fuseloom.dataflow.space.stored import store_choices
+from fuseloom.display.shows import Shows
+from fuseloom.errors import CancelledError, FuseloomError, ScheduleError, SimulationError
+from fuseloom.exploration.certificate import Certificate, together
+from fuseloom.exploration.found import Best, Watcher
+from fuseloom.exploration.pareto import front
+from fuseloom.exploration.reasons import reasons, why_not
+from fuseloom.exploration.rivals import presets_of, stored_dense
+from fuseloom.exploration.search import Progress, Search
+from fuseloom.program.types import Program
+from fuseloom.results.method import Budget, Cost, Part, every
+
+NEAR = 0.02
+"""Share by which estimates of what is worth a run may be above the best."""
+GAP, TIME_LIMIT = 0.05, 10.0
+"""What may be missed, as a share of the cycles, and the seconds a search takes, by default."""
+MOST_LANES = 256
+"""Lanes of a budget: graphs of more have too many nodes to be searched."""
+COUNTING = 0.1
+"""Share of the time limit that counting the space may take."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A schedule that no other one beats in cycles, bytes, memory on chip and lanes together.
+
+    Attributes
+    ----------
+    simulated : bool
+        Whether cycles and bytes are those of a run, not of an estimate.
+    """
+
+    schedule: str
+    cost: Cost
+    simulated: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {
+            "schedule": self.schedule,
+            "cycles": self.cost.cycles,
+            "bytes": self.cost.bytes,
+            "on_chip": self.cost.on_chip,
+            "lanes": self.cost.lanes,
+            "simulated": self.simulated,
+        }
+
+
+@dataclass(frozen=True)
+class Space:
+    """How many schedules there are.
+
+    Attributes
+    ----------
+    schedules : int
+        Legal ones: convex regions, orders, look-ups, lanes, copies.
+    exact : bool
+        Whether these are all; otherwise there was no time to count more.
+    """
+
+    schedules: int
+    exact: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {"schedules": self.schedules, "exact": self.exact}
+
+    def __str__(self) -> str:
+        many = self.schedules
+        number = f"{many:,}" if many < 10**15 else f"{many:.3e}"
+        return f"{'' if self.exact else 'at least '}{number} schedules"
+
+
+@dataclass(frozen=True)
+class Autoscheduled(Shows, html="fuseloom.exploration.display:autoscheduled_html"):
+    """A schedule that was found.
+
+    Attributes
+    ----------
+    schedule : str
+        Its text: ``fl.compile(program, schedule)`` gives it again.
+    cycles : int
+        Of its run.
+    certificate : Certificate
+    reasons : tuple of str
+        Why it is as it is, in words.
+    space : Space
+        How many schedules there are.
+    run : Run
+    best : Best
+        What the search found, before dense storage and presets were compared.
+    method : Dataflow
+        The space in which that lies.
+    choices : tuple of Choice or None
+        If they were asked for: schedules none of which is beaten, the fewest cycles first.
+    """
+
+    schedule: str
+    cycles: int
+    certificate: Certificate
+    reasons: tuple[str, ...]
+    space: Space
+    run: Run = field(repr=False)
+    best: Best = field(repr=False)
+    method: Dataflow = field(repr=False)
+    choices: tuple[Choice, ...] | None = field(default=None, repr=False)
+
+    def why(self, schedule: str) -> str:
+        """Why not this one: the rule, bound or rival that removed a schedule.
+
+        Parameters
+        ----------
+        schedule : str
+            Text of the scheduling language.
+        """
+        return why_not(self.method, self.cycles, schedule)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        choices = None if self.choices is None else [c.to_dict() for c in self.choices]
+        return {
+            "schedule": self.schedule,
+            "cycles": self.cycles,
+            "certificate": self.certificate.to_dict(),
+            "reasons": list(self.reasons),
+            "space": self.space.to_dict(),
+            "choices": choices,
+        }
+
+
+def autoschedule(
+    program: Program,
+    data: Mapping[str, Any],
+    *,
+    machine: Machine | None = None,
+    base: Schedule | str | None = None,
+    also: Sequence[str] = (),
+    presets: Mapping[str, str] | None = None,
+    lanes: int = 1,
+    on_chip: float | None = None,
+    copies: int = 0,
+    stores: int = 0,
+    sized: bool = False,
+    pareto: bool = False,
+    gap: float = GAP,
+    time_limit: float = TIME_LIMIT,
+    limits: Limits | None = None,
+    progress: Progress | None = None,
+    watch: Watcher | None = None,
+) -> Autoscheduled:
+    """Find the schedule that takes the fewest cycles.
+
+    Convex regions, dataflow orders, look-ups, lanes, copies and stores are searched, as
+    :class:`fuseloom.dataflow.method.Dataflow` has them; what is found is simulated, and how much
+    better another one could be is proved (:mod:`fuseloom.exploration.search`).  Then complete
+    levels between regions are stored dense where that takes less, and the presets are compared as
+    every other command takes them; the proof does not cover these.
+
+    Parameters
+    ----------
+    data : mapping
+        Every input by name.
+    base : Schedule or str, optional
+        Whose ``block``, ``global``, ``strict``, ``repeat`` and ``store`` of all tensors hold for
+        every schedule.
+    also : sequence of str
+        Such settings; with each, all schedules are searched once more, and the proof covers all.
+    presets : mapping of str to str, optional
+        Schedules whose cuts are looked at first.
+    lanes : int
+        Lanes that a region may have.
+    on_chip : float, optional
+        Bytes that a region may hold on chip, as estimated.
+    copies : int
+        Tensors that a region may read in another mode order, too.
+    stores : int
+        Tensors between regions that may be stored dense, where they are complete, and not as they
+        are declared: every choice of so many is searched, and the proof covers all.
+    sized : bool
+        Whether channels have the capacities that no data can deadlock.
+    pareto : bool
+        Whether to go on until time is up, for schedules that no other one beats in cycles, bytes,
+        memory on chip and lanes together.
+    gap : float
+        Share of the cycles by which a better one may be missed; 0 searches until none is left.
+    time_limit : float
+        Seconds after which the best so far is taken.
+    watch : callable, optional
+        Told each time that the best, or its bound, is better; of each space searched by itself.
+
+    Raises
+    ------
+    FuseloomError
+        If no schedule fits the budget, the data do not fit, or a value is out of bounds.
+
+    Examples
+    --------
+    >>> import fuseloom as fl
+    >>> from fuseloom.models import load
+    >>> model, data = load("spmv", "random")
+    >>> found = autoschedule(model.program, data)
+    >>> found.cycles == fl.simulate(fl.compile(model.program, found.schedule), data).cycles
+    True
+    """
+    _check(lanes, on_chip, copies, stores, gap, time_limit)
+    began = time.monotonic()
+    base = Schedule.parse(base or "") if isinstance(base, str | None) else base
+    budget = Budget(lanes, on_chip, copies)
+    tell = progress
+    methods: list[Dataflow] = []
+    found: list[Best] = []
+    cycles = inf
+    bases = [base, *(_with(base, text) for text in also)]
+    for number, own in enumerate(bases):
+        given = partial(
+            Dataflow, program, data, machine, base=own, presets=presets, limits=limits, sized=sized
+        )
+        plain = given()
+        left_over = list(store_choices(plain.program, stores))
+        while left_over:
+            chosen = left_over.pop(0)
+            method = given(stores=chosen, like=plain) if chosen else plain
+            spaces = (len(bases) - number) * (len(left_over) + 1)
+            left = max(began + time_limit - time.monotonic(), 0.0) / spaces
+            searched = Search(
+                method, budget, gap=gap, time_limit=left, beat=cycles, progress=tell, watch=watch
+            )
+            methods.append(method)
+            found.append(searched.run())
+            cycles = min(cycles, found[-1].cost.cycles)
+    method, best = [pair for pair in zip(methods, found, strict=True) if pair[1].parts][-1]
+    sizes = [m.size(budget, COUNTING * time_limit / len(methods)) for m in methods]
+    space = Space(sum(n for n, _ in sizes), all(exact for _, exact in sizes))
+    choices = None
+    if pareto:
+        choices = tuple(_choices(method, best, budget, began + time_limit, progress))
+    proof = together([one.certificate for one in found])
+    if stores:
+        more = f"formats of more than {stores} tensors, or others than declared and dense"
+        told = {FORMATS: more}
+        proof = replace(proof, unsearched=tuple(told.get(text, text) for text in proof.unsearched))
+    return _judged(program, method, best, proof, space, choices, presets or {}, budget)
+
+
+def _judged(
+    program: Program,
+    method: Dataflow,
+    best: Best,
+    proof: Certificate,
+    space: Space,
+    choices: tuple[Choice, ...] | None,
+    presets: Mapping[str, str],
+    budget: Budget,
+) -> Autoscheduled:
+    """The best of the space, or what is outside it and better: run as a whole."""
+    schedule, told = best.schedule, reasons(method, best)
+
+    def judge(compiled: Compilation) -> Run:
+        return simulate(compiled, method.given, method.machine, limits=method.limits)
+
+    compiled = compile_program(program, schedule)
+    run = judge(compiled.sized() if method.sized else compiled)
+    for rival in [*stored_dense(method, compiled), *presets_of(method, presets, budget)]:
+        if rival.expected.cycles >= run.cycles * (1 + NEAR):
+            continue
+        other = judge(rival.built)
+        if (other.cycles, other.work.bytes) < (run.cycles, run.work.bytes):
+            told.append(
+                f"{rival.name}: {other.cycles:,} cycles and {other.work.bytes:,} bytes instead of "
+                f"{run.cycles:,} and {run.work.bytes:,}"
+            )
+            schedule, run = str(rival.made.resolved), other
+    proof = replace(proof, cycles=run.cycles, bound=min(proof.bound, run.cycles))
+    if not method.places.whole:
+        told.append(f"not searched: {method.unsearched[0]}; the program has too many of them")
+    if not method.machine.has_searchers:  # it writes zeros as its reference does
+        proof = replace(proof, bound=0.0, complete=False)
+        told.append(
+            "nothing is proved on this machine: the zeros that a region writes depend on its "
+            "order, and what later regions take on these"
+        )
+    return Autoscheduled(
+        schedule, run.cycles, proof, tuple(told), space, run, best, method, choices
+    )
+
+
+def _with(base: Schedule, text: str) -> Schedule:
+    """The settings of a schedule, with others that hold throughout, too."""
+    more = Schedule.parse(text)
+    odd = [d for d in (*more.fusions, *more.orders, *more.settings) if not isinstance(d, KEPT)]
+    if odd or not more.settings:
+        raise ScheduleError(
+            f"'{odd[0] if odd else text}' is searched, or nothing that could hold throughout",
+            hint="block, global, strict, repeat or store, such as 'block 4'",
+        )
+    return replace(base, settings=(*base.settings, *more.settings))
+
+
+def _choices(
+    method: Dataflow, best: Best, budget: Budget, until: float, progress: Progress | None
+) -> Iterator[Choice]:
+    """What no schedule beats of all ways that there is time to look at; run, while there is."""
+    parts: dict[Part, None] = {part: None for span in best.spans for part in span.parts}
+    for units in method.places.parts():
+        if time.monotonic() > until:
+            break
+        if progress is not None and progress(best.cost.cycles, method.units[units[0]]) is False:
+            raise CancelledError("the search was cancelled")
+        for way in every(method.ways(units, budget)):
+            if isinstance(way, Part):
+                parts.setdefault(way)
+            if time.monotonic() > until:
+                break
+    runs = dict(best.runs)
+    for chosen in front(method.places, parts, runs).parts:
+        if time.monotonic() > until:
+            break
+        for number, part in enumerate(chosen):
+            if part in runs:
+                continue
+            if progress is not None and progress(best.cost.cycles, part.text) is False:
+                raise CancelledError("the search was cancelled")
+            try:
+                cost = method.measure(chosen[: number + 1])
+            except SimulationError:
+                parts.pop(part)
+                break
+            if cost is not None:
+                runs[part] = cost
+    found = front(method.places, parts, runs)
+    for cost, chosen in zip(found.costs, found.parts, strict=True):
+        yield Choice(method.schedule(chosen), cost, all(part in runs for part in chosen))
+
+
+def _check(
+    lanes: int, on_chip: float | None, copies: int, stores: int, gap: float, time_limit: float
+) -> None:
+    if not 1 <= lanes <= MOST_LANES:
+        raise FuseloomError(f"a budget of {lanes:,} lanes", hint=f"from 1 to {MOST_LANES}")
+    if on_chip is not None and not on_chip >= 0:
+        raise FuseloomError(f"a budget of {on_chip} bytes on chip", hint="0 or more")
+    if not 0 <= copies <= 4:
+        raise FuseloomError(f"a budget of {copies} copies", hint="from 0 to 4")
+    if stores < 0:
+        raise FuseloomError(f"a budget of {stores} stores", hint="0 or more")
+    if not 0 <= gap < 1:
+        raise FuseloomError(f"a gap of {gap}", hint="a share from 0 to below 1, e.g. 0.05")
+    if not time_limit > 0:
+        raise FuseloomError(f"a time limit of {time_limit} s", hint="some seconds, e.g. 10")

@@ -1,0 +1,92 @@
+"""Schedules that were found, and their proofs, as a notebook shows them."""
+
+from __future__ import annotations
+
+from fuseloom.display import Content, Drawing, Markup, bar, shown, table, tag
+from fuseloom.exploration.autoschedule import Autoscheduled, Choice
+from fuseloom.exploration.certificate import Certificate
+
+WIDE, HIGH = 560.0, 62.0
+"""Pixels of the picture of a bound."""
+_LEFT = 10.0
+
+
+def certificate_drawing(proof: Certificate) -> Drawing:
+    """Cycles from 0 to those found: below the bound no schedule is, above it one may be."""
+    found, low = f"found: {proof.cycles:,.0f} cycles", f"bound: {proof.bound:,.0f}"
+    scale = (WIDE - 2 * _LEFT) / max(proof.cycles, 1.0)
+    edge, end = _LEFT + proof.bound * scale, _LEFT + proof.cycles * scale
+    pieces = [
+        tag("rect", x=_LEFT, y=24.0, width=max(edge - _LEFT, 0.0), height=16.0,
+            fill="var(--good-bg)", stroke="var(--good)"),
+        tag("rect", x=edge, y=24.0, width=max(end - edge, 0.0), height=16.0,
+            fill="var(--warn-bg)", stroke="var(--warn)"),
+        tag("path", d=f"M{end:.1f} 18V46", stroke="var(--ink)", stroke_width=2.5),
+        tag("text", found, x=end, y=13.0, text_anchor="end"),
+        tag("text", low, x=max(edge, 90.0), y=58.0, text_anchor="end", class_="quiet"),
+        tag("text", "no schedule of the space", x=_LEFT + 8, y=36.0, class_="quiet")
+        if edge - _LEFT > 170 else Markup(""),
+    ]  # fmt: skip
+    title = f"Nothing takes fewer than {proof.bound:,.0f} cycles; {found}"
+    return Drawing(title, title, WIDE, HIGH, Markup("".join(pieces)))
+
+
+def certificate_html(proof: Certificate) -> Markup:
+    """The bound, what became of all ways, and what is not searched."""
+    return shown(*_proof(proof))
+
+
+def _proof(proof: Certificate) -> list[Content]:
+    if proof.bound <= 0:
+        said = "Nothing is proved."
+    elif proof.gap == 0:
+        said = "Proved: no schedule of this space takes fewer cycles."
+    else:
+        said = f"Proved: a better schedule of this space is better by {proof.gap:.1%} at most."
+    ran = "" if proof.simulated else " The cycles are those of an estimate."
+    counts = [(what, f"{many:,}") for what, many in sorted(proof.counts.items()) if many]
+    return [
+        Markup(certificate_drawing(proof)._repr_html_()),
+        tag("p", said + ran, class_="good" if proof.gap == 0 and proof.bound > 0 else None),
+        tag("p", f"Not searched: {'; '.join(proof.unsearched)}.", class_="quiet")
+        if proof.unsearched
+        else None,
+        tag(
+            "details",
+            tag("summary", "What became of the ways of executing parts of the program"),
+            table(["became", "ways"], counts, figures=[1]),
+        )
+        if counts
+        else None,
+    ]
+
+
+def autoscheduled_html(found: Autoscheduled) -> Markup:
+    """The schedule, its proof, why it is as it is, and what else is on the front."""
+    lines = "\n".join(found.schedule.split("; ")) or "every statement by itself"
+    parts: list[Content] = [
+        tag("h4", f"{found.cycles:,} cycles, of {found.space}"),
+        tag("pre", lines),
+        *_proof(found.certificate),
+        tag("ul", (tag("li", reason) for reason in found.reasons)),
+    ]
+    if found.choices:
+        parts.append(_choices(found.choices))
+    return shown(*parts)
+
+
+def _choices(choices: tuple[Choice, ...]) -> Markup:
+    most = max(choice.cost.cycles for choice in choices) or 1.0
+    rows = [
+        (
+            tag("code", choice.schedule or "every statement by itself"),
+            bar(choice.cost.cycles / most, f"{choice.cost.cycles:,.0f}"),
+            f"{choice.cost.bytes:,.0f}",
+            f"{choice.cost.on_chip:,.0f}",
+            f"{choice.cost.lanes}",
+            "simulated" if choice.simulated else "estimated",
+        )
+        for choice in choices
+    ]
+    heads = ("no schedule beats", "cycles", "bytes", "on chip, bytes", "lanes", "")
+    return table(heads, rows, figures=(2, 3, 4))

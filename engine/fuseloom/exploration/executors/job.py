@@ -1,0 +1,148 @@
+"""What executors take and give: jobs, limits, answers; and what every executor can do."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, Protocol, Self
+
+from fuseloom.errors import DataError
+from fuseloom.exploration.store.runs import Outcome
+
+Report = Callable[[float, str], bool]
+"""What a target calls with the share of its work that is done, 0 to 1, and what it does now.
+
+Where that is False it has to end, by any exception.
+"""
+Target = Callable[[Any, Report], Any]
+"""A function that does a job: from its request, to its value; both are plain JSON data."""
+Progress = Callable[[str, float, str], None]
+"""Called with a job's key, the share of it that is done and what it does now; from any thread."""
+
+
+class Fate(Enum):
+    """How a job ended; all but the last are states of runs (:mod:`fuseloom.exploration.store`), too."""
+
+    DONE = "done"
+    REFUSED = "refused"
+    FAILED = "failed"
+    LIMIT = "limit"
+    QUARANTINED = "quarantined"
+    CANCELLED = "cancelled"
+
+
+@dataclass(frozen=True)
+class JobLimits:
+    """What a job may use; None is as much as there is.
+
+    Attributes
+    ----------
+    cpu, wall : float or None
+        Seconds of CPU time, of its process, and of wall time.
+    memory : int or None
+        Bytes that its process may have more than before.
+    """
+
+    cpu: float | None = None
+    wall: float | None = None
+    memory: int | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("cpu", "wall", "memory"):
+            value = getattr(self, name)
+            if value is not None and not 0 < value < 2**62:
+                raise DataError(f"a job's limit of {name} is {value}", hint="a positive number")
+
+
+@dataclass(frozen=True)
+class Job:
+    """Something to be done.
+
+    Attributes
+    ----------
+    key : str
+        Tells it from the others that an executor has at the time.
+    target : str
+        ``module:function`` of a :data:`Target`.
+    request : plain JSON data
+        What the target is given.
+    files : tuple of str
+        Files whose paths are texts in the request: workers that may be on other machines get
+        copies, and the request says where these are.
+    """
+
+    key: str
+    target: str
+    request: Any = field(repr=False)
+    limits: JobLimits = field(default_factory=JobLimits)
+    files: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Answer:
+    """How a job ended.
+
+    Attributes
+    ----------
+    value : plain JSON data
+        What the target gave, where it is done.
+    reason : str
+        Why it is not, in words.
+    seconds : float
+        Wall time that it took, the last time it was begun.
+    """
+
+    key: str
+    fate: Fate
+    value: Any = field(default=None, repr=False)
+    reason: str = ""
+    seconds: float = 0.0
+
+
+class Executor(Protocol):
+    """Carries out jobs; used by one thread."""
+
+    @property
+    def wanted(self) -> int:
+        """Jobs it should have at a time, so that nobody waits."""
+
+    def submit(self, job: Job) -> None:
+        """Take a job."""
+
+    def cancel(self, key: str) -> None:
+        """End a job, wherever it is; its answer says so, unless it has ended otherwise before."""
+
+    def next(self) -> Answer | None:
+        """Wait for the next answer; None if there is no job left."""
+
+    def close(self) -> None:
+        """End everything; jobs that have not ended are given up."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, *_: object) -> None: ...
+
+
+def target_of(name: str) -> Target:
+    """The function that ``module:function`` names.
+
+    Raises
+    ------
+    DataError
+        If there is none.
+    """
+    module, _, function = name.partition(":")
+    try:
+        found = getattr(importlib.import_module(module), function)
+    except (ImportError, AttributeError, ValueError) as problem:
+        raise DataError(f"there is no target {name!r}: {problem}") from None
+    made: Target = found
+    return made
+
+
+def fate_of(problem: Exception) -> tuple[Fate, str]:
+    """How a job ended that raised this, and why, on one line."""
+    outcome = Outcome.of_error(problem)
+    return Fate(outcome.state.value), outcome.reason

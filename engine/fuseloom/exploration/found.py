@@ -1,0 +1,110 @@
+"""What a search has found: ways that it has looked at, and the best schedule."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from fuseloom.exploration.certificate import Certificate
+from fuseloom.results.method import Cost, Deferred, Part, Refusal
+from fuseloom.results.places import Ints, Units
+
+
+@dataclass(eq=False)
+class Span:
+    """Some units, and the ways of executing them as one that have been looked at.
+
+    Attributes
+    ----------
+    at : pair of ndarray
+        The places from which a part of these units leads on, and where to.
+    """
+
+    units: Units
+    at: tuple[Ints, Ints]
+    ways: Iterator[Part | Refusal | Deferred] | None
+    parts: list[Part] = field(default_factory=list)
+    later: list[Deferred] = field(default_factory=list)
+    least: float = 0.0
+    seen: int = 0
+
+    @property
+    def open(self) -> bool:
+        """Whether there may be ways that have not been looked at."""
+        return self.ways is not None
+
+    def turn(self) -> None:
+        """Go on with those deferred ways that have the lowest bound, if there are any."""
+        self.ways = None
+        if self.later:
+            lowest = min(self.later, key=lambda ways: ways.least)
+            self.later.remove(lowest)
+            self.least = max(self.least, lowest.least)
+            self.ways = lowest.open()
+
+
+@dataclass(frozen=True)
+class Sight:
+    """How far a search is: told each time that the best, or the bound, is better.
+
+    Attributes
+    ----------
+    seconds : float
+        Since the search began.
+    cycles : float
+        Of the best schedule run so far; infinite before the first.
+    bound : float
+        Cycles that no schedule of the space is below, as far as that is known; 0 before.
+    schedule : str
+        The text of the best so far; empty before the first.
+    runs : int
+        Parts that were simulated.
+    counts : mapping of str to int
+        Ways by what became of them, as :class:`fuseloom.exploration.certificate.Certificate` has
+        them.
+    """
+
+    seconds: float
+    cycles: float
+    bound: float
+    schedule: str
+    runs: int
+    counts: Mapping[str, int] = field(default_factory=dict, repr=False)
+
+
+Watcher = Callable[[Sight], None]
+"""Called with what a search has found so far."""
+
+
+@dataclass(frozen=True)
+class Best:
+    """The best schedule that was found.
+
+    Attributes
+    ----------
+    schedule : str
+        Its text.
+    parts : tuple of Part
+        None if no schedule is better than the one that was to be beaten.
+    cost : Cost
+        Of its run, if it was run.
+    runs : dict
+        Of each part that was run what its run took.
+    trace : tuple of (float, float, float)
+        Each time something better or a better bound was found: seconds since the start, cycles of
+        the best so far (expected ones before anything was run), and the bound.
+    """
+
+    schedule: str
+    parts: tuple[Part, ...]
+    cost: Cost
+    certificate: Certificate
+    spans: tuple[Span, ...] = field(repr=False)
+    refusals: dict[str, str] = field(default_factory=dict, repr=False)
+    runs: dict[Part, Cost] = field(default_factory=dict, repr=False)
+    trace: tuple[tuple[float, float, float], ...] = field(default=(), repr=False)
+
+    def rivals(self, units: Units) -> list[Part]:
+        """The ways of these units that were looked at, the fewest expected cycles first."""
+        found = [part for span in self.spans if span.units == units for part in span.parts]
+        return sorted(found, key=lambda part: part.expected.cycles)

@@ -1,0 +1,127 @@
+"""Schedules that no other beats in cycles, bytes, memory on chip and lanes together.
+
+Cycles and bytes of parts add, of memory on chip and lanes a sequence needs the most that one of
+its parts does.  All four only grow when both sequences are continued alike; so of two sequences
+that lead to the same place, one that takes no less in any respect is in no better schedule, and is
+dropped.  Sets of what is left are joined, from the empty place to the full one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from fuseloom.results.method import Cost, Part
+from fuseloom.results.places import Places, Units
+
+MOST = 400
+"""Sequences of the same units that are kept; of more, so many that lie apart."""
+
+
+@dataclass(frozen=True)
+class Front:
+    """Schedules none of which is beaten, the fewest cycles first.
+
+    Attributes
+    ----------
+    costs : tuple of Cost
+    parts : tuple of tuple of Part
+    thinned : bool
+        Whether some were left out, because there are too many.
+    """
+
+    costs: tuple[Cost, ...]
+    parts: tuple[tuple[Part, ...], ...]
+    thinned: bool
+
+
+@dataclass(frozen=True)
+class _Step:
+    """A sequence of parts: the last of them, and what is before it."""
+
+    cost: Cost
+    part: Part | None = None
+    before: _Step | None = None
+
+
+def front(
+    places: Places, parts: Iterable[Part], runs: Mapping[Part, Cost], most: int = MOST
+) -> Front:
+    """The front of all schedules that these parts make.
+
+    Parameters
+    ----------
+    places : Places
+        Of the program.
+    runs : mapping
+        Of parts that were run what they took; of others, what is expected counts.
+
+    Examples
+    --------
+    >>> fast, small = Cost(1.0, 9.0), Cost(2.0, 8.0)
+    >>> parts = [Part((0,), fast, 0.0), Part((0,), small, 0.0)]
+    >>> front(Places.chain(1), parts, {}).costs == (fast, small)
+    True
+    """
+    spans: dict[Units, list[_Step]] = {}
+    for part in parts:
+        step = _Step(runs.get(part, part.expected), part)
+        spans.setdefault(part.units, []).append(step)
+    starting: list[list[tuple[int, _Step]]] = [[] for _ in range(len(places))]
+    for units, own in spans.items():
+        kept = undominated(own)
+        for begin, end in zip(*places.edges(units), strict=True):
+            starting[begin] += [(int(end), step) for step in kept]
+    reached: list[list[_Step]] = [[] for _ in range(len(places))]
+    reached[0] = [_Step(Cost())]
+    thinned = False
+    for place in range(len(places)):
+        reached[place] = undominated(reached[place])
+        if len(reached[place]) > most:
+            reached[place], thinned = _apart(reached[place], most), True
+        for before in reached[place]:
+            for end, step in starting[place]:
+                reached[end].append(_Step(before.cost.then(step.cost), step.part, before))
+    found = sorted(reached[-1], key=lambda step: step.cost.cycles)
+    return Front(tuple(s.cost for s in found), tuple(map(_parts, found)), thinned)
+
+
+def undominated(steps: Sequence[_Step]) -> list[_Step]:
+    """Those that no other one is as good as in every respect; of equal ones the first."""
+    if len(steps) < 2:
+        return list(steps)
+    numbers = _numbers(steps)
+    order = np.lexsort(numbers.T[::-1])
+    kept: list[int] = []
+    held = np.empty((0, numbers.shape[1]))
+    for k in order:
+        if not (held <= numbers[k]).all(axis=1).any():
+            kept.append(int(k))
+            held = np.vstack([held, numbers[k]])
+    return [steps[k] for k in kept]
+
+
+def _numbers(steps: Sequence[_Step]) -> npt.NDArray[np.float64]:
+    costs = [step.cost for step in steps]
+    return np.array([(c.cycles, c.bytes, c.on_chip, c.lanes) for c in costs], dtype=float)
+
+
+def _apart(steps: Sequence[_Step], most: int) -> list[_Step]:
+    """So many that lie apart: the best in each respect, and evenly by cycles."""
+    numbers = _numbers(steps)
+    best = {int(k) for k in numbers.argmin(axis=0)}
+    order = np.argsort(numbers[:, 0], kind="stable")
+    evenly = order[np.linspace(0, len(order) - 1, most - len(best)).astype(int)]
+    return [steps[k] for k in sorted(best | {int(k) for k in evenly})]
+
+
+def _parts(step: _Step) -> tuple[Part, ...]:
+    found: list[Part] = []
+    at: _Step | None = step
+    while at is not None and at.part is not None:
+        found.append(at.part)
+        at = at.before
+    return tuple(reversed(found))

@@ -1,0 +1,73 @@
+"""What lies outside the space that a search covers and may be better than what it has found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from math import inf
+
+from fuseloom.dataflow.compilation import Compilation
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.cost.estimate import Estimate, estimate
+from fuseloom.dataflow.fusion.directives import Global, Store
+from fuseloom.dataflow.method import Dataflow
+from fuseloom.dataflow.orders import best_orders
+from fuseloom.dataflow.stores import with_dense_levels
+from fuseloom.errors import FuseloomError
+from fuseloom.results.method import Budget
+
+
+@dataclass(frozen=True)
+class Rival:
+    """What is outside the space and may be better.
+
+    Attributes
+    ----------
+    made, built : Compilation
+        As its schedule says it, and with the channels that all have.
+    """
+
+    name: str
+    made: Compilation
+    built: Compilation
+    expected: Estimate
+
+    @classmethod
+    def of(cls, method: Dataflow, name: str, made: Compilation) -> Rival:
+        built = made.sized() if method.sized else made
+        return cls(name, made, built, estimate(built, method.given, machine=method.machine))
+
+
+def stored_dense(method: Dataflow, compiled: Compilation) -> Iterator[Rival]:
+    """The same schedule, with complete levels between regions stored dense where that helps.
+
+    Not where statements are iterated globally: a schedule has nothing else to say of their regions.
+    """
+    if method.base.of(Global):
+        return
+    made = with_dense_levels(compiled, method.known, [r.name for r in compiled.regions])
+    if made is not compiled:
+        yield Rival.of(method, f"{', '.join(made.dense_levels)} stored dense", made)
+
+
+def presets_of(method: Dataflow, presets: Mapping[str, str], budget: Budget) -> Iterator[Rival]:
+    """The presets that fit the budget, as every other command takes them.
+
+    None where settings hold for every schedule, which presets do not have.
+    """
+    settings = [s for s in method.base.settings if not isinstance(s, Store) or s.tensor is None]
+    for name, text in presets.items() if not settings else ():
+        try:
+            compiled = compile_program(method.source, text)
+            made = best_orders(compiled, method.given, machine=method.machine).compilation
+            rival = Rival.of(method, f"the preset {name}", made)
+        except FuseloomError:
+            continue
+        options = [region.region.options for region in made.regions]
+        lanes = max((n for o in options for _, n in o.lanes), default=1)
+        held = [region.on_chip.held for region in rival.expected.regions]
+        rooms = [region.on_chip.channels or 0.0 for region in rival.expected.regions]
+        on_chip = max((inf if h is None else h + r for h, r in zip(held, rooms, strict=True)),
+                      default=0.0)  # fmt: skip
+        if lanes <= budget.lanes and (budget.on_chip is None or on_chip <= budget.on_chip):
+            yield rival

@@ -1,0 +1,121 @@
+"""Elements and numbers of a function, outside of regions."""
+
+from __future__ import annotations
+
+from fuseloom.errors import ProgramError
+from fuseloom.frontends.mlir.arithmetic import apply
+from fuseloom.frontends.mlir.choices import is_condition
+from fuseloom.frontends.mlir.expressions import Arg, Node, Num, Unsupported, refuse_meaning
+from fuseloom.frontends.mlir.linalg import LinalgScope
+from fuseloom.frontends.mlir.moves import element_at
+from fuseloom.frontends.mlir.named import Computation
+from fuseloom.frontends.mlir.regions import region_trees
+from fuseloom.frontends.mlir.scalars import SPARSE
+from fuseloom.frontends.mlir.structured import Structured
+from fuseloom.frontends.mlir.syntax import (
+    AffineMap,
+    Argument,
+    Element,
+    Line,
+    Region,
+    Scalar,
+    Type,
+    Typed,
+    Use,
+)
+from fuseloom.frontends.mlir.values import Blank, Constant, Data, Extent, Ignored, Value, View
+from fuseloom.program.syntax import Place
+
+
+class ElementScope(LinalgScope):
+    """Values by name, and what is computed of single elements."""
+
+    def element(self, body: Element, name: str, place: Place) -> Value:
+        if body.places and isinstance(self.value(body.operand), View | Data):
+            try:
+                at = [self.number(use) for use in body.places]
+            except ProgramError:
+                at = []
+            if len(at) == body.type.rank and at:
+                view = self.view(Typed(body.operand, body.type))
+                return element_at(self.builder, view, at, place)
+            type_ = Type(body.type.element, place=place)
+            scalar = Scalar("tensor.extract", (body.operand,), type=type_, places=body.places)
+            return self._in_region(scalar, name, place)
+        if body.places:
+            problem = refuse_meaning(
+                "one element of a tensor is taken out",
+                "tensor.extract_slice takes a part at known places; where it depends on data, "
+                "multiply by a matrix that selects",
+                place,
+            )
+            return Ignored(problem.message, problem)
+        value = self.value(body.operand)
+        if isinstance(value, Blank) and value.fill is not None:
+            return Constant(value.fill)
+        if isinstance(value, Data) and value.splat is not None:
+            return Constant(value.splat, value.element)
+        return value
+
+    def arithmetic(self, scalar: Scalar, name: str, place: Place) -> Value:
+        """Arithmetic of numbers outside of regions."""
+        if scalar.op in SPARSE:
+            return self._in_region(scalar, name, place)
+        known: list[Node] = []
+        for use in scalar.operands:
+            value = self.value(use)
+            if isinstance(value, Extent) and value.size.value is not None:
+                value = Constant(float(value.size.value), "index")
+            if isinstance(value, Constant):
+                known.append(Num(value.value))
+        try:
+            if len(known) == len(scalar.operands):
+                made = apply(scalar.op, tuple(known), scalar.predicate, scalar.type, scalar.source)
+                if isinstance(made, Num):
+                    element = "f64" if scalar.type is None else scalar.type.element
+                    return Constant(made.value, element)
+        except Unsupported as problem:
+            return Ignored(problem.message, refuse_meaning(problem.message, problem.hint, place))
+        return self._of_elements(scalar, name, place)
+
+    def _in_region(self, scalar: Scalar, name: str, place: Place) -> Value:
+        """An operation of regions on tensors without dimensions."""
+        type_ = scalar.type or Type("f32")
+        out = Argument("", type_, place)
+        region = Region((out,), (Line((name,), scalar, place),), (Use(name, 0, place),), place)
+        blank, point = Blank((), None), AffineMap((), ())
+        trees, captured = region_trees(region, [], [blank], False, self.value, (point,), place)
+        computation = Computation((), (point,), frozenset(), trees, place)
+        made = Structured(self.builder, computation, [blank], captured, [name], [type_])
+        return made.results()[0]
+
+    def _of_elements(self, scalar: Scalar, name: str, place: Place) -> Value:
+        """Arithmetic of tensors without dimensions, e.g. of arguments that are numbers."""
+        nodes: list[Node] = []
+        read: list[Value] = []
+        for use in scalar.operands:
+            value = self.value(use)
+            if isinstance(value, Constant):
+                nodes.append(Num(value.value))
+            elif isinstance(value, View) and value.rank == 0:
+                nodes.append(Arg(len(read)))
+                read.append(value)
+            else:
+                problem = refuse_meaning(
+                    f"{scalar.op} outside of a linalg operation",
+                    "compute it in the region of a linalg.generic",
+                    place,
+                )
+                return Ignored(problem.message, problem)
+        try:
+            tree = apply(scalar.op, tuple(nodes), scalar.predicate, scalar.type, scalar.source)
+        except Unsupported as caught:
+            return Ignored(caught.message, refuse_meaning(caught.message, caught.hint, place))
+        if is_condition(tree):
+            return Ignored("it is a condition")
+        maps = (AffineMap((), ()),) * (len(read) + 1)
+        computation = Computation((), maps, frozenset(), (tree,), place)
+        type_ = scalar.type or Type("f32")
+        operands = [*read, Blank((), None)]
+        (found,) = Structured(self.builder, computation, operands, (), [name], [type_]).results()
+        return found

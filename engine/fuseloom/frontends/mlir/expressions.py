@@ -1,0 +1,285 @@
+"""What the region of a ``linalg.generic`` computes: trees of the operations that programs have."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from fuseloom.errors import ProgramError
+from fuseloom.program.syntax import Place
+from fuseloom.program.types import Op
+
+CAST = "cast"
+"""Raw tree of a region that does nothing but change the type of an element."""
+ROOT_HALF = 1.0 / math.sqrt(2.0)
+_CLOSE = 1e-6
+
+
+@dataclass(frozen=True)
+class Arg:
+    """The element of an operand, inputs before outputs; -1 - n for the n-th value from outside."""
+
+    number: int
+    size: int = 1
+    depth: int = 1
+
+
+@dataclass(frozen=True)
+class Num:
+    value: float
+    size: int = 1
+    depth: int = 1
+
+
+@dataclass(frozen=True)
+class Index:
+    """Where the operation is along one of its dimensions."""
+
+    number: int
+    size: int = 1
+    depth: int = 1
+
+
+@dataclass(frozen=True)
+class Apply:
+    """An operation of programs on one or more trees."""
+
+    op: Op
+    operands: tuple[Node, ...]
+    constant: float | None = None
+    size: int = field(default=1, compare=False)
+    depth: int = field(default=1, compare=False)
+
+
+@dataclass(frozen=True)
+class Raw:
+    """What has a meaning only inside a larger pattern: a maximum, a comparison, a root, ..."""
+
+    name: str
+    operands: tuple[Node, ...]
+    size: int = field(default=1, compare=False)
+    depth: int = field(default=1, compare=False)
+
+
+Node: TypeAlias = Arg | Num | Index | Apply | Raw
+
+
+def leaves(node: Node) -> Iterator[Arg | Num | Index]:
+    """What a tree is made of, in order of appearance; what it has twice, once."""
+    seen: set[int] = set()
+    todo = [node]
+    while todo:
+        found = todo.pop()
+        if isinstance(found, Apply | Raw):
+            if id(found) not in seen:
+                seen.add(id(found))
+                todo += reversed(found.operands)
+        else:
+            yield found
+
+
+def arguments(node: Node) -> tuple[int, ...]:
+    """Numbers of the operands that a tree reads, in order of first appearance."""
+    return tuple(dict.fromkeys(x.number for x in leaves(node) if isinstance(x, Arg)))
+
+
+def places(node: Node) -> tuple[int, ...]:
+    """Numbers of the dimensions whose index a tree reads."""
+    return tuple(dict.fromkeys(x.number for x in leaves(node) if isinstance(x, Index)))
+
+
+def is_known(node: Node) -> bool:
+    """Whether a tree says at each place what it is, whatever the data."""
+    found = list(leaves(node))
+    return not any(isinstance(x, Arg) for x in found) and any(isinstance(x, Index) for x in found)
+
+
+def made(op: Op, *operands: Node, constant: float | None = None) -> Node:
+    """An operation on trees."""
+    return Apply(op, operands, constant, *_measures(operands))
+
+
+def cast_of(node: Node) -> Node:
+    """A region that yields an element in another type."""
+    return raw(CAST, node)
+
+
+def raw(name: str, *operands: Node) -> Node:
+    """A tree that has a meaning only inside a larger one."""
+    return Raw(name, operands, *_measures(operands))
+
+
+def _measures(operands: tuple[Node, ...]) -> tuple[int, int]:
+    """Size and depth of a tree over these."""
+    return 1 + sum(n.size for n in operands), 1 + max(n.depth for n in operands)
+
+
+def scaled(node: Node, factor: float) -> Node:
+    """A tree times a number."""
+    return made(Op.SCALE, node, constant=factor)
+
+
+def shifted(node: Node, term: float) -> Node:
+    """A tree plus a number, where the tree has elements."""
+    return made(Op.SHIFT, node, constant=term)
+
+
+class Unsupported(Exception):  # noqa: N818 - not an error of its own; gets its place above
+    """A value that no statement computes: what is wrong, and what to do."""
+
+    def __init__(self, message: str, hint: str) -> None:
+        self.message = message
+        self.hint = hint
+        super().__init__(message)
+
+
+# Arithmetic -----------------------------------------------------------------------------------
+
+
+def mul(a: Node, b: Node) -> Node:
+    """A product; those of several factors are one."""
+    match a, b:
+        case Num(x), Num(y):
+            return Num(x * y)
+        case (Num(x), node) | (node, Num(x)):
+            return _gelu(scaled(node, x))
+    return _gelu(made(Op.MUL, *_factors(a), *_factors(b)))
+
+
+def _factors(node: Node) -> tuple[Node, ...]:
+    return node.operands if isinstance(node, Apply) and node.op is Op.MUL else (node,)
+
+
+def div(a: Node, b: Node) -> Node:
+    """A quotient."""
+    match a, b:
+        case _, Num(0.0):
+            raise Unsupported("division by zero", "divide by a non-zero constant")
+        case Num(x), Num(y):
+            return Num(x / y)
+        case node, Num(y):
+            return scaled(node, 1.0 / y)
+        case Num(1.0), Apply(Op.SQRT, (x,)):
+            return made(Op.RSQRT, x)
+        case Num(1.0), Apply(Op.SHIFT, (Apply(Op.EXP, (negative,)),), 1.0):
+            if isinstance(negative, Apply) and (negative.op, negative.constant) == (Op.SCALE, -1.0):
+                return made(Op.SIGMOID, negative.operands[0])
+    if isinstance(a, Num):
+        a = shifted(scaled(b, 0.0), a.value)  # the number where the divisor has elements
+    return made(Op.DIV, a, b)
+
+
+def add(a: Node, b: Node) -> Node:
+    """A sum."""
+    match a, b:
+        case Num(x), Num(y):
+            return Num(x + y)
+        case (Num(x), node) | (node, Num(x)):
+            return shifted(node, x)
+    return made(Op.ADD, a, b)
+
+
+def sub(a: Node, b: Node) -> Node:
+    """A difference."""
+    match a, b:
+        case Num(x), Num(y):
+            return Num(x - y)
+        case node, Num(0.0):
+            return node
+        case node, Num(y):
+            return shifted(node, -y)
+        case Num(0.0), node:
+            return scaled(node, -1.0)
+        case Num(x), node:
+            return shifted(scaled(node, -1.0), x)
+    return made(Op.SUB, a, b)
+
+
+def exact_quotient(a: Node, b: Node) -> Node:
+    """A quotient that is rounded once: not by the reciprocal of a number, but for powers of two."""
+    if isinstance(b, Num) and not isinstance(a, Num) and abs(math.frexp(b.value)[0]) != 0.5:
+        b = shifted(scaled(a, 0.0), b.value)  # the number where the dividend has elements
+    return div(a, b)
+
+
+def rounded(x: Node) -> Node:
+    """To the nearest whole number, halves away from 0: every step is exact."""
+    whole = made(Op.TRUNC, x)
+    return add(whole, made(Op.TRUNC, scaled(sub(x, whole), 2.0)))
+
+
+def largest(a: Node, b: Node) -> Node:
+    """The larger of two."""
+    match a, b:
+        case Num(x), Num(y):
+            return Num(max(x, y))
+        case (Num(0.0), node) | (node, Num(0.0)):
+            return made(Op.RELU, node)
+        case (Num(x), node) | (node, Num(x)) if math.isfinite(x):
+            return made(Op.AT_LEAST, node, constant=x)
+    return raw("max", a, b)
+
+
+def smallest(a: Node, b: Node) -> Node:
+    """The maximum of what is negated, which is exact."""
+    match a, b:
+        case Num(x), Num(y):
+            return Num(min(x, y))
+        case (Num(x), node) | (node, Num(x)):
+            return _negated(largest(_negated(node), Num(-x)))
+    return raw("min", a, b)
+
+
+def _negated(node: Node) -> Node:
+    return Num(-node.value) if isinstance(node, Num) else scaled(node, -1.0)
+
+
+def as_maximum(node: Raw) -> Node:
+    """The larger, or smaller, of two elements as an operation of programs.
+
+    >>> as_maximum(Raw("max", (Arg(0), Arg(1)))).op
+    <Op.MAXIMUM: 'max()'>
+    """
+    a, b = node.operands
+    if node.name == "max":
+        return made(Op.MAXIMUM, a, b)
+    return _negated(made(Op.MAXIMUM, _negated(a), _negated(b)))
+
+
+def negated(node: Node) -> Node:
+    """A tree times -1."""
+    return _negated(node)
+
+
+def _gelu(node: Node) -> Node:
+    """``0.5 x (1 + erf(x / sqrt 2))`` as GELU, however its factors are arranged."""
+    factor, rest = 1.0, [node]
+    factors: list[Node] = []
+    while rest:
+        match rest.pop():
+            case Apply(Op.SCALE, (inner,), float() as constant):
+                factor *= constant
+                rest.append(inner)
+            case Apply(Op.MUL, operands):
+                rest += operands
+            case other:
+                factors.append(other)
+        if len(factors) > 2:
+            return node
+    if len(factors) != 2 or abs(factor - 0.5) > _CLOSE:
+        return node
+    for x, bell in (factors, factors[::-1]):
+        match bell:
+            case Apply(
+                Op.SHIFT, (Apply(Op.ERF, (Apply(Op.SCALE, (same,), float() as root),)),), 1.0
+            ):
+                if same == x and abs(root - ROOT_HALF) < _CLOSE:
+                    return made(Op.GELU, x)
+    return node
+
+
+def refuse_meaning(message: str, hint: str, place: Place) -> ProgramError:
+    """A ProgramError at a place."""
+    return ProgramError(message, hint=hint, line=place[0], column=place[1])

@@ -1,0 +1,324 @@
+"""One function: its operations, one after another."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from fuseloom.frontends.mlir.builder import Builder, unknown
+from fuseloom.frontends.mlir.elements import ElementScope
+from fuseloom.frontends.mlir.expressions import refuse_meaning
+from fuseloom.frontends.mlir.moves import extract_slice, insert_number, insert_slice, pad
+from fuseloom.frontends.mlir.packs import pack
+from fuseloom.frontends.mlir.reshapes import concat, reshape
+from fuseloom.frontends.mlir.syntax import (
+    Arithmetic,
+    Call,
+    Cast,
+    Concat,
+    Dim,
+    Element,
+    Empty,
+    Foreign,
+    Function,
+    Linalg,
+    New,
+    Number,
+    Operation,
+    Pack,
+    Pad,
+    Reshape,
+    Return,
+    Slice,
+    Type,
+    Use,
+)  # fmt: skip
+from fuseloom.frontends.mlir.syntax import Constant as ConstantSyntax
+from fuseloom.frontends.mlir.values import (
+    Blank,
+    Constant,
+    Data,
+    Extent,
+    Ignored,
+    Size,
+    Value,
+    View,
+    number,
+    stated,
+)  # fmt: skip
+from fuseloom.program.syntax import Place
+
+
+class Caller(Protocol):
+    """What translates the functions that a function calls."""
+
+    builder: Builder
+    functions: dict[str, Function]
+
+    def call(
+        self, function: Function, arguments: Sequence[Value], stack: tuple[str, ...]
+    ) -> list[Returned]: ...
+
+
+@dataclass(frozen=True)
+class Returned:
+    """A value that a function returns, where and as what."""
+
+    value: Value
+    place: Place
+    type: Type
+    name: str
+
+
+class Body(ElementScope):
+    """One function under one set of arguments."""
+
+    def __init__(self, caller: Caller, function: Function, stack: tuple[str, ...]) -> None:
+        super().__init__(caller.builder)
+        self.caller = caller
+        self.function = function
+        self.stack = stack
+
+    def run(self) -> list[Returned]:
+        operations = self.function.operations or ()
+        for operation in operations:
+            if isinstance(operation.body, Return):
+                if operation is not operations[-1]:
+                    raise refuse_meaning("operations after return", "remove them", operation.place)
+                return [
+                    Returned(self.typed(t), t.use.place, t.type, t.use.name)
+                    for t in operation.body.operands
+                ]
+            self._operation(operation)
+        return []
+
+    # Operations.
+
+    def _operation(self, operation: Operation) -> None:
+        names = [
+            (results.name, k, results.place)
+            for results in operation.results
+            for k in range(results.count)
+        ]
+        wanted = [name if k == 0 else f"{name}_{k}" for name, k, _ in names]
+        made = self._made(operation, wanted or ["t"])
+        if isinstance(operation.body, Foreign):
+            made = made[: len(names)]
+        if len(made) != len(names):
+            raise refuse_meaning(
+                f"the operation has {len(made)} results, {len(names)} names are given",
+                "name all of them: %0:2 = ...",
+                operation.place,
+            )
+        for (name, k, place), value in zip(names, made, strict=True):
+            self.define(name, k, value, place)
+
+    def _made(self, operation: Operation, names: list[str]) -> Sequence[Value]:
+        place = operation.place
+        match operation.body:
+            case ConstantSyntax() as body:
+                return [self._constant(body, names[0], place)]
+            case Empty() as body:
+                return [self._empty(body, place)]
+            case Linalg() as body:
+                return self.linalg(body, names, place)
+            case Concat() as body:
+                values = [self.view(t) for t in body.operands]
+                return [concat(self.builder, body, values, names[0], place)]
+            case Reshape() as body:
+                view = self.view(body.operand)
+                said = [self._size(x) for x in body.sizes]
+                return [reshape(self.builder, body, view, said, names[0], place)]
+            case Cast() as body:
+                return [self._cast(body)]
+            case Slice() as body:
+                return [self._slice(body, names[0], place)]
+            case Pad() as body:
+                return [self._pad(body, names[0], place)]
+            case Pack() as body:
+                return [self._pack(body, names[0], place)]
+            case New() as body:
+                return [self._new(body, names[0], place)]
+            case Element() as body:
+                return [self.element(body, names[0], place)]
+            case Arithmetic(scalar=scalar):
+                return [self.arithmetic(scalar, names[0], place)]
+            case Foreign(problem=problem):
+                self.builder.leave(problem)
+                return [Ignored(problem.message, problem)] * len(names)
+            case Dim() as body:
+                return [self._dim(body, place)]
+            case Call() as body:
+                return self._call(body, place)
+        raise AssertionError(operation.body)
+
+    def _size(self, given: int | Use) -> Size:
+        """A size that the text says, or as much of it as is known."""
+        value = Constant(given) if isinstance(given, int) else self.value(given)
+        if isinstance(value, Extent):
+            return value.size
+        known = isinstance(value, Constant) and 0 <= value.value < 2**40
+        return Size(int(value.value)) if isinstance(value, Constant) and known else Size()
+
+    def _constant(self, body: ConstantSyntax, name: str, place: Place) -> Value:
+        if body.type.shape is None:
+            if not isinstance(body.literal, Number):
+                raise refuse_meaning(
+                    "a list of numbers needs the type of a tensor",
+                    "e.g. dense<0.0> : tensor<4xf32>",
+                    place,
+                )
+            if body.type.foreign:
+                return Ignored(body.type.foreign)
+            return Constant(number(body.literal, body.type.element), body.type.element)
+        if isinstance(body.literal, Number):
+            raise refuse_meaning("a tensor is more than a number", "write dense<...>", place)
+        if body.type.foreign:
+            return Ignored(body.type.foreign)
+        sizes = stated(body.type)
+        if any(size.value is None for size in sizes):
+            raise refuse_meaning("a constant with a size '?'", "write the size", body.type.place)
+        data = Data(name, body.literal, body.type.element, sizes, tuple(range(len(sizes))),
+                    body.type.format, place)  # fmt: skip
+        if data.splat is None and data.resource is None:
+            data.array()  # refuse what does not fit, even where nothing reads it
+        return data
+
+    def _empty(self, body: Empty, place: Place) -> Value:
+        if body.type.foreign:
+            return Ignored(body.type.foreign)
+        sizes = stated(body.type)
+        open_ = [size for size in sizes if size.value is None]
+        if body.type.shape is None:
+            raise refuse_meaning("tensor.empty of a number", "its type is a tensor", place)
+        for use, size in zip(body.sizes, open_, strict=False):
+            match self.value(use):
+                case Extent(size=other):
+                    size.equate(other)
+                case Constant(value=n):
+                    size.equate(Size(int(n) if 0 <= n < 2**40 else 2**40))
+                case Ignored():
+                    pass  # another use may say it
+                case _:
+                    raise refuse_meaning(
+                        f"{use} is no size", "use tensor.dim or a constant", use.place
+                    )
+        if body.copy is not None:
+            return self.value(body.copy)
+        if body.splat is None:
+            return Blank(sizes, body.type.format)
+        value = self.value(body.splat)
+        if isinstance(value, Constant):
+            return Blank(sizes, body.type.format, value.value)
+        if isinstance(value, View) and value.rank == 0:
+            return View(value.tensor, (None,) * len(sizes), sizes)
+        reason = value.reason if isinstance(value, Ignored) else "it is no number"
+        return Ignored(f"{body.splat} cannot be read: {reason}")
+
+    def _cast(self, body: Cast) -> Value:
+        value = self.typed(body.operand)
+        if isinstance(value, Ignored):
+            return value
+        if isinstance(value, Extent | Constant):
+            raise refuse_meaning(f"{body.operand.use} is no tensor", "leave it out",
+                           body.operand.use.place)  # fmt: skip
+        self.agree(value, body.type, str(body.operand.use))
+        if isinstance(value, Data | Blank):
+            return replace(value, format=body.type.format)
+        fmt = body.type.format
+        if fmt is not None and not fmt.all_dense:
+            return replace(value, holes=False)  # of a sparse tensor what is stored counts
+        return value
+
+    def _slice(self, body: Slice, name: str, place: Place) -> View:
+        number = self.value(body.operand.use)
+        if isinstance(number, Constant) and body.into is not None:  # of tensor.insert
+            whole = self.view(body.into)
+            return insert_number(self.builder, body, number.value, whole, self.number, name, place)
+        view = self.view(body.operand)
+        if body.into is None:
+            return extract_slice(self.builder, body, view, self.number, name, place)
+        into = self.typed(body.into)
+        if not isinstance(into, Blank):
+            into = self.view(body.into)
+        return insert_slice(self.builder, body, view, into, self.number, name, place)
+
+    def _pad(self, body: Pad, name: str, place: Place) -> View:
+        value: Value | None = None
+        for line in body.lines:
+            if body.value.name in line.results and isinstance(line.scalar.literal, Number):
+                element = "f64" if line.scalar.type is None else line.scalar.type.element
+                value = Constant(number(line.scalar.literal, element))
+        if value is None and not any(body.value.name in line.results for line in body.lines):
+            value = self.value(body.value)
+        if not isinstance(value, Constant):
+            raise refuse_meaning(
+                "a pad with something else than a number", "yield a constant", body.value.place
+            )
+        view = self.view(body.operand)
+        return pad(self.builder, body, view, value.value, self.number, name, place)
+
+    def _pack(self, body: Pack, name: str, place: Place) -> View:
+        value = None if body.padding is None else self.value(body.padding)
+        if body.padding is not None and not isinstance(value, Constant):
+            raise refuse_meaning(
+                "a pad with something else than a number", "pad with a constant", body.padding.place
+            )
+        number = value.value if isinstance(value, Constant) else None
+        view = self.view(body.operand)
+        return pack(self.builder, body, view, number, self.number, name, place)
+
+    def _new(self, body: New, name: str, place: Place) -> Value:
+        """A tensor that somebody else makes: an input."""
+        if body.type.foreign:
+            return Ignored(body.type.foreign)
+        note = "it is given as an input, as a file or buffers are outside the subset"
+        notes = (note,) if body.type.note is None else (note, body.type.note)
+        return self.builder.argument(
+            name,
+            stated(body.type),
+            body.type.format,
+            place,
+            None,
+            notes=notes,
+            whole=body.type.is_integer,
+        )
+
+    def _dim(self, body: Dim, place: Place) -> Extent:
+        value, axis = self.value(body.operand), self.value(body.number)
+        sizes = value.sizes if isinstance(value, View | Data | Blank) else ()
+        if isinstance(axis, Constant) and axis.value in range(len(sizes)):
+            return Extent(sizes[int(axis.value)])
+        if isinstance(value, Ignored):
+            return Extent(Size())
+        raise refuse_meaning("this dimension is not known", "tensor.dim %tensor, %constant", place)
+
+    def _call(self, body: Call, place: Place) -> Sequence[Value]:
+        function = self.caller.functions.get(body.callee)
+        if function is not None and function.problem is not None:
+            raise function.problem
+        if function is not None and function.operations is None:
+            reason = f"@{body.callee} is only declared"
+            problem = refuse_meaning(reason, "define it in the file", place)
+            return [Ignored(reason, problem)] * len(body.types)
+        if function is None or function.operations is None:
+            known = [f"@{f.name}" for f in self.caller.functions.values() if f.operations]
+            raise unknown(f"function @{body.callee}", f"@{body.callee}", known, place)
+        if body.callee in self.stack:
+            raise refuse_meaning(
+                f"@{body.callee} calls itself", "recursion is outside the subset", place
+            )
+        values = [self.value(use) for use in body.operands]
+        if len(values) != len(function.arguments):
+            raise refuse_meaning(
+                f"@{body.callee} takes {len(function.arguments)} arguments, not {len(values)}",
+                "give all of them",
+                place,
+            )
+        for use, value, argument in zip(body.operands, values, function.arguments, strict=True):
+            self.agree(value, argument.type, str(use))
+        returned = [found.value for found in self.caller.call(function, values, self.stack)]
+        for value, type_ in zip(returned, body.types, strict=False):
+            self.agree(value, type_, f"the result of @{body.callee}")
+        return returned

@@ -1,0 +1,239 @@
+"""Linalg operations of a function."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from fuseloom.frontends.mlir.expressions import Num, refuse_meaning
+from fuseloom.frontends.mlir.named import (
+    CONTRACT,
+    QUANTIZED,
+    SOFTMAX,
+    Computation,
+    in_whole_numbers,
+    inputs_of,
+    named,
+    rounds,
+    softmax,
+    with_inputs,
+)
+from fuseloom.frontends.mlir.operands import sizes_of
+from fuseloom.frontends.mlir.region_values import Captured
+from fuseloom.frontends.mlir.regions import region_trees
+from fuseloom.frontends.mlir.scopes import FOREIGN, Scope, filled
+from fuseloom.frontends.mlir.structured import Structured
+from fuseloom.frontends.mlir.syntax import AffineMap, Linalg, Trait, Type, Typed
+from fuseloom.frontends.mlir.values import Blank, Constant, Data, Ignored, Value, View
+from fuseloom.frontends.mlir.windows import WINDOWS, has_points, window
+from fuseloom.program.syntax import Place
+
+
+class LinalgScope(Scope):
+    """Values by name, and the operations of linalg on them."""
+
+    def linalg(self, body: Linalg, names: list[str], place: Place) -> Sequence[Value]:
+        """The results of an operation."""
+        ins = [self.typed(t) for t in body.ins]
+        outs = [self.typed(t) for t in body.outs]
+        for value, typed in zip((*ins, *outs), (*body.ins, *body.outs), strict=True):
+            if isinstance(value, Ignored) and typed.type.foreign:
+                problem = refuse_meaning(
+                    f"{typed.use} is outside the subset: {typed.type.foreign}", FOREIGN,
+                    typed.type.place,
+                )  # fmt: skip
+                self.builder.leave(problem)
+                return [Ignored(problem.message, problem)] * (len(outs) if body.types else 0)
+        for value in outs:
+            if isinstance(value, Ignored):
+                return [value] * (len(outs) if body.types else 0)
+        types = [t.type for t in body.outs]
+        if body.types:
+            if len(body.types) != len(outs):
+                raise refuse_meaning(
+                    f"{len(outs)} outputs but {len(body.types)} result types",
+                    "one type per output",
+                    place,
+                )
+            types = list(body.types)
+            for value, type_, out in zip(outs, types, body.outs, strict=True):
+                self.agree(value, type_, str(out.use))
+        if body.op == "linalg.fill":
+            return [self._fill(ins, outs, types, place)]
+        if body.op == SOFTMAX and len(ins) == len(outs) == 1:
+            return self._softmax(body, ins[0], outs[0], names[0], types[0], place)
+        names = names[: len(outs)]
+        captured: list[Captured] = []
+        if body.op in ("linalg.map", "linalg.reduce"):
+            body = replace(body, trait=_trait(body, place))
+        if body.region is None:
+            computation = self._named(body, ins, outs, place)
+        else:
+            computation, captured = self._generic(body, ins, outs, place)
+        if len(names) < len(outs):
+            names = [f"{names[0]}_{k}" if k else names[0] for k in range(len(outs))]
+        operands: list[Value] = [*_filled_inputs(ins, body.ins), *outs]
+        return Structured(self.builder, computation, operands, captured, names, types).results()
+
+    def _fill(
+        self, ins: list[Value], outs: list[Value], types: list[Type], place: Place
+    ) -> Blank | View:
+        fill = ins[0] if len(ins) == 1 else None
+        if isinstance(fill, Data) and fill.rank == 0:
+            number = fill.splat
+            fill = self.builder.constant(fill) if number is None else Constant(number, fill.element)
+        sizes = (sizes_of(outs[0]) or ()) if len(outs) == 1 else ()
+        if isinstance(fill, View) and fill.rank == 0 and len(outs) == 1:
+            return View(fill.tensor, (None,) * len(sizes), sizes)
+        if not isinstance(fill, Constant) or len(outs) != 1:
+            raise refuse_meaning(
+                "linalg.fill takes one number and one output",
+                "linalg.fill ins(%cst : f32) outs(%0 : tensor<...>)",
+                place,
+            )
+        if types[0].is_integer and fill.value != np.trunc(fill.value):
+            raise refuse_meaning(
+                f"whole numbers are filled with {fill.value}",
+                "programs do not round: fill with a whole number",
+                place,
+            )
+        return Blank(sizes, types[0].format, fill.value)
+
+    def _softmax(
+        self, body: Linalg, value: Value, out: Value, name: str, type_: Type, place: Place
+    ) -> Sequence[Value]:
+        """The values of a softmax, one computation after another."""
+        sizes = sizes_of(value) or ()
+        axis = (body.list("dimension") or (-1,))[0]
+        if not 0 <= axis < len(sizes):
+            raise refuse_meaning(
+                f"dimension {axis} of a tensor of {len(sizes)} dimensions",
+                "dimension(1) is along the second one",
+                place,
+            )
+        less = (*sizes[:axis], *sizes[axis + 1 :])
+        number = Type(type_.element)
+        largest, exps, total, quotient = softmax(len(sizes), axis, place)
+
+        def one(step: Computation, operands: list[Value], wanted: str, of: Type) -> Value:
+            return Structured(self.builder, step, operands, (), [wanted], [of]).results()[0]
+
+        start = Blank(less, None, -math.inf)
+        most = one(largest, [value, start], f"{name}_max", number)
+        exp = one(
+            exps, [value, most, Blank(sizes, None)], f"{name}_exp", replace(type_, shape=None)
+        )
+        whole = one(total, [exp, Blank(less, None, 0.0)], f"{name}_sum", number)
+        return [one(quotient, [exp, whole, out], name, type_)]
+
+    def _named(
+        self, body: Linalg, ins: list[Value], outs: list[Value], place: Place
+    ) -> Computation:
+        count = inputs_of(body.op)
+        if body.op in WINDOWS:
+            count = 4 if has_points(body.op) else 2
+        if len(ins) != count or len(outs) != 1:
+            raise refuse_meaning(
+                f"{body.op} takes {count} inputs and one output, not {len(ins)} and {len(outs)}",
+                "see docs/mlir.md",
+                place,
+            )
+        if body.trait.maps is not None and len(body.trait.maps) != len(ins) + 1:
+            raise refuse_meaning("one map per input and output", "three maps for a product", place)
+        rounding = rounds(body.op, [t.type for t in body.ins], body.outs[0].type)
+        if rounding is not None:
+            raise refuse_meaning(
+                rounding, "programs do not round: compute with floats, or write a generic", place
+            )
+        rank = body.outs[0].type.rank
+        if body.op in WINDOWS:
+            found = window(body.op, body.list("strides"), body.list("dilations"), place)
+            if found is None:
+                raise refuse_meaning(
+                    "strides and dilations are positive, one per dimension of the window",
+                    "e.g. strides = dense<[2, 1]> : vector<2xi64>",
+                    place,
+                )
+            return self._quantized(found, ins, place) if count == 4 else found
+        moved = body.list("permutation") or body.list("dimensions")
+        whole_numbers = body.outs[0].type.is_integer
+        found = named(body.op, rank, body.trait.maps, moved, place, whole_numbers)
+        if found is not None and whole_numbers:
+            found = in_whole_numbers(found, [t.type for t in body.ins])
+        if found is not None and body.op == QUANTIZED:
+            found = self._quantized(found, ins, place)
+        if found is None:
+            raise refuse_meaning(
+                "linalg.contract needs indexing_maps"
+                if body.op == CONTRACT
+                else f"{body.op} needs dimensions of its output, each at most once",
+                "one map per input and output"
+                if body.op == CONTRACT
+                else "permutation = [1, 0] or dimensions = [1]",
+                place,
+            )
+        return found
+
+    def _quantized(self, product: Computation, ins: list[Value], place: Place) -> Computation:
+        """A product of differences; of zero points that are numbers, those that are not 0 count."""
+        numbers = {k: x.value for k, x in enumerate(ins) if isinstance(x, Constant)}
+        for k in (0, 1):
+            if numbers.get(k + 2) != 0.0 and self.builder.may_lack(ins[k]):
+                raise refuse_meaning(
+                    "a zero point of an operand that is not dense",
+                    "the elements that are not stored are the zero point then, and the product is "
+                    "not sparse; convert the operand to a dense tensor",
+                    place,
+                )
+        return with_inputs(product, {k: Num(x) for k, x in numbers.items()})
+
+    def _generic(
+        self, body: Linalg, ins: list[Value], outs: list[Value], place: Place
+    ) -> tuple[Computation, list[Captured]]:
+        maps, iterators = body.trait.maps, body.trait.iterators
+        if not maps or iterators is None:
+            raise refuse_meaning(
+                "linalg.generic needs indexing_maps and iterator_types",
+                "{indexing_maps = [...], iterator_types = [...]}",
+                place,
+            )
+        dims = maps[0].dims
+        if len(iterators) != len(dims):
+            raise refuse_meaning(
+                f"{len(iterators)} iterator types for maps of {len(dims)} dimensions",
+                "one iterator type per dimension",
+                place,
+            )
+        reduced = frozenset(x for x, kind in zip(dims, iterators, strict=True)
+                            if kind == "reduction")  # fmt: skip
+        assert body.region is not None
+        trees, captured = region_trees(
+            body.region, ins, outs, bool(reduced), self.value, maps, place
+        )
+        return Computation(dims, maps, reduced, trees, place), captured
+
+
+def _trait(body: Linalg, place: Place) -> Trait:
+    """The maps and iterators of a map or a reduction."""
+    gone = body.list("dimensions") or ()
+    rank = max(t.type.rank for t in (*body.ins, *body.outs))
+    dims = tuple(f"d{n}" for n in range(rank))
+    if not all(0 <= d < rank for d in gone):
+        raise refuse_meaning(f"a reduction over {list(gone)} of {rank} dimensions",
+                             "dimensions count from 0", place)  # fmt: skip
+    whole = AffineMap(dims, dims)
+    less = AffineMap(dims, tuple(x for n, x in enumerate(dims) if n not in gone))
+    kinds = tuple("reduction" if n in gone else "parallel" for n in range(rank))
+    return Trait((*(whole for _ in body.ins), *(less for _ in body.outs)), kinds, place)
+
+
+def _filled_inputs(ins: Sequence[Value], typed: Sequence[Typed]) -> list[Value]:
+    return [
+        filled(value, t.use.name, t.use.place)
+        if isinstance(value, Blank) and value.fill is not None
+        else value
+        for value, t in zip(ins, typed, strict=True)
+    ]

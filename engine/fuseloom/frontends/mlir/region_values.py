@@ -1,0 +1,76 @@
+"""Values in the region of a ``linalg.generic``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fuseloom.frontends.mlir.expressions import Arg, Node, Num
+from fuseloom.frontends.mlir.known import Places
+from fuseloom.frontends.mlir.syntax import AffineMap, Sum
+from fuseloom.frontends.mlir.values import Blank, Constant, Data, Value, View, inexact
+from fuseloom.program.syntax import Place
+
+
+@dataclass(frozen=True)
+class Bad:
+    """A value outside the subset; refused only if it is yielded."""
+
+    message: str
+    hint: str
+    place: Place
+    value: float | None = None
+
+
+@dataclass(frozen=True)
+class Captured:
+    """A tensor of the function around a region, and where the region reads it.
+
+    A place is a sum of indices, or a tree of what other operands hold.
+    """
+
+    value: View | Data
+    places: tuple[Places | Node, ...]
+
+
+def dimensions_of(map_: AffineMap) -> tuple[int, ...]:
+    """Numbers of the dimensions that a map reads."""
+    names: list[str] = []
+    for result in map_.results:
+        if isinstance(result, Sum):
+            names += [x for _, x in result.terms]
+        elif result is not None:
+            names.append(result)
+    return tuple(dict.fromkeys(map_.dims.index(x) for x in names))
+
+
+def leaf(k: int, value: Value, is_output: bool, reduces: bool) -> Node:
+    """What an argument of the region is: an operand, or a number that all of it has."""
+    match value:
+        case Constant(value=x):
+            return Num(x)
+        case Data(rank=0) if value.splat is not None and not (is_output and reduces):
+            return Num(value.splat)
+        case Blank(fill=float() as x) if not (is_output and reduces) and (
+            is_output or value.rank == 0
+        ):
+            return Num(x)
+    return Arg(k)
+
+
+class BadValueError(Exception):
+    """A region in a region yields a value outside the subset."""
+
+    def __init__(self, bad: Bad) -> None:
+        self.bad = bad
+        super().__init__(bad.message)
+
+
+def number_of(value: float, element: str, place: Place) -> Node | Bad:
+    if inexact(value, element):
+        return Bad(
+            f"the number {value:.0f} is not a number of float32",
+            "whole numbers are exact up to 2^24; scale the data, or use a smaller number",
+            place,
+            value,
+        )
+    return Num(value)

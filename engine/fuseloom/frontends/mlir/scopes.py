@@ -1,0 +1,107 @@
+"""The names of a function, and what they stand for."""
+
+from __future__ import annotations
+
+from fuseloom.frontends.mlir.builder import Builder, unknown
+from fuseloom.frontends.mlir.expressions import refuse_meaning
+from fuseloom.frontends.mlir.syntax import Number, Type, Typed, Use
+from fuseloom.frontends.mlir.values import (
+    Blank,
+    Constant,
+    Data,
+    Extent,
+    Ignored,
+    Value,
+    View,
+    stated,
+)
+from fuseloom.program.syntax import Place
+
+FOREIGN = "give the file as it is on tensors of floats and integers, before other passes"
+
+
+class Scope:
+    """Values by name."""
+
+    def __init__(self, builder: Builder) -> None:
+        self.builder = builder
+        self.values: dict[tuple[str, int], Value] = {}
+
+    def define(self, name: str, number: int, value: Value, place: Place) -> None:
+        """Give a value its name."""
+        if (name, number) in self.values:
+            raise refuse_meaning(f"%{name} is defined twice", "give each value its own name", place)
+        self.values[name, number] = value
+
+    def value(self, use: Use) -> Value:
+        """What a name stands for."""
+        found = self.values.get((use.name, use.number))
+        if found is None:
+            raise unknown(str(use), use.name, [name for name, _ in self.values], use.place)
+        return found
+
+    def typed(self, typed: Typed) -> Value:
+        """A value that the text gives a type, which must have its sizes."""
+        value = self.value(typed.use)
+        if typed.type.foreign and not isinstance(value, Ignored):
+            value = Ignored(typed.type.foreign)
+        self.agree(value, typed.type, str(typed.use))
+        return value
+
+    def agree(self, value: Value, type_: Type, what: str) -> None:
+        """Make the sizes of a value and of a type one, or refuse what differs."""
+        if not isinstance(value, View | Data | Blank):
+            return
+        if len(value.sizes) != type_.rank:
+            raise refuse_meaning(
+                f"{what} has {len(value.sizes)} dimensions, its type {type_.rank}",
+                "a use repeats the type of the value",
+                type_.place,
+            )
+        for axis, (size, other) in enumerate(zip(value.sizes, stated(type_), strict=True)):
+            if not size.equate(other):
+                raise refuse_meaning(
+                    f"dimension {axis} of {what} is {size.value}, its type says {other.value}",
+                    "a use repeats the type of the value",
+                    type_.place,
+                )
+
+    def view(self, typed: Typed) -> View:
+        """A value that is read: a tensor of the program."""
+        value = self.typed(typed)
+        if isinstance(value, Data):
+            return self.builder.constant(value)
+        if isinstance(value, Blank) and value.fill is not None:
+            return self.builder.constant(filled(value, typed.use.name, typed.use.place))
+        if isinstance(value, Ignored):
+            if value.problem is not None:
+                raise value.problem
+            raise refuse_meaning(
+                f"{typed.use} cannot be read: {value.reason}", value.hint, typed.use.place
+            )
+        if not isinstance(value, View):
+            raise refuse_meaning(
+                f"{typed.use} cannot be read: it has no elements", "leave it out", typed.use.place
+            )
+        return value
+
+    def number(self, given: int | Use) -> int:
+        """A place that the text says as a number, or as a value that is one."""
+        if isinstance(given, int):
+            return given
+        value = self.value(given)
+        if isinstance(value, Constant) and value.value == int(value.value):
+            return int(value.value)
+        if isinstance(value, Extent) and value.size.value is not None:
+            return value.size.value
+        raise refuse_meaning(
+            f"{given} is not known here", "write the number; programs read at known places",
+            given.place,
+        )  # fmt: skip
+
+
+def filled(blank: Blank, name: str, place: Place) -> Data:
+    """A filled tensor as the constant it is."""
+    literal = Number(repr(blank.fill), place)
+    axes = tuple(range(blank.rank))
+    return Data(name, literal, "f64", blank.sizes, axes, blank.format, place)

@@ -1,0 +1,347 @@
+"""From syntax trees to a program: functions, calls, and everything that is not structured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from fuseloom.errors import FuseloomError
+from fuseloom.frontends.mlir.builder import Builder
+from fuseloom.frontends.mlir.expressions import refuse_meaning
+from fuseloom.frontends.mlir.functions import Body, Returned
+from fuseloom.frontends.mlir.imported import ImportedMlir
+from fuseloom.frontends.mlir.pieces import chosen, parse_pieces
+from fuseloom.frontends.mlir.reshapes import spread
+from fuseloom.frontends.mlir.scopes import FOREIGN, filled
+from fuseloom.frontends.mlir.syntax import (
+    Call,
+    File,
+    Function,
+    Type,
+)
+from fuseloom.frontends.mlir.values import (
+    Blank,
+    Constant,
+    Data,
+    Extent,
+    Ignored,
+    Value,
+    View,
+    stated,
+)
+from fuseloom.program.limits import MAX_NESTING, MAX_STATEMENTS
+from fuseloom.program.types import Access, BroadcastAdd, Op
+
+SETTING = "fuseloom.broadcast_add"
+"""Attribute of a module: how broadcast sums mean their rows (``docs/language.md``)."""
+_DEFAULT_NAME = "unnamed"
+_ALIKE = 4
+"""The size that all dimensions get that are open, where sizes of their own do not do."""
+MAX_CALLS = MAX_NESTING // 2
+"""Functions that may stand inside each other."""
+
+
+def from_mlir(
+    text: str,
+    source: str | None = None,
+    *,
+    shapes: Mapping[str, Sequence[int]] | None = None,
+    function: str | None = None,
+) -> ImportedMlir:
+    """Read a program from MLIR text.
+
+    Parameters
+    ----------
+    text : str
+        Functions of linalg operations on tensors; ``docs/mlir.md`` describes the subset.
+    source : str, optional
+        Name of the file, put in front of error messages.
+    shapes : mapping, optional
+        Shapes of inputs by name, for sizes that the text leaves open as ``?``, and what indices
+        among the arguments are, e.g. ``{"n": (4,)}``.  Sizes that are still open are chosen.
+    function : str, optional
+        Name of the function to read; by default all that no other one calls.  What only other
+        functions need may be outside the subset.  Where lines ``// -----`` part the text,
+        ``name:2`` is the function of that name in the second piece.
+
+    Raises
+    ------
+    ParseError
+        The text does not follow the grammar of the subset.
+    ProgramError
+        The text has no meaning as a program, or no such function.
+        Both errors carry line, column and hint.
+
+    Examples
+    --------
+    >>> imported = from_mlir('''
+    ... func.func @main(%A: tensor<4x4xf32>, %x: tensor<4xf32>) -> tensor<4xf32> {
+    ...   %0 = tensor.empty() : tensor<4xf32>
+    ...   %y = linalg.matvec ins(%A, %x : tensor<4x4xf32>, tensor<4xf32>)
+    ...     outs(%0 : tensor<4xf32>) -> tensor<4xf32>
+    ...   return %y : tensor<4xf32>
+    ... }''')
+    >>> imported.program.inputs, str(imported.program.statements[0].out)
+    (('A', 'x'), 'y[i]')
+    """
+    try:
+        files = parse_pieces(text)
+        try:
+            return _Translator(files, shapes or {}).run(function)
+        except FuseloomError as problem:
+            return _with_sizes(files, shapes or {}, function, problem)
+    except FuseloomError as problem:
+        raise type(problem)(
+            problem.message,
+            hint=problem.hint,
+            line=problem.line or 1,
+            column=problem.column or 1,
+            source=source,
+        ) from None
+
+
+def _with_sizes(
+    files: Sequence[File],
+    shapes: Mapping[str, Sequence[int]],
+    function: str | None,
+    problem: FuseloomError,
+) -> ImportedMlir:
+    """The program where sizes are known when operations are met, or are chosen.
+
+    Raises
+    ------
+    FuseloomError
+        The text has no meaning with chosen sizes, either.
+    """
+    if shapes:
+        try:  # some operations must know sizes when they are met
+            return _Translator(files, shapes, early=True).run(function)
+        except FuseloomError:
+            pass
+    late = _Translator(files, shapes, choosing=True)
+    try:
+        return late.run(function)
+    except FuseloomError as again:
+        if not late.open_arguments():
+            raise problem from None
+        problem = again
+    guesses = late.builder.guesses()
+    alike = {
+        name: [guess if name in shapes else _ALIKE for guess in guesses[name]] for name in guesses
+    }
+    for given in ({**guesses, **shapes}, {**guesses, **alike, **shapes}):
+        early = _Translator(files, given, early=True, choosing=True)
+        try:
+            found = early.run(function)
+        except FuseloomError:
+            continue
+        return early.said(found, [n for n in late.open_arguments() if n not in shapes])
+    raise problem
+
+
+class _Translator:
+    def __init__(
+        self,
+        files: Sequence[File],
+        shapes: Mapping[str, Sequence[int]],
+        *,
+        early: bool = False,
+        choosing: bool = False,
+    ) -> None:
+        self.files = files
+        self.shapes = shapes
+        self.builder = Builder(shapes if early else {}, choosing)
+        self.functions: dict[str, Function] = {}
+        self.calls = 0
+
+    def run(self, wanted: str | None) -> ImportedMlir:
+        roots = self._roots(wanted)
+        outputs: dict[str, None] = {}
+        named = {id(file): {f.name: f for f in file.functions} for file in self.files}
+        for file, root in roots:
+            self.functions = named[id(file)]
+            outputs.update(dict.fromkeys(self._root(root)))
+        if not outputs:
+            outputs.update(dict.fromkeys(self._unread()))
+        left = [*(file.problem for file, _ in roots), *self.builder.left]
+        for problem in left if not outputs else []:
+            if problem is not None:
+                raise problem
+        if not outputs:
+            raise refuse_meaning(
+                "no function returns a tensor",
+                "return what the program computes",
+                roots[0][1].place,
+            )
+        names = roots[0][0].name or (roots[0][1].name if len(roots) == 1 else _DEFAULT_NAME)
+        name = Builder().name(names) if names else _DEFAULT_NAME
+        return self.builder.finish(name, tuple(outputs), self._broadcast_add(), self.shapes)
+
+    def open_arguments(self) -> list[str]:
+        """Arguments with sizes that the text leaves open, and indices."""
+        return self.builder.open
+
+    def said(self, found: ImportedMlir, open_: Sequence[str]) -> ImportedMlir:
+        """What was imported, with a note on the sizes that were chosen."""
+        given = {*found.program.inputs, *self.builder.counts}
+        self.builder.notes.clear()
+        self.builder.note_chosen(self.shapes, [n for n in open_ if n in given])
+        return replace(found, notes=(*found.notes, *self.builder.notes))
+
+    def _roots(self, wanted: str | None) -> list[tuple[File, Function]]:
+        """The functions to start from, and their pieces of the text."""
+        roots: list[tuple[File, Function]] = []
+        if wanted is not None:
+            file, found = chosen(self.files, wanted)
+            roots = [(file, found)] if found.problem or found.operations is not None else []
+        for file in self.files if wanted is None else ():
+            called = {
+                op.body.callee
+                for f in file.functions
+                for op in f.operations or ()
+                if isinstance(op.body, Call)
+            }
+            roots += [
+                (file, f)
+                for f in file.functions
+                if f.problem or (f.operations and f.name not in called)
+            ]
+        for _, root in roots:
+            if root.problem is not None:
+                raise root.problem
+        for file in self.files if not roots else ():
+            if file.problem is not None:
+                raise file.problem
+        if not roots:
+            functions = [f for file in self.files for f in file.functions]
+            raise refuse_meaning(
+                "the file has no function to start from",
+                "define func.func @main(...) { ... }; no function calls itself",
+                functions[0].place if functions else (1, 1),
+            )
+        return roots
+
+    def _unread(self) -> list[str]:
+        """What statements assign and none reads, where no function returns anything."""
+        read = {a.tensor for m in self.builder.made for a in m.statement.operands}
+        found = [m.statement.out.tensor for m in self.builder.made]
+        found = [name for name in found if name not in read]
+        if found:
+            self.builder.notes.append(
+                f"no function returns a tensor: the outputs are what nothing reads: "
+                f"{', '.join(found)}"
+            )
+        return found
+
+    def _broadcast_add(self) -> BroadcastAdd:
+        settings = [setting for file in self.files for setting in file.settings]
+        for key, word, place in settings:
+            if key == SETTING:
+                if word not in [value.value for value in BroadcastAdd]:
+                    raise refuse_meaning(
+                        f"{SETTING} cannot be {word[:40]!r}", "sparse or dense", place
+                    )
+                return BroadcastAdd(word)
+        return BroadcastAdd.SPARSE
+
+    def _root(self, function: Function) -> list[str]:
+        """Translate a function that nothing calls; the tensors it returns."""
+        arguments: list[Value] = []
+        for n, argument in enumerate(function.arguments):
+            type_ = argument.type
+            if type_.shape is None and type_.element == "index" and not type_.foreign:
+                arguments.append(Extent(self.builder.count(argument.name, argument.place)))
+                continue
+            if type_.foreign:
+                reason = type_.foreign
+                message = f"%{argument.name} is outside the subset: {reason}"
+                problem = refuse_meaning(message, FOREIGN, type_.place)
+                self.builder.left.append(problem)
+                arguments.append(Ignored(message, problem))
+                continue
+            arguments.append(
+                self.builder.argument(
+                    argument.name,
+                    stated(type_),
+                    type_.format,
+                    argument.place,
+                    (function.name, n),
+                    argument.where,
+                    _notes(type_),
+                    type_.is_integer,
+                )
+            )
+        return [self._output(found) for found in self.call(function, arguments, ())]
+
+    def _output(self, returned: Returned) -> str:
+        value, place = returned.value, returned.place
+        if isinstance(value, Blank) and value.fill is not None:
+            value = filled(value, returned.name, place)
+        if isinstance(value, Data):
+            value = self.builder.constant(value)
+        if isinstance(value, View):
+            axes = [axis for axis in value.axes if axis is not None]
+            sizes = [s for s, a in zip(value.sizes, value.axes, strict=True) if a is None]
+            plain = axes == sorted(axes) and all(size.value == 1 for size in sizes)
+            if plain and value.tensor not in self.builder.inputs:
+                return value.tensor
+            return self._copied(value, returned)
+        if isinstance(value, Ignored):
+            if value.problem is not None:
+                raise value.problem
+            raise refuse_meaning(
+                f"this value cannot be returned: {value.reason}", value.hint, place
+            )
+        what = {Constant: "a number", Blank: "a tensor without elements"}.get(type(value), "a size")
+        raise refuse_meaning(f"the function returns {what}", "return what it computes", place)
+
+    def _copied(self, view: View, returned: Returned) -> str:
+        """A statement for what is returned, but is no result of one: an input, a broadcast."""
+        builder, place = self.builder, returned.place
+        out = tuple(f"d{n}" for n in range(view.rank))
+        at = {axis: p for p, axis in enumerate(view.axes) if axis is not None}
+        read = Access(view.tensor, tuple(out[at[axis]] for axis in range(len(at))))
+        gone = [p for p, axis in enumerate(view.axes) if axis is None]
+        name = returned.name
+        if builder.is_taken(name):
+            name += "_out"
+        wide = [p for p in gone if view.sizes[p].value != 1]
+        fmt = returned.type.format
+        if not wide:
+            kept = tuple(x for n, x in enumerate(out) if n not in gone)
+            sizes = tuple(s for n, s in enumerate(view.sizes) if n not in gone)
+            fmt = None if gone else fmt
+            made = builder.assign(name, Op.SUM, [read], kept, sizes, place, format=fmt)
+            return made.tensor
+        return spread(builder, view, name, place, fmt).tensor
+
+    def call(
+        self, function: Function, arguments: Sequence[Value], stack: tuple[str, ...]
+    ) -> list[Returned]:
+        self.calls += 1
+        if len(stack) >= MAX_CALLS or self.calls > MAX_STATEMENTS:
+            raise refuse_meaning(
+                f"calls are nested more than {MAX_CALLS} deep"
+                if len(stack) >= MAX_CALLS
+                else f"the file has more than {MAX_STATEMENTS:,} functions and calls",
+                "functions are put in place where they are called",
+                function.place,
+            )
+        self.builder.region += 1
+        body = Body(self, function, (*stack, function.name))
+        for argument, value in zip(function.arguments, arguments, strict=True):
+            body.define(argument.name, 0, value, argument.place)
+        returned = body.run()
+        self.builder.region += 1
+        return returned
+
+
+def _notes(type_: Type) -> tuple[str, ...]:
+    """What a user should know of an argument of a type."""
+    found = [] if type_.note is None else [type_.note]
+    if type_.is_integer:
+        found.append(
+            f"its {type_.element} elements are numbers of float32: whole numbers are exact up to "
+            "2^24, and what is larger is not noticed"
+        )
+    return tuple(found)

@@ -1,0 +1,6 @@
+"""PyTorch modules as programs; PyTorch itself is imported on first use only."""
+
+from fuseloom.frontends.torch.frontend import from_torch
+from fuseloom.frontends.torch.imported import Agreement, Imported, ImportedKernel, ImportedOutput
+
+__all__ = ["Agreement", "Imported", "ImportedKernel", "ImportedOutput", "from_torch"]

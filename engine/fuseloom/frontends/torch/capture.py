@@ -1,0 +1,226 @@
+"""A traced module, and what of it is known before the program runs.
+
+Inputs, parameters, buffers, and whatever follows from their shapes, masks and indices alone is
+*host* knowledge: it is computed with PyTorch and becomes data of the program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from fuseloom.errors import DataError, ProgramError
+
+Env: TypeAlias = Mapping[str, Any]
+"""Node name to what it holds, of the nodes known before the program runs."""
+
+
+def load_torch() -> Any:
+    """The torch module.
+
+    Raises
+    ------
+    ProgramError
+        It is not installed.
+    """
+    try:
+        import torch
+    except ImportError:
+        raise ProgramError(
+            "from_torch needs PyTorch, which is not installed",
+            hint="pip install 'fuseloom[torch]' (the CPU build suffices)",
+        ) from None
+    return torch
+
+
+@dataclass(frozen=True)
+class Capture:
+    """A traced module.
+
+    Attributes
+    ----------
+    nodes : tuple
+        Nodes of the graph, in order.
+    constants : mapping
+        Placeholder name to parameter, buffer or lifted constant.
+    arguments : tuple of str
+        Placeholder names of the inputs of ``forward``, flattened.
+    labels : mapping
+        Placeholder name to the name a user knows: an argument's or a dotted parameter.
+    returned : tuple
+        Nodes, or constants, that ``forward`` returns, flattened.
+    recorded : bool
+        The operations are those of one call, and hold for inputs that lead to the same.
+    written : frozenset of str
+        Constants that the module's code has, not a parameter or a buffer.
+    """
+
+    nodes: tuple[Any, ...]
+    constants: Mapping[str, Any]
+    arguments: tuple[str, ...]
+    labels: Mapping[str, str]
+    returned: tuple[Any, ...]
+    recorded: bool = False
+    written: frozenset[str] = frozenset()
+
+    @property
+    def narrow(self) -> bool:
+        """Whether something is computed in fewer bits than float32 has."""
+        held = (val for node in self.nodes for val in flattened(node.meta.get("val")))
+        return any(getattr(val, "dtype", None) in narrow_types() for val in held)
+
+    def placeholders(self, inputs: Sequence[Any]) -> dict[str, Any]:
+        """What each placeholder holds for a call of ``forward``."""
+        flat = flattened(inputs)
+        return {**self.constants, **dict(zip(self.arguments, flat, strict=True))}
+
+
+def flattened(inputs: Any) -> list[Any]:
+    """Leaves of nested tuples, lists and dictionaries."""
+    torch = load_torch()
+    return list(torch.utils._pytree.tree_leaves(inputs))
+
+
+def tensors(results: Any) -> list[Any]:
+    """The tensors among the leaves."""
+    torch = load_torch()
+    return [leaf for leaf in flattened(results) if isinstance(leaf, torch.Tensor)]
+
+
+def edge_data(inputs: Sequence[Any]) -> frozenset[int]:
+    """Positions of the flattened inputs that say what a graph is.
+
+    These are sparse tensors, and numbers per edge: tensors that follow a list of edges, a tensor of
+    2 x E whole numbers, and have E rows.
+    """
+    torch = load_torch()
+    found: set[int] = set()
+    counts: set[int] = set()
+    for place, given in enumerate(flattened(inputs)):
+        if not isinstance(given, torch.Tensor):
+            continue
+        if given.layout != torch.strided or (given.dim() and given.shape[0] in counts):
+            found.add(place)
+        if given.dim() == 2 and given.shape[0] == 2 and not given.is_floating_point():
+            counts.add(given.shape[1])
+    return frozenset(found)
+
+
+@contextmanager
+def evaluating(module: Any) -> Iterator[None]:
+    """Put a module and its parts in eval mode for a while."""
+    modes = [(part, part.training) for part in module.modules()]
+    module.eval()
+    try:
+        yield
+    finally:
+        for part, mode in modes:
+            part.training = mode
+
+
+@contextmanager
+def without_fast_paths() -> Iterator[None]:
+    """Have attention computed by its formula alone, with and without gradients the same.
+
+    In eval mode PyTorch's own layers leave out what a mask of padding removes, and give zeros there
+    that later layers read.
+    """
+    mha = load_torch().backends.mha
+    before = mha.get_fastpath_enabled()
+    mha.set_fastpath_enabled(False)
+    try:
+        yield
+    finally:
+        mha.set_fastpath_enabled(before)
+
+
+def own_outputs(module: Any, inputs: tuple[Any, ...]) -> list[Any]:
+    """What the module itself returns, flattened and dense.
+
+    Raises
+    ------
+    DataError
+        PyTorch cannot compute it.
+    """
+    torch = load_torch()
+    try:
+        with torch.no_grad(), evaluating(module), without_fast_paths():
+            results = tensors(module(*inputs))
+    except Exception as problem:  # PyTorch's, of any kind
+        raise DataError(
+            f"PyTorch itself cannot compute {type(module).__name__} with these inputs: "
+            f"{first_line(problem)}",
+            hint="module(*inputs) shows the whole error; of layouts with blocks it multiplies BSR "
+            "with square blocks only",
+        ) from problem
+    return [dense(torch, r) for r in results]
+
+
+def narrow_types() -> tuple[Any, ...]:
+    """Types of numbers that have fewer bits than the machine's."""
+    torch = load_torch()
+    return torch.bfloat16, torch.float16
+
+
+def exact_outputs(module: Any, inputs: tuple[Any, ...], capture: Capture) -> list[Any] | None:
+    """What the module would return in float32; None if it computes in no fewer bits."""
+    torch, narrow = load_torch(), narrow_types()
+    if not capture.narrow:
+        return None
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    class InFloat32(TorchDispatchMode):  # type: ignore[misc]
+        """Conversions to fewer bits, those of autocast among them, are to float32."""
+
+        def __torch_dispatch__(
+            self, func: Any, types: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
+            given = torch.utils._pytree.tree_map(
+                lambda v: torch.float32 if isinstance(v, torch.dtype) and v in narrow else v,
+                (args, kwargs or {}),
+            )
+            return func(*given[0], **given[1])
+
+    def wide(held: Any) -> Any:
+        few = isinstance(held, torch.Tensor) and held.dtype in narrow
+        return held.detach().float() if few else held
+
+    own = {**dict(module.named_parameters()), **dict(module.named_buffers())}
+    wider = {name: wide(t) for name, t in own.items() if t.dtype in narrow}
+    given = torch.utils._pytree.tree_map(wide, inputs)
+    with torch.no_grad(), evaluating(module), without_fast_paths(), InFloat32():
+        results = tensors(torch.func.functional_call(module, wider, given))
+    return [dense(torch, r) for r in results]
+
+
+def first_line(problem: Exception) -> str:
+    """What an error says first."""
+    return (str(problem).strip().splitlines() or [type(problem).__name__])[0][:300]
+
+
+def dense(torch: Any, tensor: Any) -> Any:
+    """A strided, detached tensor of the same elements."""
+    detached = tensor.detach()
+    return detached if detached.layout == torch.strided else detached.to_dense()
+
+
+def run_node(node: Any, env: Env) -> Any:
+    """Compute a node whose operands are all known, or count by their shapes alone."""
+    torch = load_torch()
+    if (filled := node.meta.get("filled")) is not None:
+        shape, value, dtype = filled
+        return torch.full(shape, value, dtype=dtype)
+    args, kwargs = torch.fx.node.map_arg((node.args, node.kwargs), lambda n: env[n.name])
+    target = node.target
+    if target is torch.ops.aten.view.default:  # strides may be others than in the trace
+        target = torch.ops.aten.reshape.default
+    with torch.no_grad():
+        return target(*args, **kwargs)
+
+
+def draws(node: Any) -> bool:
+    """Whether a node's operation may draw random numbers, so that each call gives others."""
+    drawn = load_torch().Tag.nondeterministic_seeded
+    return drawn in getattr(node.target, "tags", ())

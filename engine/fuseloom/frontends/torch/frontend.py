@@ -1,0 +1,271 @@
+"""``from_torch``: a PyTorch module as a program with data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from fuseloom.errors import DataError, ProgramError
+from fuseloom.frontends.torch import (
+    activations,
+    attention,
+    bags,
+    conditions,
+    distances,
+    gathers,
+    losses,
+    masks,
+    moves,
+    norms,
+    pointwise,
+    products,
+    ranking,
+    recurrent,
+    reductions,
+    scatters,
+    sparse_layouts,
+    steps,
+    windows,
+)
+from fuseloom.frontends.torch.capture import (
+    Capture,
+    evaluating,
+    exact_outputs,
+    flattened,
+    load_torch,
+    own_outputs,
+    run_node,
+)
+from fuseloom.frontends.torch.edges import over_pairs
+from fuseloom.frontends.torch.finish import finished
+from fuseloom.frontends.torch.formats import check_known, store
+from fuseloom.frontends.torch.imported import (
+    Array,
+    Imported,
+    ImportedKernel,
+    ImportedOutput,
+    relative_error,
+)
+from fuseloom.frontends.torch.importer import Importer
+from fuseloom.frontends.torch.messages import where
+from fuseloom.frontends.torch.recording import check_same
+from fuseloom.frontends.torch.tracing import trace
+from fuseloom.frontends.torch.values import Support, Value
+from fuseloom.program import Format, Op, Program, StoredTensor
+
+HANDLERS = {
+    **pointwise.HANDLERS,
+    **steps.HANDLERS,
+    **conditions.HANDLERS,
+    **activations.HANDLERS,
+    **masks.HANDLERS,
+    **reductions.HANDLERS,
+    **products.HANDLERS,
+    **moves.HANDLERS,
+    **windows.HANDLERS,
+    **norms.HANDLERS,
+    **attention.HANDLERS,
+    **ranking.HANDLERS,
+    **recurrent.HANDLERS,
+    **bags.HANDLERS,
+    **distances.HANDLERS,
+    **losses.HANDLERS,
+    **gathers.HANDLERS,
+    **scatters.HANDLERS,
+    **sparse_layouts.HANDLERS,
+}
+
+
+def from_torch(
+    module: Any,
+    example_inputs: Any,
+    formats: Mapping[str, str | Format] | None = None,
+    *,
+    infer_density: float | None = None,
+    name: str | None = None,
+) -> Imported:
+    """Import a PyTorch module.
+
+    The module is traced by ``torch.export`` in eval mode.  The program computes exactly what the
+    module does: elements that sparse tensors lack count as 0, except for logits that are filled
+    with minus infinity before a softmax, which then runs over what the mask keeps.
+
+    A list of edges (2 x E whole numbers) by whose rows tensors are gathered and scattered becomes
+    an adjacency matrix; ``Imported.notes`` says so.  Where sizes follow from such an index, the
+    operations of the module are recorded as it carries them out.
+
+    Parameters
+    ----------
+    module : torch.nn.Module
+    example_inputs : tensor or tuple
+        Positional arguments of ``forward``; they fix all sizes and become the program's data.
+        Sparse tensors keep their layout (CSR, CSC, COO, BSR, BSC).
+    formats : mapping, optional
+        Storage by name of an argument of ``forward``, dotted parameter or buffer, or activation
+        (a tensor of the program): ``{"adj": "csr", "fc.weight": "dcsr", "mask": "bsr16"}``.
+    infer_density : float, optional
+        Store matrices with at most this share of nonzeros compressed.
+    name : str, optional
+        Name of the program; by default that of the module's class.
+
+    Raises
+    ------
+    ProgramError
+        PyTorch is missing, the module cannot be traced, or an operation has no counterpart: the
+        message names operation, file and line, and the nearest supported form.
+    DataError
+        Values that are not finite.
+
+    Examples
+    --------
+    >>> import fuseloom as fl
+    >>> import torch
+    >>> imported = fl.from_torch(torch.nn.Linear(4, 2), torch.ones(3, 4))
+    >>> run = fl.simulate(fl.compile(imported.program), imported.data)
+    >>> imported.check(run.outputs).ok
+    True
+    """
+    torch = load_torch()
+    inputs = (example_inputs,) if isinstance(example_inputs, torch.Tensor) else example_inputs
+    inputs = tuple(inputs)
+    with evaluating(module):
+        capture = trace(module, inputs)
+    annotations = dict(formats or {})
+    for mixed in (False, True):
+        importer = Importer(
+            capture, capture.placeholders(inputs), HANDLERS, annotations, infer_density, mixed
+        )
+        importer.run()
+        outputs = _outputs(importer, capture)
+        if not (importer.builder.dense_broadcast and importer.builder.masks):
+            break
+    wanted = tuple(dict.fromkeys(o.tensor for o in outputs))
+    label = importer.builder.name(name or type(module).__name__)
+    notes = over_pairs(importer.builder, importer.env, wanted)
+    activations = {v.tensor: node for node, v in importer.values.items() if isinstance(v, Value)}
+    check_known(annotations, _labels(importer, capture))
+    program, presets = finished(importer.builder, importer.storage, label, wanted, activations)
+
+    def rebind(*new: Any) -> tuple[dict[str, StoredTensor], tuple[Array, ...], tuple[float, ...]]:
+        env = _bound(importer, new)
+        check_same(capture, module, new)
+        expected = _expected(module, new)
+        return _data(importer, program, env), expected, _rounding(module, new, capture, expected)
+
+    expected = _expected(module, inputs)
+    return Imported(
+        program,
+        MappingProxyType(_data(importer, program, _bound(importer, inputs))),
+        outputs,
+        expected,
+        _kernels(importer, program),
+        MappingProxyType(presets),
+        rebind,
+        _rounding(module, inputs, capture, expected),
+        (*notes, *importer.notes(program)),
+    )
+
+
+def _labels(importer: Importer, capture: Capture) -> set[str]:
+    """Everything an annotation may name."""
+    names = set(capture.labels.values()) | set(importer.builder.shapes)
+    names |= set(importer.env) | set(importer.values)
+    return names | {feed.label for feed in importer.builder.feeds.values()}
+
+
+def _expected(module: Any, inputs: tuple[Any, ...]) -> tuple[Array, ...]:
+    outputs = own_outputs(module, inputs)
+    return tuple(np.asarray(o.cpu().double().numpy(), dtype=np.float64) for o in outputs)
+
+
+def _rounding(
+    module: Any, inputs: tuple[Any, ...], capture: Capture, expected: tuple[Array, ...]
+) -> tuple[float, ...]:
+    """How far a module that computes in fewer bits is from itself in float32, per output."""
+    exact = exact_outputs(module, inputs, capture)
+    if exact is None:
+        return ()
+    return tuple(
+        relative_error(np.asarray(o.cpu().double().numpy(), dtype=np.float64), own)
+        for o, own in zip(exact, expected, strict=True)
+    )
+
+
+def _bound(importer: Importer, inputs: tuple[Any, ...]) -> dict[str, Any]:
+    """What is given and held, with other inputs of the module."""
+    env: dict[str, Any] = dict(importer.env)
+    given = flattened(inputs)
+    wanted = importer.capture.arguments
+    if len(given) != len(wanted):
+        raise DataError(
+            f"{len(given)} inputs for a module of {len(wanted)}",
+            hint=f"forward takes {', '.join(wanted)}",
+        )
+    for label, new in zip(wanted, given, strict=True):
+        old = importer.env[label]
+        if getattr(old, "shape", None) != getattr(new, "shape", None):
+            raise DataError(
+                f"input {label} has shape {tuple(getattr(new, 'shape', ()))}, the program was made "
+                f"for {tuple(getattr(old, 'shape', ()))}",
+                hint="import the module again for other sizes",
+            )
+        env[label] = new
+    return env
+
+
+def _data(importer: Importer, program: Program, env: dict[str, Any]) -> dict[str, StoredTensor]:
+    """Every input of the program, from inputs of the module."""
+    for node in importer.known:
+        env[node.name] = run_node(node, env)
+    for chosen in importer.builder.selections.values():
+        chosen.check(env)
+    feeds = importer.builder.feeds
+    for feed, axis in sorted(importer.builder.covers):
+        if not importer.torch.as_tensor(feeds[feed].fetch(env)).bool().any(axis).all():
+            raise DataError(
+                f"the mask {feed} removes a whole fiber along dimension {axis}, the program was "
+                "made for masks that do not",
+                hint="import the module again with this mask",
+            )
+    return {
+        name: store(program.tensor(name), feeds[name].fetch(env), feeds[name].keep)
+        for name in program.given
+    }
+
+
+def _outputs(importer: Importer, capture: Capture) -> tuple[ImportedOutput, ...]:
+    """What the module returns; what is only an input gets a statement that copies it."""
+    b = importer.builder
+    result = []
+    for given in capture.returned:
+        if not hasattr(given, "meta"):
+            continue
+        held = importer.env.get(given.name)
+        if held is not None and not isinstance(held, importer.torch.Tensor):
+            continue
+        value = importer.value(given)
+        b.node = given
+        if not isinstance(value, Value):
+            raise b.refuse("an output that is a tuple of parts", "return the parts one by one")
+        if value.tensor in b.feeds:
+            value = b.unary("copy", Op.SUM, value)
+        absent = -np.inf if value.support is Support.MASKED else 0.0
+        result.append(ImportedOutput(value.tensor, value.shape, value.axes, absent))
+    if not result:
+        raise ProgramError("the module returns no tensor", hint="return one")
+    return tuple(result)
+
+
+def _kernels(importer: Importer, program: Program) -> tuple[ImportedKernel, ...]:
+    kernels: list[tuple[Any, list[str]]] = []
+    for s in program.statements:
+        node = importer.builder.owners.get(s.out.tensor)
+        if not kernels or kernels[-1][0] is not node:
+            kernels.append((node, []))
+        kernels[-1][1].append(s.out.tensor)
+    return tuple(
+        ImportedKernel(str(node.target), tuple(names), where(node)) for node, names in kernels
+    )

@@ -1,0 +1,186 @@
+"""What importing gives: a program, its data, and the module's own answer to compare with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fuseloom.display.shows import Shows
+from fuseloom.errors import DataError
+from fuseloom.program import Masked, Program, StoredTensor, evaluate
+
+Array = npt.NDArray[np.float64]
+TOLERANCE = 1e-4
+
+
+@dataclass(frozen=True)
+class ImportedOutput:
+    """How to read a result of the module from a tensor of the program.
+
+    Attributes
+    ----------
+    tensor : str
+        Name in the program.
+    shape : tuple of int
+        As the module returns it.
+    axes : tuple
+        Per dimension of ``shape`` the tensor's; None where all coordinates have one value.
+    absent : float
+        What elements that the tensor lacks stand for: 0, or minus infinity.
+    """
+
+    tensor: str
+    shape: tuple[int, ...]
+    axes: tuple[int | None, ...]
+    absent: float = 0.0
+
+    def read(self, stored: StoredTensor | Masked) -> Array:
+        """The module's result, dense."""
+        if isinstance(stored, StoredTensor):
+            values, present = stored.to_dense(), stored.pattern()
+        else:
+            values, present = stored.values, stored.present
+        filled = np.where(present, values, self.absent)
+        own = [axis for axis in self.axes if axis is not None]
+        missing = tuple(d for d, axis in enumerate(self.axes) if axis is None)
+        arranged = np.expand_dims(np.transpose(filled, own), missing)
+        return np.array(np.broadcast_to(arranged, self.shape))
+
+
+@dataclass(frozen=True)
+class ImportedKernel:
+    """What one operation of the module became.
+
+    Attributes
+    ----------
+    name : str
+        The operation as the trace calls it, e.g. ``aten.linear.default``.
+    statements : tuple of str
+        What its statements assign.
+    place : str
+        File and line of the user's module.
+    """
+
+    name: str
+    statements: tuple[str, ...]
+    place: str
+
+
+@dataclass(frozen=True)
+class Agreement(Shows, html="fuseloom.frontends.torch.display:agreement_html"):
+    """Largest difference from the module's output, relative to its largest magnitude.
+
+    ``rounding`` is how far a module in bfloat16 or float16 is from itself in float32.
+    """
+
+    error: float
+    tolerance: float
+    rounding: float = 0.0
+
+    @property
+    def ok(self) -> bool:
+        return self.error <= self.tolerance + self.rounding
+
+    def __str__(self) -> str:
+        word = "agrees with" if self.ok else "DIFFERS FROM"
+        own = f" and {self.rounding:.1e} of the module's own rounding" if self.rounding else ""
+        return (
+            f"{word} the module: relative error {self.error:.1e}, "
+            f"tolerance {self.tolerance:.0e}{own}"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Imported(Shows, html="fuseloom.frontends.torch.display:imported_html"):
+    """A PyTorch module as a program.
+
+    Attributes
+    ----------
+    program : Program
+    data : mapping
+        Every input of the program: example inputs, parameters, masks, constants.
+    outputs : tuple of ImportedOutput
+        What the module returns, flattened.
+    expected : tuple of array
+        What the module itself returned for the example inputs.
+    kernels : tuple of ImportedKernel
+        Statements by operation of the module, in program order.
+    presets : mapping of str to str
+        Schedules from least to most fused: ``unfused``, ``kernels`` (one region per operation),
+        ``layers`` (cut where rows would be computed again), ``full`` (everything between two
+        reshapes, which may recompute much, or not be possible).
+    rounding : tuple of float
+        Of a module in bfloat16 or float16, how far each output is from that in float32.
+    notes : tuple of str
+        What became of lists of edges, and what was computed beforehand with PyTorch and is data.
+    """
+
+    program: Program
+    data: Mapping[str, StoredTensor]
+    outputs: tuple[ImportedOutput, ...]
+    expected: tuple[Array, ...]
+    kernels: tuple[ImportedKernel, ...]
+    presets: Mapping[str, str]
+    rebind: Callable[..., tuple[dict[str, StoredTensor], tuple[Array, ...], tuple[float, ...]]]
+    rounding: tuple[float, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def results(self, tensors: Mapping[str, StoredTensor | Masked]) -> tuple[Array, ...]:
+        """The module's results, dense and in its shapes, from a run's outputs.
+
+        Raises
+        ------
+        DataError
+            An output is missing.
+        """
+        for output in self.outputs:
+            if output.tensor not in tensors:
+                raise DataError(
+                    f"output {output.tensor} is missing",
+                    hint="give the outputs of a run: imported.results(run.outputs)",
+                )
+        return tuple(output.read(tensors[output.tensor]) for output in self.outputs)
+
+    def check(
+        self,
+        tensors: Mapping[str, StoredTensor | Masked] | None = None,
+        tolerance: float = TOLERANCE,
+    ) -> Agreement:
+        """Compare a run's outputs (by default the dense reference's) with the module's own."""
+        got = self.results(evaluate(self.program, self.data) if tensors is None else tensors)
+        errors = [relative_error(a, b) for a, b in zip(got, self.expected, strict=True)]
+        own = self.rounding or (0.0,) * len(errors)
+        found = [Agreement(e, tolerance, r) for e, r in zip(errors, own, strict=True)]
+        return max(found, key=lambda a: (not a.ok, a.error), default=Agreement(0.0, tolerance))
+
+    def bind(self, *inputs: Any) -> Imported:
+        """The same program with the data of other inputs of the same shapes.
+
+        Raises
+        ------
+        DataError
+            Inputs of other shapes.
+        """
+        data, expected, rounding = self.rebind(*inputs)
+        return replace(self, data=MappingProxyType(data), expected=expected, rounding=rounding)
+
+
+def relative_error(got: Array, want: Array) -> float:
+    """Largest difference, relative to the largest magnitude that is wanted.
+
+    Where no number is wanted, none must be there.
+    """
+    finite = np.isfinite(want)
+    beyond = [np.where(finite, 0, x) for x in (want, got)]
+    same = np.array_equal(beyond[0], beyond[1], equal_nan=True)
+    if not same or not np.isfinite(got[finite]).all():
+        return float("inf")
+    if not finite.any():
+        return 0.0
+    scale = float(np.abs(want[finite]).max()) or 1.0
+    return float(np.abs(got[finite] - want[finite]).max()) / scale

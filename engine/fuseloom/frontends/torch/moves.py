@@ -1,0 +1,253 @@
+"""What moves or mixes elements along a dimension by a rule that is known beforehand.
+
+Padding, turning, repeating, interpolating and running sums are linear along each dimension:
+products with a known matrix, 0/1 where elements only move.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from fuseloom.frontends.torch import views
+from fuseloom.frontends.torch.builder import LETTERS
+from fuseloom.frontends.torch.values import Support, Value
+
+if TYPE_CHECKING:
+    from fuseloom.frontends.torch.importer import Importer
+
+
+def along(m: Importer, value: Value, dim: int, matrix: Any, part: str) -> Value:
+    """The matrix, outputs x inputs, times the value along a dimension."""
+    b = m.builder
+    value = b.stored_dims(b.unmasked(value, "a part"), [dim])
+    made = b.feed(f"{b.node.name}_{part}", matrix.shape, lambda env: matrix, keep=True)
+    names = list(LETTERS[: value.rank])
+    out = [*names[:dim], "o", *names[dim + 1 :]]
+    result = b.contract([(made, ["o", names[dim]]), (value, names)], out, part)
+    whole = bool((matrix != 0).any(1).all()) and value.support is Support.FULL
+    return replace(result, support=Support.FULL) if whole else result
+
+
+def chosen(m: Importer, value: Value, dim: int, indices: Sequence[int], part: str) -> Value:
+    """Element ``n`` along a dimension is element ``indices[n]``."""
+    if list(indices) == list(range(value.shape[dim])):
+        return value
+    held = [int(n) for n in indices]
+    return views.selected(m.builder, value, dim, lambda env: held, len(held), part)
+
+
+def pad(
+    m: Importer, x: Any, pad: Sequence[int], mode: str = "constant", value: Any = None
+) -> Value:
+    """Zeros, a number, or elements of the tensor around it."""
+    b, made = m.builder, m.builder.unmasked(m.value(x), "padding")
+    number = 0.0 if value is None else float(value)
+    if not math.isfinite(number):
+        raise b.refuse(f"padding with {number}", "pad with a finite number")
+    inner = made
+    for n in range(len(pad) // 2):
+        dim, before, behind = made.rank - 1 - n, pad[2 * n], pad[2 * n + 1]
+        size = made.shape[dim]
+        if (before, behind) == (0, 0):
+            continue
+        if mode == "constant":
+            matrix = m.torch.zeros(size + before + behind, size)
+            for at in range(size):
+                if 0 <= at + before < matrix.shape[0]:
+                    matrix[at + before, at] = 1.0
+            made = along(m, made, dim, matrix, "padded")
+        else:
+            if mode == "circular" and min(before, behind) < 0 < max(before, behind):
+                raise b.refuse("circular padding that cuts off, too", "cut off first, by a slice")
+            places = m.torch.arange(float(size))[None, None]
+            around = m.torch.nn.functional.pad(places, (before, behind), mode)
+            made = chosen(m, made, dim, around.flatten().long().tolist(), "padded")
+    if mode != "constant" or number == 0:
+        return made
+    outside = m.torch.nn.functional.pad(m.torch.zeros(inner.shape), list(pad), value=number)
+    frame = b.feed(f"{b.node.name}_frame", outside.shape, lambda env: outside, keep=True)
+    return b.add(made, frame, "framed")
+
+
+def padded_by(mode: str) -> Callable[..., Value]:
+    def handler(m: Importer, x: Any, padding: Sequence[int]) -> Value:
+        return pad(m, x, padding, mode)
+
+    return handler
+
+
+def flip(m: Importer, x: Any, dims: Sequence[int]) -> Value:
+    value = m.value(x)
+    for dim in (m.builder.axis(d, value.rank) for d in dims):
+        value = chosen(m, value, dim, range(value.shape[dim])[::-1], "turned")
+    return value
+
+
+def roll(m: Importer, x: Any, shifts: Any, dims: Any = ()) -> Value:
+    value = m.value(x)
+    shifts = [shifts] if isinstance(shifts, int) else list(shifts)
+    dims = [dims] if isinstance(dims, int) else list(dims)
+    shape = value.shape
+    if not dims:
+        value, dims = views.moved(m.builder, value, (math.prod(shape),)), [0]
+    for shift, dim in zip(shifts, dims, strict=True):
+        size = value.shape[dim]
+        places = [(n - shift) % size for n in range(size)]
+        value = chosen(m, value, m.builder.axis(dim, value.rank), places, "by")
+    return value if value.shape == shape else views.moved(m.builder, value, shape)
+
+
+def upsampled(m: Importer, input: Any = None, x: Any = None, **_: Any) -> Value:
+    """Interpolation, which is linear along each dimension.
+
+    PyTorch itself gives the matrix of a dimension: what it makes of the unit vectors along it.
+    """
+    b, value = (
+        m.builder,
+        m.builder.unmasked(m.value(x if input is None else input), "interpolation"),
+    )
+    node, torch = b.node, m.torch
+    wanted = node.meta["val"].shape
+    first, *schema = [a.name for a in node.target._schema.arguments]
+    given = {**dict(zip([first, *schema], node.args, strict=False)), **node.kwargs}
+    given.pop(first)
+    for dim in range(2, value.rank):
+        size = value.shape[dim]
+        if wanted[dim] == size:
+            continue
+        shape = [1, size, *[size if d == dim else 1 for d in range(2, value.rank)]]
+        units = torch.eye(size, dtype=torch.float64).reshape(shape)
+        made = node.target(units, **_along_one(given, dim - 2, wanted[dim], value.rank - 2))
+        value = along(m, value, dim, made.reshape(size, -1).t().contiguous(), "between")
+    return value
+
+
+def _along_one(given: dict[str, Any], n: int, size: int, count: int) -> dict[str, Any]:
+    """Arguments of an interpolation that leaves all dimensions but one as they are."""
+    made = dict(given)
+    if made.get("output_size") is not None:
+        made["output_size"] = [size if d == n else 1 for d in range(count)]
+    if made.get("scale_factors") is not None:
+        made["scale_factors"] = [f if d == n else 1.0 for d, f in enumerate(made["scale_factors"])]
+    for d, name in enumerate(("scales_d", "scales_h", "scales_w")[3 - count :]):
+        if made.get(name) is not None and d != n:
+            made[name] = 1.0
+    return made
+
+
+def cumulative(m: Importer, x: Any, dim: int, dtype: Any = None) -> Value:
+    """A running sum: the product with a triangle of ones."""
+    value = m.value(x)
+    if value.rank == 0:
+        return value
+    dim = m.builder.axis(dim, value.rank)
+    return along(m, value, dim, m.torch.ones(value.shape[dim], value.shape[dim]).tril(), "running")
+
+
+def diff(
+    m: Importer, x: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None
+) -> Value:
+    """Each element less the one before it: a product with 1 and -1 beside each other."""
+    value = m.value(x)
+    if prepend is not None or append is not None:
+        raise m.builder.refuse("diff of more than a tensor", "torch.cat joins them before")
+    dim = m.builder.axis(dim, value.rank)
+    if value.shape[dim] <= n:
+        raise m.builder.refuse("differences of too few elements", "there is nothing left of them")
+    return along(m, value, dim, m.torch.eye(value.shape[dim]).diff(n, 0), "steps")
+
+
+def diagonal(m: Importer, x: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Value:
+    """Elements at equal places of two dimensions, as the last one."""
+    value = m.value(x)
+    first, second = (m.builder.axis(d, value.rank) for d in (dim1, dim2))
+    return diagonal_of(m, value, first, second, offset)
+
+
+def diagonal_of(m: Importer, value: Value, first: int, second: int, offset: int = 0) -> Value:
+    """The product with a tensor that has one element per place of the diagonal, summed."""
+    b = m.builder
+    rows, columns = value.shape[first], value.shape[second]
+    places = [(n - min(offset, 0), n + max(offset, 0)) for n in range(max(rows, columns))]
+    places = [(i, j) for i, j in places if i < rows and j < columns]
+    held = m.torch.zeros(len(places), rows, columns)
+    for n, (i, j) in enumerate(places):
+        held[n, i, j] = 1.0
+    made = b.feed(f"{b.node.name}_places", held.shape, lambda env: held, keep=True)
+    value = b.stored_dims(b.unmasked(value, "a diagonal"), [first, second])
+    names = list(LETTERS[: value.rank])
+    out = [x for d, x in enumerate(names) if d not in (first, second)]
+    result = b.contract([(made, ["o", names[first], names[second]]), (value, names)],
+                        [*out, "o"], "diagonal")  # fmt: skip
+    return replace(result, support=value.support)
+
+
+def trace(m: Importer, x: Any) -> Value:
+    line = diagonal(m, x)
+    return m.builder.contract([(line, "o")], "", "total")
+
+
+# Writing into a part ------------------------------------------------------------------------------
+
+
+def _written(m: Importer, x: Any, part: Value, dim: int, places: Sequence[int]) -> Value:
+    """The tensor with what is at some places along a dimension replaced."""
+    b, value = m.builder, m.value(x)
+    size = value.shape[dim]
+    matrix = m.torch.zeros(size, len(places))
+    for n, at in enumerate(places):
+        matrix[at, n] = 1.0
+    moved = along(m, part, dim, matrix, "written")
+    if m.number(x) == 0:
+        return moved
+    rest = m.torch.ones(size)
+    rest[list(places)] = 0.0
+    kept = b.feed(f"{b.node.name}_left", rest.shape, lambda env: rest, keep=True)
+    shape = [size if d == dim else 1 for d in range(value.rank)]
+    kept = kept.picked([0 if d == dim else None for d in range(value.rank)], shape)
+    return b.add(b.mul(value, kept, "kept"), moved)
+
+
+def copy(m: Importer, x: Any, src: Any, non_blocking: bool = False) -> Value:
+    """What is written over all of a tensor."""
+    return m.builder.aligned([m.value(src)], tuple(m.builder.node.meta["val"].shape))[0]
+
+
+def fill(m: Importer, x: Any, value: Any) -> Value:
+    return copy(m, x, value)
+
+
+def slice_scatter(
+    m: Importer, x: Any, src: Any, dim: int = 0, start: Any = None, end: Any = None, step: int = 1
+) -> Value:
+    shape = m.builder.node.meta["val"].shape
+    dim = m.builder.axis(dim, len(shape))
+    places = range(shape[dim])[slice(start, end, step)]
+    part = m.value(src)
+    return part if len(places) == shape[dim] else _written(m, x, part, dim, places)
+
+
+def select_scatter(m: Importer, x: Any, src: Any, dim: int, index: int) -> Value:
+    shape = m.builder.node.meta["val"].shape
+    dim, part = m.builder.axis(dim, len(shape)), m.value(src)
+    dims: list[int | None] = [*range(dim), None, *range(dim, part.rank)]
+    part = part.picked(dims, [*part.shape[:dim], 1, *part.shape[dim:]])
+    return _written(m, x, part, dim, [index % shape[dim]])
+
+
+HANDLERS: dict[str, Callable[..., Any]] = {
+    "pad": pad, "constant_pad_nd": pad, "flip": flip, "roll": roll,
+    **{f"reflection_pad{n}d": padded_by("reflect") for n in (1, 2, 3)},
+    **{f"replication_pad{n}d": padded_by("replicate") for n in (1, 2, 3)},
+    "cumsum": cumulative, "diff": diff, "diagonal": diagonal,
+    "trace": trace,
+    "copy": copy, "fill": fill,
+    "slice_scatter": slice_scatter, "select_scatter": select_scatter,
+    **{f"upsample_nearest{n}d": upsampled for n in (1, 2, 3)},
+    **{f"_upsample_nearest_exact{n}d": upsampled for n in (1, 2, 3)},
+    "upsample_linear1d": upsampled, "upsample_bilinear2d": upsampled,
+    "upsample_trilinear3d": upsampled, "upsample_bicubic2d": upsampled,
+}  # fmt: skip

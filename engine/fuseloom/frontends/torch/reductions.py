@@ -1,0 +1,198 @@
+"""Sums, means, maxima, softmax and the normalisations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+from fuseloom.frontends.torch.values import Support, Value
+from fuseloom.program import Op
+
+if TYPE_CHECKING:
+    from fuseloom.frontends.torch.importer import Importer
+
+
+def dims_of(value: Value, dim: Any) -> list[int]:
+    if dim is None or dim == [] or not value.rank:
+        return list(range(value.rank))
+    return [d % value.rank for d in ([dim] if isinstance(dim, int) else dim)]
+
+
+def kept(value: Value, dims: Sequence[int], keepdim: bool) -> Value:
+    """Drop the reduced dimensions, which have size 1 and are not stored."""
+    if keepdim:
+        return value
+    rest = [d for d in range(value.rank) if d not in dims]
+    return value.picked(rest, [value.shape[d] for d in rest])
+
+
+def reduced(m: Importer, op: Op, value: Value, dim: Any, keepdim: bool, part: str) -> Value:
+    dims = dims_of(value, dim)
+    return kept(m.builder.reduce(op, value, dims, part), dims, keepdim)
+
+
+def sum_(m: Importer, x: Any, dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Value:
+    return reduced(m, Op.SUM, m.value(x), dim, keepdim, "total")
+
+
+def mean_of(m: Importer, value: Value, dims: Sequence[int]) -> Value:
+    count = prod(value.shape[d] for d in dims)
+    return m.builder.scale(m.builder.reduce(Op.SUM, value, dims, "total"), 1.0 / count, "mean")
+
+
+def mean(m: Importer, x: Any, dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Value:
+    value = m.value(x)
+    dims = dims_of(value, dim)
+    return kept(mean_of(m, value, dims), dims, keepdim)
+
+
+def amax(m: Importer, x: Any, dim: Any = None, keepdim: bool = False) -> Value:
+    return reduced(m, Op.MAX, m.value(x), dim, keepdim, "top")
+
+
+def amin(m: Importer, x: Any, dim: Any = None, keepdim: bool = False) -> Value:
+    b = m.builder
+    turned = b.scale(m.value(x), -1.0, "negative")
+    return b.scale(reduced(m, Op.MAX, turned, dim, keepdim, "top"), -1.0, "negative")
+
+
+def max_(m: Importer, x: Any, dim: Any = None, keepdim: bool = False, other: Any = None) -> Any:
+    """``max()`` and ``max(other)`` are values; ``max(dim)`` a pair of values and places."""
+    if other is not None:
+        return m.builder.larger(m.value(x), m.value(other))
+    result = amax(m, x, dim, keepdim)
+    return result if dim is None else (result, _places(m, "argmax", x, dim, keepdim))
+
+
+def min_(m: Importer, x: Any, dim: Any = None, keepdim: bool = False, other: Any = None) -> Any:
+    if other is not None:
+        return m.builder.smaller(m.value(x), m.value(other))
+    result = amin(m, x, dim, keepdim)
+    return result if dim is None else (result, _places(m, "argmin", x, dim, keepdim))
+
+
+def _places(m: Importer, handler: str, x: Any, dim: int, keepdim: bool) -> Any:
+    """Where the extrema are, if anybody asks."""
+    parts = [user for user in m.builder.node.users if user.args[1:] == (1,)]
+    return m.handlers[handler](m, x, dim, keepdim) if any(p.users for p in parts) else None
+
+
+def _variance(m: Importer, value: Value, dims: Sequence[int], correction: float) -> Value:
+    b = m.builder
+    count = prod(value.shape[d] for d in dims)
+    if count <= correction:
+        raise b.refuse(
+            f"the variance of {count} elements less {correction:g}", "correction=0 gives a number"
+        )
+    centred = b.add(value, mean_of(m, value, dims), "centred", Op.SUB)
+    total = b.reduce(Op.SUM, b.mul(centred, centred, "squares"), dims, "spread")
+    return b.scale(total, 1.0 / (count - correction), "variance")
+
+
+def var(
+    m: Importer,
+    x: Any,
+    dim: Any = None,
+    correction: float | None = None,
+    keepdim: bool = False,
+    unbiased: bool = True,
+) -> Value:
+    value = m.value(x)
+    dims = dims_of(value, dim)
+    share = (1.0 if unbiased else 0.0) if correction is None else float(correction)
+    return kept(_variance(m, value, dims, share), dims, keepdim)
+
+
+def std(m: Importer, x: Any, dim: Any = None, keepdim: bool = False, **how: Any) -> Value:
+    return m.builder.apply(Op.SQRT, var(m, x, dim, keepdim=keepdim, **how))
+
+
+def with_mean(spread: Callable[..., Value]) -> Callable[..., tuple[Value, Value]]:
+    """``var_mean`` and ``std_mean``."""
+
+    def handler(
+        m: Importer, x: Any, dim: Any = None, keepdim: bool = False, **how: Any
+    ) -> tuple[Value, Value]:
+        return spread(m, x, dim, keepdim=keepdim, **how), mean(m, x, dim, keepdim)
+
+    return handler
+
+
+def aminmax(
+    m: Importer, x: Any, dim: int | None = None, keepdim: bool = False
+) -> tuple[Value, Value]:
+    return amin(m, x, dim, keepdim), amax(m, x, dim, keepdim)
+
+
+# Softmax ------------------------------------------------------------------------------------------
+
+
+def _shifted(m: Importer, value: Value, dim: int) -> tuple[Value, Value, list[int]]:
+    """Logits less their maximum, the exponentials' sums, and the dimension."""
+    b = m.builder
+    dims = [b.axis(dim, value.rank)]
+    if value.support is Support.ZERO:
+        value = b.filled(value)
+    value = b.stored_dims(value, dims)
+    top = b.reduce(Op.MAX, value, dims, "max")
+    less = b.less_fiber(value, top, dims[0])
+    return less, _exponentials(m, less, value.support), dims
+
+
+def _exponentials(m: Importer, less: Value, support: Support) -> Value:
+    to = Support.FULL if support is Support.FULL else Support.ZERO
+    return m.builder.unary("exp", Op.EXP, less, support=to)
+
+
+def softmax(m: Importer, x: Any, dim: int, dtype: Any = None, half_to_float: Any = None) -> Value:
+    """Over masked logits: over what the mask keeps; removed elements become 0."""
+    return softmax_of(m, m.value(x), dim)
+
+
+def softmax_of(m: Importer, value: Value, dim: int) -> Value:
+    """The softmax of a value over a dimension."""
+    b = m.builder
+    less, powers, dims = _shifted(m, value, dim)
+    total = b.reduce(Op.SUM, powers, dims, "sum")
+    result = b.pointwise("share", Op.DIV, [powers, total], powers.support)
+    if less.support is Support.MASKED and m.covers(less, dims[0]):
+        return replace(result, covered=dims[0])
+    return result
+
+
+def log_softmax(
+    m: Importer, x: Any, dim: int, dtype: Any = None, half_to_float: Any = None
+) -> Value:
+    return log_softmax_of(m, m.value(x), dim)
+
+
+def log_softmax_of(m: Importer, value: Value, dim: int) -> Value:
+    """The logarithm of the softmax of a value over a dimension."""
+    b = m.builder
+    less, powers, dims = _shifted(m, value, dim)
+    total = b.unary("log", Op.LOG, b.reduce(Op.SUM, powers, dims, "sum"))
+    if less.support is Support.MASKED:
+        m.covers(less, dims[0])
+    return b.less_fiber(less, total, dims[0])
+
+
+def logsumexp(m: Importer, x: Any, dim: Any, keepdim: bool = False) -> Value:
+    b, value = m.builder, m.builder.unmasked(m.value(x), "logsumexp")
+    value = b.filled(value)
+    dims = dims_of(value, dim)
+    value = b.stored_dims(value, dims)
+    top = b.reduce(Op.MAX, value, dims, "max")
+    powers = b.apply(Op.EXP, b.add(value, top, "less", Op.SUB))
+    total = b.apply(Op.LOG, b.reduce(Op.SUM, powers, dims, "total"))
+    return kept(b.add(total, top), dims, keepdim)
+
+
+HANDLERS: dict[str, Callable[..., Any]] = {
+    "sum": sum_, "mean": mean, "amax": amax, "amin": amin, "max": max_, "min": min_,
+    "var": var, "std": std, "var_mean": with_mean(var), "std_mean": with_mean(std),
+    "aminmax": aminmax,
+    "softmax": softmax, "_softmax": softmax, "log_softmax": log_softmax,
+    "_log_softmax": log_softmax, "logsumexp": logsumexp,
+}  # fmt: skip

@@ -1,0 +1,125 @@
+"""Tracing a module with ``torch.export``, or by recording one call of it."""
+
+from __future__ import annotations
+
+import inspect
+import io
+import logging
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
+from typing import Any
+
+from fuseloom.errors import DataError, ProgramError
+from fuseloom.frontends.torch.adapting import adapted
+from fuseloom.frontends.torch.capture import Capture, edge_data, first_line, load_torch, tensors
+from fuseloom.frontends.torch.messages import refusal
+from fuseloom.frontends.torch.recording import export_suffices, record
+
+
+def trace(module: Any, inputs: tuple[Any, ...]) -> Capture:
+    """Trace a module that is in eval mode.
+
+    Where ``torch.export`` has no graph of known sizes, the operations of one call are recorded.
+
+    Raises
+    ------
+    ProgramError
+        ``torch.export`` cannot trace it, and it branches on values that the program computes.
+    """
+    torch = load_torch()
+    try:
+        with torch.no_grad(), warnings.catch_warnings(), _quiet(), adapted(module):
+            warnings.simplefilter("ignore")
+            with _returning_tensors(module):
+                exported = torch.export.export(module, inputs)
+            if any(_mutates(node) or _of_python(node) for node in exported.graph.nodes):
+                exported = exported.run_decompositions({})
+    except Exception as problem:  # export raises errors of many kinds
+        with suppress(Exception):  # what the module cannot do at all, export has said
+            return record(module, inputs, edge_data(inputs))
+        raise ProgramError(
+            f"torch.export cannot trace {type(module).__name__}: {first_line(problem)}",
+            hint="forward must take tensors and not branch on their values; "
+            "torch.export.export(module, inputs) shows the whole error",
+        ) from problem
+    if export_suffices(exported):
+        return _capture(exported)
+    try:
+        return record(module, inputs, edge_data(inputs))
+    except DataError as problem:
+        chosen = [n for n in exported.graph.nodes if str(n.target) in CHOICES]
+        if not chosen:
+            raise
+        raise refusal(
+            chosen[0],
+            f"{chosen[0].target} chooses by values that the module computes",
+            "compute both sides, and choose with torch.where",
+        ) from problem
+
+
+CHOICES = frozenset({"cond", "while_loop", "switch", "scan", "associative_scan", "map_impl"})
+"""Operations of PyTorch that take functions, and decide while they run."""
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep PyTorch from printing what it could not trace: it is recorded then, or refused."""
+    loggers = [
+        logger for name, logger in logging.Logger.manager.loggerDict.items()
+        if name.startswith("torch") and isinstance(logger, logging.Logger) and not logger.disabled
+    ]  # fmt: skip
+    for logger in loggers:
+        logger.disabled = True
+    try:
+        with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+            yield
+    finally:
+        for logger in loggers:
+            logger.disabled = False
+
+
+@contextmanager
+def _returning_tensors(module: Any) -> Iterator[None]:
+    """Leave out for a while what a module returns besides tensors.
+
+    ``torch.export`` refuses objects that it does not know, as the caches of language models are.
+    """
+    hook = module.register_forward_hook(lambda _, __, results: tensors(results))
+    try:
+        yield
+    finally:
+        hook.remove()
+
+
+def _of_python(node: Any) -> bool:
+    """Whether a node calls what PyTorch has in Python, as ``vmap`` does."""
+    return inspect.isfunction(node.target)
+
+
+def _mutates(node: Any) -> bool:
+    schema = getattr(node.target, "_schema", None)
+    return schema is not None and schema.is_mutable
+
+
+def _capture(exported: Any) -> Capture:
+    signature = exported.graph_signature
+    stored = {**exported.state_dict, **exported.constants}
+    labels, constants, arguments = {}, {}, []
+    for spec in signature.input_specs:
+        name = getattr(spec.arg, "name", None)
+        if name is None:
+            continue
+        if spec.kind.name == "USER_INPUT":
+            arguments.append(name)
+            labels[name] = name
+        elif spec.target is not None:
+            constants[name] = stored[spec.target]
+            labels[name] = spec.target
+    nodes = tuple(exported.graph.nodes)
+    returned = [
+        given
+        for given, spec in zip(nodes[-1].args[0], signature.output_specs, strict=True)
+        if spec.kind.name == "USER_OUTPUT"
+    ]
+    return Capture(nodes, constants, tuple(arguments), labels, tuple(returned))

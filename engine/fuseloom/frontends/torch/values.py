@@ -1,0 +1,124 @@
+"""What a node of the traced module becomes: a renamed view of a program's tensor.
+
+Transposing, inserting and expanding dimensions only rename indices, so a value keeps, per
+dimension as PyTorch counts them, the dimension of the program's tensor that it reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import Any
+
+from fuseloom.errors import DataError
+from fuseloom.frontends.torch.capture import load_torch
+
+Indices = Callable[[Mapping[str, Any]], Any]
+"""The entries of an index, from what is known of the traced graph."""
+
+
+@dataclass(frozen=True)
+class Selection:
+    """An input of the program that selects by an index.
+
+    Attributes
+    ----------
+    indices : callable
+        The entries, a vector.
+    size : int
+        Of the dimension that they point into.
+    same : list of callables
+        Indices that had the same entries when the module was imported, and so must others.
+    """
+
+    indices: Indices
+    size: int
+    same: list[Indices]
+    origins: tuple[str, ...] = ()
+
+    def check(self, env: Mapping[str, Any]) -> None:
+        """Refuse data by which the indices differ.
+
+        Raises
+        ------
+        DataError
+            They are no longer alike.
+        """
+        torch = load_torch()
+        own = self.indices(env)
+        if not all(torch.equal(own, other(env)) for other in self.same):
+            raise DataError(
+                "two indices differ that were alike when the module was imported",
+                hint="import the module again with these inputs",
+            )
+
+
+class Support(Enum):
+    """What an element that a program's tensor may lack stands for."""
+
+    FULL = "full"  # none is lacking, whatever the data
+    ZERO = "zero"  # it is 0
+    MASKED = "masked"  # it is minus infinity: a logit that a mask removed
+
+
+@dataclass(frozen=True)
+class Value:
+    """A tensor of the module, read from a tensor of the program.
+
+    Attributes
+    ----------
+    tensor : str
+        Name in the program.
+    shape : tuple of int
+        As PyTorch sees it.
+    axes : tuple
+        Per dimension of ``shape`` the dimension of the program's tensor, each of which occurs
+        once; None where the value is the same for every coordinate.
+    support : Support
+        What absent elements stand for.
+    mask : Value, optional
+        Of a MASKED value, the 0/1 tensor of the same ``shape`` whose elements it has.
+    covered : int, optional
+        A dimension along which every fiber has an element.
+    """
+
+    tensor: str
+    shape: tuple[int, ...]
+    axes: tuple[int | None, ...]
+    support: Support
+    mask: Value | None = None
+    covered: int | None = None
+
+    @property
+    def rank(self) -> int:
+        return len(self.shape)
+
+    @property
+    def plain(self) -> bool:
+        """Whether dimension ``d`` is dimension ``d`` of the program's tensor throughout."""
+        return self.axes == tuple(range(len(self.shape)))
+
+    def accessed(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Indices of the program's tensor, given an index name per dimension of the value."""
+        at = {axis: name for axis, name in zip(self.axes, names, strict=True) if axis is not None}
+        return tuple(at[axis] for axis in range(len(at)))
+
+    def picked(self, dims: Sequence[int | None], shape: Sequence[int]) -> Value:
+        """The value whose dimension ``n`` is ``dims[n]`` of this one, or repeated if None.
+
+        Every dimension of the program's tensor must remain.
+        """
+        return replace(
+            self,
+            shape=tuple(shape),
+            axes=tuple(None if d is None else self.axes[d] for d in dims),
+            mask=None if self.mask is None else self.mask.picked(dims, shape),
+            covered=None if self.covered is None else list(dims).index(self.covered),
+        )
+
+    def expanded(self, shape: Sequence[int]) -> Value:
+        """Broadcast to a shape; a stored dimension of size 1 must not grow."""
+        offset = len(shape) - self.rank
+        dims: list[int | None] = [None] * offset + list(range(self.rank))
+        return self.picked(dims, shape)

@@ -1,0 +1,410 @@
+"""Convolutions and pooling: a window over a dimension is a product with a known 0/1 tensor.
+
+``S[place, inside, at]`` has an element where the window at ``place`` has ``at`` at its position
+``inside``, and none where it reaches into the padding.  A convolution is then a product of the
+input, one such tensor per spatial dimension, and the kernel; a transposed one has the same form
+with another ``S``.  A maximum skips what a window lacks, so padding never wins.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from fuseloom.frontends.torch import views
+from fuseloom.frontends.torch.builder import LETTERS, Fetch
+from fuseloom.frontends.torch.moves import along
+from fuseloom.frontends.torch.values import Support, Value
+from fuseloom.program import Op
+
+if TYPE_CHECKING:
+    from fuseloom.frontends.torch.importer import Importer
+
+Reach = Callable[[int, int], int]
+"""Which coordinate a window at a place has at a position inside of it."""
+
+
+def each(given: Any, count: int) -> list[Any]:
+    """One number per dimension; PyTorch takes one for all of them."""
+    numbers = list(given) if isinstance(given, Sequence) else [given]
+    return numbers * count if len(numbers) == 1 else numbers
+
+
+def reached(m: Importer, places: int, size: int, length: int, reach: Reach) -> Any:
+    """The 0/1 tensor of windows, places x size x length."""
+    held = m.torch.zeros(places, size, length)
+    for place in range(places):
+        for inside in range(size):
+            at = reach(place, inside)
+            if 0 <= at < length:
+                held[place, inside, at] = 1.0
+    return held
+
+
+def spread(m: Importer, value: Value, dim: int, held: Any, fetch: Fetch | None = None) -> Value:
+    """The value with dimension ``dim`` as two: places of windows, and positions inside.
+
+    ``fetch`` gives other windows of the same shape for other inputs of the module.
+    """
+    b = m.builder
+    places, size, length = held.shape
+    same = size == 1 and fetch is None and places == length
+    if same and m.torch.equal(held[:, 0], m.torch.eye(length)):
+        dims: list[int | None] = [*range(dim + 1), None, *range(dim + 1, value.rank)]
+        return value.picked(dims, [*value.shape[: dim + 1], 1, *value.shape[dim + 1 :]])
+    value = b.stored_dims(value, [dim])
+    windows = b.feed(f"{b.node.name}_windows", held.shape, fetch or (lambda env: held), keep=True)
+    names = list(LETTERS[: value.rank])
+    out = [*names[:dim], "y", "z", *names[dim + 1 :]]
+    return b.contract([(windows, ["y", "z", names[dim]]), (value, names)], out, "spread")
+
+
+# Convolutions -------------------------------------------------------------------------------------
+
+
+def convolution(
+    m: Importer,
+    input: Any,
+    weight: Any,
+    bias: Any = None,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
+) -> Value:
+    """``conv1d`` to ``conv3d``."""
+    kernel = m.value(weight)
+    count = kernel.rank - 2
+    size, step, gap = kernel.shape[2:], each(stride, count), each(dilation, count)
+    before = _before(padding, size, gap)
+    value = _batched(m, m.value(input), count)
+    if groups == 1 and _side_by_side(value, kernel, before, step, gap):
+        patches = _patches(m, value, size)
+    else:
+        windows = [_forward(s, p, d) for s, p, d in zip(step, before, gap, strict=True)]
+        patches = _spread_all(m, value, size, windows)
+    return _product(m, patches, _kernel(m, weight, kernel, groups, False), bias)
+
+
+def turned(
+    m: Importer,
+    input: Any,
+    weight: Any,
+    bias: Any = None,
+    stride: Any = 1,
+    padding: Any = 0,
+    output_padding: Any = 0,
+    groups: int = 1,
+    dilation: Any = 1,
+) -> Value:
+    """``conv_transpose1d`` to ``conv_transpose3d``."""
+    kernel = m.value(weight)
+    count = kernel.rank - 2
+    size, gap = kernel.shape[2:], each(dilation, count)
+    steps = zip(each(stride, count), each(padding, count), gap, strict=True)
+    value = _batched(m, m.value(input), count)
+    patches = _spread_all(m, value, size, [_backward(s, p, d) for s, p, d in steps])
+    return _product(m, patches, _kernel(m, weight, kernel, groups, True), bias)
+
+
+def general(
+    m: Importer,
+    input: Any,
+    weight: Any,
+    bias: Any,
+    stride: Any,
+    padding: Any,
+    dilation: Any,
+    transposed: bool,
+    output_padding: Any,
+    groups: int,
+) -> Value:
+    """``convolution``, which the others decompose to."""
+    if transposed:
+        return turned(m, input, weight, bias, stride, padding, output_padding, groups, dilation)
+    return convolution(m, input, weight, bias, stride, padding, dilation, groups)
+
+
+def _forward(step: int, before: int, gap: int) -> Reach:
+    return lambda place, inside: place * step - before + inside * gap
+
+
+def _backward(step: int, before: int, gap: int) -> Reach:
+    def reach(place: int, inside: int) -> int:
+        at, rest = divmod(place + before - inside * gap, step)
+        return at if rest == 0 else -1
+
+    return reach
+
+
+def _before(padding: Any, size: Sequence[int], gap: Sequence[int]) -> list[int]:
+    """Padding in front; what is behind follows from the size of the result."""
+    if padding == "valid":
+        return [0] * len(size)
+    if padding == "same":
+        return [d * (k - 1) // 2 for k, d in zip(size, gap, strict=True)]
+    return each(padding, len(size))
+
+
+def _batched(m: Importer, value: Value, count: int) -> Value:
+    value = m.builder.unmasked(value, "a window")
+    if value.rank == count + 2:
+        return value
+    return value.picked([None, *range(value.rank)], (1, *value.shape))
+
+
+def _side_by_side(
+    value: Value, kernel: Value, before: Sequence[int], step: Sequence[int], gap: Sequence[int]
+) -> bool:
+    """Whether windows lie beside each other: patches of an image, which a reshape makes."""
+    size = kernel.shape[2:]
+    dilated = any(k > 1 and d > 1 for k, d in zip(size, gap, strict=True))
+    return not any(before) and not dilated and tuple(step) == tuple(size)
+
+
+def _spread_all(m: Importer, value: Value, size: Sequence[int], reaches: Sequence[Reach]) -> Value:
+    """Each spatial dimension as places and positions: n, c, (place, inside) for each."""
+    wanted = m.builder.node.meta["val"].shape
+    count = len(size)
+    for n, (width, reach) in enumerate(zip(size, reaches, strict=True)):
+        dim = 2 + 2 * n
+        held = reached(m, wanted[len(wanted) - count + n], width, value.shape[dim], reach)
+        value = spread(m, value, dim, held)
+    return value
+
+
+def _patches(m: Importer, value: Value, window: Sequence[int]) -> Value:
+    """Each spatial dimension as two, the place of the window and the place inside of it."""
+    shape: list[int] = list(value.shape[:2])
+    for dim, size in enumerate(window, 2):
+        places = value.shape[dim] // size
+        if places * size != value.shape[dim]:  # what no window reaches
+            value = views.pieces(m.builder, "slice", value, (dim, 0, places * size))
+        shape += [places, size]
+    return views.moved(m.builder, value, shape)
+
+
+def _kernel(m: Importer, node: Any, kernel: Value, groups: int, turned: bool) -> tuple[Value, bool]:
+    """The kernel as (outputs, inputs, ...), and whether it is one filter per channel.
+
+    That of several groups is sparse: an output has elements for the inputs of its group alone.
+    """
+    if groups == 1:
+        order = [1, 0, *range(2, kernel.rank)] if turned else list(range(kernel.rank))
+        return kernel.picked(order, [kernel.shape[d] for d in order]), False
+    if kernel.shape[0] == groups and kernel.shape[1] == 1:
+        return kernel, True
+    if m.held(node) is None:
+        raise m.builder.refuse(
+            "a convolution in groups whose kernel is computed",
+            "give the kernel as a parameter, or convolve each group by itself and concatenate",
+        )
+
+    def whole(held: Any) -> Any:
+        parts = held.chunk(groups)
+        if turned:
+            parts = [part.transpose(0, 1) for part in parts]
+        outputs, inputs = parts[0].shape[:2]
+        made = held.new_zeros(groups * outputs, groups * inputs, *held.shape[2:])
+        for g, part in enumerate(parts):
+            made[g * outputs : (g + 1) * outputs, g * inputs : (g + 1) * inputs] = part
+        return made
+
+    return m.derived(node, f"{node.name}_groups", whole, keep=True), False
+
+
+def _product(m: Importer, patches: Value, kernel: tuple[Value, bool], bias: Any) -> Value:
+    b = m.builder
+    weights, own = kernel
+    count = weights.rank - 2
+    n, c, o, *rest = list(LETTERS)
+    places, inside = rest[:count], rest[count : 2 * count]
+    within = [x for pair in zip(places, inside, strict=True) for x in pair]
+    if own:
+        operands = [(patches, [n, c, *within]), (weights, [c, o, *inside])]
+        out = [n, c, *places]
+    else:
+        operands = [(patches, [n, c, *within]), (weights, [o, c, *inside])]
+        out = [n, o, *places]
+    result = b.contract(operands, out, "product")
+    if bias is not None:
+        given = m.value(bias)
+        shape = (1, given.shape[0], *[1] * count)
+        result = b.add(result, given.picked([None, 0, *[None] * count], shape), "biased")
+    return _unbatched(m, result)
+
+
+def _shape(m: Importer) -> tuple[int, ...]:
+    """Of the traced node, or of the first of its results."""
+    wanted = m.builder.node.meta["val"]
+    return tuple((wanted[0] if isinstance(wanted, (list, tuple)) else wanted).shape)
+
+
+def _unbatched(m: Importer, result: Value) -> Value:
+    wanted = _shape(m)
+    if len(wanted) == result.rank:
+        return result
+    result = m.builder.dropped(result, [0])
+    return result.picked(list(range(1, result.rank)), wanted)
+
+
+# Pooling ------------------------------------------------------------------------------------------
+
+
+def greatest(m: Importer, value: Value, dim: int, held: Any, fetch: Fetch | None = None) -> Value:
+    """Along a dimension the maximum of each window."""
+    b = m.builder
+    if not bool(held.any(-1).any(-1).all()):
+        raise b.refuse("a maximum over a window that lies in the padding alone", "pad less")
+    windows = spread(m, b.filled(value), dim, held, fetch)
+    windows = replace(windows, support=Support.MASKED)
+    result = b.reduce(Op.MAX, windows, [dim + 1], "top")
+    rest = [d for d in range(result.rank) if d != dim + 1]
+    return replace(result.picked(rest, [result.shape[d] for d in rest]), support=Support.FULL)
+
+
+def max_pool(count: int, pair: bool = False) -> Callable[..., Any]:
+    """``max_pool1d`` to ``max_pool3d``; ``pair``: with indices, which are not there."""
+
+    def handler(
+        m: Importer,
+        x: Any,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        dilation: Any = 1,
+        ceil_mode: bool = False,
+    ) -> Any:
+        value = m.builder.unmasked(m.value(x), "a window")
+        size = each(kernel_size, count)
+        step = each(stride, count) if stride not in (None, [], ()) else size
+        wanted = _shape(m)
+        for n in range(count):
+            dim = value.rank - count + n
+            reach = _forward(step[n], each(padding, count)[n], each(dilation, count)[n])
+            held = reached(m, wanted[dim], size[n], value.shape[dim], reach)
+            value = greatest(m, value, dim, held)
+        return (value, None) if pair else value
+
+    return handler
+
+
+def adaptive_max_pool(count: int) -> Callable[..., Any]:
+    def handler(m: Importer, x: Any, output_size: Any) -> Any:
+        value = m.builder.unmasked(m.value(x), "a window")
+        wanted = _shape(m)
+        for dim in range(value.rank - count, value.rank):
+            length, places = value.shape[dim], wanted[dim]
+            first = [p * length // places for p in range(places)]
+            last = [-(-(p + 1) * length // places) for p in range(places)]
+            size = max(b - a for a, b in zip(first, last, strict=True))
+            held = reached(m, places, size, length, _between(first, last))
+            value = greatest(m, value, dim, held)
+        return value, None
+
+    return handler
+
+
+def _between(first: Sequence[int], last: Sequence[int]) -> Reach:
+    return lambda p, inside: first[p] + inside if first[p] + inside < last[p] else -1
+
+
+def average_pool(count: int) -> Callable[..., Any]:
+    """``avg_pool1d`` to ``avg_pool3d``: a product with the shares of each window, per dimension."""
+
+    def handler(
+        m: Importer,
+        x: Any,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+        divisor_override: int | None = None,
+    ) -> Value:
+        value = m.builder.unmasked(m.value(x), "a window")
+        size = each(kernel_size, count)
+        step = each(stride, count) if stride not in (None, [], ()) else size
+        pool = m.torch.nn.functional.avg_pool1d
+        for n in range(count):
+            dim = value.rank - count + n
+            eye = m.torch.eye(value.shape[dim], dtype=m.torch.float64)[None]
+            held = pool(
+                eye, size[n], step[n], each(padding, count)[n], ceil_mode, count_include_pad
+            )[0].t()
+            if divisor_override is not None:
+                held = (held != 0).to(eye.dtype)
+            value = along(m, value, dim, held, "pooled")
+        return value if divisor_override is None else m.builder.scale(value, 1 / divisor_override)
+
+    return handler
+
+
+def adaptive_average_pool(count: int) -> Callable[..., Any]:
+    def handler(m: Importer, x: Any, output_size: Any) -> Value:
+        b, value = m.builder, m.builder.unmasked(m.value(x), "a window")
+        wanted = _shape(m)
+        dims = [d for d in range(value.rank - count, value.rank) if wanted[d] != value.shape[d]]
+        whole = [d for d in dims if wanted[d] == 1]
+        if whole:
+            total = b.reduce(Op.SUM, value, whole, "total")
+            value = b.scale(total, 1 / math.prod(value.shape[d] for d in whole), "mean")
+        for dim in (d for d in dims if d not in whole):
+            eye = m.torch.eye(value.shape[dim], dtype=m.torch.float64)[None]
+            held = m.torch.nn.functional.adaptive_avg_pool1d(eye, wanted[dim])[0].t()
+            value = along(m, value, dim, held, "pooled")
+        return value
+
+    return handler
+
+
+# Windows as they are ------------------------------------------------------------------------------
+
+
+def im2col(
+    m: Importer, x: Any, kernel_size: Any, dilation: Any, padding: Any, stride: Any
+) -> Value:
+    """``F.unfold``: the windows of an image as columns."""
+    value = _batched(m, m.value(x), 2)
+    size, step, gap = each(kernel_size, 2), each(stride, 2), each(dilation, 2)
+    before = each(padding, 2)
+    for n in range(2):
+        dim = 2 + 2 * n
+        length = value.shape[dim]
+        places = (length + 2 * before[n] - gap[n] * (size[n] - 1) - 1) // step[n] + 1
+        reach = _forward(step[n], before[n], gap[n])
+        value = spread(m, value, dim, reached(m, places, size[n], length, reach))
+    order = [0, 1, 3, 5, 2, 4]
+    value = value.picked(order, [value.shape[d] for d in order])
+    n, c, kh, kw, oh, ow = value.shape
+    result = views.moved(m.builder, value, (n, c * kh * kw, oh * ow))
+    return _unbatched(m, result)
+
+
+def unfold(m: Importer, x: Any, dimension: int, size: int, step: int) -> Value:
+    """``tensor.unfold``: windows of one dimension, the positions inside of them last."""
+    value = m.builder.unmasked(m.value(x), "a window")
+    if value.rank == 0:
+        raise m.builder.refuse("unfold of a scalar", "unfold a dimension of a tensor")
+    dim = m.builder.axis(dimension, value.rank)
+    places = (value.shape[dim] - size) // step + 1
+    held = reached(m, places, size, value.shape[dim], _forward(step, 0, 1))
+    value = spread(m, value, dim, held)
+    order = [d for d in range(value.rank) if d != dim + 1] + [dim + 1]
+    return value.picked(order, [value.shape[d] for d in order])
+
+
+HANDLERS: dict[str, Callable[..., Any]] = {
+    "conv1d": convolution, "conv2d": convolution, "conv3d": convolution,
+    "conv_transpose1d": turned, "conv_transpose2d": turned, "conv_transpose3d": turned,
+    "convolution": general,
+    **{f"max_pool{n}d": max_pool(n) for n in (1, 2, 3)},
+    **{f"max_pool{n}d_with_indices": max_pool(n, True) for n in (1, 2, 3)},
+    **{f"adaptive_max_pool{n}d": adaptive_max_pool(n) for n in (1, 2, 3)},
+    **{f"avg_pool{n}d": average_pool(n) for n in (1, 2, 3)},
+    **{f"adaptive_avg_pool{n}d": adaptive_average_pool(n) for n in (1, 2, 3)},
+    **{f"_adaptive_avg_pool{n}d": adaptive_average_pool(n) for n in (2, 3)},
+    "im2col": im2col, "unfold": unfold,
+}  # fmt: skip

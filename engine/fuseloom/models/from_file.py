@@ -1,0 +1,70 @@
+"""Models that come from a file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from fuseloom.errors import DataError
+from fuseloom.frontends.mlir import ImportedMlir
+from fuseloom.models.model import Model
+from fuseloom.program import StoredTensor
+
+
+@dataclass(frozen=True)
+class MlirModel(Model):
+    """A program from an MLIR file.
+
+    Attributes
+    ----------
+    schedule : str
+        One region per function; used where no schedule is given.
+    constants : mapping
+        Inputs whose values the file holds.
+    imported : ImportedMlir, optional
+        What was read.
+    """
+
+    schedule: str = ""
+    constants: Mapping[str, StoredTensor] = field(default_factory=dict)
+    imported: ImportedMlir | None = None
+
+    @property
+    def indices(self) -> Mapping[str, tuple[int, ...]]:
+        """Shapes of the index tensors that are to be given."""
+        return {} if self.imported is None else self.imported.indices
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """Inputs as the file names them: index tensors instead of what they select."""
+        made = () if self.imported is None else self.imported.lookups
+        selections = {x.tensor.name for x in made}
+        given = [n for n in self.program.given if n not in selections]
+        return tuple(dict.fromkeys([*given, *self.indices]))
+
+    def bound(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """What is given, with selections in place of index tensors.
+
+        Raises
+        ------
+        DataError
+            Index tensors of other shapes, or places outside of a table.
+        """
+        if self.imported is None or not self.indices:
+            return dict(given)
+        index = {name: given[name] for name in self.indices if name in given}
+        others = {name: x for name, x in given.items() if name not in index}
+        for lookup in self.imported.lookups:
+            missing = [n for n in lookup.indices if n not in index]
+            read = lookup.tensor.name in self.program.inputs
+            if read and missing and lookup.tensor.name not in given:
+                raise DataError(
+                    f"data of input {missing[0]} are missing",
+                    hint=f"inputs: {', '.join(self.named)}",
+                )
+        return {**self.imported.bind(index).data, **others}
+
+    def drawn(self, seed: int) -> Mapping[str, Any]:
+        """Random index tensors."""
+        return {} if self.imported is None else self.imported.drawn(seed)

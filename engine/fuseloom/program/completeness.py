@@ -1,0 +1,216 @@
+"""Which tensors have an element at every coordinate, whatever the data, and where it matters.
+
+A summand behind its operand, ``v[i] + 1``, acts on the elements that there are.  One in front,
+``1 - v[i]``, reads as a number at every coordinate, and is refused where elements may be absent.
+
+A tensor that is computed may be stored dense where it is complete, level by level: a matrix product
+has whole rows, even if it lacks some, where its second factor is dense.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import takewhile
+
+from fuseloom.errors import ProgramError
+from fuseloom.program.formats import Format, LevelFormat
+from fuseloom.program.syntax import Place
+from fuseloom.program.types import Access, BroadcastAdd, Op, Program, Statement, Tensor
+
+
+@dataclass(frozen=True)
+class Presence:
+    """Where a tensor has elements, whatever the data.
+
+    Attributes
+    ----------
+    free : frozenset of int
+        Dimensions along which it has all elements or none: whether there is an element does not
+        depend on the coordinate in these.
+    whole : bool
+        It has every element.  Not so where all dimensions are free, but there may be nothing.
+    """
+
+    free: frozenset[int]
+    whole: bool
+
+
+def presences(program: Program) -> dict[str, Presence]:
+    """Per tensor, where it has elements whatever the data.
+
+    =================  ============================================================================
+    tensor             free
+    =================  ============================================================================
+    an input           its dense levels, if all are dense; else those inside its last other level
+    product, quotient  an index that is free in each operand that has it
+    sum, difference,   the same; and, where an operand is whole, its indices: all of them with
+                       ``broadcast_add dense``, else those that no index follows, in the output's
+                       order, that no such operand has
+    maximum of two
+    concat             as a product; its own index if every operand is whole
+    reshape            as an input, by the declared format; all, if the operand is whole
+    other operations   as their operand
+    =================  ============================================================================
+
+    A product with tensors that only say where others are read, and leave no place out, is whole if
+    the others are.  A reduction leaves free what was.  Whole is a tensor of which all operands are;
+    of a sum, one is enough that has all indices, or several that have them together.
+
+    Examples
+    --------
+    >>> from fuseloom.program.parser import parse
+    >>> program = parse("A: 4x5 csr\\nX: 5x3 dense\\nb: 3 dense\\n"
+    ...                 "T[i,p] = A[i,k] * X[k,p]\\nZ[i,p] = T[i,p] + b[p]\\ns[p] = Z[i,p]")
+    >>> found = presences(program)
+    >>> {name: sorted(found[name].free) for name in found}
+    {'A': [], 'X': [0, 1], 'b': [0], 'T': [1], 'Z': [1], 's': [0]}
+    >>> [name for name in found if found[name].whole]
+    ['X', 'b']
+    """
+    found = {name: _as_stored(program.tensor(name).format) for name in program.inputs}
+    for statement in program.statements:
+        found[statement.out.tensor] = _computed(program, statement, found)
+    return found
+
+
+def _as_stored(fmt: Format) -> Presence:
+    """What a format says: a stored fiber of dense levels is whole."""
+    free: set[int] = set()
+    for level, dimension in zip(reversed(fmt.levels), reversed(fmt.mode_order), strict=True):
+        if level is not LevelFormat.DENSE:
+            break
+        free.add(dimension)
+    return Presence(frozenset(free), len(free) == len(fmt.levels))
+
+
+def _computed(program: Program, s: Statement, found: Mapping[str, Presence]) -> Presence:
+    """Where the result of a statement has elements."""
+    out, indices = s.out.indices, {*s.indices}
+    whole = [access for access in s.operands if found[access.tensor].whole]
+    rest = [access for access in s.operands if not found[access.tensor].whole]
+    everything = not rest or not out or (s.op is Op.MUL and _placed(program, s, rest))
+    free = {x for x in indices if all(x in _free(a, found) for a in s.operands if x in a.indices)}
+    match s.op:
+        case Op.RESHAPE if not everything:
+            return _as_stored(program.tensor(s.out.tensor).format)
+        case Op.CONCAT:
+            free.discard(s.axis or "")
+        case Op.ADD | Op.SUB | Op.MAXIMUM if program.broadcast_add is BroadcastAdd.DENSE:
+            everything = everything or bool(whole)
+        case (
+            Op.ADD | Op.SUB | Op.MAXIMUM
+        ):  # an index is walked where an operand that has it is there
+            given = {x for access in whole for x in access.indices}
+            inner = takewhile(given.__contains__, reversed((*out, *s.reduced)))
+            free |= {*inner}
+            everything = everything or given == indices
+    if everything:
+        free |= {*out}
+    return Presence(frozenset(k for k, x in enumerate(out) if x in free), everything)
+
+
+def _placed(program: Program, s: Statement, relations: list[Access]) -> bool:
+    """Whether these factors only say where others are read, and there is a place everywhere.
+
+    Then each of them has one coordinate of an index of its own, over which the product sums.
+    """
+    own: set[str] = set()
+    for access in relations:
+        tensor = program.tensor(access.tensor)
+        if tensor.made is None or not tensor.made.total(tensor.shape):
+            return False
+        target = access.indices[tensor.made.target]
+        if target in s.out.indices or target in own:
+            return False
+        own.add(target)
+    others = {
+        x
+        for access in relations
+        for k, x in enumerate(access.indices)
+        if k != getattr(program.tensor(access.tensor).made, "target", None)
+    }
+    return not own & others
+
+
+def _free(access: Access, found: Mapping[str, Presence]) -> set[str]:
+    return {access.indices[k] for k in found[access.tensor].free}
+
+
+def complete_tensors(program: Program) -> frozenset[str]:
+    """Tensors with an element at every coordinate.
+
+    >>> from fuseloom.program.parser import parse
+    >>> program = parse("A: 4x4 csr\\nb: 4 dense\\ny[i] = A[i,j] * b[j]\\nz[i] = y[i] + b[i]")
+    >>> sorted(complete_tensors(program))
+    ['b', 'z']
+    """
+    return frozenset(name for name, presence in presences(program).items() if presence.whole)
+
+
+def complete_levels(tensor: Tensor, presence: Presence) -> tuple[bool, ...]:
+    """Which levels of a tensor have every coordinate below each position outside them.
+
+    In storage order.  All, if it is whole; else those of free dimensions but the outermost level,
+    which may have none.
+
+    Examples
+    --------
+    >>> from fuseloom.program.parser import parse
+    >>> program = parse("A: 4x5 csr\\nX: 5x3 dense\\nT[i,p] = A[i,k] * X[k,p]")
+    >>> complete_levels(program.tensor("T"), presences(program)["T"])
+    (False, True)
+    """
+    order, free = tensor.format.mode_order, presence.free
+    return tuple(
+        presence.whole or (level > 0 and dimension in free) for level, dimension in enumerate(order)
+    )
+
+
+def check_everywhere(program: Program, number: int, place: Place, complete: frozenset[str]) -> None:
+    """Refuse a constant in front of an operand that may lack elements.
+
+    Parameters
+    ----------
+    number : int
+        Of the statement that adds the constant.
+    place : Place
+        Of the constant.
+    complete : frozenset of str
+        The program's :func:`complete_tensors`.
+
+    Raises
+    ------
+    ProgramError
+        Naming the operand, and why elements may be absent.
+    """
+    statement = program.statements[number]
+    name = statement.operands[0].tensor
+    if name in complete:
+        return
+    shown, sign = statement.operands[0], "+"
+    made = program.producers.get(name)
+    if made is not None and made.op is Op.SCALE and made.constant == -1.0:
+        shown, sign = made.operands[0], "-"
+    constant = f"{statement.constant:g}"
+    ones = "ones" if "ones" not in program.by_name else "other"
+    indices = ",".join(shown.indices)
+    sizes = "x".join(str(program.sizes[statement.out.tensor][x]) for x in shown.indices)
+    behind = f"{shown} + {constant}" if sign == "+" else f"-{shown} + {constant}"
+    raise ProgramError(
+        f"'{constant} {sign} {shown}' is a number at every coordinate, but "
+        f"{why_incomplete(program, shown.tensor, complete)}",
+        hint=f"take the number from a tensor ('{ones}: {sizes} dense', {ones}[{indices}] {sign} "
+        f"{shown}), or write {behind} for the elements that there are",
+        line=place[0],
+        column=place[1],
+    )
+
+
+def why_incomplete(program: Program, name: str, complete: frozenset[str]) -> str:
+    """Why a tensor that is not among the complete ones may lack elements: the sparse input."""
+    while name in program.producers:
+        statement = program.producers[name]
+        name = next(a.tensor for a in statement.operands if a.tensor not in complete)
+    levels = [level.value for level in program.tensor(name).format.levels]
+    return f"{name} is stored sparse ({', '.join(levels)}) and may lack elements"

@@ -1,0 +1,22 @@
+"""What a program means and how exactly float32 can say so: values with bounds on rounding.
+
+Takes stored tensors and some statements of a program, gives their results in float64, each element
+with a bound on what rounding to float32 in every operation, in any order of summation, may change.
+"""
+
+from fuseloom.program.rounded.budget import Budget, TooMuchError
+from fuseloom.program.rounded.evaluate import evaluate_rounded
+from fuseloom.program.rounded.rounding import Errors, Rounding
+from fuseloom.program.rounded.tensors import Box, Elements, Grid, Listed
+
+__all__ = [
+    "Box",
+    "Budget",
+    "Elements",
+    "Errors",
+    "Grid",
+    "Listed",
+    "Rounding",
+    "TooMuchError",
+    "evaluate_rounded",
+]

@@ -1,0 +1,405 @@
+"""The meaning of some statements, in float64, with a bound on what a float32 machine may get.
+
+Where :mod:`fuseloom.program.reference` holds every tensor densely, this evaluates what is stored,
+for all elements of the outputs or for some rows of them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+
+import numpy as np
+
+from fuseloom.program.distinct import distinct
+from fuseloom.program.levels import DenseLevel
+from fuseloom.program.relayout import renumbered
+from fuseloom.program.rounded.budget import WORD, Budget, TooMuchError
+from fuseloom.program.rounded.products import rounded, sum_of_products, sum_of_slices
+from fuseloom.program.rounded.rounding import SMALLEST, Rounding, function, reciprocal, settled
+from fuseloom.program.rounded.stored import from_stored, is_grid
+from fuseloom.program.rounded.tensors import (
+    Box,
+    Elements,
+    Floats,
+    Grid,
+    Ints,
+    Listed,
+    keys,
+    same_axis,
+)
+from fuseloom.program.rounded.terms import Term, groups, summed
+from fuseloom.program.rounded.unions import union
+from fuseloom.program.rounded.wanted import Wanted
+from fuseloom.program.storage import StoredTensor
+from fuseloom.program.types import Access, Op, Program, Statement, Tensor
+
+Function = Callable[[Floats, Floats | None], tuple[Floats, Floats | None]]
+
+
+Read = dict[Hashable, Elements]
+"""What was read of stored tensors, by name and box."""
+SLICE = 2**20
+"""Elements of a slice, of an operand of which only a slice is held at a time: arrays of 8 MiB,
+which a cache holds and the next slice uses again."""
+
+
+def evaluate_rounded(
+    program: Program,
+    statements: Sequence[Statement],
+    stored: Mapping[str, StoredTensor],
+    outputs: Mapping[str, Box],
+    budget: Budget,
+    rounding: Rounding | None = None,
+    read: Read | None = None,
+) -> dict[str, Elements]:
+    """The outputs of some statements of a program.
+
+    Parameters
+    ----------
+    stored : mapping
+        Every tensor that the statements read and do not assign; taken as exact.
+    outputs : mapping
+        Per output the box of elements that is asked for.
+    rounding : Rounding, optional
+        What becomes of rounding errors; by default every element has a bound on its own.
+    read : dict, optional
+        Keeps what is read of stored tensors, for the next evaluation of the same boxes.
+
+    Returns
+    -------
+    dict
+        Per output its elements (those outside the box may be missing or incomplete).
+
+    Raises
+    ------
+    TooMuchError
+        If that takes more than the budget.
+    OverflowError
+        If coordinates have more combinations than 64 bits number.
+    """
+    rounding = rounding or Rounding()
+    wanted = Wanted(program, outputs)
+    produced = {s.out.tensor for s in statements}
+    known: dict[str, Elements] = {}
+
+    kept: Read = {} if read is None else read
+
+    def hold() -> None:
+        """Tell the budget what is kept, which may be the same in several places."""
+        distinct = {id(e): _bytes(e) for e in (*kept.values(), *known.values())}
+        budget.held = sum(distinct.values())
+
+    hold()
+
+    def elements(name: str, box: Box) -> Elements:
+        key = (name, *(None if only is None else only.tobytes() for only in box))
+        if key not in kept:
+            kept[key] = from_stored(stored[name], box, budget)
+        return kept[key]
+
+    def leaf(name: str, box: Box) -> Elements | None:
+        if name in produced or is_grid(stored[name]):
+            return None
+        try:
+            return elements(name, box)
+        except TooMuchError:
+            return None
+
+    if any(only is not None for box in outputs.values() for only in box):
+        for s in reversed(statements):
+            wanted.ask(s, leaf)
+    reads = Counter(a.tensor for s in statements for a in s.operands)
+    with np.errstate(all="ignore"):
+        for s in statements:
+            large: Access | None = None
+            for access in s.operands:
+                name = access.tensor
+                if name in known:
+                    continue
+                try:
+                    known[name] = elements(name, wanted.of(name))
+                except TooMuchError:
+                    if large is not None or not _in_slices(program, s, access):
+                        raise
+                    large = access
+            hold()
+            evaluator = _Evaluator(program, s, wanted, budget, rounding)
+            if large is None:
+                made = evaluator.result([known[a.tensor] for a in s.operands])
+            else:
+                (other,) = (a for a in s.operands if a is not large)
+                made = evaluator.sliced(stored[large.tensor], large, other, known[other.tensor])
+            known[s.out.tensor] = made
+            reads.subtract(a.tensor for a in s.operands)
+            for access in s.operands:
+                if reads[access.tensor] == 0 and access.tensor not in outputs:
+                    known.pop(access.tensor, None)
+    return {name: known[name] for name in outputs}
+
+
+def _in_slices(program: Program, s: Statement, access: Access) -> bool:
+    """Whether a product can be summed over slices of an operand's outermost stored dimension."""
+    if s.op is not Op.MUL or len(s.operands) != 2:
+        return False
+    if s.operands[0].tensor == s.operands[1].tensor:
+        return False
+    outermost = program.tensor(access.tensor).format.mode_order[:1]
+    return all(access.indices[d] not in s.out.indices for d in outermost)
+
+
+def _bytes(elements: Elements) -> float:
+    arrays = 1 if elements.bounds is None else 2
+    if isinstance(elements, Listed):
+        arrays += len(elements.coords)
+    return float(elements.size * arrays * WORD)
+
+
+class _Evaluator:
+    """One statement."""
+
+    def __init__(
+        self,
+        program: Program,
+        statement: Statement,
+        wanted: Wanted,
+        budget: Budget,
+        rounding: Rounding,
+    ) -> None:
+        self.program = program
+        self.s = statement
+        self.wanted = wanted
+        self.budget = budget
+        self.rounding = rounding
+        self.space = (*statement.out.indices, *statement.reduced)
+
+    def result(self, operands: Sequence[Elements]) -> Elements:
+        made = self._result(operands)
+        if not self.s.out.indices and not made.size:
+            return Grid((), np.zeros(()))  # of nothing, the sum and the maximum are 0
+        return made
+
+    def sliced(
+        self, stored: StoredTensor, access: Access, other: Access, elements: Elements
+    ) -> Elements:
+        """A product with a stored operand of which only a slice is held at a time.
+
+        Raises
+        ------
+        TooMuchError
+            If one coordinate of its outermost stored dimension takes too much.
+        """
+        box = list(self.wanted.of(access.tensor))
+        dimension = stored.tensor.format.mode_order[0]
+        index = access.indices[dimension]
+        wanted = box[dimension]
+        along = wanted
+        if along is None:
+            level = stored.levels[0]
+            if isinstance(level, DenseLevel):
+                self.budget.take(level.size, 1)
+                along = np.arange(level.size)
+            else:
+                along = distinct(level.crd)
+
+        def slices(count: int) -> Iterator[list[tuple[tuple[str, ...], Elements]]]:
+            for part in np.array_split(along, count):
+                box[dimension] = part
+                only = tuple(part if x == index else None for x in other.indices)
+                first = from_stored(stored, tuple(box), self.budget)
+                yield [(access.indices, first), (other.indices, elements.restricted(only))]
+
+        count = max(2, round(stored.nnz / SLICE))
+        while True:
+            spent = self.budget.spent
+            try:
+                given = slices(min(count, max(len(along), 1)))
+                return sum_of_slices(self.s.out.indices, given, self.rounding, self.budget)
+            except TooMuchError as much:
+                if much.work or count >= len(along):
+                    raise
+                self.budget.spent = spent
+                count *= 8
+
+    def _result(self, operands: Sequence[Elements]) -> Elements:
+        s = self.s
+        accesses = s.operands
+        constant = s.constant or 0.0
+        match s.op:
+            case Op.MUL:
+                return self._product(list(zip(accesses, operands, strict=True)))
+            case Op.DIV:
+                inverse = each(operands[1], lambda x, e: reciprocal(x, e, self.rounding))
+                return self._product([(accesses[0], operands[0]), (accesses[1], inverse)])
+            case Op.ADD | Op.SUB | Op.MAXIMUM:
+                return self._union(operands)
+            case Op.CONCAT:
+                return concatenated(self._aligned(operands), s, self.program)
+            case Op.RESHAPE:
+                return reshaped(operands[0], self.program, s)
+            case Op.SUM:
+                return self._reduced(self.s.operands[0].indices, operands[0])
+            case Op.MAX:
+                return maximum(accesses[0].indices, operands[0], s.out.indices)
+            case Op.SCALE:
+                return self._each(operands[0], lambda x, e: self._scaled(x, e, constant))
+            case Op.SHIFT:
+                return self._each(operands[0], lambda x, e: self._shifted(x, e, constant))
+            case Op.AT_LEAST:
+                return self._each(operands[0], lambda x, e: self._at_least(x, e, constant))
+            case _:
+                return self._each(operands[0], lambda x, e: function(s.op, x, e, self.rounding))
+
+    def _product(self, factors: Sequence[tuple[Access, Elements]]) -> Elements:
+        given = [(access.indices, elements) for access, elements in factors]
+        return sum_of_products(self.s.out.indices, given, self.rounding, self.budget)
+
+    def _union(self, operands: Sequence[Elements]) -> Elements:
+        s = self.s
+        sizes = self.program.sizes[s.out.tensor]
+        only = self.wanted.indices(s)
+        extents: dict[str, Ints | int] = {}
+        for x in self.space:
+            coordinates = only[x]
+            extents[x] = sizes[x] if coordinates is None else coordinates
+        pairs = [(a.indices, o) for a, o in zip(s.operands, operands, strict=True)]
+        mode = self.program.broadcast_add
+        total = union(self.space, pairs, s.op, mode, extents, self.rounding, self.budget)
+        return self._reduced(self.space, total) if s.reduced else total
+
+    def _reduced(self, indices: tuple[str, ...], elements: Elements) -> Elements:
+        out = self.s.out.indices
+        total = summed(Term(indices, elements), set(out), self.budget)
+        return rounded(total.ordered(out), 1, self.rounding)
+
+    def _each(self, operand: Elements, f: Function) -> Elements:
+        (aligned,) = self._aligned([operand])
+        return each(aligned, f)
+
+    def _aligned(self, operands: Sequence[Elements]) -> list[Elements]:
+        """Operands with their dimensions in the order of the output's."""
+        return [
+            o.transposed([a.indices.index(x) for x in self.s.out.indices])
+            for a, o in zip(self.s.operands, operands, strict=True)
+        ]
+
+    def _scaled(
+        self, x: Floats, bounds: Floats | None, constant: float
+    ) -> tuple[Floats, Floats | None]:
+        values = x * constant
+        inherited = None if bounds is None else bounds * abs(constant)
+        fresh = 2 * self.rounding.unit * np.abs(values) + SMALLEST
+        return settled(values, inherited, fresh, self.rounding)
+
+    def _at_least(
+        self, x: Floats, bounds: Floats | None, constant: float
+    ) -> tuple[Floats, Floats | None]:
+        values = np.maximum(x, constant)
+        off = abs(float(np.float32(constant)) - constant)
+        if not off:
+            return values, bounds
+        fresh = np.where(values > constant + off, 0.0, off)
+        return settled(values, bounds, fresh, self.rounding)
+
+    def _shifted(
+        self, x: Floats, bounds: Floats | None, constant: float
+    ) -> tuple[Floats, Floats | None]:
+        values = x + constant
+        fresh = self.rounding.unit * (np.abs(values) + abs(constant))
+        return settled(values, bounds, fresh, self.rounding)
+
+
+def each(elements: Elements, f: Function) -> Elements:
+    """A function of every element."""
+    values, bounds = f(elements.values, elements.bounds)
+    if isinstance(elements, Grid):
+        return Grid(elements.axes, values, bounds)
+    return Listed(elements.coords, values, bounds)
+
+
+def maximum(indices: tuple[str, ...], elements: Elements, out: tuple[str, ...]) -> Elements:
+    """The largest element over the indices that the output lacks; NaN if there is one."""
+    kept = [indices.index(x) for x in out]
+    if isinstance(elements, Grid) and elements.size:
+        gone = tuple(k for k in range(len(indices)) if k not in kept)
+        elements = elements.transposed([*kept, *gone])
+        axes = tuple(range(len(kept), len(indices)))
+        bounds = None if elements.bounds is None else elements.bounds.max(axis=axes)
+        return Grid(elements.axes[: len(kept)], elements.values.max(axis=axes), bounds)
+    every = elements.listed()
+    coords, group, count = groups(every.coords[kept], bool(kept))
+    if not every.size:
+        return Listed(coords[:, :0], np.zeros(0))
+    order = np.argsort(group, kind="stable")
+    heads = np.searchsorted(group[order], np.arange(count))
+    values = np.maximum.reduceat(every.values[order], heads)
+    if every.bounds is None:
+        return Listed(coords, values)
+    return Listed(coords, values, np.maximum.reduceat(every.bounds[order], heads))
+
+
+def concatenated(operands: Sequence[Elements], s: Statement, program: Program) -> Elements:
+    """The operands one after another along the axis; dimensions as the output has them."""
+    assert s.axis is not None
+    along = s.out.indices.index(s.axis)
+    sizes = [program.tensor(a.tensor).shape[a.indices.index(s.axis)] for a in s.operands]
+    offsets = np.cumsum([0, *sizes[:-1]])
+    exact = all(o.bounds is None for o in operands)
+    grids = [o for o in operands if isinstance(o, Grid)]
+    if len(grids) == len(operands) and all(
+        same_axis(a, b)
+        for g in grids[1:]
+        for k, (a, b) in enumerate(zip(grids[0].axes, g.axes, strict=True))
+        if k != along
+    ):
+        shifted = [g.axes[along] + o for g, o in zip(grids, offsets, strict=True)]
+        axes = list(grids[0].axes)
+        axes[along] = np.concatenate(shifted)
+        values = np.concatenate([g.values for g in grids], axis=along)
+        if exact:
+            return Grid(tuple(axes), values)
+        return Grid(tuple(axes), values, np.concatenate([_bounds(g) for g in grids], axis=along))
+    parts = [o.listed() for o in operands]
+    moved = []
+    for part, offset in zip(parts, offsets, strict=True):
+        coords = part.coords.copy()
+        coords[along] += offset
+        moved.append(coords)
+    bounds = None if exact else np.concatenate([_bounds(p) for p in parts])
+    return Listed(np.concatenate(moved, axis=1), np.concatenate([p.values for p in parts]), bounds)
+
+
+def _bounds(elements: Elements) -> Floats:
+    return np.zeros_like(elements.values) if elements.bounds is None else elements.bounds
+
+
+def reshaped(elements: Elements, program: Program, s: Statement) -> Elements:
+    """The same elements counted in row-major order, and what the result's format adds."""
+    before = program.tensor(s.operands[0].tensor)
+    after = program.tensor(s.out.tensor)
+    if isinstance(elements, Grid) and elements.values.shape == before.shape:
+        bounds = None if elements.bounds is None else elements.bounds.reshape(after.shape)
+        return Grid(
+            tuple(map(np.arange, after.shape)), elements.values.reshape(after.shape), bounds
+        )
+    every = elements.listed()
+    coords = renumbered(every.coords.T, before.shape, after.shape).T
+    return _filled(Listed(coords, every.values, every.bounds), after)
+
+
+def _filled(elements: Listed, tensor: Tensor) -> Listed:
+    """With the explicit zeros that the format stores."""
+    made = StoredTensor.from_coo(tensor, elements.coords.T, np.zeros(elements.size))
+    coords = made.to_coo()[0].T
+    if coords.shape[1] == elements.size:
+        return elements
+    every, own = keys(coords, elements.coords)
+    order = np.argsort(every)
+    place = order[np.searchsorted(every, own, sorter=order)]
+    values = np.zeros(len(every))
+    values[place] = elements.values
+    bounds = None
+    if elements.bounds is not None:
+        bounds = np.zeros(len(every))
+        bounds[place] = elements.bounds
+    return Listed(coords, values, bounds)

@@ -1,0 +1,203 @@
+"""What one operation in float32 adds to the error of its result, and what it does to that it has.
+
+Bounds hold for every order of a sum and are first-order: squares of the unit roundoff are dropped
+against a margin.  Source: N. J. Higham, Accuracy and Stability of Numerical Algorithms, §3.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+import numpy as np
+
+from fuseloom.program.reference import UNARY
+from fuseloom.program.rounded.tensors import Floats
+from fuseloom.program.types import Op
+
+UNIT = 2.0**-24 * 1.01
+"""Largest relative error of one rounding to float32, with a margin for higher orders."""
+LARGEST = float(np.finfo(np.float32).max)
+SMALLEST = 2.0**-149
+"""The spacing of float32 next to 0: what underflow loses at most."""
+NORMAL = 2.0**-126
+"""The smallest number of full precision; a reciprocal that overflows is wrong by so much."""
+FUNCTION = 4.0
+"""Units of error of an elementary function on the machine."""
+
+
+class Errors(Enum):
+    """What becomes of the rounding errors of an operation."""
+
+    BOUNDED = "bounded"  # every element keeps a bound on its error
+    RANDOM = "random"  # made, in a random direction, as large as they may be
+    AWAY = "away"  # made, away from 0, so that they add up as those of constant data do
+
+
+@dataclass
+class Rounding:
+    """How operations are rounded.
+
+    Attributes
+    ----------
+    unit : float
+        Largest relative error of one rounding.
+    poles : bool
+        Whether a bound is infinite where an argument may lie on the other side of a pole, or
+        only as large as the slope says.
+    crossed : bool
+        Set where an argument's bound reaches a pole.
+    """
+
+    errors: Errors = Errors.BOUNDED
+    unit: float = UNIT
+    poles: bool = False
+    random: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
+    crossed: bool = field(default=False, init=False)
+
+    @property
+    def bounded(self) -> bool:
+        return self.errors is Errors.BOUNDED
+
+    def made(self, values: Floats, fresh: Floats) -> Floats:
+        """The values, each wrong by up to its bound."""
+        if self.errors is Errors.AWAY:
+            share: Any = np.where(values < 0, -1.0, 1.0)
+        else:
+            share = self.random.uniform(-1.0, 1.0, np.shape(values))
+        wrong = np.asarray(values + np.where(np.isfinite(fresh), fresh, 0.0) * share)
+        return np.where(np.abs(wrong) > LARGEST, np.sign(wrong) * np.inf, wrong)
+
+    def slope(self, share: Floats, spread: Floats, values: Floats) -> Floats:
+        """Bounds of a function with a pole, of an argument that is wrong by a share of itself.
+
+        At the pole itself an error of the argument decides everything; well outside the domain
+        it decides nothing, and there is no number for certain.
+        """
+        reached = share >= 1.0
+        if np.any(reached):
+            self.crossed = True
+            if self.poles:
+                spread = np.where(reached, np.inf, spread)
+        spread = np.where(np.isfinite(values) & ~np.isnan(spread), spread, np.inf)
+        certain = (share == 0) | np.isnan(share) | (np.isnan(values) & ~reached)
+        return np.where(certain, 0.0, spread)
+
+
+def settled(
+    values: Floats, inherited: Floats | None, fresh: Floats, rounding: Rounding
+) -> tuple[Floats, Floats | None]:
+    """A result and its bound, of what its operands bring and what its own rounding adds.
+
+    What overflows float32 for certain is infinite; what may overflow has an infinite bound.
+    """
+    if not rounding.bounded:
+        return rounding.made(values, fresh), None
+    bounds = fresh if inherited is None else inherited + fresh
+    size = np.abs(values)
+    above = size + bounds > LARGEST
+    if np.any(above) or not np.all(np.isfinite(bounds)):
+        given = np.isfinite(values)
+        certain = given & (size - bounds > LARGEST)
+        may = given & above & ~certain & (bounds <= size)
+        bounds = np.where(given, np.where(may, np.inf, bounds), _of_no_number(inherited, bounds))
+        bounds = np.where(certain, 0.0, bounds)
+        values = np.where(certain, np.sign(values) * np.inf, values)
+    return values, bounds
+
+
+def _of_no_number(inherited: Floats | None, like: Floats) -> Floats:
+    """Bounds of infinities and NaN: 0 if they follow for certain from the operands."""
+    if inherited is None:
+        return np.zeros_like(like)
+    unknown = np.inf if np.isinf(inherited).any() else 0.0
+    return np.where(np.isinf(inherited), np.inf, np.where(np.isnan(inherited), unknown, 0.0))
+
+
+_GELU_SLOPE = _ERF_SLOPE = 1.13
+_MOST_EXPONENT = 700.0
+"""Its exponential is a number; an argument that is wrong by more says nothing."""
+
+
+def function(
+    op: Op, x: Floats, bounds: Floats | None, rounding: Rounding
+) -> tuple[Floats, Floats | None]:
+    """An elementary function of every element."""
+    values = UNARY[op](x)
+    if op in (Op.RELU, Op.ABS):
+        return values, bounds
+    if op.steps:
+        return values, None if bounds is None else _stepped(op, x, values, bounds)
+    unit = FUNCTION * rounding.unit
+    match op:
+        case Op.GELU:
+            fresh = unit * np.abs(x) + SMALLEST
+        case Op.SIGMOID:
+            fresh = unit * values + NORMAL
+        case _:
+            fresh = unit * np.abs(values) + SMALLEST
+    inherited = None if bounds is None else _spread(op, x, values, bounds, rounding)
+    return settled(values, inherited, fresh, rounding)
+
+
+def _stepped(op: Op, x: Floats, values: Floats, bounds: Floats) -> Floats:
+    """Between the steps at both ends of what the argument may be; 0 where no step is near."""
+    ends = [np.abs(UNARY[op](x + bounds) - values), np.abs(UNARY[op](x - bounds) - values)]
+    return np.where(bounds == 0, 0.0, np.maximum(*ends))
+
+
+def _spread(op: Op, x: Floats, values: Floats, bounds: Floats, rounding: Rounding) -> Floats:
+    """How far a function of an argument that is wrong by up to its bound may lie from f(x).
+
+    Where the bound reaches a pole it is as large as the slope says: too wide to judge by.
+    """
+    share = bounds / np.abs(x)
+    match op:
+        case Op.GELU:
+            return _GELU_SLOPE * bounds
+        case Op.SIGMOID:
+            return np.minimum(0.25 * bounds, 1.0)
+        case Op.TANH:
+            return np.where(bounds == 0, 0.0, np.minimum(bounds, 2.0))
+        case Op.SIN | Op.COS:  # no numbers, of what may be infinite
+            return np.where(np.isinf(bounds), np.inf, np.minimum(bounds, 2.0))
+        case Op.ERF:
+            return np.minimum(_ERF_SLOPE * bounds, 2.0)
+        case Op.SQRT:
+            spread = values * share / (1.0 + np.sqrt(np.maximum(1.0 - share, 0.0)))
+            # What underflow may have lost keeps its sign, so the root of it is a number.
+            tiny = (bounds < NORMAL) & (values >= 0)
+            share = np.where(tiny, 0.0, share)
+            return np.where(tiny, np.sqrt(bounds), rounding.slope(share, spread, values))
+        case Op.EXP | Op.EXPM1:
+            slope = values if op is Op.EXP else values + 1.0
+            spread = slope * np.expm1(np.minimum(bounds, _MOST_EXPONENT))
+            certain = np.isfinite(values) & (bounds <= _MOST_EXPONENT)
+            spread = np.where(certain, spread, np.inf)
+            return np.where(bounds == 0, 0.0, spread)
+        case Op.LOG | Op.LOG1P:
+            if op is Op.LOG1P:
+                share = bounds / np.abs(1.0 + x)
+            spread = np.maximum(share, -np.log1p(-_below(share)))
+        case _:
+            left = 1.0 - _below(share)
+            spread = np.abs(values) * np.maximum(0.5 * share / left, 1.0 / np.sqrt(left) - 1.0)
+    return rounding.slope(share, spread, values)
+
+
+def reciprocal(
+    x: Floats, bounds: Floats | None, rounding: Rounding
+) -> tuple[Floats, Floats | None]:
+    """1/x, not rounded: a quotient is rounded once, where it is multiplied."""
+    values = 1.0 / x
+    if bounds is None:
+        return values, None
+    share = bounds / np.abs(x)
+    spread = np.abs(values) * share / (1.0 - _below(share))
+    return values, rounding.slope(share, spread, values)
+
+
+def _below(share: Floats) -> Floats:
+    """A share of an argument that does not reach the pole; of what does, see ``slope``."""
+    return np.where(share < 1.0, share, 0.5)

@@ -1,0 +1,287 @@
+"""What a program is: index variables, tensors with formats, and einsum statements.
+
+Everything here is immutable; an edit returns a new object.  Source: ``fusion.md`` §1.1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from functools import cached_property
+
+from fuseloom.display.shows import Shows
+from fuseloom.errors import ProgramError
+from fuseloom.program.formats import Format
+from fuseloom.program.relations import Relation
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """A named tensor: logical shape and storage format.
+
+    One that is *made* holds ones where its relation holds; its data follow from that.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    format: Format
+    made: Relation | None = None
+
+    @property
+    def rank(self) -> int:
+        return len(self.shape)
+
+
+@dataclass(frozen=True)
+class Access:
+    """``tensor[indices]``: one use of a tensor in a statement."""
+
+    tensor: str
+    indices: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{self.tensor}[{','.join(self.indices)}]"
+
+
+class Op(Enum):
+    """The operations of a statement; the value is how the text language writes them."""
+
+    MUL = "*"
+    ADD = "+"
+    SUB = "-"
+    DIV = "/"
+    SUM = "sum"  # one operand; reduces the indices the output lacks, none at all is a copy
+    MAX = "max"  # one operand; maximum over the indices the output lacks
+    RELU = "relu"
+    EXP = "exp"
+    LOG = "log"
+    RSQRT = "rsqrt"
+    SIGMOID = "sigmoid"
+    GELU = "gelu"
+    SQRT = "sqrt"
+    TANH = "tanh"
+    ABS = "abs"
+    SIGN = "sign"
+    FLOOR = "floor"
+    CEIL = "ceil"
+    TRUNC = "trunc"  # towards 0
+    ROUND = "round"  # to the nearest whole number, of two the even one
+    SIN = "sin"
+    COS = "cos"
+    ERF = "erf"
+    LOG1P = "log1p"
+    EXPM1 = "expm1"
+    MAXIMUM = "max()"  # the larger of two operands, or the one that is there
+    AT_LEAST = "at least"  # the larger of the operand and a constant, on stored elements
+    SCALE = "scale"  # times a constant
+    SHIFT = "shift"  # plus a constant, on stored elements
+    CONCAT = "concat"  # operands one after another along the statement's axis
+    RESHAPE = "reshape"  # the same elements, counted in row-major order, in another shape
+
+    @property
+    def arity(self) -> int:
+        """Operands the operation takes; a product may take more (:meth:`takes`)."""
+        return 2 if self in _OF_TWO else 1
+
+    def takes(self, operands: int) -> bool:
+        """Whether that many operands are right."""
+        return operands == self.arity or (self is Op.MUL and operands > self.arity)
+
+    @property
+    def joins_by_union(self) -> bool:
+        """True where a coordinate of either operand is enough (``fusion.md`` §1.1)."""
+        return self.unites or self is Op.CONCAT
+
+    @property
+    def unites(self) -> bool:
+        """True for what is computed of two elements, or of the one that is there."""
+        return self in (Op.ADD, Op.SUB, Op.MAXIMUM)
+
+    @property
+    def fuses(self) -> bool:
+        """False for what only memory can do: a fusion barrier."""
+        return self is not Op.RESHAPE
+
+    @property
+    def steps(self) -> bool:
+        """True for functions that never fall, and are computed without rounding."""
+        return self in (Op.SIGN, Op.FLOOR, Op.CEIL, Op.TRUNC, Op.ROUND)
+
+    @property
+    def keeps_zero(self) -> bool:
+        """True for functions of one operand of which that of 0 is 0."""
+        return self.steps or self in _ZERO_AT_ZERO
+
+    @property
+    def takes_constant(self) -> bool:
+        return self in (Op.SCALE, Op.SHIFT, Op.AT_LEAST)
+
+
+ELEMENTARY = (
+    Op.RELU, Op.EXP, Op.LOG, Op.SQRT, Op.RSQRT, Op.SIGMOID, Op.TANH, Op.GELU, Op.ABS, Op.SIGN,
+    Op.FLOOR, Op.CEIL, Op.TRUNC, Op.ROUND, Op.SIN, Op.COS, Op.ERF, Op.LOG1P, Op.EXPM1,
+)  # fmt: skip
+"""Functions of one element; the text language and the machine call them by their value."""
+_ZERO_AT_ZERO = (Op.RELU, Op.GELU, Op.SQRT, Op.TANH, Op.ABS, Op.SIN, Op.ERF, Op.LOG1P, Op.EXPM1)
+_OF_TWO = (Op.MUL, Op.ADD, Op.SUB, Op.DIV, Op.CONCAT, Op.MAXIMUM)
+
+
+@dataclass(frozen=True)
+class Statement:
+    """``out = op(operands)``; indices of the operands that ``out`` lacks are reduced.
+
+    A product of more than two operands iterates all their indices at once.  ``axis`` is the
+    index along which CONCAT puts its operands; its sizes add up.  The indices of a RESHAPE only
+    name dimensions.  ``line`` and ``column`` say where the text had it and take no part in
+    equality.
+    """
+
+    out: Access
+    op: Op
+    operands: tuple[Access, ...]
+    constant: float | None = None
+    axis: str | None = None
+    line: int | None = field(default=None, compare=False)
+    column: int | None = field(default=None, compare=False)
+
+    @cached_property
+    def indices(self) -> tuple[str, ...]:
+        """Index variables in order of first appearance, operands first."""
+        seen: dict[str, None] = {}
+        for access in self.operands:
+            seen.update(dict.fromkeys(access.indices))
+        seen.update(dict.fromkeys(self.out.indices))
+        return tuple(seen)
+
+    @cached_property
+    def reduced(self) -> tuple[str, ...]:
+        """Index variables of the operands that the output lacks."""
+        if self.op is Op.RESHAPE:
+            return ()
+        return tuple(x for x in self.indices if x not in self.out.indices)
+
+
+class BroadcastAdd(Enum):
+    """Where ``T[l,n] = Z[l,n] + b[n]`` has elements (``fusion.md`` §1.1 rule ii)."""
+
+    SPARSE = "sparse"  # only in rows that Z has
+    DENSE = "dense"  # in every row
+
+
+@dataclass(frozen=True)
+class Program(Shows, html="fuseloom.program.display:program_html"):
+    """A list of statements in single-assignment form over declared tensors.
+
+    Attributes
+    ----------
+    tensors : tuple of Tensor
+        Inputs, intermediates and outputs, in order of declaration or first assignment.
+    outputs : tuple of str
+        Names of the tensors a user asked for.
+
+    Examples
+    --------
+    >>> import fuseloom as fl
+    >>> program = fl.load("spmv")[0].program
+    >>> print(program)
+    program spmv
+    A: 8x8 csr
+    x: 8 dense
+    y[i] = A[i,j] * x[j]
+    output y
+    >>> program.inputs, program.outputs
+    (('A', 'x'), ('y',))
+    >>> program.extents
+    ({'i': 8, 'j': 8},)
+    """
+
+    name: str
+    tensors: tuple[Tensor, ...]
+    statements: tuple[Statement, ...]
+    outputs: tuple[str, ...]
+    broadcast_add: BroadcastAdd = BroadcastAdd.SPARSE
+
+    def __str__(self) -> str:
+        """The program's text, which :func:`fuseloom.program.parser.parse` reads back."""
+        from fuseloom.program.printer import print_program  # the printer imports this module
+
+        return print_program(self)
+
+    @cached_property
+    def by_name(self) -> dict[str, Tensor]:
+        return {t.name: t for t in self.tensors}
+
+    @cached_property
+    def producers(self) -> dict[str, Statement]:
+        return {s.out.tensor: s for s in self.statements}
+
+    @cached_property
+    def inputs(self) -> tuple[str, ...]:
+        """Names of tensors no statement assigns."""
+        return tuple(t.name for t in self.tensors if t.name not in self.producers)
+
+    @cached_property
+    def given(self) -> tuple[str, ...]:
+        """Names of the inputs whose data a user gives: all but those that are made."""
+        return tuple(name for name in self.inputs if self.by_name[name].made is None)
+
+    @cached_property
+    def extents(self) -> tuple[dict[str, int], ...]:
+        """Per statement, the size of each index variable."""
+        result = []
+        for s in self.statements:
+            sizes: dict[str, int] = {}
+            for access in (*s.operands, s.out):
+                sizes.update(zip(access.indices, self.by_name[access.tensor].shape, strict=True))
+            result.append(sizes)
+        return tuple(result)
+
+    @cached_property
+    def sizes(self) -> dict[str, dict[str, int]]:
+        """Per tensor that is assigned, the size of each index variable of its statement."""
+        names = (s.out.tensor for s in self.statements)
+        return dict(zip(names, self.extents, strict=True))
+
+    @cached_property
+    def live(self) -> tuple[Statement, ...]:
+        """Statements that an output needs, in program order (``fusion.md`` §1.1)."""
+        needed = set(self.outputs)
+        live: list[Statement] = []
+        for statement in reversed(self.statements):
+            if statement.out.tensor in needed:
+                live.append(statement)
+                needed.update(access.tensor for access in statement.operands)
+        return tuple(reversed(live))
+
+    @cached_property
+    def readers(self) -> dict[str, frozenset[str]]:
+        """Tensor to what the live statements that read it assign."""
+        found: dict[str, set[str]] = {}
+        for statement in self.live:
+            for access in statement.operands:
+                found.setdefault(access.tensor, set()).add(statement.out.tensor)
+        return {name: frozenset(readers) for name, readers in found.items()}
+
+    @cached_property
+    def blocked(self) -> dict[str, tuple[int, ...]]:
+        """Tensor to its blocked dimensions."""
+        return {t.name: t.format.blocked for t in self.tensors}
+
+    @cached_property
+    def block(self) -> int:
+        """Edge of the program's blocks; 1 where nothing is blocked."""
+        return max((t.format.block for t in self.tensors), default=1)
+
+    def tensor(self, name: str) -> Tensor:
+        try:
+            return self.by_name[name]
+        except KeyError:
+            known = ", ".join(self.by_name)
+            raise ProgramError(f"no tensor is called {name!r}", hint=f"known: {known}") from None
+
+    def with_tensor(self, tensor: Tensor) -> Program:
+        """The same program with one tensor's declaration replaced."""
+        self.tensor(tensor.name)
+        return replace(
+            self, tensors=tuple(tensor if t.name == tensor.name else t for t in self.tensors)
+        )

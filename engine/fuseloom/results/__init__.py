@@ -1,0 +1,25 @@
+"""Results: what every method reports of a run, how it is judged, and the records it leaves."""
+
+from fuseloom.results.check import TOLERANCE, Against, Check, relative_error
+from fuseloom.results.document import VERSIONS, Kind, document, schema
+from fuseloom.results.estimate import Estimate, RegionTotals
+from fuseloom.results.record import DataSource, MachineId, RegionRecord, RunRecord
+from fuseloom.results.work import Work
+
+__all__ = [
+    "TOLERANCE",
+    "VERSIONS",
+    "Against",
+    "Check",
+    "DataSource",
+    "Estimate",
+    "Kind",
+    "MachineId",
+    "RegionRecord",
+    "RegionTotals",
+    "RunRecord",
+    "Work",
+    "document",
+    "relative_error",
+    "schema",
+]

@@ -1,0 +1,128 @@
+"""The JSON documents of the engine's results: each says what it is and of which version.
+
+Every command's ``--json`` prints one of them.  The folder ``schema`` holds a JSON Schema (draft
+2020-12) per kind.  A schema names every key, so whatever changes in a document raises the version
+of its kind; readers refuse versions they do not know.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from enum import Enum
+from importlib.resources import files
+from types import MappingProxyType
+from typing import Any
+
+from fuseloom.errors import RecordError
+
+
+class Kind(Enum):
+    """What a document tells of."""
+
+    COMPILATION = "compilation"
+    EXPORT = "export"
+    ESTIMATE = "estimate"
+    RUN = "run"
+    RUNS = "runs"
+    UPKEEP = "upkeep"
+    ORDERS = "orders"
+    SWEEP = "sweep"
+    AUTOSCHEDULE = "autoschedule"
+    WHY = "why"
+    WHAT_IF = "what-if"
+    FIGURES = "figures"
+    MODELS = "models"
+    MACHINE = "machine"
+    WARMUP = "warmup"
+    CONFORMANCE = "conformance"
+    CONTRACTION = "contraction"
+    ERROR = "error"
+
+
+VERSIONS: Mapping[Kind, int] = MappingProxyType(
+    {
+        **dict.fromkeys(Kind, 1),
+        Kind.COMPILATION: 2,
+        Kind.ERROR: 3,
+        Kind.ESTIMATE: 3,
+        Kind.ORDERS: 2,
+        Kind.RUN: 3,
+        Kind.RUNS: 2,
+        Kind.WHAT_IF: 2,
+    }
+)
+"""The version of each kind that is written and read."""
+
+
+def document(kind: Kind, content: Mapping[str, Any]) -> dict[str, Any]:
+    """The content as a document: with what it is and of which version."""
+    return {"fuseloom": kind.value, "version": VERSIONS[kind], **content}
+
+
+def content_of(kind: Kind, data: Any) -> dict[str, Any]:
+    """The content of a document of that kind.
+
+    Raises
+    ------
+    RecordError
+        If it is another document, or of another version.
+    """
+    if not isinstance(data, dict) or data.get("fuseloom") != kind.value:
+        raise RecordError(f"not a fuseloom {kind.value} record")
+    version = data.get("version")
+    if type(version) is not int or version != VERSIONS[kind]:
+        raise RecordError(
+            f"a {kind.value} record of version {str(version)[:20]}, not {VERSIONS[kind]}",
+            hint="make it again with this version of Fuseloom",
+        )
+    return {name: value for name, value in data.items() if name not in ("fuseloom", "version")}
+
+
+def to_text(data: Mapping[str, Any]) -> str:
+    """A document as one line of JSON, which knows no infinity."""
+    return json.dumps(data, allow_nan=False)
+
+
+def from_text(text: str) -> Any:
+    """What JSON text holds.
+
+    Raises
+    ------
+    RecordError
+        If it is no JSON; NaN and infinities are none.
+    """
+    try:
+        return json.loads(text, parse_constant=_no_number)
+    except (ValueError, RecursionError) as problem:
+        reason = " ".join(str(problem).split())[:200]
+        raise RecordError(f"malformed JSON: {reason}") from None
+
+
+def _no_number(text: str) -> None:
+    raise ValueError(f"{text} is no number")
+
+
+def schema(kind: Kind) -> dict[str, Any]:
+    """The JSON Schema of a kind of document."""
+    path = files("fuseloom.results").joinpath("schema", f"{kind.value}.json")
+    made: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return made
+
+
+def finite(value: float) -> float | None:
+    """A number as JSON has it: None where it is infinite or none."""
+    return value if math.isfinite(value) else None
+
+
+def plain(value: Any) -> Any:
+    """The same as JSON gives it back: lists for tuples, None for what is no finite number."""
+    match value:
+        case Mapping():
+            return {name: plain(inner) for name, inner in value.items()}
+        case list() | tuple():
+            return [plain(inner) for inner in value]
+        case float():
+            return finite(value)
+    return value

@@ -1,0 +1,208 @@
+"""What exploration asks of a method: how a program may be cut, what each part costs, its runs.
+
+A program is a number of units, some of which need others.  A *part* is some units that are executed
+as one, in one way.  A schedule is a sequence of parts that has every unit once, each after what it
+needs: a way through the *places* of the program (:mod:`fuseloom.results.places`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from math import inf
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from fuseloom.results.places import Places, Units
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a part, or a sequence of parts, takes.
+
+    Attributes
+    ----------
+    cycles : float
+        Clock cycles, of parts one after another.
+    bytes : float
+        Bytes to and from memory.
+    on_chip : float
+        Bytes held on the chip at once.
+    lanes : int
+        The most copies of a node side by side.
+    """
+
+    cycles: float = 0.0
+    bytes: float = 0.0
+    on_chip: float = 0.0
+    lanes: int = 1
+
+    def then(self, other: Cost) -> Cost:
+        """This, and the other after it: time and traffic add, what is held is shared."""
+        return Cost(
+            self.cycles + other.cycles,
+            self.bytes + other.bytes,
+            max(self.on_chip, other.on_chip),
+            max(self.lanes, other.lanes),
+        )
+
+    def no_worse(self, other: Cost) -> bool:
+        """Whether it takes no more than the other, in every respect."""
+        return (
+            self.cycles <= other.cycles
+            and self.bytes <= other.bytes
+            and self.on_chip <= other.on_chip
+            and self.lanes <= other.lanes
+        )
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What a part may use; None is no limit.
+
+    Attributes
+    ----------
+    lanes : int
+        Lanes side by side.
+    on_chip : float, optional
+        Bytes on the chip, as estimated.
+    copies : int
+        Inputs that may be stored a second time, in another mode order.
+    """
+
+    lanes: int = 1
+    on_chip: float | None = None
+    copies: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Some units in one way.
+
+    Attributes
+    ----------
+    units : tuple of int
+        Their positions in the program, ascending.
+    least : float
+        Cycles that no run of it is below.
+    text : str
+        The way, for people.
+    choice : object
+        Whatever the method needs to run it.
+    """
+
+    units: Units
+    expected: Cost
+    least: float
+    text: str = ""
+    choice: Any = field(default=None, repr=False)
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """A way that there is not, and why.
+
+    Attributes
+    ----------
+    rule : str
+        In a word or two, the same for all that fall by it: ``cycle``, ``on-chip``.
+    """
+
+    rule: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Deferred:
+    """Ways that have a high bound together, to be looked at when that matters.
+
+    Attributes
+    ----------
+    least : float
+        Cycles that no run of any of them is below.
+    open : callable
+        Looks at them.
+    """
+
+    least: float
+    open: Callable[[], Iterator[Part | Refusal]]
+
+
+def every(ways: Iterable[Part | Refusal | Deferred]) -> Iterator[Part | Refusal]:
+    """All ways, deferred ones among them."""
+    for way in ways:
+        if isinstance(way, Deferred):
+            yield from way.open()
+        else:
+            yield way
+
+
+class Method(Protocol):
+    """A method of executing programs, as exploration sees it."""
+
+    @property
+    def units(self) -> Sequence[str]:
+        """Names of the units, in program order."""
+
+    @property
+    def places(self) -> Places:
+        """Between which places parts lead."""
+
+    @property
+    def unsearched(self) -> Sequence[str]:
+        """What there is besides the ways that are listed, in words."""
+
+    def floors(self, budget: Budget) -> Floats:
+        """Cycles that no part is below, known without looking at any.
+
+        Returns
+        -------
+        ndarray of shape (p, p)
+            ``[place, end]`` is that of the part between these places; what is no part does not
+            matter.
+        """
+
+    def floor(self, units: Units, budget: Budget) -> float:
+        """Cycles that no part of these units is below, looked at more closely than all at once."""
+
+    def ways(self, units: Units, budget: Budget) -> Iterator[Part | Refusal | Deferred]:
+        """Every way of executing these units as one, the most promising first."""
+
+    def starts(self) -> Sequence[Sequence[Units]]:
+        """Cuts worth looking at first: of each, the units of its parts."""
+
+    def measure(self, parts: Sequence[Part], within: float = inf) -> Cost | None:
+        """What a run of the last of these parts takes, when those before it have been run.
+
+        None if it takes more cycles than ``within``: a run may be abandoned once it does.
+
+        Raises
+        ------
+        FuseloomError
+            If it cannot be run.
+        """
+
+    def schedule(self, parts: Sequence[Part]) -> str:
+        """The schedule's text, which gives these parts whatever the data."""
+
+
+def name_of(names: Sequence[str], units: Units) -> str:
+    """How some units are called: runs of neighbours by their ends.
+
+    Examples
+    --------
+    >>> name_of("ABCDE", (0, 1, 2, 4))
+    'A..C + E'
+    """
+    runs: list[list[int]] = []
+    for unit in units:
+        if not runs or unit != runs[-1][-1] + 1:
+            runs.append([])
+        runs[-1].append(unit)
+    return " + ".join(
+        names[run[0]] if len(run) == 1 else f"{names[run[0]]}..{names[run[-1]]}" for run in runs
+    )

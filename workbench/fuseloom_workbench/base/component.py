@@ -1,0 +1,108 @@
+"""What components have in common: a desk whose parts they show, and requests they make of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import param
+from panel.custom import JSComponent
+
+from fuseloom_workbench.base.comms import shown
+from fuseloom_workbench.base.desk import Desk, desk_of
+from fuseloom_workbench.base.help import texts
+from fuseloom_workbench.state.session import Session
+
+
+class SessionComponent(JSComponent):
+    """A component that draws what Python says and sends requests, never changing state itself.
+
+    A request the engine refuses therefore needs nothing undone in the browser: the answer, in
+    ``status``, is all that changes.
+
+    Parameters
+    ----------
+    session : Session or Desk, optional
+        Shared by the components of a page; a new one by default.
+    """
+
+    drawn = param.String("{}", doc="What is drawn, as JSON; scripts read it as model.view.")
+    status = param.Dict({}, doc="The last answer: ok, message, count.")
+
+    part: ClassVar[str]
+    """The part of the desk that is drawn."""
+    more: ClassVar[tuple[str, ...]] = ()
+    """Further parts that are looked at."""
+    topics: ClassVar[tuple[str, ...]] = ()
+    """What requests may be about whose answers are told here, in ``status``."""
+
+    __abstract = True
+
+    def __init__(self, session: Session | Desk | None = None, **params: Any) -> None:
+        self.desk = desk_of(session)
+        params.setdefault("sizing_mode", "stretch_width")
+        super().__init__(**params)
+        self.desk.want("status", self.part, *self.more)
+        self.refresh()
+        self.desk.param.watch(lambda *_: self.refresh(), "turn")
+
+    @property
+    def session(self) -> Session:
+        """The session, where it is in this process."""
+        return self.desk.session
+
+    @property
+    def view(self) -> dict[str, Any]:
+        """What is drawn, as plain data."""
+        return json.loads(self.drawn)
+
+    def refresh(self) -> None:
+        """Show what the desk has now."""
+        changes = self.changes()
+        if changes:
+            self.param.update(**changes)
+
+    def changes(self) -> dict[str, Any]:
+        """Parameters to set at this turn."""
+        changes: dict[str, Any] = {}
+        text = self.text()
+        if text is not None and text != self.drawn:
+            changes["drawn"] = text
+        status = self._answer() if self.topics else None
+        if status is not None:
+            changes["status"] = status
+        return changes
+
+    def _answer(self) -> dict[str, Any] | None:
+        """The status, if the last answer is one to tell here, or ends what was told."""
+        said = self.desk.part("status")
+        if said is None:
+            return None
+        status = {"ok": True, "message": said["summary"], "count": said["answers"], "told": False}
+        if said["topic"] in self.topics:
+            status.update(ok=said["ok"], message=said["message"], ways=said["ways"])
+            status["told"] = status["message"] != said["summary"]
+        elif self.status.get("ok", False) and not self.status["told"]:
+            return None
+        return status
+
+    def text(self) -> str | None:
+        """The JSON the script draws; None while it is not known."""
+        return self.desk.parts.get(self.part)
+
+    def handle(self, request: Mapping[str, Any]) -> None:
+        """Carry out a request from the browser."""
+
+    def _handle_msg(self, data: Any) -> None:
+        # a browser may send anything; what is not a request is not answered
+        if not (isinstance(data, dict) and isinstance(data.get("kind"), str)):
+            return
+        if data["kind"] == "shown":
+            shown(self)
+        elif data["kind"] == "help":
+            self._send_msg({"kind": "help", "texts": texts()})
+        elif data["kind"] == "way" and isinstance(data.get("text"), str):
+            self.desk.ask("take_way_out", data["text"])
+        else:
+            self.handle(data)

@@ -1,0 +1,149 @@
+"""What is known of the selected cell or graph node, in HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from html import escape
+
+from fuseloom.dataflow.samml.catalogue import CATALOGUE
+from fuseloom.dataflow.samml.display import TOKENS
+from fuseloom.dataflow.samml.graph import Graph, Node, StreamKind
+from fuseloom.dataflow.samml.primitive import Port
+from fuseloom.program.printer import statement_text
+from fuseloom_workbench.base.help import marked
+from fuseloom_workbench.base.quantities import count
+from fuseloom_workbench.state.records import ports_of
+from fuseloom_workbench.state.session import Session
+
+_WORDS = {
+    StreamKind.CRD: "coordinates",
+    StreamKind.REF: "references",
+    StreamKind.VAL: "values",
+    StreamKind.SIG: "repeat signal",
+}
+NOTHING = (
+    "<p class='quiet'>Select a cell of the table or a node of the graph to see what it does.</p>"
+)
+
+
+def view(session: Session) -> str:
+    """The selection in HTML; everything from a user's program is escaped."""
+    parts: list[str] = []
+    column, row = session.cell
+    cells = session.current.table.cells
+    if (column, row) in cells:
+        cell = cells[column, row]
+        refers = f" → refers to <code>{escape(cell.target)}</code>" if cell.target else ""
+        lone = (
+            ""
+            if session.node >= 0
+            else ("<p class='quiet'>No graph node comes from this cell alone.</p>")
+        )
+        parts.append(_statement(session, column))
+        parts.append(
+            f"<h4>Cell <code>{escape(column)}.{escape(row)}</code></h4>"
+            f"<p><b>{escape(cell.kind.value)}</b>: <code>{escape(cell.text)}</code>{refers}"
+            f"</p>{lone}"
+        )
+    if session.node >= 0:
+        node = session.current.graph.nodes[session.node]
+        if (column, row) not in cells:
+            parts.append(_statement(session, node.origin.partition(".")[0]))
+        parts.append(_node(session, node))
+    if not parts:
+        return NOTHING
+    return f"<div class='sheet'><section>{''.join(parts)}</section></div>"
+
+
+def _statement(session: Session, column: str) -> str:
+    """The statement that a column of the table belongs to, with its kernel."""
+    columns = {c.name: c.statement for c in session.current.table.columns}
+    name = columns.get(column)
+    found = next((s for s in session.current.region.statements if s.out.tensor == name), None)
+    if found is None:
+        return ""
+    kernel = next((u.name for u in session.built.units if name in u.statements), "")
+    return (
+        f"<p class='einsum'><code>{escape(statement_text(found))}</code>"
+        f"<span class='quiet'> {escape(kernel)}</span></p>"
+    )
+
+
+def _node(session: Session, node: Node) -> str:
+    entry = CATALOGUE[node.op]
+    token = TOKENS[entry.family]
+    graph = session.current.graph
+    params = "".join(
+        f"<li><code>{escape(name)} = {escape(str(value))}</code></li>"
+        for name, value in node.params.items()
+    )
+    return (
+        f"<h4><span class='kind' style='--c:var(--{token});--f:var(--{token}-f)'>"
+        f"{escape(entry.short)}</span> "
+        f"{escape(node.label or entry.title)}</h4>"
+        f"<p><b>{escape(entry.title)}</b> · node {node.id}<br>{escape(entry.doc)}</p>"
+        + (f"<ul class='params'>{params}</ul>" if params else "")
+        + "</section><section>"
+        + _ports("in", entry.input_ports(len(node.inputs)), node.inputs, graph)
+        + _ports("out", entry.output_ports(len(node.outputs)), node.outputs, graph)
+        + f"</section><section>{_figures(session, node)}"
+    )
+
+
+def _figures(session: Session, node: Node) -> str:
+    expected = session.estimate.regions[session.region].nodes[node.id]
+    record = session.record
+    region = record.run.regions[session.region] if record else None
+    row = region.rows.get(node.id) if region else None
+    asked = ports_of(region, node.id) if region else []
+    ports = sum(port["stall_memory"] for port in asked) if asked else None
+    path = region.path if region else None
+    on_path = path and round(path["shares"].get(str(node.id), 0.0) * path["cycles"])
+    lines = [
+        ("tokens", "busiest port", expected.tokens, row and row["tokens"], "tokens"),
+        ("tokens", "put, all ports", None, row and row["tokens_out"], "tokens"),
+        ("tokens", "taken, all ports", None, row and row["tokens_in"], "tokens"),
+        ("node.busy", "cycles busy", expected.cycles, row and row["busy"], "cycles"),
+        ("node.waits", "waits for input", None, row and row["stall_input"], "cycles"),
+        ("node.waits", "waits for space", None, row and row["stall_output"], "cycles"),
+        ("node.waits", "waits for memory", None, row and row["stall_memory"], "cycles"),
+        ("node.waits", "its memory ports wait", None, row and ports, "cycles"),
+        ("node.idle", "idle after its end", None, row and row["idle"], "cycles"),
+        ("path.cycles", "on the critical path", None, on_path, "cycles"),
+        ("flops", "arithmetic", expected.flops, None, "FLOPs"),
+        ("bytes", "memory traffic", expected.bytes, None, "bytes"),
+    ]
+    body = "".join(
+        f"<tr><th scope='row' {marked(key)}>{name}</th>"
+        f"<td {marked(key)}>{_figure(guess, unit)}</td>"
+        f"<td {marked(key)}>{_figure(seen, unit)}</td></tr>"
+        for key, name, guess, seen, unit in lines
+        if guess is not None or seen is not None
+    )
+    share = ""
+    if row:
+        busy = f"<b>{row['busy_share']:.0%}</b> of the elapsed cycles"
+        share = f"<p {marked('node.busy')}>busy {busy}</p>"
+    note = "" if row else "<p class='quiet'>Press Run to measure.</p>"
+    return (
+        "<table><thead><tr><td></td><th scope='col'>estimated</th>"
+        f"<th scope='col'>simulated</th></tr></thead><tbody>{body}</tbody></table>{share}{note}"
+    )
+
+
+def _figure(value: float | None, unit: str) -> str:
+    return "–" if value is None else escape(count(value, unit))
+
+
+def _ports(title: str, ports: Iterable[Port], streams: Iterable[int | None], graph: Graph) -> str:
+    items = []
+    for port, number in zip(ports, streams, strict=True):
+        if number is None:
+            items.append(f"<li><code>{escape(port.name)}</code> unused</li>")
+            continue
+        stream = graph.streams[number]
+        items.append(
+            f"<li><code>{escape(port.name)}</code> {escape(stream.label)} "
+            f"<span class='quiet'>{_WORDS[stream.kind]}, depth {stream.depth}</span></li>"
+        )
+    return f"<div class='ports'><b>{title}</b><ul>{''.join(items)}</ul></div>" if items else ""

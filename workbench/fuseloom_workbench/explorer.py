@@ -1,0 +1,136 @@
+"""The page of the fusion explorer: a bench of views on one session."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import panel as pn
+import panel_material_ui as pmui
+from panel.util import edit_readonly
+
+from fuseloom_workbench.base.assets import style
+from fuseloom_workbench.base.connection import Connection
+from fuseloom_workbench.base.desk import Desk, desk_of
+from fuseloom_workbench.chain.fusion_chain import FusionChain
+from fuseloom_workbench.costs.costs_panel import CostsPanel
+from fuseloom_workbench.details.node_details import NodeDetails
+from fuseloom_workbench.graph.graph_view import GraphView
+from fuseloom_workbench.input.data_label import DataLabel
+from fuseloom_workbench.input.formats_panel import FormatsPanel
+from fuseloom_workbench.input.machine_panel import MachinePanel
+from fuseloom_workbench.input.sizes_panel import SizesPanel
+from fuseloom_workbench.input.text_editor import TextEditor
+from fuseloom_workbench.input.upload_panel import UploadPanel
+from fuseloom_workbench.memory.memory_panel import MemoryPanel
+from fuseloom_workbench.orders.orders_panel import OrdersPanel
+from fuseloom_workbench.running.run_panel import RunPanel
+from fuseloom_workbench.search.search_panel import SearchPanel
+from fuseloom_workbench.shell.bench import Bench
+from fuseloom_workbench.shell.rail import Rail
+from fuseloom_workbench.shell.top_bar import TopBar
+from fuseloom_workbench.state.session import Session
+from fuseloom_workbench.streams.streams_view import StreamsView
+from fuseloom_workbench.table.table_grid import FusionTableGrid
+from fuseloom_workbench.timeline.timeline import Timeline
+from fuseloom_workbench.why.path_panel import PathPanel
+from fuseloom_workbench.why.why_bar import WhyBar
+from fuseloom_workbench.why.why_panel import WhyPanel
+
+TITLE = "Fuseloom · fusion explorer"
+THEME = {
+    "light": {"palette": {"primary": {"main": "#0b5cad", "contrastText": "#ffffff"}}},
+    "dark": {
+        "palette": {
+            "primary": {"main": "#7db7f5", "contrastText": "#0b1a2a"},
+            "background": {"default": "#171d24", "paper": "#171d24"},
+        }
+    },
+}
+_BARE = {"& > .MuiAppBar-root, & .MuiToolbar-root": {"display": "none"}}
+"""The bench has a line on top of its own; the page's, with its theme switch, stays hidden."""
+
+
+def explorer(shown: Session | Desk | None = None) -> pmui.Page:
+    """The page, on a session of its own unless one is given."""
+    desk = desk_of(shown if shown is not None else Session("gcn", "karate"))
+    page = pmui.Page(
+        title=TITLE,
+        main=[bench(desk), Connection(desk, height=0, margin=0)],
+        theme_config=THEME,
+        busy_indicator=None,
+        sx=_BARE,
+        raw_css=[style("shell/skeleton")],
+    )
+    forget_busy(page)
+    return page
+
+
+def bench(shown: Session | Desk | None = None, fullscreen: bool = True) -> Bench:
+    """All views of a session on one screen; in a notebook with ``fullscreen=False``."""
+    desk = desk_of(shown)
+    views = {
+        "Graph": GraphView(desk),
+        "Costs": CostsPanel(desk, css_classes=["fill"], sizing_mode="stretch_both"),
+        "Why": _stack(WhyPanel(desk), PathPanel(desk)),
+        "Timeline": Timeline(desk, css_classes=["fill"], sizing_mode="stretch_both"),
+        "Streams": StreamsView(desk, css_classes=["fill"], sizing_mode="stretch_both"),
+        "Memory": MemoryPanel(desk, css_classes=["fill"], sizing_mode="stretch_both"),
+        "Search": SearchPanel(desk),
+        "Input": _stack(
+            DataLabel(desk),
+            UploadPanel(desk),
+            _beside(TextEditor(desk, what="program"), TextEditor(desk, what="schedule")),
+            FormatsPanel(desk),
+            SizesPanel(desk),
+            MachinePanel(desk),
+        ),
+    }
+    run = RunPanel(desk)
+    return Bench(
+        run,
+        top=TopBar(desk),
+        rail=Rail(desk),
+        result=_result(run, WhyBar(desk)),
+        chain=FusionChain(desk),
+        table=FusionTableGrid(desk, css_classes=["fill"], sizing_mode="stretch_both"),
+        orders=OrdersPanel(desk),
+        details=NodeDetails(desk),
+        tabs=list(views.values()),
+        titles=list(views),
+        fullscreen=fullscreen,
+        sizing_mode="stretch_width",
+        margin=0,
+    )
+
+
+def forget_busy(page: pmui.Page) -> None:
+    """Let the page not follow a flag that all sessions of the server share.
+
+    It would change its document while another session holds the lock; and whoever watches the flag
+    is kept in memory by it, with all its session, for ever.
+    """
+    with edit_readonly(page):
+        page.busy = False
+    for watcher in list(pn.state.param.watchers.get("busy", {}).get("value", ())):
+        if getattr(getattr(watcher.fn, "__self__", None), "self", None) is page:
+            pn.state.param.unwatch(watcher)
+
+
+def _result(run: RunPanel, why: WhyBar) -> pn.Row:
+    """The result, and beside it why it is so."""
+    run.styles = {"flex": "1 1 570px", "min-width": "0"}
+    why.styles = {"flex": "3 1 420px", "min-width": "0"}
+    return pn.Row(run, why, sizing_mode="stretch_width", margin=0, styles={"flex-wrap": "wrap"})
+
+
+def _stack(*parts: Any) -> pn.Column:
+    return pn.Column(*parts, sizing_mode="stretch_width", margin=0, styles={"gap": "12px"})
+
+
+def _beside(*parts: Any) -> pn.Row:
+    """Parts beside each other, or below where there is no room."""
+    for part in parts:
+        part.styles = {"flex": "1 1 380px", "min-width": "0"}
+    return pn.Row(
+        *parts, sizing_mode="stretch_width", margin=0, styles={"flex-wrap": "wrap", "gap": "16px"}
+    )

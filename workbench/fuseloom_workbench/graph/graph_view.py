@@ -1,0 +1,135 @@
+"""The dataflow graph: pan, zoom, folding, search, heat, the critical path, comparison."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import param
+
+from fuseloom_workbench.base.assets import script, style
+from fuseloom_workbench.base.component import SessionComponent
+from fuseloom_workbench.base.desk import Desk
+from fuseloom_workbench.graph import search
+from fuseloom_workbench.state.session import Session
+
+_KEY = re.compile(r"(?:r(\d{1,6}))?n(\d{1,8})", re.ASCII)
+
+
+class GraphView(SessionComponent):
+    """The graph of the region shown, or of all regions, drawn by Graphviz in another process.
+
+    While that draws, the old picture stays, dimmed; a drawing that has been overtaken by a newer
+    one is dropped.  Kernels and regions fold to boxes, by themselves above 150 nodes.
+
+    Examples
+    --------
+    >>> view = GraphView(Session("spmv"))
+    >>> view.handle({"kind": "find", "text": "x"})
+    >>> view.hits["what"], len(view.hits["keys"])
+    ('tensor x', 6)
+    """
+
+    _esm = script("graph/picture", "graph/heat", "graph/graph_view")
+    _stylesheets = [style("graph/graph_view")]
+    part = "graph"
+    more = ("heat", "selection", "drawing")
+
+    heat = param.Dict(
+        {}, doc="Figures of nodes and streams, as fuseloom_workbench.graph.heat has them."
+    )
+    selected = param.String("", doc="Key of the selected node.")
+    wanted = param.Dict({}, doc="What is to be drawn: key, nodes, lines, seconds, stopped.")
+    hits = param.Dict({}, doc="What was found: text, what, keys.")
+    busy = param.Boolean(False, doc="Whether a drawing is under way.")
+
+    def __init__(self, session: Session | Desk | None = None, **params: Any) -> None:
+        params.setdefault("sizing_mode", "stretch_both")
+        params.setdefault("min_height", 200)
+        super().__init__(session, **params)
+
+    @property
+    def behind(self) -> bool:
+        """Whether the picture is that of another graph: its keys mean other nodes."""
+        drawn, wanted = self.desk.part("graph"), self.desk.part("drawing")
+        same = drawn is not None and wanted is not None and drawn["key"] == wanted["key"]
+        return not same or drawn["size"] is None
+
+    def refresh(self) -> None:
+        changes = self.changes()
+        wanted = self.desk.part("drawing") or {}
+        drawn = self.desk.part("graph")
+        changes["wanted"] = wanted
+        if drawn is None or drawn["key"] != wanted.get("key"):
+            # heat and selection of the new graph make no sense in the old picture
+            changes.pop("drawn", None)
+            changes["busy"] = not wanted.get("stopped", False)
+            self._show(changes)
+            return
+        # figures first: the picture draws them
+        self._show({"heat": self.desk.part("heat") or {}})
+        if "drawn" in changes:
+            self.hits = {}
+        self._show(changes)
+        self._show({"selected": self._selected(), "busy": False})
+
+    def _show(self, changes: dict[str, Any]) -> None:
+        self.param.update(**{k: v for k, v in changes.items() if getattr(self, k) != v})
+
+    def _selected(self) -> str:
+        node = (self.desk.part("selection") or {}).get("node", -1)
+        return f"n{node}" if node >= 0 else ""
+
+    def handle(self, request: Mapping[str, Any]) -> None:
+        match request:
+            case {"kind": "select", "node": str(key)} if not self.behind:
+                self._select(key)
+            case {"kind": "find", "text": str(text)}:
+                keys, what = search.hits(self.view.get("nodes", {}), text)
+                self.hits = {"text": text, "what": what, "keys": keys}
+            case {"kind": "fold", "group": str(group), "closed": bool(closed)}:
+                self._fold({**self._folded(), group: closed}, group)
+            case {"kind": "folds", "to": "auto"}:
+                self.desk.ask("fold", {})
+            case {"kind": "folds", "to": "open" | "kernel" | "region" as to}:
+                self.desk.ask("fold", self._levels(to))
+            case {"kind": "whole", "on": bool(on)}:
+                self.desk.ask("draw_whole", on)
+            case {"kind": "compare", "to": "" | "A" | "global" as to}:
+                self.desk.ask("compare_graph", to)
+            case {"kind": "clusters", "on": bool(on)}:
+                self.desk.ask("draw_framed", on)
+            case {"kind": "direction", "to": "LR" | "TB" as to}:
+                self.desk.ask("draw_towards", to)
+            case {"kind": "stop"}:
+                self.desk.ask("stop_drawing", self.wanted.get("key", ""))
+            case {"kind": "again"}:
+                self.desk.ask("draw_again", self.wanted.get("key", ""))
+
+    def _select(self, key: str) -> None:
+        found = _KEY.fullmatch(key)
+        if found is None:
+            self.desk.ask("select_node", -1)
+            return
+        region, node = found.groups()
+        if region is not None:
+            self.desk.ask("select_region", int(region))
+        self.desk.ask("select_node", int(node))
+
+    def _groups(self) -> dict[str, list[Any]]:
+        """Kernels and regions of what is to be drawn: level, and whether they are folded."""
+        groups: dict[str, list[Any]] = self.wanted.get("groups", {})
+        return groups
+
+    def _folded(self) -> dict[str, bool]:
+        """What is folded now, for a choice to begin with: from then on nothing folds by itself."""
+        return {key: closed for key, (_, closed) in self._groups().items()}
+
+    def _fold(self, folds: dict[str, bool], group: str) -> None:
+        if group in self._groups():
+            self.desk.ask("fold", folds)
+
+    def _levels(self, to: str) -> dict[str, bool]:
+        """What folding everything to a level chooses, by group."""
+        return {key: to in ("region", level) for key, (level, _) in self._groups().items()}

@@ -1,0 +1,123 @@
+"""What a file is, by its first bytes, and by its name where they leave that open."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from fuseloom.errors import DataError
+
+MIB = 1 << 20
+TEXT_BYTES = MIB
+HEAD = 4096
+"""Bytes that are looked at."""
+
+
+class Kind(Enum):
+    """Kinds of files that the workbench takes."""
+
+    MATRIX_MARKET = "Matrix Market"
+    FROSTT = "FROSTT tensor"
+    EDGES = "list of edges"
+    ARCHIVE = "archive with a table (.tar)"
+    NPZ = "NumPy archive (.npz)"
+    NPY = "NumPy array (.npy)"
+    PARQUET = "list of edges (Parquet)"
+    MLIR = "MLIR"
+    SAM = "SAM graph (DOT)"
+    COMAL = "Comal graph"
+    JSON = "JSON"
+    PROGRAM = "program text"
+
+    @property
+    def is_text(self) -> bool:
+        """Whether it is read as a whole, so that it must be short."""
+        return self in (Kind.MLIR, Kind.SAM, Kind.JSON, Kind.PROGRAM)
+
+
+KNOWN = (
+    "Matrix Market, FROSTT .tns, lists of edges, Parquet, .npz, .npy, MLIR, SAM graphs "
+    "(DOT), program text, saved sessions"
+)
+_SUFFIXES = {
+    "mtx": Kind.MATRIX_MARKET, "tns": Kind.FROSTT, "npz": Kind.NPZ, "npy": Kind.NPY,
+    "csv": Kind.EDGES, "tsv": Kind.EDGES, "edges": Kind.EDGES, "el": Kind.EDGES,
+    "edgelist": Kind.EDGES, "tar": Kind.ARCHIVE, "tgz": Kind.ARCHIVE, "tbz2": Kind.ARCHIVE,
+    "parquet": Kind.PARQUET, "mlir": Kind.MLIR, "gv": Kind.SAM, "dot": Kind.SAM, "json": Kind.JSON,
+    "loom": Kind.PROGRAM, "bin": Kind.COMAL, "pb": Kind.COMAL,
+}  # fmt: skip
+_PACKED = (Kind.MATRIX_MARKET, Kind.FROSTT, Kind.EDGES, Kind.ARCHIVE, Kind.NPY)
+_PACKERS = ("gz", "bz2", "zst", "zstd")
+_PACKED_HEADS = (b"\x1f\x8b", b"BZh", b"\x28\xb5\x2f\xfd")
+_PICKLES = ("pkl", "pickle", "pt", "pth", "joblib")
+_ENDINGS = {Kind.MATRIX_MARKET: ".mtx", Kind.FROSTT: ".tns", Kind.EDGES: ".edges",
+            Kind.ARCHIVE: ".tar", Kind.NPZ: ".npz", Kind.NPY: ".npy",
+            Kind.PARQUET: ".parquet"}  # fmt: skip
+
+
+def suffix_of(name: str) -> str:
+    """The end of a name, without how it is packed: ``mtx`` of ``a.mtx.gz``."""
+    parts = name.lower().rsplit("/", 1)[-1].rsplit("\\", 1)[-1].split(".")
+    if parts[-1] in _PACKERS:
+        parts.pop()
+    if parts[0] == "out" and parts[-1] not in _SUFFIXES:
+        return "edges"  # as KONECT names them
+    return parts[-1] if len(parts) > 1 else ""
+
+
+def kind_of(name: str, head: bytes) -> Kind:
+    """What a file of this name is that begins with these bytes.
+
+    Raises
+    ------
+    DataError
+        If it is nothing that the workbench reads.
+    """
+    suffix = suffix_of(name)
+    by_name = _SUFFIXES.get(suffix)
+    if suffix in _PICKLES or (head[:1] == b"\x80" and head[1:2] in b"\x02\x03\x04\x05"):
+        raise DataError("a pickle, which is never read: it could run any program",
+                        hint="write the arrays with numpy.savez")  # fmt: skip
+    if not head:
+        raise DataError("an empty file", hint=f"known: {KNOWN}")
+    if head.startswith(_PACKED_HEADS):
+        if by_name is None and suffix == "txt":
+            return Kind.EDGES
+        if by_name not in _PACKED:
+            raise DataError("a packed file of an unknown kind",
+                            hint="unpack it; .mtx, .tns, .csv, .txt, .npy and .tar may stay "
+                            "packed, as .mtx.gz")  # fmt: skip
+        return by_name
+    if head.startswith(b"PK"):
+        return Kind.NPZ
+    if head.startswith(b"\x93NUMPY"):
+        return Kind.NPY
+    if head.startswith(b"PAR1"):
+        return Kind.PARQUET
+    if head[:14].lower() == b"%%matrixmarket":
+        return Kind.MATRIX_MARKET
+    if by_name in (Kind.NPZ, Kind.NPY, Kind.PARQUET):
+        by = "pandas.DataFrame.to_parquet" if by_name is Kind.PARQUET else "numpy.savez"
+        raise DataError(f"this is no {by_name.value}, whatever its name says",
+                        hint=f"write it with {by}, or give it its own name")  # fmt: skip
+    if by_name is not None:
+        return by_name
+    return _by_text(head)
+
+
+def _by_text(head: bytes) -> Kind:
+    """What a text of a name that says nothing is."""
+    if b"\0" in head:
+        raise DataError("a file of an unknown kind", hint=f"known: {KNOWN}")
+    start = head.lstrip()
+    if start.startswith((b"digraph", b"strict digraph")):
+        return Kind.SAM
+    if start.startswith(b"{"):
+        return Kind.JSON
+    if b"func.func" in head or start.startswith((b"module", b"#map", b"#sparse")):
+        return Kind.MLIR
+    return Kind.PROGRAM
+
+
+def ending(kind: Kind, head: bytes) -> str:
+    """The end of a name by which the readers know such a file."""
+    return _ENDINGS.get(kind, ".txt") + (".gz" if head.startswith(_PACKED_HEADS) else "")

@@ -1,0 +1,40 @@
+"""What the machine's memory did in the run of the region shown."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fuseloom_workbench.base.assets import script, style
+from fuseloom_workbench.base.component import SessionComponent
+from fuseloom_workbench.base.desk import Desk
+from fuseloom_workbench.state.session import Session
+
+HEIGHT = 340
+"""Pixels of the panel where it is alone."""
+
+
+class MemoryPanel(SessionComponent):
+    """Figures of the memory, latencies of its requests, and what each of its channels did.
+
+    Parameters
+    ----------
+    session : Session or Desk, optional
+        Shared by the components of a page; a new one by default.
+
+    Examples
+    --------
+    >>> panel = MemoryPanel(Session("gcn", "karate"))
+    >>> panel.view["there"], panel.view["memory"]
+    (False, None)
+    """
+
+    _esm = script(
+        "base/scales", "costs/marks", "costs/saving", "memory/plots", "memory/memory_panel"
+    )
+    _stylesheets = [style("memory/memory_panel")]
+    part = "memory"
+
+    def __init__(self, session: Session | Desk | None = None, **params: Any) -> None:
+        if "sizing_mode" not in params and "height" not in params:
+            params["height"] = HEIGHT
+        super().__init__(session, **params)

@@ -1,0 +1,102 @@
+"""The page of sparse tensor networks, on a question of its visitor's own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import panel as pn
+import panel_material_ui as pmui
+
+from fuseloom.errors import FuseloomError
+from fuseloom_workbench.base.assets import style
+from fuseloom_workbench.explorer import THEME, forget_busy
+from fuseloom_workbench.networks.asked import Asked
+from fuseloom_workbench.networks.beside import Beside
+from fuseloom_workbench.networks.desk import NetworkDesk, from_address
+from fuseloom_workbench.networks.nest_view import NestView
+from fuseloom_workbench.networks.network_view import NetworkView
+from fuseloom_workbench.networks.question_form import QuestionForm
+from fuseloom_workbench.networks.solutions_table import SolutionsTable
+
+TITLE = "Fuseloom · sparse tensor networks"
+
+
+def network_bench(shown: NetworkDesk | Asked | None = None) -> pn.Column:
+    """All views of a network, on a page or in a notebook.
+
+    Parameters
+    ----------
+    shown : NetworkDesk or Asked, optional
+        The running example of the paper by default.
+    """
+    desk = shown if isinstance(shown, NetworkDesk) else NetworkDesk(shown)
+    return pn.Column(
+        _card(QuestionForm(desk)),
+        _beside(
+            pn.Column(
+                _card(NetworkView(desk)),
+                _card(Beside(desk)),
+                sizing_mode="stretch_width",
+                margin=0,
+                styles={"gap": "12px", "flex": "1.15 1 520px", "min-width": "0"},
+            ),
+            _card(NestView(desk), flex="1 1 440px"),
+        ),
+        _card(SolutionsTable(desk)),
+        sizing_mode="stretch_width",
+        styles={"gap": "12px", "padding": "12px 16px"},
+    )
+
+
+def _card(part: Any, flex: str = "none") -> pn.Column:
+    return pn.Column(
+        part,
+        sizing_mode="stretch_width",
+        stylesheets=[style("base/frame")],
+        css_classes=["card"],
+        margin=0,
+        styles={"flex": flex, "min-width": "0", "padding": "10px 14px"},
+    )
+
+
+def _beside(*parts: Any) -> pn.Row:
+    return pn.Row(
+        *parts,
+        sizing_mode="stretch_width",
+        margin=0,
+        styles={"flex-wrap": "wrap", "gap": "12px", "align-items": "flex-start"},
+    )
+
+
+def asked_of(given: Mapping[str, Sequence[bytes]]) -> tuple[Asked, str]:
+    """What a page's address asks for, and what is wrong with it.
+
+    Examples
+    --------
+    >>> asked_of({"network": [b"TTMc"]})[0].name
+    'TTMc'
+    >>> asked_of({"density": [b"7"]})[1]
+    'a density is above 0 and at most 1 (hint: write e.g. 0.1)'
+    """
+    words = {name: values[0].decode("utf-8", "replace") for name, values in given.items() if values}
+    try:
+        return from_address(words), ""
+    except FuseloomError as reason:
+        return Asked.shipped(), str(reason)
+
+
+def networks_page(shown: NetworkDesk | Asked | None = None) -> pmui.Page:
+    """The page, for the visitor whose document is being made."""
+    wrong = ""
+    if shown is None:
+        shown, wrong = asked_of(pn.state.session_args if pn.state.curdoc is not None else {})
+    desk = shown if isinstance(shown, NetworkDesk) else NetworkDesk(shown)
+    if pn.state.curdoc is not None:
+        pn.state.on_session_destroyed(lambda *_: desk.close())
+    main: list[Any] = [network_bench(desk)]
+    if wrong:
+        main.insert(0, pmui.Alert(f"The address was not understood: {wrong}", severity="warning"))
+    page = pmui.Page(title=TITLE, main=main, theme_config=THEME, busy_indicator=None)
+    forget_busy(page)
+    return page

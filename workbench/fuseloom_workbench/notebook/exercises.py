@@ -1,0 +1,316 @@
+"""Exercises that are checked at once: the first wrong token, cell or number is named.
+
+A course is a module of :data:`EXERCISES`, a mapping of keys to :class:`Exercise`; those of this
+project are in :mod:`fuseloom_workbench.notebook.course`.  What is right is computed when it is
+asked for, from the same engine that the notebook uses.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.fusion.pog import PartialOrderGraph
+from fuseloom.dataflow.samml.graph import StreamKind
+from fuseloom.dataflow.sim.conformance.judge import judge
+from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.sim.program_runs import simulate
+from fuseloom.dataflow.sim.tokens import format_token, parse_token
+from fuseloom.display import shown, tag
+from fuseloom.errors import DataError, FuseloomError, OrderError
+from fuseloom.program.types import Program
+from fuseloom_workbench.notebook import course
+
+LONGEST = 60
+"""Characters of an answer that are repeated."""
+Judge = Callable[[Any], str]
+"""Says what is wrong with an answer; an empty text where nothing is."""
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """One exercise.
+
+    Attributes
+    ----------
+    asks : str
+        What is asked for, in a sentence.
+    wrong : callable
+        See :data:`Judge`.
+    hint : str
+        What helps, told with each answer that is wrong.
+    """
+
+    asks: str
+    wrong: Judge
+    hint: str = ""
+
+
+@dataclass(frozen=True)
+class Checked:
+    """An answer with its verdict.
+
+    Attributes
+    ----------
+    problem : str
+        What is wrong first; empty if the answer is right.
+    """
+
+    key: str
+    problem: str
+    hint: str = ""
+
+    @property
+    def ok(self) -> bool:
+        """Whether the answer is right."""
+        return not self.problem
+
+    def __str__(self) -> str:
+        if self.ok:
+            return f"✓ {self.key}: right"
+        return f"✕ {self.key}: {self.problem}" + (f" (hint: {self.hint})" if self.hint else "")
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        line = tag("p", str(self).partition(" (hint: ")[0], class_="good" if self.ok else "bad")
+        hint = tag("p", f"Hint: {self.hint}", class_="quiet") if self.problem and self.hint else ""
+        return shown(line, hint)
+
+
+def check(key: str, answer: Any) -> Checked:
+    """Check an answer.
+
+    Parameters
+    ----------
+    key : str
+        Of the exercise, as ``1.2``.
+
+    Raises
+    ------
+    DataError
+        If there is no such exercise.
+
+    Examples
+    --------
+    >>> check("1.1", None)
+    ✕ 1.1: there is no answer yet (hint: count the numbers that are not 0)
+    """
+    number, _, _ = key.partition(".")
+    known = _of_notebook(int(number)) if number.isdecimal() else {}
+    if key not in known:
+        raise DataError(f"no exercise is called {key!r}", hint=f"known: {', '.join(exercises())}")
+    exercise = known[key]
+    if _nothing(answer):
+        return Checked(key, "there is no answer yet", exercise.hint)
+    try:
+        problem = exercise.wrong(answer)
+    except FuseloomError as reason:
+        problem = str(reason)
+    return Checked(key, problem, exercise.hint)
+
+
+def _nothing(answer: Any) -> bool:
+    """Whether an answer is still as the notebook has it: ``...``, or nothing but these."""
+    if isinstance(answer, Mapping):
+        return bool(answer) and all(one is ... for one in answer.values())
+    return answer is None or answer is ...
+
+
+def exercises() -> dict[str, Exercise]:
+    """All exercises of the course, in the order of their numbers."""
+    numbers = range(1, len(course.MODULES) + 1)
+    return {key: one for number in numbers for key, one in _of_notebook(number).items()}
+
+
+def _of_notebook(number: int) -> dict[str, Exercise]:
+    """Those of one notebook; others may need more than is installed."""
+    if not 0 < number <= len(course.MODULES):
+        return {}
+    found = import_module(f"{course.__name__}.{course.MODULES[number - 1]}").EXERCISES
+    return dict(sorted(found.items(), key=lambda item: int(item[0].partition(".")[2])))
+
+
+def number(want: Callable[[], float], unit: str = "", tolerance: float = 0.0) -> Judge:
+    """A number, exact or within a share of it."""
+
+    def wrong(answer: Any) -> str:
+        if isinstance(answer, bool) or not _is_number(answer):
+            return f"{_short(answer)} is no number"
+        right = want()
+        if math.isclose(float(answer), right, rel_tol=tolerance, abs_tol=0.0):
+            return ""
+        side = "many" if float(answer) > right else "few"
+        return f"{_short(answer)}{unit and ' ' + unit} is too {side}"
+
+    return wrong
+
+
+def tokens(want: Callable[[], str], kind: StreamKind = StreamKind.CRD) -> Judge:
+    """A stream, as text with spaces, or as a list of tokens."""
+
+    def wrong(answer: Any) -> str:
+        if isinstance(answer, str):
+            given: list[Any] = answer.split()
+        elif isinstance(answer, Sequence):
+            given = list(answer)
+        else:
+            return f"{_short(answer)} is no stream: write the tokens with spaces between them"
+        mine = [format_token(parse_token(t, kind) if isinstance(t, str) else t) for t in given]
+        return _first_difference(mine, want().split(), "token")
+
+    return wrong
+
+
+def sequence(want: Callable[[], Sequence[Any]], what: str = "entry") -> Judge:
+    """A list of numbers or names, in order."""
+
+    def wrong(answer: Any) -> str:
+        if isinstance(answer, str) or not isinstance(answer, Iterable):
+            return f"{_short(answer)} is no list"
+        return _first_difference([_plain(x) for x in answer], list(want()), what)
+
+    return wrong
+
+
+def names(want: Callable[[], Iterable[str]]) -> Judge:
+    """A set of names, in any order."""
+
+    def wrong(answer: Any) -> str:
+        if isinstance(answer, str):
+            answer = answer.replace(",", " ").split()
+        if not isinstance(answer, Iterable):
+            return f"{_short(answer)} is no set of names"
+        given, right = [str(x) for x in answer], set(want())
+        for name in given:
+            if name not in right:
+                return f"{_short(name)} is not among them"
+        missing = len(right - set(given))
+        return f"{missing} more {'is' if missing == 1 else 'are'} missing" if missing else ""
+
+    return wrong
+
+
+def cells(want: Callable[[], Mapping[tuple[str, str], str]]) -> Judge:
+    """Cells of a fusion table: (column, row) to text."""
+
+    def wrong(answer: Any) -> str:
+        if not isinstance(answer, Mapping):
+            return f"{_short(answer)} is no table: give a dict of (column, row) to text"
+        for place, text in want().items():
+            where = f"cell {place[0]}, row {place[1]}"
+            if place not in answer:
+                return f"{where} is missing"
+            if answer[place] is ...:
+                return f"{where} has no answer yet"
+            given = str(answer[place])
+            if _bare(given) != _bare(text):
+                return f"{where} is not {_short(given)}"
+        extra = next((place for place in answer if place not in want()), None)
+        return "" if extra is None else f"cell {_short(extra)} was not asked for"
+
+    return wrong
+
+
+def order(want: Callable[[], PartialOrderGraph]) -> Judge:
+    """An order of indices that keeps every constraint; of one that does not, the first is named.
+
+    Examples
+    --------
+    >>> import fuseloom as fl
+    >>> program = fl.parse("A: 4x4 dcsr\\nx: 4 dense\\ny[i] = A[i,j] * x[j]")
+    >>> order(lambda: fl.fuse(program)[0].pog)("j, i")
+    'order j→i rejected: i must stay outside j, because A is stored (i, j)'
+    """
+
+    def wrong(answer: Any) -> str:
+        if isinstance(answer, str):
+            answer = answer.replace("→", " ").replace(",", " ").split()
+        if not isinstance(answer, Sequence):
+            return f"{_short(answer)} is no order: write the indices, outermost first"
+        try:
+            want().check([str(x) for x in answer])
+        except OrderError as reason:
+            return reason.message
+        return ""
+
+    return wrong
+
+
+def schedule(
+    given: Callable[[], tuple[Program, Mapping[str, Any]]],
+    at_most: Callable[[], float],
+    measure: str = "cycles",
+    machine: str = "default",
+) -> Judge:
+    """A schedule, as text, whose run is right and takes no more than so much.
+
+    Parameters
+    ----------
+    given : callable
+        Gives the program and its data.
+    measure : str
+        ``cycles``, ``bytes`` or ``flops``.
+    machine : str
+        The preset that it runs on.
+    """
+
+    def wrong(answer: Any) -> str:
+        if not isinstance(answer, str):
+            return f"{_short(answer)} is no schedule: write it as text"
+        program, data = given()
+        run = simulate(compile_program(program, answer), data, Machine.preset(machine))
+        if not run.check().ok:
+            return str(run.check())
+        taken = run.cycles if measure == "cycles" else getattr(run.work, measure)
+        most, unit = at_most(), "FLOPs" if measure == "flops" else measure
+        return "" if taken <= most else f"takes {taken:,} {unit}, more than {most:,}"
+
+    return wrong
+
+
+def primitive_of(op: str) -> Judge:
+    """A generator that is to do what a primitive does, on every vector that has it."""
+
+    def wrong(answer: Any) -> str:
+        if not callable(answer):
+            return f"{_short(answer)} is no function"
+        return judge(op, answer).problem
+
+    return wrong
+
+
+def _first_difference(given: Sequence[Any], right: Sequence[Any], what: str) -> str:
+    for k, (mine, theirs) in enumerate(zip(given, right, strict=False), start=1):
+        if mine != theirs:
+            return f"{what} {k} is not {_short(mine)}"
+    if len(given) < len(right):
+        return f"{what} {len(given) + 1} is missing"
+    if len(given) > len(right):
+        return f"{what} {len(right) + 1}, {_short(given[len(right)])}, is one too many"
+    return ""
+
+
+def _bare(cell: str) -> str:
+    """The text of a cell without what may be written in several ways."""
+    return cell.replace("→", "->").replace(" ", "")
+
+
+def _plain(one: Any) -> Any:
+    return one.item() if hasattr(one, "item") and getattr(one, "ndim", 1) == 0 else one
+
+
+def _is_number(answer: Any) -> bool:
+    try:
+        return math.isfinite(float(answer)) and not isinstance(answer, str)
+    except (TypeError, ValueError, OverflowError):
+        return False
+
+
+def _short(answer: Any) -> str:
+    text = answer if isinstance(answer, str) else repr(_plain(answer))
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"

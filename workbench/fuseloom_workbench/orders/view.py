@@ -1,0 +1,93 @@
+"""How many dataflow orders a region has and the cheapest of them, as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from fuseloom.dataflow.fusion.pog import count_text
+from fuseloom.dataflow.orders import RankedOrder, ranked
+from fuseloom_workbench.base.quantities import short
+from fuseloom_workbench.state.session import Session
+
+LIMIT = 40
+"""Nest classes that are estimated."""
+
+
+def key(session: Session) -> str:
+    """All that the ranking depends on: everything but the region's own order."""
+    others = [
+        session.built.region_order(k) for k in range(len(session.regions)) if k != session.region
+    ]
+    design = session.design
+    return repr(
+        (
+            design.model,
+            design.data,
+            design.seed,
+            design.text,
+            design.cuts,
+            design.wishes,
+            design.settings,
+            design.machine,
+            session.region,
+            others,
+        )
+    )
+
+
+def view(session: Session, found: Sequence[RankedOrder]) -> dict[str, Any]:
+    """The orders found so far, best first."""
+    chosen = session.built.region_order(session.region)
+    total = session.current.legal_orders
+    entries = ranked(found)
+    best = entries[0].cycles if entries else 0.0
+    simulated = _simulated_orders(session)
+    return {
+        "name": session.current.name,
+        "total": count_text(total),
+        "one": total == 1,
+        "shown": f"{len(entries):,}",
+        "all": len(entries) < LIMIT,
+        "ready": bool(entries),
+        "entries": [
+            {
+                "order": list(e.order),
+                "text": "→".join(e.order),
+                "alike": _others(e.stands_for.orders),
+                "cycles": "" if e.reason else short(e.cycles, "").strip(),
+                "simulated": _simulated(simulated, e),
+                "more": f"{e.cycles / best:.2f}× best" if best and e.cycles > best else "",
+                "reason": e.reason,
+                "chosen": e.covers(chosen),
+            }
+            for e in entries
+        ],
+        "listed": any(e.covers(chosen) for e in entries),
+        "chosen": " → ".join(chosen),
+        "repairs": [str(repair) for repair in session.current.region.repairs],
+        "indices": list(session.current.own_order),
+        "edges": [[e.outer, e.inner, e.reason] for e in session.current.pog.edges],
+        "rules": [f"{e.outer} outside {e.inner}: {e.reason}" for e in session.current.pog.edges],
+    }
+
+
+def _others(orders: int) -> str:
+    return "" if orders == 1 else f"and {orders - 1:,} more with the same graph"
+
+
+def _simulated_orders(session: Session) -> dict[tuple[str, ...], int]:
+    """Cycles of this region by its order, in runs of the same program, data and machine."""
+    problem, name = session.built.problem, session.current.name
+    return {
+        tuple(region.order): region.cycles
+        for record in session.records.values()
+        if record.problem == problem
+        for region in record.run.regions
+        if region.name == name
+    }
+
+
+def _simulated(known: dict[tuple[str, ...], int], entry: RankedOrder) -> str:
+    own = [cycles for order, cycles in known.items() if entry.covers(order)]
+    return f"{own[-1]:,}" if own else ""

@@ -1,0 +1,91 @@
+"""Searching for a schedule: settings, the best so far and its bound, what fell, and why not."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from fuseloom.errors import FuseloomError
+from fuseloom_workbench.base.assets import script, style
+from fuseloom_workbench.base.component import SessionComponent
+from fuseloom_workbench.base.desk import Desk
+from fuseloom_workbench.search.wishes import Wishes
+from fuseloom_workbench.state.session import Session
+
+
+class SearchPanel(SessionComponent):
+    """The Search tab.
+
+    What a search finds is shown while it goes on, and stays when it is cancelled; each schedule
+    found can be taken over.
+
+    Examples
+    --------
+    >>> panel = SearchPanel(Session("spmv"))
+    >>> panel.handle({"kind": "start", "values": {"strategy": "luck"}})
+    >>> panel.view["wrong"]["field"]
+    'strategy'
+    """
+
+    _esm = script("base/scales", "search/search_panel")
+    _stylesheets = [style("search/search_panel")]
+    part = "search"
+
+    def __init__(self, session: Session | Desk | None = None, **params: Any) -> None:
+        self._wrong: dict[str, str] = {}
+        super().__init__(session, **params)
+        watched = ["running", "share", "status", "failed", "searched"]
+        self.runner.param.watch(lambda *_: self.refresh(), watched)
+
+    @property
+    def runner(self) -> Any:
+        """State of the simulation, or the search."""
+        return self.desk.runner
+
+    def text(self) -> str | None:
+        view, runner = self.desk.part("search"), self.runner
+        return view and json.dumps(
+            {
+                **view,
+                "running": runner.running,
+                "share": runner.share,
+                "status": runner.status,
+                "failed": runner.failed,
+                "searched": runner.searched,
+                "wrong": self._wrong,
+            }
+        )
+
+    def handle(self, request: Mapping[str, Any]) -> None:
+        match request:
+            case {"kind": "start", "values": dict(values)}:
+                self._start(values)
+            case {"kind": "cancel"}:
+                self.desk.cancel()
+            case {"kind": "take", "schedule": str(schedule)}:
+                problem = self.runner.searched.get("problem", "")
+                self.desk.ask("take_found", problem, schedule)
+            case {"kind": "why", "text": str(text)}:
+                self._ask_why(text)
+
+    def _start(self, values: Mapping[str, Any]) -> None:
+        try:
+            wishes = Wishes.of(values, float(self.runner.limit))
+        except FuseloomError as reason:
+            field, _, rest = str(reason).partition(": ")
+            self._wrong = {"field": field, "message": rest}
+            self.refresh()
+            return
+        self._wrong = {}
+        self.refresh()
+        self.desk.search(wishes.to_dict())
+
+    def _ask_why(self, text: str) -> None:
+        view, told = self.desk.part("search") or {}, self.runner.searched
+        same = bool(told) and told.get("problem") == view.get("problem") and told.get("bests")
+        if same:
+            best = float(told["bests"][0]["cycles"])
+            self.desk.ask("why_not", text, best, told["lanes"], told["copies"], told["kept"])
+        else:
+            self.desk.ask("why_not", text, 0, 0, 0, "")

@@ -1,0 +1,143 @@
+"""How far a search is, as plain data: its curve, the best found, and what fell for which reason."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from fuseloom.exploration.autoschedule import Space
+from fuseloom.exploration.found import Sight
+from fuseloom_workbench.search.wishes import Wishes
+from fuseloom_workbench.state.answered import digest
+
+MOST_BESTS, MOST_POINTS = 30, 400
+"""Of the schedules and points that are told."""
+MEANING = {
+    "looked at": "Ways of executing some statements as one region that the search has met.",
+    "drawn": "Schedules that were drawn.",
+    "cycle": "The statements would wait for each other in a circle: no region has all of them.",
+    "cannot be fused": "The compiler refuses these statements as one region.",
+    "cannot be built": "There is no dataflow graph for this order.",
+    "copy does not fit": "The input that would be stored a second time leaves no legal order.",
+    "same graph": "Another order gives the same dataflow graph, which was looked at once.",
+    "look-up": "The levels chosen cannot be looked up there.",
+    "lanes": "The index cannot be dealt to so many lanes.",
+    "on-chip": "It holds more bytes on the chip than the budget has.",
+    "stored otherwise": "The region would keep a tensor inside that is to be stored.",
+    "simulation": "Its simulation was refused, e.g. by a limit or a deadlock.",
+    "bounded away": "Expected or proved to take more cycles than the best: not simulated.",
+    "abandoned": "Its run was ended when it had taken more cycles than the best has in all.",
+    "orders left for later": "Orders whose bound was too high to be looked at yet.",
+    "parts with ways not looked at": "Regions of which not every way was looked at; "
+    "while any is left, the bound says how much better they could be.",
+    "simulated": "Regions that were simulated.",
+}
+KEPT = frozenset({"simulated"})
+REST = frozenset({"orders left for later", "parts with ways not looked at"})
+
+
+class Story:
+    """What there is to tell of a search.
+
+    Parameters
+    ----------
+    problem : str
+        Program, data and machine of the design that is searched.
+    lanes : int
+        Lanes of a region at most.
+    kept : str
+        Settings that hold for every schedule, as a schedule's text.
+    bounded : bool
+        Whether bounds hold on this machine.
+    """
+
+    def __init__(self, problem: str, wishes: Wishes, lanes: int, kept: str, bounded: bool) -> None:
+        self.about = {
+            "problem": digest(problem),
+            "wishes": wishes.to_dict(),
+            "lanes": lanes,
+            "copies": wishes.copies,
+            "kept": kept,
+        }
+        self.points: list[list[float | None]] = []
+        self.bests: list[dict[str, Any]] = []
+        self.counts: Mapping[str, int] = {}
+        self.reasons: Mapping[str, str] = {}
+        self.space: Space | None = None
+        self.end: dict[str, Any] = {}
+        self._bounded = bounded
+
+    def see(self, sight: Sight) -> None:
+        """Take over what a search has found so far."""
+        cycles = None if math.isinf(sight.cycles) else sight.cycles
+        bound = sight.bound if self._bounded and math.isfinite(sight.bound) else 0.0
+        if self.points:
+            bound = max(bound, self.points[-1][3] or 0.0)
+        self.points.append([round(sight.seconds, 3), sight.runs, cycles, bound])
+        self.counts = sight.counts
+        if cycles is not None and (not self.bests or cycles < self.bests[0]["cycles"]):
+            found = {"cycles": cycles, "schedule": sight.schedule, "runs": sight.runs}
+            self.bests.insert(0, {**found, "seconds": round(sight.seconds, 3)})
+            del self.bests[MOST_BESTS:]
+
+    def finish(self, seconds: float, schedule: str, cycles: float, bound: float, told: str) -> None:
+        """The search is over: what it found in the end, outside of its space too."""
+        runs = int(self.points[-1][1] or 0) if self.points else 0
+        floor = bound if self._bounded else 0.0
+        self.points.append([round(seconds, 3), runs, cycles, floor])
+        if not self.bests or cycles < self.bests[0]["cycles"]:
+            found = {"cycles": cycles, "schedule": schedule, "runs": runs}
+            self.bests.insert(0, {**found, "seconds": round(seconds, 3)})
+        self.end = {"told": told}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data: finite numbers and texts."""
+        step = max(1, math.ceil(len(self.points) / MOST_POINTS))
+        points = self.points[::-step][::-1] if self.points else []
+        return {
+            **self.about,
+            "points": points,
+            "bests": self.bests,
+            "space": _space(self.space),
+            "funnel": funnel(self.counts, self.reasons),
+            "over": bool(self.end),
+            **self.end,
+        }
+
+
+def _space(space: Space | None) -> dict[str, Any] | None:
+    if space is None:
+        return None
+    log = math.log10(space.schedules) if space.schedules > 0 else 0.0
+    exact = "" if space.exact else "at least "
+    return {
+        "text": f"{exact}{space.schedules:,}" if log < 15 else f"{exact}{_power(space.schedules)}",
+        "digits": f"{space.schedules:,}" if log < 60 else "",
+        "log": log,
+        "exact": space.exact,
+    }
+
+
+def _power(number: int) -> str:
+    digits = str(number)
+    return f"{digits[0]}.{digits[1:4]}e{len(digits) - 1}"
+
+
+def funnel(counts: Mapping[str, int], reasons: Mapping[str, str]) -> list[dict[str, Any]]:
+    """What the search met, what fell for which reason, what was simulated, what is left."""
+    first = [name for name in ("drawn", "looked at") if name in counts]
+    last = [name for name in MEANING if name in KEPT | REST and name in counts]
+    fell = sorted((n for n in counts if n not in {*first, *last}), key=lambda n: -counts[n])
+    return [
+        {
+            "name": name,
+            "count": counts[name],
+            "kind": "met" if name in first else "kept" if name in KEPT
+            else "left" if name in REST else "fell",
+            "meaning": MEANING.get(name, f"Refused by the rule {name}."),
+            "example": reasons.get(name, ""),
+        }
+        for name in (*first, *fell, *last)
+        if counts[name] or name in first or name in KEPT
+    ]  # fmt: skip

@@ -1,0 +1,44 @@
+"""What can be searched, and why a schedule is not the best, as plain data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fuseloom_workbench.base.quantities import count
+from fuseloom_workbench.search.wishes import (
+    LONGEST,
+    MOST_COPIES,
+    MOST_LANES,
+    MOST_RUNS,
+    STRATEGIES,
+    Wishes,
+    lanes_of,
+)
+from fuseloom_workbench.state.answered import digest
+from fuseloom_workbench.state.session import Session
+
+
+def view(session: Session) -> dict[str, Any]:
+    """The design in short, bounds of the settings, and the last answer to "why not"."""
+    design, record = session.design, session.record
+    shown = digest(session.configuration)
+    verdict = session.verdict
+    return {
+        "problem": digest(session.built.problem),
+        "configuration": shown,
+        "what": f"{design.model} on {session.built.loaded.label}, machine {design.machine.name}",
+        "schedule": str(session.built.schedule),
+        "lanes": lanes_of(design),
+        "estimate": f"est. {count(session.estimate.cycles, 'cycles')}",
+        "simulated": "" if record is None else f"sim. {count(record.run.cycles, 'cycles')}",
+        "strategies": STRATEGIES,
+        "own": Wishes().to_dict(),
+        "most": {
+            "seconds": min(LONGEST, float(session.run_limit)),
+            "runs": MOST_RUNS,
+            "lanes": MOST_LANES,
+            "copies": MOST_COPIES,
+        },
+        "verdict": verdict,
+        "old": bool(verdict) and not verdict["of"] and verdict["shown"] != shown,
+    }

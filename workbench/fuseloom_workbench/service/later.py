@@ -1,0 +1,77 @@
+"""What takes longer than an answer, in a child of the seat: it is ended when it is out of date."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pickle
+import signal
+import socket
+import zlib
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from fuseloom.exploration import limiting
+from fuseloom_workbench.service import priority
+from fuseloom_workbench.service.wire import Closed, Wire
+
+
+class Later:
+    """One piece of work in a child; its results arrive at :meth:`take`.
+
+    Parameters
+    ----------
+    key : str
+        What the work is about; the same key needs no new work.
+    work : callable
+        Gives results one after another, the last one last; each replaces the one before.
+    """
+
+    def __init__(self, key: str, work: Callable[[], Iterator[Any]], seconds: float) -> None:
+        self.key = key
+        self.result: Any = None
+        self._behind = False
+        mine, its = socket.socketpair()
+        parent = os.getpid()
+        self._pid = os.fork()
+        if self._pid == 0:
+            try:
+                limiting.end_with(parent)
+                os.nice(3)  # answers come first
+                limiting.limit_cpu(seconds)
+                mine.close()
+                wire = Wire(its)
+                for result in work():
+                    # it is this program's own child that reads it
+                    wire.send(zlib.compress(pickle.dumps(result), 1).hex())
+            except (Exception, Closed):
+                os._exit(1)
+            finally:
+                os._exit(0)
+        its.close()
+        self._wire = Wire(mine)
+
+    def fileno(self) -> int:
+        return self._wire.fileno()
+
+    def take(self) -> bool:
+        """Take the next result; False when there will be no more."""
+        try:
+            self.result = pickle.loads(zlib.decompress(bytes.fromhex(self._wire.receive())))
+        except Closed:
+            self.end()
+            return False
+        return True
+
+    def give_way(self) -> None:
+        """Let others come first, if this takes long."""
+        if not self._behind and priority.cpu_seconds(self._pid, family=True) > priority.LONG:
+            self._behind = priority.give_way(self._pid)
+
+    def end(self) -> None:
+        """End the child, and bury it."""
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self._pid, signal.SIGKILL)
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(self._pid, 0)
+        self._wire.close()

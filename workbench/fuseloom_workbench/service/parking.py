@@ -1,0 +1,91 @@
+"""Pages that were closed a short while ago, so that a page loaded anew goes on with its runs.
+
+A page is given a long random word, which its browser keeps for as long as its tab is open; who has
+it gets the design and the runs of that page.  Nothing is written where others could read it
+(:mod:`fuseloom_workbench.service.spool`).
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+import zlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from fuseloom_workbench.service.spool import Spool
+
+KEEP = 1_800.0
+"""Seconds for which a closed page is remembered."""
+WORD = 24
+"""Bytes of chance in a word."""
+
+
+@dataclass(frozen=True)
+class Parked:
+    """What a page had: its session, JSON and compressed, and its runs as its seat packed them."""
+
+    session: bytes
+    kept: Spool
+    since: float
+
+    @property
+    def saved(self) -> str:
+        return zlib.decompress(self.session).decode()
+
+    @property
+    def size(self) -> int:
+        """Bytes of both."""
+        return len(self.session) + self.kept.size
+
+
+class Parking:
+    """What closed pages had, by their words; the oldest go first where there are too many.
+
+    Parameters
+    ----------
+    most : int
+        Pages that are remembered.
+    most_bytes : int
+        Bytes of all of them together.
+    """
+
+    def __init__(self, most: int, most_bytes: int = 64 << 20) -> None:
+        self.most = most
+        self.most_bytes = most_bytes
+        self._pages: dict[str, Parked] = {}
+
+    def __len__(self) -> int:
+        return len(self._pages)
+
+    def put(self, word: str, saved: str | None, kept: Spool) -> None:
+        """Remember a page that is closed; its runs are this lot's from now on."""
+        if saved is None:
+            kept.close()
+            return
+        self._forget_old()
+        self._forget([word] if word in self._pages else [])
+        self._pages[word] = Parked(zlib.compress(saved.encode()), kept, time.monotonic())
+        while len(self._pages) > self.most or self._size() > self.most_bytes:
+            self._forget([next(iter(self._pages))])
+
+    def get(self, word: str) -> Parked | None:
+        """What the page of this word had."""
+        self._forget_old()
+        return self._pages.get(word)
+
+    def _size(self) -> int:
+        return sum(page.size for page in self._pages.values())
+
+    def _forget_old(self) -> None:
+        now = time.monotonic()
+        self._forget([w for w, page in self._pages.items() if now - page.since > KEEP])
+
+    def _forget(self, words: Iterable[str]) -> None:
+        for word in words:
+            self._pages.pop(word).kept.close()
+
+
+def new_word() -> str:
+    """A word that nobody guesses."""
+    return secrets.token_urlsafe(WORD)

@@ -1,0 +1,124 @@
+"""A simulation in a process that a seat forks: it has the design as it is then, and waits to start.
+
+It is given away to the nursery, so that it goes on when its seat is ended.  To the server go
+``{"pid": n}``, ``{"progress": [share, text]}`` and at the end ``{"done": run}`` or
+``{"refused": reason}``; ``{"go": true}`` comes from it.  A search comes first where it is asked
+for; what it found goes along, ``{"done": run, "found": [schedule, told]}``.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+from dataclasses import dataclass, replace
+from typing import Any
+
+from fuseloom.errors import FuseloomError
+from fuseloom.exploration import limiting
+from fuseloom.results.record import RunRecord
+from fuseloom_workbench.running.worker import Job, work
+from fuseloom_workbench.search.searching import found
+from fuseloom_workbench.search.wishes import Wishes as SearchWishes
+from fuseloom_workbench.service.budgets import MIB, Budgets
+from fuseloom_workbench.service.keeping import keep
+from fuseloom_workbench.service.wire import Closed, Wire
+from fuseloom_workbench.state import machines, saving
+from fuseloom_workbench.state.design import Built
+from fuseloom_workbench.state.records import KeptRun, source_of
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What a simulation is to do besides.
+
+    Attributes
+    ----------
+    explain : bool
+        Find the critical paths.
+    search : bool
+        Look for a better schedule first, and simulate that.
+    settings : fuseloom_workbench.search.wishes.Wishes, optional
+        Of that search.
+    events : bool
+        Keep every wait of every node.
+    """
+
+    explain: bool = False
+    search: bool = False
+    settings: SearchWishes | None = None
+    events: bool = False
+
+
+def fork_runner(built: Built, wishes: Wishes, budgets: Budgets, nursery: int) -> int:
+    """Fork a runner; the server's end of its socket comes back."""
+    server, its = socket.socketpair()
+    between = os.fork()
+    if between == 0:
+        try:
+            if os.fork() == 0:
+                server.close()
+                _run(Wire(its), built, wishes, budgets, nursery)
+        finally:
+            os._exit(0)
+    os.waitpid(between, 0)
+    its.close()
+    return server.detach()
+
+
+def _run(wire: Wire, built: Built, wishes: Wishes, budgets: Budgets, nursery: int) -> None:
+    """Simulate when told to; never returns."""
+    try:
+        while os.getppid() not in (nursery, 1):  # until the process between is gone
+            os.sched_yield()
+        limiting.end_with(nursery)
+        os.nice(1)  # answers come first
+        limiting.limit_memory(budgets.run_memory * MIB)
+        wire.send({"pid": os.getpid()})
+        wire.receive()
+        limiting.limit_cpu(budgets.run_time)
+        wire.send(_outcome(wire, built, wishes, budgets))
+    except Closed:
+        pass
+    finally:
+        os._exit(0)
+
+
+def _outcome(wire: Wire, built: Built, wishes: Wishes, budgets: Budgets) -> dict[str, Any]:
+    """What comes of a simulation, or of a search and the simulation of what it found."""
+    end: dict[str, Any] = {}
+
+    def send(message: Any) -> None:
+        match message:
+            case ("progress", share, text):
+                wire.send({"progress": [share, text]})
+            case ("searched", state):
+                wire.send({"searched": state})
+            case ("found", schedule, told):
+                end["found"] = [schedule, told]
+            case ("done", record):
+                run = RunRecord.from_dict(record)
+                kept = replace(KeptRun.of(built, run), searched=wishes.search)
+                end["done"] = saving.packed(kept)
+                end["unkept"] = keep(built, run, budgets.kept * MIB)
+            case ("refused", text):
+                end["refused"] = text
+
+    try:
+        explain = wishes.explain
+        if wishes.search:
+            built = found(built, send, wishes.settings)
+            explain = explain or built.tokens <= machines.SMALL
+        machine, source = built.design.machine, source_of(built)
+        job = Job(built.compilation, built.data, machine, explain, source, wishes.events)
+        work(job, send)
+    except MemoryError:
+        return {"refused": "this run needs more memory than a run may use here"}
+    except RecursionError:
+        return {"refused": "this program is too long to be run here"}
+    except FuseloomError as reason:
+        return {"refused": str(reason)}
+    except Closed:
+        raise
+    except Exception as problem:
+        return {"refused": f"the simulator failed: {type(problem).__name__}: {problem}"}
+    return end

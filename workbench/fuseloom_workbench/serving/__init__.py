@@ -1,0 +1,1 @@
+"""The web server: ``fuseloom serve``, or ``python -m fuseloom_workbench.serving``."""

@@ -1,0 +1,65 @@
+"""The page that a server gives to each visitor."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import panel as pn
+import panel_material_ui as pmui
+
+from fuseloom_workbench.explorer import TITLE, explorer
+from fuseloom_workbench.service.desk import ServedDesk
+from fuseloom_workbench.service.hub import Hub, hub
+from fuseloom_workbench.service.journal import note
+
+
+def served_page(at: Hub | None = None) -> Any:
+    """A page of its own for the visitor whose document is being made.
+
+    Where as many are open as there may be, one that says so.
+    """
+    at = at if at is not None else hub()
+    if len(at.clients) >= at.budgets.sessions:
+        note("page_refused", open=len(at.clients))
+        return _full(at.budgets.sessions)
+    desk = ServedDesk(at)
+    if pn.state.curdoc is not None:
+        pn.state.curdoc.config.notify_connection_status = False  # the page says it itself
+        # a closed page is noticed only after a while, but then its work must end
+        pn.state.on_session_destroyed(lambda *_: desk.close())
+        for name, *arguments in asked(pn.state.session_args):
+            desk.ask(name, *arguments)
+    return explorer(desk)
+
+
+def asked(given: Mapping[str, Sequence[bytes]]) -> list[tuple[Any, ...]]:
+    """The requests that the page's own address makes, as those of other pages do.
+
+    ``?model=gcn&data=karate&preset=full``; ``schedule`` holds the text of one, ``program`` that of
+    a program on the same data, any other name is a size or density of the model.  What is none is
+    refused as any request is.
+    """
+    words = {name: values[0].decode("utf-8", "replace") for name, values in given.items() if values}
+    model = words.pop("model", None)
+    if model is None:
+        return []
+    requests: list[tuple[Any, ...]] = [("choose", model)]
+    data, preset = words.pop("data", None), words.pop("preset", None)
+    program, schedule = words.pop("program", None), words.pop("schedule", None)
+    if data is not None:
+        requests.append(("choose_data", data))
+    if words:
+        requests.append(("set_options", words))
+    if program is not None:
+        requests.append(("set_program", program))
+    if schedule is not None:
+        requests.append(("set_schedule", schedule))
+    elif preset is not None:
+        requests.append(("preset", preset))
+    return requests
+
+
+def _full(number: int) -> Any:
+    text = f"This server has {number} pages open, which is as many as it may. Try again later."
+    return pmui.Page(title=TITLE, main=[pmui.Alert(text, severity="warning")])

@@ -1,0 +1,260 @@
+"""Serve the workbench until told to end."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import ipaddress
+import logging
+import os
+import secrets
+import signal
+import sys
+import threading
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from fuseloom.errors import FuseloomError
+from fuseloom_workbench.service import hub as hubs
+from fuseloom_workbench.service import journal
+from fuseloom_workbench.service.budgets import KEEP_RUNS, MIB, Budgets
+
+PATH = "explorer"
+TOKEN = "FUSELOOM_TOKEN"
+"""Environment variable with the token, where it should not stand in the list of processes."""
+UNUSED, LOOK = 20_000, 3000
+"""Milliseconds that a page without a connection is kept, and between two looks."""
+LAST = 2.5
+"""Seconds after which an end that hangs is forced."""
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line; ``fuseloom serve`` has the same options."""
+    known = argparse.ArgumentParser("fuseloom serve", allow_abbrev=False)
+    known.add_argument("--port", type=int, default=5006)
+    known.add_argument("--address", default="127.0.0.1")
+    known.add_argument("--allow-origin", action="append", default=[], metavar="HOST:PORT")
+    known.add_argument("--token-file", metavar="FILE")
+    known.add_argument("--open-to-network", action="store_true")
+    known.add_argument("--keep-runs", action="store_true")
+    known.add_argument("--log-json", action="store_true")
+    known.add_argument("--no-browser", action="store_true")
+    for budget in fields(Budgets):
+        known.add_argument(f"--max-{budget.name.replace('_', '-')}", type=int, metavar="N")
+    return known
+
+
+def budgets_of(options: argparse.Namespace) -> Budgets:
+    """The budgets asked for, the others by default.
+
+    Raises
+    ------
+    ValueError
+        If one is not positive.
+    """
+    given = {f.name: getattr(options, f"max_{f.name}") for f in fields(Budgets)}
+    return Budgets.of({name: value for name, value in given.items() if value is not None})
+
+
+def is_loopback(address: str) -> bool:
+    """Whether only this machine reaches that address."""
+    if address == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(address).is_loopback
+    except ValueError:
+        return False
+
+
+def token_of(options: argparse.Namespace) -> str:
+    """The token, from a file or the environment; empty for none.
+
+    Raises
+    ------
+    ValueError
+        If the file cannot be read, or the token is too short to be one.
+    """
+    token = os.environ.get(TOKEN, "")
+    if options.token_file:
+        try:
+            token = Path(options.token_file).read_text(encoding="utf-8").strip()
+        except (OSError, UnicodeDecodeError) as problem:
+            raise ValueError(f"the token file cannot be read: {problem}") from None
+    if (token or options.token_file) and len(token) < 12:
+        raise ValueError("the token is shorter than 12 characters; fuseloom makes none that short")
+    return token
+
+
+def keep_runs(options: argparse.Namespace) -> None:
+    """Have the processes that simulate keep their runs, if that is asked for.
+
+    Raises
+    ------
+    StoreError
+        If the store cannot be used.
+    """
+    os.environ.pop(KEEP_RUNS, None)
+    if not options.keep_runs:
+        return
+    from fuseloom.exploration.store import RunStore, default_path
+
+    path = default_path().absolute()
+    with RunStore(path):
+        os.environ[KEEP_RUNS] = str(path)
+    journal.note("keeping_runs", store=str(path))
+
+
+def check_network(options: argparse.Namespace, token: str) -> None:
+    """Refuse to open the server to a network without a token, unless that is meant.
+
+    Raises
+    ------
+    ValueError
+        With what to do instead.
+    """
+    if is_loopback(options.address) or token or options.open_to_network:
+        return
+    example = secrets.token_urlsafe(18)
+    raise ValueError(
+        f"whoever reaches {options.address} could use this server; give it a token "
+        f"({TOKEN}={example} fuseloom serve …, or --token-file FILE), or say --open-to-network"
+    )
+
+
+def origins(options: argparse.Namespace) -> list[str]:
+    """Hosts whose pages may connect."""
+    own = [options.address, "localhost", "127.0.0.1"] if is_loopback(options.address) else [
+        options.address
+    ]  # fmt: skip
+    hosts = [f"[{host}]" if ":" in host else host for host in dict.fromkeys(own)]
+    return [*(f"{host}:{options.port}" for host in hosts), *options.allow_origin]
+
+
+def make_server(options: argparse.Namespace, hub: hubs.Hub, token: str) -> Any:
+    """The server, not yet started."""
+    import panel as pn
+    from panel.io.server import get_server
+
+    from fuseloom_workbench.serving.access import access
+    from fuseloom_workbench.serving.gate import guard
+    from fuseloom_workbench.serving.health import Health
+    from fuseloom_workbench.serving.opening import InTurn, rehearse, remember_resources
+    from fuseloom_workbench.serving.page import served_page
+
+    pn.extension()
+    upload = hub.budgets.upload * MIB
+    more: dict[str, Any] = {}
+    if token:
+        more = {"auth_provider": access(token), "cookie_secret": secrets.token_hex(32)}
+    server = get_server(
+        {PATH: served_page},
+        port=options.port,
+        address=options.address,
+        websocket_origin=origins(options),
+        title="Fuseloom",
+        show=False,
+        start=False,
+        verbose=False,
+        extra_patterns=[(r"/health", Health, {"hub": hub})],
+        unused_session_lifetime_milliseconds=UNUSED,
+        check_unused_sessions_milliseconds=LOOK,
+        websocket_max_message_size=upload,
+        http_server_kwargs={
+            "max_buffer_size": upload,
+            "max_body_size": MIB,
+            "max_header_size": 65536,
+        },
+        **more,
+    )
+    guard(server._tornado)
+    server._tornado.applications[f"/{PATH}"].application.add(InTurn())
+    remember_resources()
+    rehearse()
+    return server
+
+
+class Refusals(logging.Filter):
+    """What a browser sent and nobody could read is its fault: one line, no traceback."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        problem = record.exc_info[1] if record.exc_info else None
+        if problem is None or not _raised_by_bokeh(problem):
+            return True
+        journal.note("message_refused", reason=f"{type(problem).__name__}: {problem}"[:200])
+        return False
+
+
+def _raised_by_bokeh(problem: BaseException) -> bool:
+    """Whether it was raised where messages are read, not by what is done with them."""
+    place = problem.__traceback__
+    while place is not None and place.tb_next is not None:
+        place = place.tb_next
+    name = place.tb_frame.f_globals.get("__name__", "") if place is not None else ""
+    return name.partition(".")[0] in ("bokeh", "json")
+
+
+def _ignore(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """What nobody waits for: a page that has gone while something was sent to it is no fault."""
+    problem = context.get("exception")
+    if type(problem).__name__ in ("WebSocketClosedError", "StreamClosedError"):
+        return
+    journal.note("fault", reason=context.get("message", ""), exception=repr(problem))
+
+
+def main(arguments: list[str]) -> int:
+    """Serve until SIGTERM or SIGINT."""
+    options = parser().parse_args(arguments)
+    journal.write_to_stderr(options.log_json)
+    try:
+        budgets = budgets_of(options)
+        token = token_of(options)
+        check_network(options, token)
+    except ValueError as reason:
+        print(f"fuseloom: {reason}", file=sys.stderr)
+        return 2
+    try:
+        keep_runs(options)
+    except FuseloomError as problem:
+        print(f"fuseloom: {problem}", file=sys.stderr)
+        return 2
+    hub = hubs.hub(budgets)  # the engine is loaded while the server is made
+    try:
+        server = make_server(options, hub, token)
+    except OSError as problem:
+        print(f"fuseloom: port {options.port} of {options.address}: {problem}", file=sys.stderr)
+        hubs.close()
+        return 2
+    except ValueError as problem:
+        print(f"fuseloom: {problem}", file=sys.stderr)
+        hubs.close()
+        return 2
+    loop = server.io_loop.asyncio_loop
+    loop.set_exception_handler(_ignore)
+    logging.getLogger("bokeh").setLevel(logging.ERROR)
+    for name in ("views.ws", "protocol_handler"):
+        logging.getLogger(f"bokeh.server.{name}").addFilter(Refusals())
+    logging.getLogger("tornado.access").setLevel(logging.CRITICAL)
+
+    def end(number: int, *_: Any) -> None:
+        journal.note("ending", signal=signal.Signals(number).name)
+        hard = threading.Timer(LAST, os._exit, (1,))
+        hard.daemon = True
+        hard.start()
+        loop.call_soon_threadsafe(server.io_loop.stop)
+
+    url = f"http://{'localhost' if is_loopback(options.address) else options.address}:{server.port}"
+    server.start()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, end)
+    journal.note("serving", url=f"{url}/{PATH}", address=options.address)
+    if not options.log_json:
+        print(f"The workbench is at {url}/{PATH}  (Ctrl+C ends it)", flush=True)
+    if not options.no_browser:
+        server.io_loop.add_callback(server.show, f"/{PATH}")
+    server.io_loop.start()
+    hubs.close()
+    journal.note("ended")
+    # what is left are threads of libraries, which must not hold it up
+    sys.stdout.flush()
+    os._exit(0)

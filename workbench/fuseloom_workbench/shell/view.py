@@ -1,0 +1,151 @@
+"""The steps so far, and what the rail offers, as plain data."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+from urllib.parse import urlencode
+
+from fuseloom.dataflow.sim.machine import PRESETS
+from fuseloom_workbench.base.quantities import count, ratio
+from fuseloom_workbench.shell.finding import finds
+from fuseloom_workbench.state.machines import machine_label, machine_text
+from fuseloom_workbench.state.records import KeptRun, standin_text
+from fuseloom_workbench.state.session import Session
+from fuseloom_workbench.state.sources import fitting_data, model_names
+from fuseloom_workbench.state.steps import Step
+
+OWN = "edited"
+"""What the choice of models shows for a program that was edited."""
+LONGEST_ADDRESS = 6_000
+"""Characters of an address that every browser and server takes."""
+NEAR = 20
+"""Steps that are told on either side of the one shown; the others are counted."""
+
+
+def trail(session: Session) -> dict[str, Any]:
+    """Steps with their factors against those before, this design's address, what is found."""
+    every, here = session.trail
+    first = max(0, here - NEAR)
+    steps, at = every[first : here + NEAR + 1], here - first
+    factors = ["", *(_factor(a, b) for a, b in pairwise(steps))]
+    return {
+        "trail": [
+            {
+                "name": step.name or "…",
+                "factor": factor,
+                "better": factor != "" and (step.cycles or 0) <= (before.cycles or 0),
+                "hint": _hint(step, before, factor),
+            }
+            for step, before, factor in zip(steps, [steps[0], *steps], factors, strict=False)
+        ],
+        "at": at,
+        "earlier": first,
+        "later": len(every) - first - len(steps),
+        "undo": session.travels[0],
+        "redo": session.travels[1],
+        "address": address(session),
+        "finds": finds(session),
+    }
+
+
+def _factor(before: Step, step: Step) -> str:
+    """How many times as fast as the step before; nothing where the two cannot be compared."""
+    if not before.cycles or not step.cycles or before.problem != step.problem:
+        return ""
+    return ratio(before.cycles / step.cycles)
+
+
+def _hint(step: Step, before: Step, factor: str) -> str:
+    if step.cycles is None:
+        return "a step of a saved session"
+    text = f"{step.name}: estimated {count(step.cycles, 'cycles')}"
+    return f"{text}, {factor} the speed of {before.name or 'the step before'}" if factor else text
+
+
+def address(session: Session) -> str:
+    """The query of an address that opens this design, without its runs.
+
+    The machine is not part of it, nor a program that is too long for an address.
+    """
+    design = session.design
+    words = {"model": design.model, "data": design.data, **dict(design.options)}
+    if design.text is not None:
+        words["program"] = design.text
+    if session.built.preset_name:
+        words["preset"] = session.built.preset_name
+    else:
+        words["schedule"] = str(session.built.schedule)
+    query = "?" + urlencode({name: str(value) for name, value in words.items()})
+    return query if len(query) <= LONGEST_ADDRESS else ""
+
+
+def rail(session: Session) -> dict[str, Any]:
+    """Models, data, machines, presets and runs, and which of them are shown."""
+    design, loaded = session.design, session.built.loaded
+    fitting = fitting_data(design.model)
+    machines = list(PRESETS)
+    label = machine_label(design.machine)
+    known = label in machines
+    edited = design.text is not None
+    runs = list(enumerate(session.records.values()))
+    models = list(model_names())
+    return {
+        "model": OWN if edited else design.model,
+        "models": [OWN, *models] if edited else models,
+        "data": design.data,
+        "datas": list(fitting) if design.data in fitting else [*fitting, design.data],
+        "about": _about(session),
+        "standin": standin_text(loaded.label) if loaded.standin else "",
+        "machine": label,
+        "machines": machines if known else [*machines, label],
+        "memory": machine_text(design.machine),
+        "presets": [_preset(session, name) for name in session.presets],
+        "runs": [_run(session, number, run) for number, run in reversed(runs)],
+    }
+
+
+def _about(session: Session) -> str:
+    built = session.built
+    kernels = sum(not unit.memory for unit in built.units)
+    text = f"{built.loaded.label}. {count(kernels, 'kernels')}."
+    if session.design.text is not None:
+        text = f"Edited from {session.design.model}. {text}"
+    return text
+
+
+def _preset(session: Session, name: str) -> dict[str, Any]:
+    problem = session.built.problem
+    run = next(
+        (r for r in session.records.values() if r.problem == problem and r.name == name), None
+    )
+    steps, _ = session.trail
+    guess = next(
+        (s.cycles for s in reversed(steps) if s.name == name and s.problem == problem), None
+    )
+    cycles: float | None = run.run.cycles if run is not None else guess
+    shown = "—" if cycles is None else f"{round(cycles):,}"
+    source = "simulated" if run is not None else "estimated" if cycles else "not looked at yet"
+    return {
+        "name": name,
+        "chosen": session.built.preset_name == name,
+        "cycles": shown if run is not None or cycles is None else f"est. {shown}",
+        "number": cycles,
+        "estimated": run is None,
+        "hint": f"{session.presets[name] or 'every statement alone'}\n{source}",
+    }
+
+
+def _run(session: Session, number: int, kept: KeptRun) -> dict[str, Any]:
+    here = kept.problem == session.built.problem
+    where = "" if here else f" · {kept.design.model}, {kept.design.data}"
+    return {
+        "number": number,
+        "name": f"{kept.name}{where}",
+        "cycles": f"{kept.run.cycles:,}",
+        "ok": kept.run.ok if kept.run.check is not None else None,
+        "pinned": kept.configuration == session.pinned,
+        "shown": kept.configuration == session.configuration,
+        "hint": f"{count(kept.run.cycles, 'cycles')} on {kept.machine}; {kept.verdict}. "
+        "Click loads it, P pins it, Delete forgets it.",
+    }

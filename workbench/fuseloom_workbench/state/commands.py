@@ -1,0 +1,250 @@
+"""What a page may ask of a session: names, kinds of arguments, and what becomes of a failure.
+
+A request comes from a browser, which may send anything; what is not in :data:`COMMANDS` is not
+carried out.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from fuseloom.errors import FuseloomError
+from fuseloom_workbench.input import arriving, forms, taking
+from fuseloom_workbench.state import asking, saving, sources
+from fuseloom_workbench.state.look import Window
+from fuseloom_workbench.state.session import Session
+
+_log = logging.getLogger(__name__)
+LONGEST = 200
+"""Characters of a name in a request."""
+
+FOLDS = 2000
+"""Kernels and regions that are folded or opened at once."""
+ROWS, CELLS = 5000, 400_000
+"""Rows of a timeline that are asked for at once, and rows times columns."""
+
+
+def _text(x: Any) -> bool:
+    return isinstance(x, str)
+
+
+def _name(x: Any) -> bool:
+    return isinstance(x, str) and len(x) <= LONGEST
+
+
+def _sentence(x: Any) -> bool:
+    return isinstance(x, str) and len(x) <= 10 * LONGEST
+
+
+def _number(x: Any) -> bool:
+    return isinstance(x, int) and not isinstance(x, bool) and abs(x) < 1 << 31
+
+
+def _names(x: Any) -> bool:
+    return isinstance(x, list) and len(x) <= LONGEST and all(map(_name, x))
+
+
+def _flag(x: Any) -> bool:
+    return isinstance(x, bool)
+
+
+def _cycle(x: Any) -> bool:
+    return isinstance(x, int) and not isinstance(x, bool) and 0 <= x < 1 << 62
+
+
+def _cycles(x: Any) -> bool:
+    return isinstance(x, int | float) and not isinstance(x, bool) and 0 <= x < 1e18
+
+
+def _rows(x: Any) -> bool:
+    return isinstance(x, list) and len(x) <= ROWS and all(map(_number, x))
+
+
+def _part(x: Any) -> bool:
+    return isinstance(x, str) and len(x) <= arriving.PART
+
+
+def _places(x: Any) -> bool:
+    return isinstance(x, list) and len(x) <= LONGEST and all(map(_number, x))
+
+
+def _saved(x: Any) -> bool:
+    return isinstance(x, dict)
+
+
+def _values(x: Any) -> bool:
+    return isinstance(x, dict) and len(x) <= LONGEST and all(map(_name, (*x, *x.values())))
+
+
+def _flags(x: Any) -> bool:
+    return (
+        isinstance(x, dict)
+        and len(x) <= FOLDS
+        and all(map(_name, x))
+        and all(map(_flag, x.values()))
+    )
+
+
+@dataclass(frozen=True)
+class Command:
+    """One thing to ask for.
+
+    Attributes
+    ----------
+    kinds : tuple
+        A predicate per argument.
+    do : callable
+        Takes the session and the arguments.
+    topic : str
+        What a refusal is about, so that it is shown where the request came from.
+    """
+
+    kinds: tuple[Callable[[Any], bool], ...]
+    do: Callable[..., Any]
+    topic: str = "fusion"
+
+
+def _recall(session: Session, number: int) -> None:
+    configurations = list(session.records)
+    if 0 <= number < len(configurations):
+        session.recall(configurations[number])
+
+
+def _draw_towards(session: Session, direction: str) -> None:
+    if direction in session.param.direction.objects:
+        session.draw_towards(direction)
+
+
+def _compare_graph(session: Session, against: str) -> None:
+    if against in ("", "A", "global"):
+        session.compare_graph(against)
+
+
+def _look_into(
+    session: Session, kind: str, number: int, start: int, stop: int, width: int, rows: list[int]
+) -> None:
+    if kind in ("window", "area", "trace") and start < stop:
+        once = tuple(dict.fromkeys(rows))
+        columns = max(1, min(width, CELLS // max(1, len(once))))
+        session.look_into(Window(kind, number, start, stop, columns, once))
+
+
+def _select_cell(session: Session, column: str, row: str) -> None:
+    if (column, row) in session.current.table.cells:
+        session.select_cell(column, row)
+
+
+def _set_order(session: Session, region: int, order: list[str]) -> None:
+    if 0 <= region < len(session.regions):
+        session.set_order(region, order)
+
+
+def _restore(session: Session, saved: dict[str, Any]) -> None:
+    try:
+        saving.restore(session, saved)
+    except FuseloomError as reason:
+        session.refuse(reason)
+
+
+COMMANDS: dict[str, Command] = {
+    "choose": Command((_name,), Session.choose),
+    "choose_data": Command((_name,), lambda s, data: s.choose(s.design.model, data)),
+    "set_options": Command((_values,), Session.set_options, "sizes"),
+    "preset": Command((_name,), Session.preset),
+    "set_program": Command((_text,), Session.set_program, "text"),
+    "set_schedule": Command((_text,), Session.set_schedule, "text"),
+    "set_machine": Command((_text,), Session.set_machine, "machine"),
+    "set_capacity": Command((_text,), Session.set_capacity, "machine"),
+    "move_boundary": Command((_number, _number), Session.move_boundary),
+    "add_boundary": Command((_number,), Session.add_boundary),
+    "remove_boundary": Command((_number,), Session.remove_boundary),
+    "set_order": Command((_number, _names), _set_order, "order"),
+    "move_row": Command((_name, _number), Session.move_row, "order"),
+    "open_menu": Command((_name, _name), Session.open_menu),
+    "choose_at": Command((_name, _name, _name), Session.choose_at, "order"),
+    "take_way_out": Command((_sentence,), Session.take_way_out),
+    "undo": Command((), Session.undo),
+    "redo": Command((), Session.redo),
+    "travel": Command((_number,), Session.travel),
+    "pin": Command((_number,), Session.pin),
+    "forget": Command((_number,), Session.forget),
+    "recall": Command((_number,), _recall),
+    "take_kept": Command((_name,), Session.take_kept),
+    "apply_suggestion": Command((_name,), Session.apply_suggestion),
+    "select_region": Command((_number,), Session.select_region),
+    "select_cell": Command((_name, _name), _select_cell),
+    "select_node": Command((_number,), Session.select_node),
+    "draw_framed": Command((_flag,), Session.draw_framed),
+    "draw_towards": Command((_name,), _draw_towards),
+    "fold": Command((_flags,), Session.fold),
+    "draw_whole": Command((_flag,), Session.draw_whole),
+    "compare_graph": Command((_name,), _compare_graph),
+    "stop_drawing": Command((_name,), Session.stop_drawing),
+    "draw_again": Command((_name,), Session.draw_again),
+    "look_into": Command((_name, _number, _cycle, _cycle, _number, _rows), _look_into),
+    "step_to": Command((_number, _number), Session.step_to),
+    "restore": Command((_saved,), _restore),
+    "why_not": Command((_text, _cycles, _number, _number, _name), asking.why_not),
+    "take_found": Command((_name, _text), asking.take_found),
+    "upload_begin": Command((_number, _text, _cycle), arriving.begin, "input"),
+    "upload_part": Command((_number, _cycle, _part), arriving.part, "input"),
+    "upload_cancel": Command((), arriving.cancel, "input"),
+    "bind": Command((_name, _name, _name), taking.bind, "input"),
+    "unbind": Command((_name,), taking.unbind, "input"),
+    "set_format": Command((_name, _names, _places), forms.set_format, "input"),
+    "set_machine_field": Command((_name, _name), forms.set_machine_field, "machine"),
+    "check": Command((_name, _text, _number), asking.check),
+}
+
+
+def known(name: Any, arguments: Sequence[Any]) -> bool:
+    """Whether this is a request at all."""
+    command = COMMANDS.get(name) if isinstance(name, str) else None
+    return (
+        command is not None
+        and len(command.kinds) == len(arguments)
+        and all(fits(x) for fits, x in zip(command.kinds, arguments, strict=True))
+    )
+
+
+def carry_out(session: Session, name: str, arguments: Sequence[Any]) -> None:
+    """Carry out a request; whatever goes wrong becomes the session's answer.
+
+    What needs more memory than there is is tried once more without the programs that were kept.
+    """
+    if not known(name, arguments):
+        return
+    command = COMMANDS[name]
+    try:
+        try:
+            command.do(session, *arguments)
+        except MemoryError:
+            sources.forget()
+            command.do(session, *arguments)
+    except MemoryError:
+        sources.forget()
+        session.refuse(
+            FuseloomError(
+                "this needs more memory than a session may use here",
+                hint="smaller tensors, or the command line",
+            ),
+            command.topic,
+        )
+    except RecursionError:
+        session.refuse(
+            FuseloomError("this is nested too deeply, or too long", hint="write it in parts"),
+            command.topic,
+        )
+    except Exception as problem:  # a fault of the engine must not end the session
+        _log.exception("the engine failed at %s", name)
+        session.refuse(
+            FuseloomError(
+                f"the engine failed at this ({type(problem).__name__}: {problem}); "
+                "nothing has changed",
+                hint="please report it",
+            ),
+            command.topic,
+        )

@@ -1,0 +1,205 @@
+"""What a visitor does to a design: a design in, another one out."""
+
+from __future__ import annotations
+
+from bisect import bisect
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
+
+from fuseloom.dataflow.compilation import CompiledRegion
+from fuseloom.dataflow.fusion.directives import Setting, Store
+from fuseloom.dataflow.fusion.schedule import Schedule
+from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.errors import OrderError, ScheduleError
+from fuseloom.models import MODELS
+from fuseloom_workbench.state.design import Built, Design, build, starting_schedule, with_order
+from fuseloom_workbench.state.sources import fitting_data, fitting_options, source
+
+
+def started(
+    model: str,
+    data: str | None,
+    seed: int,
+    schedule: str | None,
+    machine: Machine | None,
+) -> Design:
+    """The design that a model is shown with, under the schedule it starts with or another one.
+
+    Raises
+    ------
+    FuseloomError
+        If there is no such model, the data do not fit, or the schedule.
+    """
+    if data is None:
+        data = fitting_data(model)[0] if model in MODELS else "random"
+    if schedule is None:
+        schedule = starting_schedule(source(model, data, seed, None).model.presets)
+    return Design.scheduled(model, data, seed, Schedule.parse(schedule), machine=machine)
+
+
+def with_data(design: Design, data: str | None, seed: int | None) -> Design:
+    """The design with other data, by name, or another seed; sizes stay where they fit.
+
+    Raises
+    ------
+    ProgramError
+        If the data do not fit.
+    """
+    chosen = data or design.data
+    return replace(
+        design,
+        data=chosen,
+        seed=design.seed if seed is None else seed,
+        options=fitting_options(design.model, chosen, design.options),
+    )
+
+
+def with_schedule(design: Design, text: str) -> Design:
+    """The design with another schedule.
+
+    Raises
+    ------
+    FuseloomError
+        If it is none, or does not fit the program.
+    """
+    return Design.scheduled(
+        design.model, design.data, design.seed, Schedule.parse(text), design.text,
+        design.machine, design.options, design.uploads,
+    )  # fmt: skip
+
+
+def with_kept_schedule(design: Design, text: str) -> Design:
+    """The design with the schedule of a run that is kept, taken by its word.
+
+    Raises
+    ------
+    FuseloomError
+        If it is none, or does not fit the program.
+    """
+    return replace(with_schedule(design, text), as_written=True)
+
+
+def with_cuts(built: Built, gaps: Iterable[int]) -> Design:
+    """The design cut exactly at these gaps between boxes.
+
+    Raises
+    ------
+    ScheduleError
+        If there is no such gap.
+    """
+    wanted = sorted(set(gaps))
+    units = built.units
+    for gap in wanted:
+        if not 0 < gap < len(units):
+            raise ScheduleError(
+                f"there is no gap {gap} to cut",
+                hint=f"a boundary stands between two kernels: 1 to {len(units) - 1}",
+            )
+    for gap in built.gaps:
+        if gap not in wanted and (memory := _reshape_at(built, gap)):
+            raise _barrier(memory)
+    cuts = frozenset(units[gap].start for gap in wanted)
+    return replace(built.design, cuts=cuts, settings=_settings(built, cuts))
+
+
+def _settings(built: Built, cuts: Collection[int]) -> tuple[Setting, ...]:
+    """The design's settings but for how a tensor is stored that these cuts keep inside a region."""
+    inside = {s.out.tensor: bisect(sorted(cuts), k) for k, s in enumerate(built.live)}
+    leaving = set(built.program.outputs) | {
+        access.tensor
+        for statement in built.live
+        for access in statement.operands
+        if inside.get(access.tensor) != inside[statement.out.tensor]
+    }
+    settings = built.design.settings
+    kept = (s for s in settings if not isinstance(s, Store) or s.tensor in leaving)
+    return tuple(kept)
+
+
+def with_boundary_moved(built: Built, gap: int, to: int) -> Design:
+    """The design with one boundary moved to another gap.
+
+    Raises
+    ------
+    ScheduleError
+        If there is no boundary, or another one stands between there and here.
+    """
+    cuts = set(built.gaps)
+    if gap not in cuts:
+        raise ScheduleError(f"there is no boundary at gap {gap} to move")
+    if to == gap:
+        return built.design
+    if memory := _reshape_at(built, gap):
+        raise _barrier(memory)
+    between = range(min(gap, to), max(gap, to) + 1)
+    met = next((c for c in built.gaps if c != gap and c in between), None)
+    if met is not None:
+        if memory := _reshape_at(built, met):
+            raise _barrier(memory)
+        left, right = built.units[met - 1].name, built.units[met].name
+        raise ScheduleError(
+            f"a boundary stands already between {left} and {right}",
+            hint="remove one of them to fuse the regions",
+        )
+    return with_cuts(built, (cuts - {gap}) | {to})
+
+
+def _reshape_at(built: Built, gap: int) -> str:
+    """The reshape on either side of a gap, by the name of its box; nothing if there is none."""
+    return next((unit.name for unit in built.units[gap - 1 : gap + 1] if unit.memory), "")
+
+
+def _barrier(memory: str) -> ScheduleError:
+    return ScheduleError(
+        f"nothing fuses across {memory}: a reshape is a fusion barrier, as memory does it",
+        hint="move other boundaries up to it from either side",
+    )
+
+
+def with_region_order(built: Built, region: int, order: Sequence[str]) -> Design:
+    """The design with a region's dataflow order, outermost index first.
+
+    Raises
+    ------
+    OrderError
+        If the region does not allow it.
+    """
+    compiled = built.regions[region]
+    wanted = tuple(order)
+    compiled.pog.check(wanted)
+    free = with_order(built.design, compiled.name, None)
+    usual = build(free, built).region_order(region)
+    return free if wanted == usual else with_order(free, compiled.name, wanted)
+
+
+def with_row_moved(built: Built, region: int, row: str, to: int) -> Design:
+    """The design with an index of a region at another place of its table's rows.
+
+    Raises
+    ------
+    OrderError
+        If the row is not the program's, the place is outside, or the region does not allow it.
+    """
+    return with_region_order(built, region, moved(built.regions[region], row, to))
+
+
+def moved(compiled: CompiledRegion, row: str, to: int) -> list[str]:
+    """A region's own indices with one of them at another place of its table's rows.
+
+    Raises
+    ------
+    OrderError
+        If the row is not the program's, or the place is outside.
+    """
+    rows = list(compiled.order)
+    if row not in compiled.region.indices:
+        raise OrderError(
+            f"row {row} cannot be moved by itself: the compiler added it",
+            hint="it follows the index it is named after",
+        )
+    if not 0 <= to < len(rows):
+        edge = "outermost" if to < 0 else "innermost"
+        raise OrderError(f"{row} is the {edge} index already")
+    rows.insert(to, rows.pop(rows.index(row)))
+    own = set(compiled.region.indices)
+    return [x for x in rows if x in own]

@@ -1,0 +1,87 @@
+"""What the cost model said of a design besides its cycles, kept with its run."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+from fuseloom.dataflow.cost import Estimate
+from fuseloom.dataflow.cost.mode import Mode
+from fuseloom.dataflow.samml.catalogue import primitive
+from fuseloom.dataflow.samml.graph import Graph
+from fuseloom.dataflow.samml.primitive import no_flops
+from fuseloom.dataflow.samml.tile_values import flops_per_value
+from fuseloom_workbench.state.design import Built
+
+
+@dataclass(frozen=True)
+class Expected:
+    """An estimate's interval, what it rests on, and what the chip needs.
+
+    Attributes
+    ----------
+    low, high : float
+        Cycles between which a run is expected, nineteen times out of twenty.
+    basis : str
+        ``exact``, ``sampled`` or ``metadata``: the least certain of the regions'.
+    held : float or None
+        Bytes that accumulators and replayers hold, of the region that needs the most; None where
+        only statistics are known.
+    channels : float or None
+        Bytes of room in channels, of the same; None where channels have no bound.
+    peak : float
+        FLOPs in a cycle that no region exceeds: each node that computes gives at most one value.
+    """
+
+    low: float
+    high: float
+    basis: str
+    held: float | None
+    channels: float | None
+    peak: float
+
+    @classmethod
+    def of(cls, built: Built) -> Expected:
+        """What is expected of a design."""
+        estimate: Estimate = built.estimate
+        modes = [region.mode for region in estimate.regions]
+        basis = max(modes, key=list(Mode).index, default=Mode.EXACT)
+        return cls(
+            float(estimate.low),
+            float(estimate.high),
+            basis.value,
+            _most([region.on_chip.held for region in estimate.regions]),
+            _most([region.on_chip.channels for region in estimate.regions]),
+            max((peak(region.graph) for region in built.regions), default=0.0),
+        )
+
+    @property
+    def on_chip(self) -> float | None:
+        """Bytes on chip: what is held, and the room of channels that have a bound."""
+        return None if self.held is None else self.held + (self.channels or 0.0)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, which :meth:`read` reads back; JSON knows no infinity."""
+        return {name: None if x == math.inf else x for name, x in asdict(self).items()}
+
+    @classmethod
+    def read(cls, data: Any) -> Expected | None:
+        """Read what :meth:`to_dict` gave; None if it is something else."""
+        if not isinstance(data, Mapping) or set(data) != {f.name for f in fields(cls)}:
+            return None
+        high = math.inf if data["high"] is None else data["high"]
+        return cls(**{**data, "high": high})
+
+
+def _most(bytes_of_regions: list[float | None]) -> float | None:
+    """The most of any region, as they run in turn; None if one is not known."""
+    known = [float(x) for x in bytes_of_regions if x is not None]
+    return max(known, default=0.0) if len(known) == len(bytes_of_regions) else None
+
+
+def peak(graph: Graph) -> float:
+    """FLOPs of a graph in a cycle, at most."""
+    working = (node for node in graph.nodes if primitive(node.op).flops is not no_flops)
+    return float(sum(flops_per_value(node) for node in working))

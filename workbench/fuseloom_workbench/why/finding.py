@@ -1,0 +1,94 @@
+"""What takes a moment to find out of a design: what is computed again, and what would help."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from fuseloom.dataflow.cost import Known
+from fuseloom.dataflow.why.attribution import Part, attribution
+from fuseloom.dataflow.why.recomputation import Recomputation, recomputation
+from fuseloom.dataflow.why.suggestions import Asked, Suggestion, suggestions
+from fuseloom.errors import FuseloomError
+from fuseloom_workbench.state.design import Built, build
+from fuseloom_workbench.state.records import KeptRun
+from fuseloom_workbench.state.session import Session
+
+SECONDS = 1.5
+"""What looking for changes may take; answers do not wait for it."""
+MUCH = 1.1
+"""Times over that something is computed before it is told, and a cut behind it tried first."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """What was found of a design.
+
+    Attributes
+    ----------
+    pinned : Part or None
+        Where the cycles of run A went, if one is pinned that can be compared.
+    whole : bool
+        Whether changes were looked for; what is computed again is known before.
+    """
+
+    repeated: tuple[Recomputation, ...]
+    suggestions: tuple[Suggestion, ...]
+    pinned: Part | None = None
+    whole: bool = True
+
+    @property
+    def again(self) -> list[Recomputation]:
+        """Of what may be computed more than once, what is."""
+        return [one for one in self.repeated if one.factor >= MUCH]
+
+
+def key(session: Session) -> str:
+    """All that it depends on."""
+    record, pinned = session.record, pinned_of(session)
+    mine = None if record is None else (record.run.cycles, record.run.explained)
+    theirs = None if pinned is None else (pinned.configuration, pinned.run.explained)
+    return repr((session.configuration, mine, theirs))
+
+
+def find(session: Session) -> Iterator[Found]:
+    """Look for it, of what a session shows now: what is computed again first, then all."""
+    built, record = session.built, session.record
+    known = Known.of(built.compilation.program, built.data, machine=built.design.machine)
+    repeated = recomputation(built.compilation, known, built.estimate)
+    pinned = pinned_of(session)
+    tree = None if pinned is None else _attributed(pinned, built)
+    first = Found(repeated, (), tree, whole=False)
+    yield first
+    asked = asked_of(built, record, tuple(one.tensor for one in first.again))
+    yield replace(first, suggestions=suggestions(asked, seconds=SECONDS), whole=True)
+
+
+def _attributed(pinned: KeptRun, built: Built) -> Part | None:
+    """Where the cycles of run A went; None if this engine makes other regions of its design."""
+    try:
+        return attribution(pinned.run, build(pinned.design, built).compilation)
+    except (FuseloomError, ValueError):
+        return None
+
+
+def asked_of(built: Built, record: KeptRun | None, heavy: tuple[str, ...] = ()) -> Asked:
+    """A design and its run, with the kernels as they are drawn."""
+    kernels = {tensor: unit.name for unit in built.units for tensor in unit.statements}
+    run = None if record is None else record.run
+    return Asked(
+        built.compilation, built.data, built.design.machine, built.estimate, run, kernels, heavy
+    )
+
+
+def pinned_of(session: Session) -> KeptRun | None:
+    """Run A, if it is another one, of the same program and data, and not known to be wrong."""
+    pinned, record = session.reference, session.record
+    if (
+        pinned is None
+        or not pinned.run.ok
+        or (record is not None and pinned.configuration == record.configuration)
+    ):
+        return None
+    same = pinned.design.model == session.design.model and pinned.design.text == session.design.text
+    return pinned if same else None
