@@ -38,7 +38,7 @@ HOLDS = {
     "fuseloom.dataflow.compilation": "regions with their\ntables and graphs",
     "fuseloom.dataflow.compiled_before": "regions that schedules\nhave in common",
     "fuseloom.dataflow.compiler": "program → graphs",
-    "fuseloom.dataflow.sim": "twins, compiled kernels, dram,\nevents, explain, conformance",
+    "fuseloom.dataflow.sim": "golden models, compiled kernels, dram,\nevents, explain, conformance",
     "fuseloom.dataflow.cost": "the estimate",
     "fuseloom.dataflow.look_ups": "levels that are better\nlooked up than scanned",
     "fuseloom.dataflow.stores": "levels that are better\nstored dense",

@@ -71,17 +71,17 @@ ELSEWHERE = (
     ),
     Elsewhere(
         f"{S}/compiled/kernels/*.py",
-        f"{P}/test_twins_equal_kernels.py",
-        "kernels are compared with their twins, token by token",
+        f"{P}/test_golden_models_equal_kernels.py",
+        "kernels are compared with their golden models, token by token",
     ),
     Elsewhere(
-        f"{S}/compiled/observing.py", f"{P}/test_observation.py", "compared with what twins saw"
+        f"{S}/compiled/observing.py", f"{P}/test_observation.py", "held to the golden models"
     ),
     Elsewhere(
         f"{S}/compiled/observed_layout.py", f"{P}/test_observation.py", "offsets of the observer"
     ),
-    Elsewhere(f"{S}/compiled/maxima.py", f"{P}/test_observation.py", "compared with the twins"),
-    Elsewhere(f"{S}/compiled/flushing.py", f"{P}/test_observation.py", "compared with the twins"),
+    Elsewhere(f"{S}/compiled/maxima.py", f"{P}/test_observation.py", "held to the golden models"),
+    Elsewhere(f"{S}/compiled/flushing.py", f"{P}/test_observation.py", "held to the golden models"),
     Elsewhere(
         f"{S}/compiled/dram.py", f"{S.replace('fuseloom', 'tests')}/dram/test_random.py",
         "the memory as machine code, compared with the memory as Python",
@@ -98,7 +98,7 @@ ELSEWHERE = (
         f"{S.replace('fuseloom', 'tests')}/steps/test_words.py",
         "sentences, primitive by primitive",
     ),
-    Elsewhere(f"{S}/twins/observing.py", f"{P}/test_observation.py", "compared with the kernels"),
+    Elsewhere(f"{S}/golden/observing.py", f"{P}/test_observation.py", "compared with the kernels"),
     Elsewhere(
         "fuseloom/dataflow/fusion/alike.py",
         "tests/property/test_alike.py",

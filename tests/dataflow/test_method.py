@@ -74,7 +74,7 @@ def test_a_part_runs_as_its_schedule_does() -> None:
     ],
 )
 def test_bounds_are_below_runs(name: str, lanes: int) -> None:
-    """Every candidate keeps its bound; the largest share of the least run tells how sharp they are."""
+    """Every candidate keeps its bound; the largest share of the least run tells its sharpness."""
     program, data = problem(name, "clustered", SMALL, SEED)
     method, budget = Dataflow(program, data), Budget(lanes=lanes, copies=1)
     lower_bounds, sharp = method.lower_bounds(budget), 0.0

@@ -123,13 +123,13 @@ class Dataflow:
         self.limits = limits
         self.sized = sized
         self.data: dict[str, StoredTensor] = check_data(self.program, like.data if like else data)
-        self.known = EstimateContext.shared(self.program, self.data, machine=self.machine)
-        self._firings = StatementInstances(self.program, self.known)
-        self._ways = RegionCandidates(self.program, self.rest, self.known, self._firings, sized)
+        self.context = EstimateContext.shared(self.program, self.data, machine=self.machine)
+        self._instances = StatementInstances(self.program, self.context)
+        self._ways = RegionCandidates(self.program, self.rest, self.context, self._instances, sized)
         self._contents: Contents = Contents(
             self.program, self.data, like._contents if like else None
         )
-        self._coordinates = Coordinates(self.program, self.known, self._ways, self._contents)
+        self._coordinates = Coordinates(self.program, self.context, self._ways, self._contents)
         self._kinds: Kinds = Kinds(self.program, self.rest, {}, like._kinds if like else None)
         self._shared: dict[Hashable, RegionCache] = like._shared if like else {}
         self._tensors: dict[str, StoredTensor] = dict(self.data)
@@ -167,7 +167,9 @@ class Dataflow:
     def lower_bounds(self, budget: Budget) -> Floats:
         """What the writers and the arithmetic of a region have to do, whatever its order."""
         self._coordinates.find(self.units)
-        return lower_bounds(self.program, self._firings, self.statements, self.places, budget.lanes)
+        return lower_bounds(
+            self.program, self._instances, self.statements, self.places, budget.lanes
+        )
 
     def lower_bound(self, units: Units, budget: Budget) -> float:
         """The same, with what the constraints of the region make it compute again."""
@@ -181,7 +183,7 @@ class Dataflow:
         except FuseloomError:
             return inf
         found = [
-            RecomputationBound(region, self._firings, budget.lanes).lower_bound()
+            RecomputationBound(region, self._instances, budget.lanes).lower_bound()
             for region in regions
         ]
         return min(found, default=0.0)
@@ -205,7 +207,7 @@ class Dataflow:
         operands = dict.fromkeys(a.tensor for s in statements for a in s.operands)
         read = [name for name in operands if name not in mine]
         self._coordinates.find(read)
-        if not all(self.known.patterns.knows(name) for name in read):
+        if not all(self.context.patterns.knows(name) for name in read):
             yield from self._fresh(units, budget)
             return
         contents = tuple(self._contents[name] for name in read)
@@ -394,7 +396,7 @@ class Dataflow:
 
     def _part(self, units: Units, way: RegionCandidate, budget: Budget) -> Part | Refusal:
         name = name_of(self.units, units)
-        made = estimate_region(way.compiled, self.known)
+        made = estimate_region(way.compiled, self.context)
         held, room = made.on_chip.held, made.on_chip.channels
         on_chip = None if held is None else held + (room or 0.0)
         if budget.on_chip is not None and (on_chip is None or on_chip > budget.on_chip):

@@ -43,7 +43,7 @@ def test_what_lies_inside_another_index_is_computed_again() -> None:
     method = chain()
     method.lower_bounds(Budget())
     region = method._ways.region(method.statements)
-    again = RecomputationBound(region, method._firings)
+    again = RecomputationBound(region, method._instances)
     rows, uses = np.array([8, 8, 8, 4]), np.array([1, 2, 2, 2])
     assert again.lower_bound() == (rows * uses).sum()
     assert again.lower_bound(enough=30) >= 30

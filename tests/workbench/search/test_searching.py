@@ -116,7 +116,7 @@ def test_the_panel_searches_and_can_be_cancelled():
 
     async def scenario():
         panel.runner.found = None
-        running = asyncio.create_task(panel.desk._search())
+        running = asyncio.create_task(panel.backend._search())
         while "searching" not in panel.runner.status:
             assert not running.done(), panel.runner.status
             await asyncio.sleep(0.01)

@@ -1,4 +1,4 @@
-"""One page and the hub: requests in order, limits, newer requests, deaths."""
+"""One page and the supervisor: requests in order, limits, newer requests, deaths."""
 
 from __future__ import annotations
 
@@ -90,10 +90,10 @@ def test_a_newer_request_ends_one_that_takes_long(page):
     assert page.refusals == ["given up for a newer request; the design is as before"]
 
 
-def test_a_killed_seat_is_replaced(page):
+def test_a_killed_session_worker_is_replaced(page):
     page.ask("move_boundary", 4, 3)
     page.simulate()
-    os.kill(page.client._seat.pid, signal.SIGKILL)
+    os.kill(page.client._session_worker.pid, signal.SIGKILL)
     page.ask("add_boundary", 6)
     assert page.part("chain")["units"][0]["region"] == 0
     assert page.regions == ["T1..T3", "H..T6", "T7..Y"]
@@ -103,28 +103,34 @@ def test_a_killed_seat_is_replaced(page):
     assert page.regions == ["T1..H", "T5..Y"]
 
 
-def test_a_seat_that_died_before_is_replaced_however_late_that_is_heard(page):
-    """On a loaded machine the nursery, which says that a process has ended, comes late."""
+def test_a_session_worker_that_died_before_is_replaced_however_late_that_is_heard(page):
+    """On a loaded machine the fork server, which says that a process has ended, comes late."""
     page.ask("move_boundary", 4, 3)
-    nursery = page.hub._nursery.pid
-    os.kill(nursery, signal.SIGSTOP)
+    fork_server = page.supervisor._fork_server.pid
+    os.kill(fork_server, signal.SIGSTOP)
     try:
-        os.kill(page.client._seat.pid, signal.SIGKILL)
+        os.kill(page.client._session_worker.pid, signal.SIGKILL)
         time.sleep(0.2)
         page.tell("add_boundary", 6)
         time.sleep(0.5)
     finally:
-        os.kill(nursery, signal.SIGCONT)
+        os.kill(fork_server, signal.SIGCONT)
     page.until(lambda: page.still() and page.regions == ["T1..T3", "H..T6", "T7..Y"])
     assert not page.refusals
 
 
-def test_a_seat_killed_at_work_is_told_at_once(page):
+def test_a_session_worker_killed_at_work_is_told_at_once(page):
     page.tell("set_schedule", SLOW)
-    page.until(lambda: page.client._seat is not None and page.client._seat.pid and page.client.busy)
+    page.until(
+        lambda: (
+            page.client._session_worker is not None
+            and page.client._session_worker.pid
+            and page.client.busy
+        )
+    )
     time.sleep(0.3)
     killed = time.monotonic()
-    os.kill(page.client._seat.pid, signal.SIGKILL)
+    os.kill(page.client._session_worker.pid, signal.SIGKILL)
     page.until(lambda: page.refusals)
     assert time.monotonic() - killed < 5
     assert "stopped (it was ended); the design is as before" in page.refusals[0]
@@ -162,11 +168,11 @@ def test_a_large_graph_does_not_hold_anybody_up(pages):
     assert len(large.part("graph")["places"]) == 76
 
 
-def test_idle_pages_give_their_seats_to_others(pages, hub):
+def test_idle_pages_give_their_seats_to_others(pages, supervisor):
     opened = [pages() for _ in range(5)]
     for k, one in enumerate(opened):
         one.ask("move_boundary", 4, 1 + k % 3)
-        assert sum(c.seated for c in hub.clients) <= hub.budgets.workers
+        assert sum(c.has_worker for c in supervisor.clients) <= supervisor.budgets.workers
     for one in opened:
         one.ask("add_boundary", 7)
         assert len(one.regions) == 3
@@ -179,8 +185,8 @@ def test_a_closed_page_leaves_no_process(pages):
     one.tell("set_schedule", SLOW)
     one.until(lambda: one.client.busy)
     before = {p.pid for p in workers()}
-    assert one.client._seat is not None
-    pid = one.client._seat.pid
+    assert one.client._session_worker is not None
+    pid = one.client._session_worker.pid
     one.close()
     until = time.monotonic() + 10
     while pid in {p.pid for p in workers()}:
@@ -204,7 +210,7 @@ def test_a_run_that_cannot_begin_is_over(page, monkeypatch):
     async def never(*_):
         raise Ended("it could not be started")
 
-    monkeypatch.setattr(page.hub, "fork", never)
+    monkeypatch.setattr(page.supervisor, "fork", never)
     page.start_run()
     page.until(lambda: page.run.get("running") is False)
     assert page.run["failed"]
@@ -219,7 +225,7 @@ def test_a_simulator_for_a_run_that_was_cancelled_serves_no_other(page):
     for to in (3, 2, 5):
         (gap,) = [k for k in range(1, 8) if page.part("chain")["units"][k]["region"] == 1][:1]
         page.start_run()
-        page.hub.call(page.client.cancel)
+        page.supervisor.call(page.client.cancel)
         page.tell("move_boundary", gap, to)
         page.start_run()
         page.until(lambda: page.run.get("running") is False and page.run["status"] == "done")
@@ -233,8 +239,8 @@ def test_many_seats_leave_no_open_file(page):
     before = len(os.listdir("/proc/self/fd"))
     for _ in range(4):
         page.start_run()
-        page.hub.call(page.client.cancel)
-        page.hub.call(page.client.release)
+        page.supervisor.call(page.client.cancel)
+        page.supervisor.call(page.client.release)
         page.ask("undo")
         page.ask("redo")
     page.until(lambda: len(os.listdir("/proc/self/fd")) <= before)
@@ -245,7 +251,7 @@ def test_a_better_schedule_is_found_shown_and_can_be_undone(page):
     page.ask("set_schedule", "order T: i,j,k")
     page.run = {}
     settings = {"strategy": "auto", "gap": 1.0, "seconds": 5}
-    page.hub.call(lambda: page.client.run(explain=False, search=True, settings=settings))
+    page.supervisor.call(lambda: page.client.run(explain=False, search=True, settings=settings))
     page.until(lambda: page.run.get("running") is False and page.still())
     assert not page.run["failed"], page.run
     assert "was found; Undo goes back" in page.message
@@ -267,10 +273,10 @@ def test_a_better_schedule_is_found_shown_and_can_be_undone(page):
 
 def test_a_search_can_be_cancelled(page):
     page.run = {}
-    page.hub.call(lambda: page.client.run(explain=False, search=True))
+    page.supervisor.call(lambda: page.client.run(explain=False, search=True))
     page.until(lambda: "searching" in page.run.get("status", ""))
     before = page.parts["schedule"]
-    page.hub.call(page.client.cancel)
+    page.supervisor.call(page.client.cancel)
     page.until(lambda: page.run.get("running") is False)
     assert page.run["status"] == "cancelled"
     page.ask("select_region", 0)
@@ -325,7 +331,7 @@ def test_a_file_goes_to_the_session_in_parts_and_outlives_its_process(page):
     assert page.part("upload")["received"]["state"] == "done"
     bound = [{"tensor": "W2", "label": "mine.mtx", "used": True}]
     assert page.part("upload")["bound"] == bound
-    page.hub.call(lambda: page.client.release())
+    page.supervisor.call(lambda: page.client.release())
     page.ask("add_boundary", 2)
     assert page.part("upload")["bound"] == bound, "another process has it, too"
     page.ask("upload_begin", 2, "a.pkl", 3)

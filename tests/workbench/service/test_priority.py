@@ -84,21 +84,21 @@ def test_nobody_gives_way_to_nobody():
         assert not asyncio.run(watched(pid, 3 * LONG, others=False)).gave_way
 
 
-def test_a_seat_that_gave_way_is_replaced(pages):
+def test_a_session_worker_that_gave_way_is_replaced(pages):
     page, other = pages(), pages()
     other.tell("undo")
     page.ask("preset", "partial")
-    first = page.client._seat.pid
+    first = page.client._session_worker.pid
     page.ask("set_schedule", "fuse T1..Y\nparallel i by 16")
     assert page.part("status")["ok"], page.message
-    assert page.client._seat.pid == first
+    assert page.client._session_worker.pid == first
     assert priority(first) == BEHIND
     page.ask("select_region", 0)  # the same design: compiling it anew would take long again
-    assert page.client._seat.pid == first
+    assert page.client._session_worker.pid == first
     page.ask("set_program", "x: 8 dense\ny[i] = x[i] + x[i]")
     page.ask("select_region", 0)
-    assert page.client._seat.pid != first
-    assert priority(page.client._seat.pid) < BEHIND
+    assert page.client._session_worker.pid != first
+    assert priority(page.client._session_worker.pid) < BEHIND
     page.ask("undo")
     assert page.part("status")["ok"], page.message
     assert "by 16" in page.part("schedule")["text"]
@@ -109,19 +109,19 @@ def test_a_page_that_nobody_sees_is_nobody_to_give_way_to(pages):
     left.tell("undo")  # just now, as before a reload
     left.client.seen = False
     page.ask("preset", "partial")
-    first = page.client._seat.pid
+    first = page.client._session_worker.pid
     page.ask("set_schedule", "fuse T1..Y\nparallel i by 16")
     assert priority(first) < BEHIND
     page.ask("preset", "full")
-    assert page.client._seat.pid == first
+    assert page.client._session_worker.pid == first
 
 
-def test_a_seat_that_gave_way_to_a_page_since_closed_goes_on(pages):
+def test_a_session_worker_that_gave_way_to_a_page_since_closed_goes_on(pages):
     page, other = pages(), pages()
     other.tell("undo")
     page.ask("set_schedule", "fuse T1..Y\nparallel i by 16")
-    first = page.client._seat.pid
+    first = page.client._session_worker.pid
     assert priority(first) == BEHIND
     other.client.seen = False
     page.ask("preset", "full")
-    assert page.client._seat.pid == first
+    assert page.client._session_worker.pid == first

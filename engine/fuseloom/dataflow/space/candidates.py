@@ -105,7 +105,7 @@ class RegionCandidates:
     ----------
     rest : Schedule
         Settings that hold for every region.
-    firings : StatementInstances
+    instances : StatementInstances
         What statements do, by coordinates.
     sized : bool
         Whether channels have the capacities that no data can deadlock.
@@ -115,14 +115,14 @@ class RegionCandidates:
         self,
         program: Program,
         rest: Schedule,
-        known: EstimateContext,
-        firings: StatementInstances,
+        context: EstimateContext,
+        instances: StatementInstances,
         sized: bool = False,
     ) -> None:
         self.program = program
         self.rest = rest
-        self.known = known
-        self.firings = firings
+        self.context = context
+        self.instances = instances
         self.sized = sized
         self._first: dict[Hashable, CompiledRegion] = {}
 
@@ -288,7 +288,7 @@ class RegionCandidates:
         scanned, where dense ones are looked up; or all scanned.
         """
         levels, orders = 0, region.pog.count()
-        if self.known.machine.has_searchers:
+        if self.context.machine.has_searchers:
             leaves = [view for view in region.views.values() if isinstance(view, Leaf)]
             formats = [self.program.tensor(leaf.tensor).format.levels for leaf in leaves]
             levels = sum(x is not LevelFormat.DENSE for found in formats for x in found)
@@ -304,7 +304,7 @@ class RegionCandidates:
         so_far: Callable[[], float],
     ) -> Iterator[RegionCandidate | Refusal | DeferredCandidates]:
         ranked: dict[tuple[str, ...], float] = {}
-        again = RecomputationBound(region, self.firings, budget.lanes)
+        again = RecomputationBound(region, self.instances, budget.lanes)
 
         def least(nests: NestClass) -> float:
             if nests.order not in ranked:
@@ -364,11 +364,11 @@ class RegionCandidates:
 
     def _looked_up(self, compiled: CompiledRegion) -> Iterator[RegionOptions]:
         options = compiled.region.options
-        if not (self.known.machine.has_searchers and options.locate):
+        if not (self.context.machine.has_searchers and options.locate):
             return
         levels = [*searchable(compiled)]
         if len(levels) > MOST_LEVELS:
-            best = with_look_ups(compiled, self.known, EFFORT)
+            best = with_look_ups(compiled, self.context, EFFORT)
             if best is not compiled:
                 yield best.region.options
             return

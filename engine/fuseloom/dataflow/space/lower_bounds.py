@@ -56,7 +56,7 @@ class _Demand:
 
 def lower_bounds(
     program: Program,
-    firings: StatementInstances,
+    instances: StatementInstances,
     statements: Sequence[Statement],
     places: OrderIdeals,
     lanes: int = 1,
@@ -65,7 +65,7 @@ def lower_bounds(
 
     Parameters
     ----------
-    firings : StatementInstances
+    instances : StatementInstances
         What statements do, by coordinates.
     lanes : int
         Lanes that a region may have.
@@ -103,7 +103,7 @@ def lower_bounds(
         for reader in readers[k]:
             for demand in demands[reader]:
                 here = demand.ends & inside[reader]
-                part = _part(firings, statements[reader], demand.part, statement.out)
+                part = _part(instances, statements[reader], demand.part, statement.out)
                 if part is None:
                     whole |= here
                 elif part.rows:
@@ -111,10 +111,10 @@ def lower_bounds(
         demands[k] = sorted(demands[k], key=lambda d: -d.part.rows if d.part else 0)[:DEMANDS]
         demands[k].insert(0, _Demand(whole, None))
         if statement.op.fuses:
-            elements = firings.elements(name)
+            elements = instances.elements(name)
             np.maximum(found[k], elements, out=found[k], where=written)
             for demand in demands[k]:
-                work = _work(firings, statement, demand.part) / lanes
+                work = _work(instances, statement, demand.part) / lanes
                 np.maximum(found[k], work, out=found[k], where=demand.ends)
     return _joined(places, found)
 
@@ -133,31 +133,31 @@ _NOTHING = Table({}, {}, 0)
 
 
 def _part(
-    firings: StatementInstances, reader: Statement, needed: Table | None, out: Access
+    instances: StatementInstances, reader: Statement, needed: Table | None, out: Access
 ) -> Table | None:
     """What a statement takes of a tensor, if so much of its result is needed; None for all."""
-    if needed is None and firings.needs_all(reader, out.tensor):
+    if needed is None and instances.needs_all(reader, out.tensor):
         return None
     try:
-        fires = firings.of(reader)
+        fires = instances.of(reader)
         if needed is not None:
             fires = fires.within(_named(needed, reader.out))
-        taken = firings.taken(reader, fires, out.tensor)
+        taken = instances.taken(reader, fires, out.tensor)
     except TooManyError:
         return _NOTHING
     access = next(a for a in reader.operands if a.tensor == out.tensor)
-    if taken.rows == firings.elements(out.tensor):
+    if taken.rows == instances.elements(out.tensor):
         return None
     return _numbered(taken, access)
 
 
-def _work(firings: StatementInstances, statement: Statement, needed: Table | None) -> float:
+def _work(instances: StatementInstances, statement: Statement, needed: Table | None) -> float:
     """Tokens of a statement's nodes, if so much of its result is needed."""
-    elements = firings.elements(statement.out.tensor) if needed is None else needed.rows
+    elements = instances.elements(statement.out.tensor) if needed is None else needed.rows
     if needed is None:
-        return max(elements, firings.count(statement))
+        return max(elements, instances.count(statement))
     try:
-        return max(elements, firings.of(statement).within(_named(needed, statement.out)).rows)
+        return max(elements, instances.of(statement).within(_named(needed, statement.out)).rows)
     except TooManyError:
         return elements
 
@@ -189,9 +189,9 @@ class RecomputationBound:
     common is found out once.
     """
 
-    def __init__(self, region: FusedRegion, firings: StatementInstances, lanes: int = 1) -> None:
+    def __init__(self, region: FusedRegion, instances: StatementInstances, lanes: int = 1) -> None:
         self.region = region
-        self.firings = firings
+        self.instances = instances
         self.lanes = lanes
         self._known: dict[_Key, tuple[int, Table | None, int]] = {}
         self._tables: dict[int, Table | None] = {}
@@ -255,7 +255,7 @@ class RecomputationBound:
     def _found(self, view: Instance, key: _Key) -> Table:
         if isinstance(view, Cut) or view.shifts or not view.statement.op.fuses:
             raise TooManyError
-        own = self.firings.of(view.statement)
+        own = self.instances.of(view.statement)
         rename = dict(view.renaming)
         if len(set(rename.values())) < len(rename):
             raise TooManyError

@@ -215,14 +215,14 @@ class _Sizing:
             found[s] = self._size(s, others, self.after[node])
         return found
 
-    def _size(self, s: int, lead: Slack, reference: int) -> ChannelSize:
+    def _size(self, s: int, slack: Slack, reference: int) -> ChannelSize:
         stream, sizes = self.graph.streams[s], self.sizes[s]
         everything = Slack.nothing(self.count).plus(0, 1).tokens(sizes)
-        capacity = min(lead.tokens(sizes), everything) + SPARE
+        capacity = min(slack.tokens(sizes), everything) + SPARE
         if capacity <= self.default:
             return ChannelSize(stream, self.default)
-        level = lead.largest(sizes)
-        cause = lead.cause[level]
+        level = slack.largest(sizes)
+        cause = slack.cause[level]
         if cause < 0 and level < stream.depth:
             cause = reference
         if cause < 0:
@@ -291,8 +291,8 @@ class _Sizing:
     def _advance(self, s: int, reference: int, agreed: int) -> Slack:
         """How far the reference point may want one input ahead of the others."""
         depth = self.graph.streams[s].depth
-        lead = Slack.nothing(self.count).plus(depth, 1)
-        return lead.plus(agreed, 1, reference) if agreed < depth else lead
+        slack = Slack.nothing(self.count).plus(depth, 1)
+        return slack.plus(agreed, 1, reference) if agreed < depth else slack
 
 
 def _sizes(stream: Stream, extents: Mapping[str, int]) -> tuple[int, ...]:

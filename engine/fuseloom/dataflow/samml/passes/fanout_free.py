@@ -132,9 +132,9 @@ def tidy(name: str, nodes: Iterable[Node], streams: Iterable[Stream]) -> FanoutF
     return FanoutFreeGraph(name, tuple(made), tuple(kept))
 
 
-def woven(web: FanoutFreeGraph) -> Graph:
+def woven(fanout_free: FanoutFreeGraph) -> Graph:
     """The graph of a web, without dead nodes."""
-    return GraphDraft(list(web.streams), list(web.nodes)).finish(web.name)
+    return GraphDraft(list(fanout_free.streams), list(fanout_free.nodes)).finish(fanout_free.name)
 
 
 def _revived(graph: Graph, node: Node, port: int, number: int) -> Stream:
@@ -168,5 +168,5 @@ def _kind(graph: Graph, node: Node, port: int) -> StreamKind:
         return kinds[0]
     if not node.inputs:
         return StreamKind(str(node.params["kind"]))
-    twin = node.inputs[2 * port - 1] if entry.repeated_inputs else node.inputs[0]
-    return graph.streams[twin].kind
+    golden = node.inputs[2 * port - 1] if entry.repeated_inputs else node.inputs[0]
+    return graph.streams[golden].kind
