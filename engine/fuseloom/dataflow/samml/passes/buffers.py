@@ -15,10 +15,10 @@ speak of.  *A node with several* is made to run by one reader, and its tokens pi
 channels to the others.  All chains of waiting start at the writers; let w be the first node
 that every path from u to the writers passes (its immediate post-dominator).  When u runs, a
 chain of waiting leads from w to u, so u is ahead of w at most by what the nodes of that chain
-need more of their inputs than they give: their lead
+need more of their inputs than they give: their slack
 (:func:`fuseloom.dataflow.samml.passes.slack.asked`). Every channel from u also leads to w, and what
 w has taken, the reader of the channel took before.  So a channel holds no more than the largest
-lead along the *other* outputs of u.
+slack along the *other* outputs of u.
 
 What a node needs more than it gives follows from how many outer levels its outputs keep of its
 inputs (:mod:`fuseloom.dataflow.samml.passes.structure`): elementwise nodes nothing; a reducer the
@@ -47,7 +47,7 @@ from fuseloom.errors import GraphError
 
 DEFAULT_CAPACITY = 4
 SPARE = 2
-"""Tokens added to every computed lead: the final token, and the one a node has in its hands."""
+"""Tokens added to every computed slack: the final token, and the one a node has in its hands."""
 
 _END = -1
 
@@ -123,7 +123,7 @@ def size_buffers(
     extents : mapping
         Size of each index variable (a region's ``extents``).
     default : int
-        Capacity where no lead needs more; at least 2, with which a channel runs at full rate.
+        Capacity where no slack needs more; at least 2, with which a channel runs at full rate.
 
     Raises
     ------

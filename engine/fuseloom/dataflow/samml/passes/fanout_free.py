@@ -1,6 +1,6 @@
 """A graph without its broadcasts: what passes rewrite, and the way there and back.
 
-In a web a stream may have any number of readers and every output port has a stream, so that a
+In a fan-out-free graph a stream may have any number of readers and every output port has a stream, so that a
 rewrite need not care for fan-out or for outputs nobody reads.  Weaving it back leaves nodes out
 that no writer needs, makes unread outputs void, and fan-out explicit.
 """
@@ -43,7 +43,7 @@ class FanoutFreeGraph:
 
 
 def unwoven(graph: Graph) -> FanoutFreeGraph:
-    """The web of a graph.
+    """The fan-out-free graph of a graph.
 
     ::
 
@@ -133,7 +133,7 @@ def tidy(name: str, nodes: Iterable[Node], streams: Iterable[Stream]) -> FanoutF
 
 
 def woven(fanout_free: FanoutFreeGraph) -> Graph:
-    """The graph of a web, without dead nodes."""
+    """The graph of a fan-out-free graph, without dead nodes."""
     return GraphDraft(list(fanout_free.streams), list(fanout_free.nodes)).finish(fanout_free.name)
 
 

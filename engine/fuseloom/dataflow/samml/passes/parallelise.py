@@ -262,7 +262,7 @@ class _Rewrite:
         return f"{label} ({self.index} {lane})"
 
     def _whole(self, s: int) -> int:
-        """A stream of the old web, collected if it is made in the lanes."""
+        """A stream of the old fan-out-free graph, collected if it is made in the lanes."""
         if s not in self.outside:
             if (
                 self.fanout_free.streams[s].kind is StreamKind.SIG

@@ -21,7 +21,7 @@ Levels = tuple[int, ...]
 
 @dataclass
 class Structure:
-    """Levels of the streams of a web.
+    """Levels of the streams of a fan-out-free graph.
 
     Attributes
     ----------
