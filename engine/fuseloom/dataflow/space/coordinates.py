@@ -20,10 +20,14 @@ class Coordinates:
     """
 
     def __init__(
-        self, program: Program, context: EstimateContext, ways: RegionCandidates, contents: Contents
+        self,
+        program: Program,
+        context: EstimateContext,
+        candidates: RegionCandidates,
+        contents: Contents,
     ) -> None:
         self.context = context
-        self.ways = ways
+        self.candidates = candidates
         self.contents = contents
         self._statements = {s.out.tensor: s for s in program.live}
         self._looked: set[str] = set()
@@ -46,7 +50,7 @@ class Coordinates:
             if not statement.op.fuses or self.contents.shared(name, self.context):
                 continue
             try:
-                estimate_region(self.ways.first((statement,)), self.context)
+                estimate_region(self.candidates.first((statement,)), self.context)
                 if not self.context.patterns.knows(name):
                     self.context.make_up(name)
             except (FuseloomError, UnknownError):

@@ -58,10 +58,10 @@ def lower_bounds(
     program: Program,
     instances: StatementInstances,
     statements: Sequence[Statement],
-    places: OrderIdeals,
+    ideals: OrderIdeals,
     lanes: int = 1,
 ) -> Floats:
-    """Of each part between two places, cycles that no region of its statements is below.
+    """Of each part between two ideals, cycles that no region of its statements is below.
 
     Parameters
     ----------
@@ -73,25 +73,25 @@ def lower_bounds(
     Returns
     -------
     ndarray of shape (p, p)
-        ``[place, end]`` is that of what is in the second place and not in the first; where none
+        ``[ideal, end]`` is that of what is in the second ideal and not in the first; where none
         leads to the other it does not matter.
 
     Notes
     -----
     What a statement has to compute depends on where the region ends, not on where it begins: what
-    reads it is not in a place without it.  So there is one pass for all regions, of O(n p) in all;
+    reads it is not in an ideal without it.  So there is one pass for all regions, of O(n p) in all;
     and one for what the most is of all statements of a region, which is that of the statement that
-    comes next at its first place, or that of the region which begins after it.
+    comes next at its first ideal, or that of the region which begins after it.
     """
     size = len(statements)
-    place = {s.out.tensor: k for k, s in enumerate(statements)}
+    position = {s.out.tensor: k for k, s in enumerate(statements)}
     readers: list[list[int]] = [[] for _ in statements]
     for k, statement in enumerate(statements):
         for name in dict.fromkeys(a.tensor for a in statement.operands):
-            if name in place:
-                readers[place[name]].append(k)
-    found = np.zeros((size, len(places)))
-    inside = places.inside
+            if name in position:
+                readers[position[name]].append(k)
+    found = np.zeros((size, len(ideals)))
+    inside = ideals.inside
     demands: list[list[_Demand]] = [[] for _ in statements]
     for k in range(size - 1, -1, -1):
         statement = statements[k]
@@ -116,16 +116,16 @@ def lower_bounds(
             for demand in demands[k]:
                 work = _work(instances, statement, demand.part) / lanes
                 np.maximum(found[k], work, out=found[k], where=demand.ends)
-    return _joined(places, found)
+    return _joined(ideals, found)
 
 
-def _joined(places: OrderIdeals, found: Floats) -> Floats:
-    """The most of what is found of single statements, by the place where a region ends."""
-    joined = np.zeros((len(places), len(places)))
-    for place in range(len(places) - 2, -1, -1):
-        for unit, after in places.steps(place):
-            here = places.inside[unit]
-            np.maximum(found[unit], joined[after], out=joined[place], where=here)
+def _joined(ideals: OrderIdeals, found: Floats) -> Floats:
+    """The most of what is found of single statements, by the ideal where a region ends."""
+    joined = np.zeros((len(ideals), len(ideals)))
+    for ideal in range(len(ideals) - 2, -1, -1):
+        for unit, after in ideals.steps(ideal):
+            here = ideals.inside[unit]
+            np.maximum(found[unit], joined[after], out=joined[ideal], where=here)
     return joined
 
 
@@ -185,8 +185,8 @@ class RecomputationBound:
 
     From each output inwards: where an instance fires, under which coordinates of the indices that
     lie outside it; what that takes of each operand, under which coordinates; and where that one
-    fires, then.  Each instance on the way takes a token for each of these.  What two orders have in
-    common is found out once.
+    fires, then.  Each instance on the path takes a token for each of these.  What two orders
+    have in common is found out once.
     """
 
     def __init__(self, region: FusedRegion, instances: StatementInstances, lanes: int = 1) -> None:

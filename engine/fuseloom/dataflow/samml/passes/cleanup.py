@@ -93,7 +93,7 @@ def _ports(fanout_free: FanoutFreeGraph) -> int:
 
 
 class Rewriting:
-    """Nodes of a fan-out-free graph being rewritten, with new streams and streams that now are others."""
+    """Nodes of a fan-out-free graph being rewritten, with new and replaced streams."""
 
     def __init__(self, fanout_free: FanoutFreeGraph) -> None:
         self.fanout_free = fanout_free

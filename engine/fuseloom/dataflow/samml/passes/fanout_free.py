@@ -1,8 +1,8 @@
 """A graph without its broadcasts: what passes rewrite, and the way there and back.
 
-In a fan-out-free graph a stream may have any number of readers and every output port has a stream, so that a
-rewrite need not care for fan-out or for outputs nobody reads.  Weaving it back leaves nodes out
-that no writer needs, makes unread outputs void, and fan-out explicit.
+In a fan-out-free graph a stream may have any number of readers and every output port has a stream,
+so that a rewrite need not care for fan-out or for outputs nobody reads.  Weaving it back leaves
+nodes out that no writer needs, makes unread outputs void, and fan-out explicit.
 """
 
 from __future__ import annotations
