@@ -317,7 +317,7 @@ def _with(base: Schedule, text: str) -> Schedule:
 def _choices(
     method: Dataflow, best: Best, budget: Budget, until: float, progress: Progress | None
 ) -> Iterator[Choice]:
-    """Return the undominated schedules of all candidates examined in time; run them while time lasts."""
+    """Return the undominated schedules of the candidates examined in time; run them meanwhile."""
     parts: dict[Part, None] = {part: None for span in best.spans for part in span.parts}
     for units in method.ideals.parts():
         if time.monotonic() > until:

@@ -1,6 +1,6 @@
 """Order ideals of a program: what has been carried out between two parts, and paths between them.
 
-A unit comes after those that it needs.  A *ideal* is a set of units that has with each unit all
+A unit comes after those that it needs.  An *ideal* is a set of units that has with each unit all
 that it needs (a down-set, or order ideal, of the graph of units): what can have been carried out
 at some moment.  A part leads from one ideal to a larger one, and its units are the difference.
 
