@@ -1,9 +1,9 @@
 """Makes what the documentation shows of the code, and the site.
 
 ``python docs/build.py``
-    Writes ``architecture.gv``, the packages and their imports as Graphviz text, ``architecture.svg``,
-    its drawing, and the tables of ``numbers.md`` and ``benchmarks.md``.  Tests fail when one of
-    them does not agree with the code.
+    Writes ``architecture.gv``, the packages and their imports as Graphviz text, its drawing
+    ``architecture.svg``, and the tables of ``numbers.md`` and ``benchmarks.md``.  Tests fail when
+    one of them does not agree with the code.
 ``python docs/build.py site [FOLDER]``
     HTML pages in ``docs/_site`` (needs ``pip install 'fuseloom[docs]'``); ends with 1 if Sphinx has
     a warning.
@@ -25,6 +25,7 @@ sys.path[:0] = [str(DOCS), str(DOCS.parent)]
 
 DATAFLOW = "fuseloom.dataflow"
 HOLDS = {
+    "fuseloom.faults": "reports of\ninternal errors",
     "fuseloom.interpreter": "how Python\nprocesses start",
     "fuseloom.errors": "what a user is told",
     "fuseloom.display": "what a notebook shows",

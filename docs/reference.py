@@ -1,7 +1,7 @@
 """The API reference: which names are public, where each is documented, and how names are found.
 
-Every name is documented once: with :mod:`fuseloom` if it re-exports the name, or else with the first
-package that does; other packages link to it.
+Every name is documented once: with :mod:`fuseloom` if it re-exports the name, or else with the
+first package that does; other packages link to it.
 """
 
 from __future__ import annotations

@@ -140,6 +140,12 @@ class LoweringError(FuseloomError):
     rule = "lowering"
 
 
+class InternalError(LoweringError):
+    """A fault of Fuseloom itself: the region under this order might be built without it."""
+
+    rule = "internal"
+
+
 class GraphError(FuseloomError):
     """A dataflow graph that is not well formed."""
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from itertools import islice
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import fuseloom as fl
+from fuseloom import faults
 from fuseloom.dataflow import compilation
 from fuseloom.dataflow.compiler import compile_program, compile_region
 from fuseloom.dataflow.fusion.classes import nest_classes
@@ -17,7 +21,7 @@ from fuseloom.dataflow.samml.graph import Graph
 from fuseloom.dataflow.samml.lowering import lower
 from fuseloom.dataflow.sim.program_runs import simulate
 from fuseloom.dataflow.table.table import FusionTable
-from fuseloom.errors import FuseloomError, LoweringError, OrderError, ScheduleError
+from fuseloom.errors import FuseloomError, InternalError, LoweringError, OrderError, ScheduleError
 from fuseloom.program import Program, parse
 
 SPMM = "A: 4x5 csr\nX: 5x3 dense\nT[i,j] = A[i,k] * X[k,j]\nH[i,j] = relu(T[i,j])"
@@ -200,9 +204,10 @@ def test_a_region_that_takes_too_many_cuts_is_given_up_after_a_few_orders() -> N
     assert len(compile_program(program, cut).regions) > 1
 
 
-def test_a_fault_inside_is_logged_and_another_order_tried(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+def test_a_fault_inside_is_reported_and_another_order_tried(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, tmp_path: Path
 ) -> None:
+    monkeypatch.setenv(faults.VARIABLE, str(tmp_path / "reports"))
     (region,) = fuse(parse(SPMM), Schedule.parse("fuse T..H"))
     first = compile_region(region).order
 
@@ -212,8 +217,21 @@ def test_a_fault_inside_is_logged_and_another_order_tried(
         return lower(table)
 
     monkeypatch.setattr(compilation, "lower", faulty)
-    with caplog.at_level(logging.WARNING, "fuseloom.dataflow.compiler"):
+    with caplog.at_level(logging.WARNING, "fuseloom.faults"):
         assert compile_region(region).order != first
-    assert "a fault" in caplog.records[0].getMessage()
-    with pytest.raises(LoweringError, match="fault of the compiler: KeyError"):
+    (path,) = (tmp_path / "reports").iterdir()
+    assert f"report: {path}" in caplog.records[0].getMessage()
+    with pytest.raises(InternalError, match=r"internal error: order .* KeyError") as caught:
         compile_region(region, first)
+    assert str(path) in str(caught.value)
+    with faults.collected() as reports:
+        program = compile_program(parse(SPMM), "fuse T..H")
+    assert program.regions[0].order != first
+    assert [report.path for report in reports] == [*set((tmp_path / "reports").iterdir()) - {path}]
+    saved = json.loads(reports[0].path.read_text(encoding="utf-8"))
+    assert saved["schedule"] == "fuse T..H"
+    assert parse(saved["program"]) == parse(SPMM)
+    assert saved["region"] == "T..H"
+    assert saved["order"] == ",".join(first)
+    assert 'KeyError("a fault")' in saved["traceback"]
+    assert saved["versions"]["fuseloom"] == fl.__version__

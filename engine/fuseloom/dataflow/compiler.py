@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import islice
 from typing import TypeAlias
 
+from fuseloom import faults
 from fuseloom.dataflow.compilation import Compilation, CompiledRegion, finished
 from fuseloom.dataflow.compiled_before import CompiledBefore
 from fuseloom.dataflow.fusion.directives import (
@@ -33,7 +33,8 @@ from fuseloom.dataflow.samml.passes import PASSES, selected
 from fuseloom.dataflow.samml.renaming import RegionClass
 from fuseloom.dataflow.table.build import build_table
 from fuseloom.dataflow.table.cuts import TooManyCutsError
-from fuseloom.errors import FuseloomError, LoweringError, OrderError, ScheduleError
+from fuseloom.errors import FuseloomError, InternalError, LoweringError, OrderError, ScheduleError
+from fuseloom.program.printer import print_program
 from fuseloom.program.types import Program, Statement
 
 MAX_ORDERS_TRIED = 2_000
@@ -41,8 +42,6 @@ PART_TRIES = 200
 """Kinds of orders tried for each part of a region that cannot be built as a whole."""
 MAX_OVERCUT = 3
 """Orders that may take too many stream cuts before no other is tried: each takes long."""
-
-_LOG = logging.getLogger(__name__)
 
 
 def compile_region(
@@ -113,13 +112,13 @@ def _built(
 ) -> CompiledRegion:
     """A region under one order.
 
-    Whatever goes wrong inside is logged and told as an order that cannot be built, so that others
-    are tried; what passes do that the caller names is the caller's.
+    An unexpected exception is reported (:mod:`fuseloom.faults`) and raised as an internal error, so
+    that other orders are tried; what passes do that the caller names is the caller's.
 
     Raises
     ------
     OrderError, LoweringError
-        If it cannot be built.
+        If it cannot be built; an :class:`~fuseloom.errors.InternalError` for a fault of Fuseloom.
     ScheduleError
         If the schedule asks for what the region has not.
     """
@@ -130,12 +129,12 @@ def _built(
     except Exception as fault:
         if passes is not None:
             raise
-        told = fault.message if isinstance(fault, FuseloomError) else repr(fault)
-        _LOG.warning("region %s, order %s: %s", region.name, ",".join(order), told, exc_info=True)
-        raise LoweringError(
-            f"order {'→'.join(order)} cannot be built, for a fault of the compiler: "
-            f"{type(fault).__name__}: {told}",
-            hint="take another order, or fuse fewer statements",
+        name = ",".join(order)
+        what = f"order {name} of region {region.name} could not be built"
+        with faults.about(program=partial(print_program, region.program)):
+            report = faults.report(what, fault, region=region.name, order=name)
+        raise InternalError(
+            str(report), hint="take another order or fuse fewer statements, and report the error"
         ) from fault
 
 
@@ -183,6 +182,16 @@ def compile_program(
         schedule = Schedule()
     elif isinstance(schedule, str):
         schedule = Schedule.parse(schedule)
+    with faults.about(program=partial(print_program, program), schedule=partial(str, schedule)):
+        return _compile_prepared(program, schedule, passes, before)
+
+
+def _compile_prepared(
+    program: Program,
+    schedule: Schedule,
+    passes: Sequence[str] | None,
+    before: CompiledBefore | None,
+) -> Compilation:
     prepared, rest = prepare(program, schedule)
     build = partial(compile_region, passes=passes, before=before)
     regions: list[CompiledRegion] = []

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
+from fuseloom import faults
+from fuseloom.dataflow import compiler
 from fuseloom_workbench.state import commands
 from fuseloom_workbench.state.commands import carry_out, known
 from fuseloom_workbench.state.look import Window
@@ -60,8 +64,11 @@ def test_a_page_opens_no_files(session, path):
     [
         (MemoryError(), "needs more memory than a session may use"),
         (RecursionError(), "nested too deeply, or too long"),
-        (ZeroDivisionError("by 0"), "the engine failed at this (ZeroDivisionError: by 0)"),
-        (KeyError("x" * 10_000), "the engine failed at this (KeyError"),
+        (
+            ZeroDivisionError("by 0"),
+            "internal error: the request undo failed: ZeroDivisionError: by 0 (report: ",
+        ),
+        (KeyError("x" * 10_000), "internal error: the request undo failed: KeyError"),
     ],
 )
 def test_a_failure_is_an_answer(session, monkeypatch, failure, said):
@@ -89,6 +96,25 @@ def test_what_lacks_memory_once_is_tried_again(session, monkeypatch):
     carry_out(session, "undo", [])
     assert len(tries) == 2
     assert session.ok
+
+
+def test_a_fault_in_one_order_is_told_with_its_report(session, monkeypatch, tmp_path):
+    monkeypatch.setenv(faults.VARIABLE, str(tmp_path))
+    whole, failed = compiler.build_table, []
+
+    def faulty(region, order):
+        if not failed:
+            failed.append(order)
+            raise KeyError("a fault")
+        return whole(region, order)
+
+    monkeypatch.setattr(compiler, "build_table", faulty)
+    carry_out(session, "set_program", ["A: 4x5 csr\nX: 5x3 dense\nT[i,j] = A[i,k] * X[k,j]"])
+    assert failed
+    assert session.ok
+    (path,) = tmp_path.iterdir()
+    assert f"(report: {path})" in session.message
+    assert "T[i,j] = A[i,k] * X[k,j]" in json.loads(path.read_text(encoding="utf-8"))["program"]
 
 
 @pytest.mark.parametrize("command", ["set_program", "set_schedule", "set_machine"])

@@ -11,7 +11,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from fuseloom.errors import FuseloomError
+from fuseloom import faults
+from fuseloom.errors import FuseloomError, InternalError
+from fuseloom.program.printer import print_program
 from fuseloom_workbench.input import arriving, forms, taking
 from fuseloom_workbench.state import asking, saving, sources
 from fuseloom_workbench.state.look import Window
@@ -218,6 +220,23 @@ def carry_out(session: Session, name: str, arguments: Sequence[Any]) -> None:
     if not known(name, arguments):
         return
     command = COMMANDS[name]
+    shown = session.built
+    with (
+        faults.collected() as reports,
+        faults.about(
+            request=lambda: f"{name} {arguments!r}",
+            program=lambda: print_program(shown.program),
+            schedule=lambda: str(shown.schedule),
+        ),
+    ):
+        _carry_out(session, command, name, arguments)
+    if reports and session.ok:
+        session.message = f"{session.message} ({reports[0]}; another order is shown)"
+
+
+def _carry_out(
+    session: Session, command: SessionCommand, name: str, arguments: Sequence[Any]
+) -> None:
     try:
         try:
             command.do(session, *arguments)
@@ -240,11 +259,7 @@ def carry_out(session: Session, name: str, arguments: Sequence[Any]) -> None:
         )
     except Exception as problem:  # a fault of the engine must not end the session
         _log.exception("the engine failed at %s", name)
+        report = faults.report(f"the request {name} failed", problem)
         session.refuse(
-            FuseloomError(
-                f"the engine failed at this ({type(problem).__name__}: {problem}); "
-                "nothing has changed",
-                hint="please report it",
-            ),
-            command.topic,
+            InternalError(f"{report}; nothing has changed", hint="please report it"), command.topic
         )
