@@ -2,9 +2,9 @@
 
 ::
 
-    from fuseloom.experiments import Size, figure
+    from fuseloom.experiments import ExperimentSize, figure
 
-    shown = figure("18", Size.SMOKE)
+    shown = figure("18", ExperimentSize.SMOKE)
     print(shown.claims[0].got, shown.panels[0].title)
 """
 

@@ -93,7 +93,7 @@ from fuseloom.dataflow.sim.explain.critical import critical_path
 from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.observe import Observe
 from fuseloom.dataflow.sim.program_runs import simulate
-from fuseloom.dataflow.sim.reports import Inputs
+from fuseloom.dataflow.sim.reports import InputStreams
 from fuseloom.dataflow.sim.steps import record, story
 from fuseloom.models.data import random_tensor
 from fuseloom.program import parse
@@ -137,7 +137,7 @@ def facts(op, offset):
             [(s.node, s.start, s.stop, s.why.value) for s in path.segments],
         ]
     found["told"] = [moment.text for moment in story(record(bound, machine), 2)]
-    inputs = Inputs.of(bound)
+    inputs = InputStreams.of(bound)
     found["paced"] = sorted(paced_streams(bound.graph, machine)[0])
     found["progress"] = [inputs.streams.tolist(), inputs.expected.tolist()]
     return found

@@ -14,9 +14,9 @@ class Beside(SessionComponent):
 
     Examples
     --------
-    >>> from fuseloom_workbench.networks.asked import Asked
-    >>> from fuseloom_workbench.networks.backend import NetworkDesk
-    >>> backend = NetworkDesk(Asked.shipped("two-layer GCN"))
+    >>> from fuseloom_workbench.networks.asked import NetworkQuestion
+    >>> from fuseloom_workbench.networks.backend import NetworkBackend
+    >>> backend = NetworkBackend(NetworkQuestion.shipped("two-layer GCN"))
     >>> card = Beside(backend)
     >>> card.handle({"kind": "dataflow"})
     >>> backend.wait()

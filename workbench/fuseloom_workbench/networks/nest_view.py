@@ -14,9 +14,9 @@ class NestView(SessionComponent):
 
     Examples
     --------
-    >>> from fuseloom_workbench.networks.asked import Asked
-    >>> from fuseloom_workbench.networks.backend import NetworkDesk
-    >>> backend = NetworkDesk(Asked.shipped("MTTKRP"))
+    >>> from fuseloom_workbench.networks.asked import NetworkQuestion
+    >>> from fuseloom_workbench.networks.backend import NetworkBackend
+    >>> backend = NetworkBackend(NetworkQuestion.shipped("MTTKRP"))
     >>> backend.wait()
     >>> NestView(backend).view["lines"][0]["kind"]
     'for'

@@ -17,8 +17,8 @@ class NetworkView(SessionComponent):
 
     Examples
     --------
-    >>> from fuseloom_workbench.networks.backend import NetworkDesk
-    >>> backend = NetworkDesk()
+    >>> from fuseloom_workbench.networks.backend import NetworkBackend
+    >>> backend = NetworkBackend()
     >>> backend.wait()
     >>> NetworkView(backend).view["text"]
     '(((A B) C) D)'

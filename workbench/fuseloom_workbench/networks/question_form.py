@@ -14,8 +14,8 @@ class QuestionForm(SessionComponent):
 
     Examples
     --------
-    >>> from fuseloom_workbench.networks.backend import NetworkDesk
-    >>> backend = NetworkDesk()
+    >>> from fuseloom_workbench.networks.backend import NetworkBackend
+    >>> backend = NetworkBackend()
     >>> form = QuestionForm(backend)
     >>> form.handle({"kind": "change", "changes": {"density": 2}})
     >>> form.status["message"]

@@ -181,9 +181,9 @@ def build(
 
     Examples
     --------
-    >>> from fuseloom.contraction.kernels.imperative import Add, For, Int, Parameter, Real, Var
+    >>> from fuseloom.contraction.kernels.imperative import Add, For, Int, ArrayParameter, Real, Var
     >>> body = (For("v0", Int(0), Var("n0"), (Add("r0", Var("v0"), Real(1.0)),)),)
-    >>> built = build([Routine(("n0",), (Parameter("r0", True, True),), (), body)])
+    >>> built = build([Routine(("n0",), (ArrayParameter("r0", True, True),), (), body)])
     >>> result = np.zeros(3)
     >>> built.calls[0](np.array([2]), [result])
     >>> result

@@ -62,9 +62,9 @@ def emit_c(routines: Sequence[Routine]) -> str:
 
     Examples
     --------
-    >>> from fuseloom.contraction.kernels.imperative import Add, For, Int, Parameter, Real, Var
+    >>> from fuseloom.contraction.kernels.imperative import Add, For, Int, ArrayParameter, Real, Var
     >>> body = (For("v0", Int(0), Var("n0"), (Add("r0", Var("v0"), Real(1.0)),)),)
-    >>> text = emit_c([Routine(("n0",), (Parameter("r0", True, True),), (), body)])
+    >>> text = emit_c([Routine(("n0",), (ArrayParameter("r0", True, True),), (), body)])
     >>> print(text[text.index("static void"):].strip())
     static void t0(const int64_t n0, double *restrict r0) {
         for (int64_t v0 = 0; v0 < n0; v0++) {

@@ -63,9 +63,9 @@ def emit_numba(routines: Sequence[Routine]) -> str:
 
     Examples
     --------
-    >>> from fuseloom.contraction.kernels.imperative import Add, For, Int, Parameter, Real, Var
+    >>> from fuseloom.contraction.kernels.imperative import Add, For, Int, ArrayParameter, Real, Var
     >>> body = (For("v0", Int(0), Var("n0"), (Add("r0", Var("v0"), Real(1.0)),)),)
-    >>> text = emit_numba([Routine(("n0",), (Parameter("r0", True, True),), (), body)])
+    >>> text = emit_numba([Routine(("n0",), (ArrayParameter("r0", True, True),), (), body)])
     >>> print(text[text.index("def k0"):].strip())
     def k0(sizes, r0):
         n0 = sizes[0]
