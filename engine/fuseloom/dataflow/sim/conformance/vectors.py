@@ -1,6 +1,6 @@
 """Reference vectors: graphs with the clocks, tokens and outputs they must give.
 
-Format: ``samml.md`` §10.
+Format: ``docs/spec/comal.md`` §6.
 """
 
 from __future__ import annotations
@@ -254,4 +254,4 @@ OPS: Mapping[str, Op] = {
     "crdwrite": Op("crdwrite", ("in",)),
     "valwrite": Op("valwrite", ("in",)),
 }
-"""The ops of §10 that the simulator has."""
+"""The ops that the simulator has (``docs/spec/comal.md`` §6)."""
