@@ -4,8 +4,8 @@ Of regions that are equal but for names only the first is built until somebody l
 times are told: reading the text; compiling what was read, which finds every error and every order;
 and the same with all graphs looked at.
 
-Every model and preset at the sizes of the FuseFlow paper (``paper-results.md`` §2): index sizes
-only, for compiling reads no data.  The published compiler takes up to 750 ms.
+Every model and preset at the sizes of the FuseFlow paper (``docs/spec/accounting.md`` §2): index
+sizes only, for compiling reads no data.  The published compiler takes up to 750 ms.
 
 python -m benchmarks.compile
 """

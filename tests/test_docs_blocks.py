@@ -53,9 +53,9 @@ ELSEWHERE = {
     ("README.md", "python torch"): "test_docs.py::test_the_readme_in_pytorch",
     ("docs/figures.md", "python figures"): "test_docs.py::test_a_figure_from_python",
     ("docs/json.md", "python"): "test_docs.py::test_the_page_about_json",
-    ("docs/runs.md", "python many"): f"explore/executors/test_drive.py::{EXAMPLE}",
+    ("docs/runs.md", "python many"): f"exploration/executors/test_drive.py::{EXAMPLE}",
     ("docs/simulator.md", "python"): "test_docs.py::test_the_simulators_page",
-    ("docs/sweeps.md", "python"): f"explore/sweep/test_sweep.py::{EXAMPLE}",
+    ("docs/sweeps.md", "python"): f"exploration/sweep/test_sweep.py::{EXAMPLE}",
 }
 """Blocks of a page, by page and first line, and the test that runs them."""
 

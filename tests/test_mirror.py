@@ -216,6 +216,7 @@ ACROSS = {
     "test_style.py": "style, types and layers",
     "test_layers.py": "arrows and circles among packages",
     "test_mirror.py": "where tests lie",
+    "test_spec.py": "the specification: citations, and examples on both engines",
     "cli/test_json.py": "the JSON of every command",
     "dataflow/cost/test_lanes.py": "lanes, through rules and statistics",
     "dataflow/cost/test_spaces.py": "whole spaces of schedules, as they run",

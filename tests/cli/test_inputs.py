@@ -56,7 +56,7 @@ def test_standins_are_labelled(tmp_path: Path, capsys: pytest.CaptureFixture[str
         shown = record(capsys, "estimate", *chosen, *place)
         assert shown["data"]["label"] == label
         assert shown["data"]["standin"] is True
-    # Two-hop paths times features bound a fully fused GCN (paper-results.md, finding 1).
+    # Two-hop paths times features bound a fully fused GCN (docs/spec/accounting.md §2).
     assert shown["regions"][0]["mode"] == "sampled"
     assert shown["cycles"] == pytest.approx(115_158 * 1_433, rel=0.15)
     whole = record(capsys, "estimate", *chosen, "--mode", "metadata")

@@ -50,7 +50,10 @@ def test_cycles_and_results(case: dict[str, Any], engine: str) -> None:
 @pytest.mark.parametrize("engine", ["interpreter", "compiled"])
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["case"])
 def test_cycles_with_memory(case: dict[str, Any], engine: str) -> None:
-    """The reference's memory node ends up to three cycles after the rest (samml.md §3)."""
+    """The reference's memory node ends up to three cycles after the rest.
+
+    Rules: docs/spec/comal.md §1.
+    """
     run = run_folder(HERE / case["case"], Machine.comal(memory=True), engine)
     reported = {r["cycles"] for r in case["runs"] if r["hbm"]}
     assert reported
@@ -65,7 +68,7 @@ def test_bounded_channels_never_take_fewer_cycles(case: dict[str, Any]) -> None:
 
 
 def test_block_timing_takes_longer() -> None:
-    """A load takes B² cycles, a product B² and one every B (samml.md §2.8, §2.9)."""
+    """A load takes B² cycles, a product B² and one every B (docs/spec/machine.md §5.5)."""
     folder = HERE / "matmul_ikj_34_0.1_None_1"
     scalar = run_folder(folder, Machine.comal(), "interpreter").cycles
     times = [run_folder(folder, Machine.comal(), "interpreter", b).cycles for b in (16, 32, 64)]

@@ -1,4 +1,4 @@
-"""The dense meaning: one hand-worked case per rule of ``fusion.md`` §1.1."""
+"""The dense meaning: one hand-worked case per rule of ``docs/spec/program.md``."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ CAPACITIES = st.sampled_from([1, 2, 3, 16, None])
 
 
 def stream(nest: Any, depth: int) -> str:
-    """The tokens of a nested list (samml.md §1)."""
+    """The tokens of a nested list (docs/spec/machine.md §1)."""
 
     def walk(part: Any, levels: int) -> list[str]:
         if levels == 0:

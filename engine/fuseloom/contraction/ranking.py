@@ -1,7 +1,7 @@
 """All loop nests of a network as one space: fused, unfused and n-ary, by their expected time.
 
 The solver's first solution is arbitrary: others of the same bound take a thousandth of its time
-(``contraction.md`` §3b).  So all are enumerated and estimated.
+(``docs/networks.md`` § What it gains).  So all are enumerated and estimated.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Contraction trees: networks of products, two operands at a time (``contraction.md`` §3a)."""
+"""Contraction trees: networks of products, two operands at a time."""
 
 from __future__ import annotations
 

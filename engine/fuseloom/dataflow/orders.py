@@ -1,4 +1,7 @@
-"""Dataflow orders of a region, one per nest class, by estimated cycles (``fusion.md`` §5.3)."""
+"""Dataflow orders of a region, one per nest class, by estimated cycles.
+
+Rules: ``docs/spec/fusion.md`` §5.1.
+"""
 
 from __future__ import annotations
 

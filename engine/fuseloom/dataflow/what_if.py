@@ -1,7 +1,7 @@
 """What other channels, latencies and lanes would cost, without a run.
 
-A graph that was executed on coordinates is timed again for every change (``simulator.md`` §5 asks
-what a run would take elsewhere); only lanes make another graph.  Channels are never smaller than
+A graph that was executed on coordinates is timed again for every change (``docs/estimate.md``
+§ What if); only lanes make another graph.  Channels are never smaller than
 what no data can deadlock (:func:`fuseloom.dataflow.samml.passes.buffers.size_buffers`).
 """
 

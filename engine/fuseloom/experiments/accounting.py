@@ -1,4 +1,4 @@
-"""How the published evaluation counts, data set by data set (``paper-results.md`` §9).
+"""How the published evaluation counts, data set by data set (``docs/spec/accounting.md`` §4).
 
 The published constants follow from one share of non-zero weights per data set, from dense levels
 that are scanned in full and intersected, and from references that are repeated and loaded again.
@@ -58,7 +58,7 @@ ATTENTION = MappingProxyType(
     }
 )
 """Fused attention: the published cycles are those of all scores, computed before the mask is asked
-(§0, finding 3); asked first, it leaves most of them out."""
+(``docs/spec/accounting.md`` §1.2); asked first, it leaves most of them out."""
 
 GRAPHS: Mapping[ExperimentSize, tuple[str, ...]] = MappingProxyType(
     {

@@ -149,8 +149,8 @@ def estimate_configuration(request: Mapping[str, Any], report: Report) -> dict[s
 def words(run: RegionRun) -> float:
     """Words that a region reads and writes, as the published counters have them.
 
-    To ours they add the coordinates that scanners of dense levels make (``paper-results.md``
-    §9): those read no memory here, and are counted as reads there.
+    To ours they add the coordinates that scanners of dense levels make (``docs/spec/accounting.md``
+    §4): those read no memory here, and are counted as reads there.
     """
     put = [
         max((int(run.result.values[s]) for s in node.outputs if s is not None), default=0)

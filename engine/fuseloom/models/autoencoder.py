@@ -1,8 +1,8 @@
 """A sparse autoencoder with one hidden layer, in five kernels.
 
-Source: ``fusion.md`` §1.2, after the evaluation of the FuseFlow paper; its decoder has no
+Source: the evaluation of the FuseFlow paper (``docs/spec/accounting.md`` §3.2); its decoder has no
 activation.  The paper's constants come from a version with a batch of one, which contradicts its
-text (``paper-results.md`` §1); a batch is 32 here.
+text (``docs/spec/accounting.md`` §1.3); a batch is 32 here.
 """
 
 from __future__ import annotations

@@ -57,7 +57,7 @@ def bigbird(tokens: int, block: int, seed: int = 0) -> npt.NDArray[np.bool_]:
     """BigBird's mask: which keys each query sees, in square blocks.
 
     In blocks: the diagonal and its neighbours, the first two rows and columns, and two more per
-    block row, drawn without replacement (``paper-results.md`` §3).
+    block row, drawn without replacement (``docs/spec/accounting.md`` §3.4).
 
     Parameters
     ----------

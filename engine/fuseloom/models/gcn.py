@@ -1,6 +1,6 @@
 """The two-layer graph convolutional network of Kipf and Welling, in eight kernels.
 
-Source: ``fusion.md`` §1.2, which follows the evaluation of the FuseFlow paper.
+Source: the evaluation of the FuseFlow paper (``docs/spec/accounting.md`` §3.1).
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """Decoders of GPT-3 with BigBird attention, in eighteen kernels each.
 
-Source: ``fusion.md`` §1.2 and ``paper-results.md`` §3, after the evaluation of the FuseFlow paper.
+Source: the evaluation of the FuseFlow paper (``docs/spec/accounting.md`` §3.3).
 The heads are split and merged by reshapes, which are fusion barriers, so a decoder falls into
 three subsets: C1 (layer norm and the projections to queries, keys and values), C2 (masked
 attention), C3 (output projection, residuals, layer norm, feed-forward network).  Full fusion merges
 C3 of a decoder with C1 of the next.
 
-What differs from the paper's files (``paper-results.md`` §7, ``fusion.md`` Q15): queries, keys and
+What differs from the paper's files (``docs/spec/accounting.md`` §5): queries, keys and
 values have a projection each; all kernels, fused or not, run at one sequence length; layer norm
 divides by the width of the model; the mean is taken once.  As in the files, masking is
 multiplicative, so the softmax runs over what the mask keeps, and the feed-forward network's
@@ -88,7 +88,7 @@ class _Sizes:
             f"bg{n}: {w} dense",
         ]
         # Heads are outermost in attention; the keys are stored by tokens, so that the mask can
-        # decide which scores are computed at all (``fusion.md`` Q16).
+        # decide which scores are computed at all (docs/spec/accounting.md §1.2).
         split = [f"{x}h{n}: {t}x{h}x{e} dense order 1,0,2" for x in "QKV"]
         return [*square, *biases, *network, *split, f"Om{n}: {t}x{w} dense"]
 

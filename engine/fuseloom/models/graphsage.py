@@ -1,9 +1,10 @@
 """Two layers of GraphSAGE (Hamilton et al.), in fourteen kernels.
 
-Source: ``fusion.md`` §1.2, which follows the evaluation of the FuseFlow paper.  What differs from
+Source: the evaluation of the FuseFlow paper (``docs/spec/accounting.md`` §3.1).  What differs from
 the paper's files, which do not compute one and the same function at all levels of fusion
-(``paper-results.md`` §7): the second layer adds its two branches and applies relu in every preset,
-each layer has weights of its own for a node and for its neighbours, and no kernel counts twice.
+(``docs/spec/accounting.md`` §5): the second layer adds its two branches and applies relu in every
+preset, each layer has weights of its own for a node and for its neighbours, and no kernel counts
+twice.
 """
 
 from __future__ import annotations

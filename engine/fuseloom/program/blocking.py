@@ -1,7 +1,7 @@
 """Which dimensions of a program's tensors are counted in blocks.
 
 Dimensions that an index variable links in some statement belong to one *index class*; a class
-is blocked or not, and all blocks of a program have one edge (``fusion.md`` §5.2).
+is blocked or not, and all blocks of a program have one edge (``docs/spec/program.md`` §7).
 """
 
 from __future__ import annotations

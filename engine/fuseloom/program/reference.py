@@ -2,7 +2,7 @@
 
 Every other level of the engine is tested against this one.  Products of a sparse input and a dense
 matrix are computed by scipy.sparse, in float64 too.  Values are *masked*: an element is
-present or absent, and operations act on stored elements only (``fusion.md`` §1.1, rule i).
+present or absent, and operations act on stored elements only (``docs/spec/program.md`` §2).
 Division by zero, logarithms of negative numbers and the like leave inf or nan behind, as on the
 machine.
 """

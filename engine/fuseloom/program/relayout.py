@@ -1,4 +1,4 @@
-"""What memory does between regions: reshaping a tensor (``fusion.md`` §1.1 rule iv)."""
+"""What memory does between regions: reshaping a tensor (``docs/spec/program.md`` §6)."""
 
 from __future__ import annotations
 

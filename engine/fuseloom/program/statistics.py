@@ -1,7 +1,8 @@
 """Statistics of stored tensors: how long their fibers are, and where their coordinates lie.
 
 What a traversal costs depends on more than the number of elements: entering every neighbour of
-every node meets ``sum of deg²`` elements, not ``nnz * mean degree``.  Source: ``fusion.md`` §6.
+every node meets ``sum of deg²`` elements, not ``nnz * mean degree``.  Rules:
+``docs/spec/program.md`` §8.
 
 Tensors stored alike share their statistics, whatever their names and values: they are kept by a
 hash of the levels, those used last up to a size.

@@ -1,6 +1,6 @@
 """What a program is: index variables, tensors with formats, and einsum statements.
 
-Everything here is immutable; an edit returns a new object.  Source: ``fusion.md`` §1.1.
+Everything here is immutable; an edit returns a new object.  Rules: ``docs/spec/program.md`` §1.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class Op(Enum):
 
     @property
     def joins_by_union(self) -> bool:
-        """True where a coordinate of either operand is enough (``fusion.md`` §1.1)."""
+        """True where a coordinate of either operand is enough (``docs/spec/program.md`` §1)."""
         return self.unites or self is Op.CONCAT
 
     @property
@@ -162,7 +162,7 @@ class Statement:
 
 
 class BroadcastAdd(Enum):
-    """Where ``T[l,n] = Z[l,n] + b[n]`` has elements (``fusion.md`` §1.1 rule ii)."""
+    """Where ``T[l,n] = Z[l,n] + b[n]`` has elements (``docs/spec/program.md`` §4)."""
 
     SPARSE = "sparse"  # only in rows that Z has
     DENSE = "dense"  # in every row
@@ -244,7 +244,7 @@ class Program(Shows, html="fuseloom.program.display:program_html"):
 
     @cached_property
     def live(self) -> tuple[Statement, ...]:
-        """Statements that an output needs, in program order (``fusion.md`` §1.1)."""
+        """Statements that an output needs, in program order (``docs/spec/program.md`` §1)."""
         needed = set(self.outputs)
         live: list[Statement] = []
         for statement in reversed(self.statements):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Work:
-    """Work of a node, a region or a program (``fusion.md`` §6).
+    """Work of a node, a region or a program (``docs/spec/machine.md`` §11).
 
     Attributes
     ----------

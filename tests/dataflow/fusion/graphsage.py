@@ -1,4 +1,4 @@
-"""Two layers of GraphSAGE (``fusion.md`` §1.2), for the sizes of design spaces."""
+"""Two layers of GraphSAGE (``docs/spec/accounting.md`` §3.1), for the sizes of design spaces."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def fused_gcn() -> FusedRegion:
 
 
 def test_the_classes_of_the_fused_gcn() -> None:
-    """136 classes satisfy S3 (fusion.md §2.4); 77, with 131 orders, can be streamed."""
+    """136 classes satisfy S3 (docs/spec/fusion.md §2.4); 77, with 131 orders, can be streamed."""
     region = fused_gcn()
     assert len(region.indices) == 6
     every = list(nest_classes(region, buildable=False))

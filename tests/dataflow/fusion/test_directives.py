@@ -25,7 +25,7 @@ def test_attention_in_blocks(edge: int, preset: str) -> None:
 
 @pytest.mark.parametrize("edge", [4, 8])
 def test_a_decoder_in_blocks(edge: int) -> None:
-    """The mask's blocks are the blocks of the machine (fusion.md §5.2)."""
+    """The mask's blocks are the blocks of the machine (docs/spec/fusion.md §6.3)."""
     model = gpt3(tokens=32, width=16, heads=2, inner=16, decoders=1)
     for preset in ("unfused", "partial"):
         compiled = compile_program(model.program, f"{model.presets[preset]}; block {edge}")

@@ -1,4 +1,4 @@
-"""Global iteration (fusion.md §4): the same region as one product over all indices at once."""
+"""Global iteration (docs/spec/fusion.md §4): a region as one product over all indices at once."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_a_chain_of_products_becomes_one() -> None:
 
 
 def test_factored_and_global_side_by_side() -> None:
-    """§4: global touches n(i,k,j,l) points with two products each, factored n(i,k,j)+n(i,j,l)."""
+    """Global touches n(i,k,j,l) points with two products each, factored n(i,k,j)+n(i,j,l)."""
     program = parse(CHAIN)
     rng = np.random.default_rng(0)
     data = {n: np.where(rng.random(program.tensor(n).shape) < 0.6, 1.0, 0) for n in "ABC"}

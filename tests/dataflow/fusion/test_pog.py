@@ -219,7 +219,7 @@ def test_orders_in_which_statements_run_as_they_read_come_first() -> None:
     assert sorted(found.orders()) == sorted(found.pog.orders())
 
 
-# The design space of the paper (Table 4, fusion.md §2.7) ---------------------------------------
+# The design space of the paper (Table 4, docs/spec/fusion.md §2.7) -----------------------------
 
 
 def design_space(program: Program) -> tuple[PartialOrderGraph, PartialOrderGraph]:

@@ -1,4 +1,4 @@
-"""Breaking cycles of constraints: the worked examples of fusion.md §2.5 and §2.6, and more."""
+"""Breaking cycles of constraints: docs/spec/fusion.md §2.5 and §2.6, and more."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ INNER = "fuse A..E; order A: i,j,k; order E: i,j,k"
 
 
 def test_figure_8_permutes_the_view() -> None:
-    """fusion.md §2.5: A is made row by row but wanted column by column."""
+    """docs/spec/fusion.md §2.5: A is made row by row but wanted column by column."""
     (region,) = regions(FIGURE_8, INNER)
     (repair,) = region.repairs
     assert repair.cycle == ("j", "k")
@@ -72,7 +72,7 @@ WISHES = "fuse G..H; order G: i,k,j; order H: i,j,m"
 
 
 def test_a_stored_order_against_a_wanted_one() -> None:
-    """fusion.md §2.6: an inner product without a copy, or a second copy of X."""
+    """docs/spec/fusion.md §2.6: an inner product without a copy, or a second copy of X."""
     (region,) = regions(GRAM, WISHES)
     (repair,) = region.repairs
     assert repair.taken.kind is RepairKind.VIEW
@@ -198,7 +198,7 @@ def test_an_order_for_a_region_that_was_cut_names_what_is_left() -> None:
 
 
 def test_a_permuted_copy_costs_its_traffic() -> None:
-    """2 nnz (4 levels + 4) bytes, in the estimate and in the run (fusion.md §2.3)."""
+    """2 nnz (4 levels + 4) bytes, in the estimate and in the run (docs/spec/fusion.md §2.3)."""
     program = parse(GRAM)
     rng = np.random.default_rng(0)
     data = {t: np.where(rng.random(program.tensor(t).shape) < 0.5, 1.0, 0) for t in program.inputs}

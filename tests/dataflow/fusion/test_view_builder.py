@@ -31,7 +31,7 @@ def accesses(*roots: Instance) -> list[str]:
 
 
 def test_reductions_get_fresh_names() -> None:
-    """Each use of B is a view of its own, with its own k (fusion.md §2.1)."""
+    """Each use of B is a view of its own, with its own k (docs/spec/fusion.md §2.1)."""
     (root,), extents = built(SQUARES)
     assert accesses(root) == [
         "A[i,k']", "A[k',k]", "B[i,k]", "A[k,k'']", "A[k'',j]", "B[k,j]", "C[i,j]",

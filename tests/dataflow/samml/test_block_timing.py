@@ -1,4 +1,4 @@
-"""How long work on blocks takes, as data of the machine (samml.md §2.8 to §2.11)."""
+"""How long work on blocks takes, as data of the machine (docs/spec/machine.md §5.5)."""
 
 from __future__ import annotations
 

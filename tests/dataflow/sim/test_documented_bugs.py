@@ -1,4 +1,4 @@
-"""Each bug that samml.md §9 documents: what the default machine does instead, on both engines.
+"""Each bug that docs/spec/comal.md §2 documents: what the default machine does, on both engines.
 
 ===  ==============================================  ==========================================
 No.  Bug of the reference                            Here
@@ -257,7 +257,7 @@ def test_15_an_input_that_goes_on_is_reported(
 
 
 def test_a_hold_is_right_where_an_inner_fiber_is_empty(run: Any) -> None:
-    """Not in §9: the reference takes an empty fiber for the outer stop before it."""
+    """The reference takes an empty fiber for the outer stop before it."""
     inner, outer = "5 S1 S0 7 S2 D", "0 S0 1 2 S1 D"
     assert run("crdhold", inner, outer).tokens == (inner, "0 S1 S0 2 S2 D")
     assert run("crdhold", inner, outer, machine=COMAL).tokens == (inner, "0 S1 S0 1 S2 D")

@@ -1,4 +1,4 @@
-"""Each deviation of the reference, off and on (samml.md §9), and this project's extensions."""
+"""Each deviation of the reference, off and on (docs/spec/comal.md §2), and our extensions."""
 
 from dataclasses import replace
 
@@ -217,7 +217,7 @@ def test_zerodrop_discards_stops() -> None:
 
 
 def test_spacc2_takes_empty_fibers() -> None:
-    """§9.6: an empty fiber has stops of its own on the levels inside."""
+    """docs/spec/comal.md §2.6: an empty fiber has stops of its own on the levels inside."""
     streams = ("0 1 S0 S1 D", "3 S0 S1 S2 D", "1 S1 S2 S3 D", "5 S1 S2 S3 D")
     ours = bench("spacc2", *streams)
     assert ours.tokens == ("3 S0 S1 D", "1 S1 S2 D", "5 S1 S2 D")

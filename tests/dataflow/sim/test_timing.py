@@ -1,4 +1,4 @@
-"""Latency and interval of loads and arithmetic: the tables of samml.md §2.8 to §2.10."""
+"""Latency and interval of loads and arithmetic: the tables of docs/spec/machine.md §5.5."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""The worked tables of ``fusion.md`` §3.5, cell by cell.
+"""The worked tables of ``docs/spec/fusion.md`` §3.5, cell by cell.
 
-Where the design leaves a choice open, ours is: the row of a reduced index says ``reduced``; each
-statement has a column of its own; a joined leaf's values are read at its own cell (``<b.n>`` is the
-design's ``U_n.ref``); and the one root is shared, so that (b) has one, not two.
+The row of a reduced index says ``reduced``; each statement has a column of its own; a joined leaf's
+values are read at its own cell; and the one root is shared, so that (b) has one, not two.
 """
 
 from collections import Counter
@@ -134,7 +133,7 @@ def test_a_layer_of_a_gcn() -> None:
 
 
 def test_the_nodes_of_a_product() -> None:
-    """(b) takes 12 compute nodes and 3 writers: ``fusion.md`` counts 13, with a root per operand.
+    """(b) takes 12 compute nodes and 3 writers: the root is shared.
 
     Beside them stand what the machine needs to run them: a repeat signal per repeater, a
     broadcast per fan-out, and a dropper for rows of T0 that come out empty.

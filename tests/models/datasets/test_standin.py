@@ -13,7 +13,7 @@ from tests.frontends.files import REAL
 FULL = ["cora", "cora_ml", "dblp", "collab"]
 
 PUBLISHED = {
-    # nodes, stored edges, sum of squared degrees (``paper-results.md`` §2)
+    # nodes, stored edges, sum of squared degrees (docs/spec/accounting.md §2)
     "cora": (2_708, 10_556, 115_158),
     "cora_ml": (2_995, 16_316, 290_000),
     "dblp": (17_716, 105_734, 2_170_000),

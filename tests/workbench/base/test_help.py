@@ -68,7 +68,7 @@ def test_whatever_is_asked_about_is_in_the_glossary() -> None:
 def test_its_sources_are_there(one: Quantity) -> None:
     for source in one.sources:
         if source.startswith("FuseFlow "):
-            assert re.fullmatch(r"FuseFlow §\d(\.\d)?", source)
+            assert re.fullmatch(r"FuseFlow \u00a7\d(\.\d)?", source)
             continue
         file, _, heading = source.partition(" § ")
         assert (ROOT / file).is_file(), file

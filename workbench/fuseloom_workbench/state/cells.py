@@ -1,9 +1,9 @@
 """What can be chosen at a cell of the fusion table: directives that lower it otherwise.
 
 A cell is where a column, that is one use of a tensor, and an index meet.  What the schedule may say
-about it is a handful of directives (``fusion.md`` §3.3, §5): a level is scanned or looked up, an
-operand that lacks the index repeats references or values, the index is dealt to lanes, a computed
-tensor is written to memory, or what is written is stored dense.
+about it is a handful of directives (``docs/spec/fusion.md`` §3.3): a level is scanned or looked up,
+an operand that lacks the index repeats references or values, the index is dealt to lanes, a
+computed tensor is written to memory, or what is written is stored dense.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Ways out of a refusal, each a design that builds, with its price (``fusion.md`` §2.3).
+"""Ways out of a refusal, each a design that builds, with its price (``docs/spec/fusion.md`` §2.3).
 
 An order is refused where a tensor is stored in another one: then the tensor can be stored a second
 time, or an intermediate produced in that order.

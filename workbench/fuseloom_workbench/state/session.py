@@ -266,7 +266,7 @@ class Session(ViewState, Runs, Answered):
         return self._try(lambda: chosen.design, self.topic)
 
     def choose_at(self, column: str, row: str, key: str) -> bool:
-        """Take an entry of the menu of a cell of the region shown (:mod:`.state.cells`).
+        """Take an entry of the menu of a cell of the region shown (``state/cells.py``).
 
         Examples
         --------

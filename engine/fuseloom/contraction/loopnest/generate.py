@@ -1,4 +1,4 @@
-"""From a solution to a nest of loops (paper §4.2, Algorithm 1)."""
+"""From a solution to a nest of loops (CoNST §4.2, Algorithm 1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Loops over one index each, workspaces, assignments: concrete index notation (paper §4.1).
+"""Loops over one index each, workspaces, assignments: concrete index notation (CoNST §4.1).
 
 A *where* makes something before it is read: its workspaces are empty when it begins.  Every
 assignment adds to what it assigns; the result is empty at first.

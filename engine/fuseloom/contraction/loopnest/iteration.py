@@ -1,4 +1,4 @@
-"""How the streaming machine iterates a fused region, as loops (FuseFlow §5.1, Fig. 5).
+"""How the streaming machine iterates a fused region, as loops (FuseFlow §3, Fig. 5).
 
 Under one order of all indices a fused region can be iterated *globally*, as one product of all
 tensors, or *factored*: a producer is iterated within its consumer's loops up to the first that it

@@ -1,4 +1,4 @@
-"""Concrete index notation as text, as the paper writes it (its §4.1)."""
+"""Concrete index notation as text, as CoNST §4.1 writes it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The constraints on fused structures of a tree (paper §3.2).
+"""The constraints on fused structures of a tree (CoNST §3.2).
 
 Three kinds of integers say what a structure is: ``ap``, the place of a contraction among the
 others; ``dp``, that of a mode among the levels of a given tensor; ``lp``, that of an index among

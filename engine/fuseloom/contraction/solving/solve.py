@@ -182,7 +182,7 @@ class Question:
         )
 
     def least(self) -> Iterator[SolverResult]:
-        """Answers for bounds 0, 1, ... up to the first that has a solution (paper §3)."""
+        """Answers for bounds 0, 1, ... up to the first that has a solution (CoNST §3)."""
         most = max((len(a.indices) for a in self.tree.intermediates), default=0)
         for bound in range(most + 1):
             answer = self.solve(bound)

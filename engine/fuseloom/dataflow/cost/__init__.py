@@ -1,5 +1,5 @@
 """Analytical cost: takes compiled regions and the coordinates of the data; gives tokens, FLOPs,
-bytes and cycles, without a run (``fusion.md`` §6)."""
+bytes and cycles, without a run (``docs/spec/estimate.md``)."""
 
 from fuseloom.dataflow.cost.context import EstimateContext
 from fuseloom.dataflow.cost.estimate import estimate

@@ -2,8 +2,8 @@
 
 A region's graph is executed on coordinates alone, which gives what every node has to do, exactly;
 when it is done follows from a max-plus recurrence over the outermost index.  Where executing takes
-too much, statistics must do.  Source: ``fusion.md`` §6 and the design of the estimate; §5.4 of the
-paper uses an estimate to prune the design space.
+too much, statistics must do.  Rules: ``docs/spec/estimate.md`` §2, §4.  FuseFlow §7
+uses an estimate to prune the design space.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A region's expected numbers from statistics alone (``fusion.md`` §6).
+"""A region's expected numbers from statistics alone (``docs/spec/estimate.md`` §6).
 
 Where the coordinates of what it reads are not known, or executing it would take too much.
 """

@@ -1,6 +1,6 @@
 """What a graph needs on chip: what its nodes hold, and what its channels have room for.
 
-Source: ``fusion.md`` §6: the largest trees of accumulators, and the sizes of channels.
+Rules: ``docs/spec/estimate.md`` §7: the largest trees of accumulators, and the sizes of channels.
 """
 
 from __future__ import annotations

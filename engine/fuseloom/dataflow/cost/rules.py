@@ -2,7 +2,7 @@
 
 Coordinates of different operands are taken as independent given the coordinate; everything else
 is counted, not guessed, so that skewed data (a hub entered by every neighbour) are estimated well.
-Source: ``fusion.md`` §6.
+Rules: ``docs/spec/estimate.md`` §6.
 """
 
 from __future__ import annotations

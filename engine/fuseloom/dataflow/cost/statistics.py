@@ -2,7 +2,7 @@
 
 A traversal is described by weights: how often each position of a level is expected to be
 entered.  For stored tensors the answer is exact; for tensors that a region has yet to compute
-it follows from the coordinates expected per level.  Source: ``fusion.md`` §6.
+it follows from the coordinates expected per level.  Rules: ``docs/spec/estimate.md`` §6.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class ExpectedStatistics:
 
     @classmethod
     def uniform(cls, tensor: Tensor, total: float) -> ExpectedStatistics:
-        """So many elements spread evenly over a tensor's places (``fusion.md`` §6).
+        """So many elements spread evenly over a tensor's places (``docs/spec/estimate.md`` §6).
 
         A block is stored where it has an element.
         """

@@ -1,5 +1,5 @@
 """Fusion: takes a program and a schedule; gives fused regions, each with the partial order graph of
-its indices, from which every legal dataflow order follows (``fusion.md`` §1, §2, §5)."""
+its indices, from which every legal dataflow order follows (``docs/spec/fusion.md`` §1, §2)."""
 
 from fuseloom.dataflow.fusion.classes import NestClass, nest_classes
 from fuseloom.dataflow.fusion.fuse import fuse

@@ -2,7 +2,8 @@
 
 An index is carried from statement to statement by the tensors that the region computes: what the
 producer writes along a dimension is what its readers iterate there.  Nothing else makes indices of
-different statements one, so renaming those of a statement changes nothing (``fusion.md`` §2.1).
+different statements one, so renaming those of a statement changes nothing (``docs/spec/fusion.md``
+§2.1).
 """
 
 from __future__ import annotations

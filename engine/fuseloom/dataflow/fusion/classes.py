@@ -1,10 +1,10 @@
 """Nest classes: orders that give the same graph, enumerated without listing orders.
 
-Two orders under which every instance has the same nest give the same graph (``fusion.md`` §2.4
-S4), and there are far fewer classes than orders.  A class is found by deciding, from each output
-inwards, how an instance's indices lie among those of its consumer; each decision says which
-indices come before which, so a class is a partial order, and the number of its orders is that of
-the partial order's linear extensions.
+Two orders under which every instance has the same nest give the same graph (S4 of
+``docs/spec/fusion.md`` §2.4), and there are far fewer classes than orders.  A class is found by
+deciding, from each output inwards, how an instance's indices lie among those of its consumer; each
+decision says which indices come before which, so a class is a partial order, and the number of its
+orders is that of the partial order's linear extensions.
 """
 
 from __future__ import annotations

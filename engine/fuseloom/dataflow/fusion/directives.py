@@ -81,7 +81,7 @@ class Order(_Placed):
 
 @dataclass(frozen=True)
 class Parallel(_Placed):
-    """Deal the level of an index to so many lanes (``fusion.md`` §5.1).
+    """Deal the level of an index to so many lanes (``docs/spec/fusion.md`` §6.2).
 
     ``region`` is None for every region that has the index.
     """
@@ -96,7 +96,7 @@ class Parallel(_Placed):
 
 @dataclass(frozen=True)
 class Block(_Placed):
-    """Store and compute in square blocks of that edge (``fusion.md`` §5.2)."""
+    """Store and compute in square blocks of that edge (``docs/spec/fusion.md`` §6.3)."""
 
     edge: int
 
@@ -106,7 +106,10 @@ class Block(_Placed):
 
 @dataclass(frozen=True)
 class Locate(_Placed):
-    """Whether dense levels are looked up, or scanned and intersected (``fusion.md`` §3.3)."""
+    """Whether dense levels are looked up, or scanned and intersected.
+
+    Rules: ``docs/spec/fusion.md`` §3.3.
+    """
 
     on: bool
     region: Span | None = None
@@ -147,7 +150,10 @@ class Repeat(_Placed):
 
 @dataclass(frozen=True)
 class Global(_Placed):
-    """One iteration space over all indices of each product of many factors (``fusion.md`` §4)."""
+    """One iteration space over all indices of each product of many factors.
+
+    Rules: ``docs/spec/fusion.md`` §4.
+    """
 
     region: Span | None = None
 
@@ -167,7 +173,7 @@ class Materialise(_Placed):
 
 @dataclass(frozen=True)
 class Permute(_Placed):
-    """Have a view in the order of these indices (``fusion.md`` §2.3).
+    """Have a view in the order of these indices (``docs/spec/fusion.md`` §2.3).
 
     A tensor read from memory is stored a second time in that mode order; an intermediate is
     produced in that order, whatever order the schedule asks its statement to run in.

@@ -3,7 +3,7 @@
 Custard and Stardust compile one tensor-algebra expression at a time over a single nest of all
 its indices.  The same region is brought to that form by merging every chain of products into one
 product of many factors; whatever is not multilinear ends an expression, and what it computes goes
-through memory.  Source: ``fusion.md`` §4.
+through memory.  Rules: ``docs/spec/fusion.md`` §4.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Nests: which indices each instance is iterated under, for one order (``fusion.md`` §2.4)."""
+"""Nests: which indices each instance is iterated under, for one order.
+
+Rules: ``docs/spec/fusion.md`` §2.4.
+"""
 
 from __future__ import annotations
 

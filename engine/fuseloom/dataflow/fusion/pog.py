@@ -1,6 +1,6 @@
 """The partial order graph (POG): which index must be iterated outside which, and why.
 
-Source: ``fusion.md`` §2.2, §2.3, §2.7.
+Rules: ``docs/spec/fusion.md`` §2.2, §2.3, §2.7.
 """
 
 from __future__ import annotations
@@ -196,7 +196,7 @@ class PartialOrderGraph(Shows, html="fuseloom.dataflow.fusion.display:order_html
         """The exact number of linear extensions, by dynamic programming over down-sets.
 
         Parts without edges between them, and parts wholly before one another, are counted
-        apart and combined, so the state space stays small (``fusion.md`` §2.7).
+        apart and combined, so the state space stays small (``docs/spec/fusion.md`` §2.7).
         """
         count = self.count_within(None)
         assert count is not None
@@ -285,7 +285,7 @@ def _count_down_sets(nodes: tuple[str, ...], part: nx.DiGraph, most: int | None)
 
 @dataclass(frozen=True)
 class Changes:
-    """What is done so that the constraints of a region agree (``fusion.md`` §2.3).
+    """What is done so that the constraints of a region agree (``docs/spec/fusion.md`` §2.3).
 
     Attributes
     ----------

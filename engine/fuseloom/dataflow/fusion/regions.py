@@ -51,7 +51,7 @@ class RegionSpan:
 def partition(program: Program, schedule: Schedule) -> tuple[RegionSpan, ...]:
     """Split the live statements into regions; a statement no ``fuse`` names stands alone.
 
-    A reshape belongs to no region: memory does it between them (``fusion.md`` §1.1).
+    A reshape belongs to no region: memory does it between them (``docs/spec/fusion.md`` §1.1).
 
     Raises
     ------

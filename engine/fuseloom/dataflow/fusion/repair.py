@@ -1,4 +1,4 @@
-"""Making the constraints of a region agree when they form a cycle (``fusion.md`` §2.3).
+"""Making the constraints of a region agree when they form a cycle (``docs/spec/fusion.md`` §2.3).
 
 Three things can break a cycle: producing an intermediate in another order (its wishes are
 dropped), storing an input a second time in another mode order, or writing an intermediate to
@@ -80,7 +80,7 @@ class Repaired:
 def traffic(tensor: Tensor, elements: float | None = None) -> float:
     """Bytes to read so many elements and write them again; of a full tensor by default.
 
-    An element takes a coordinate per level and a value (§2.3: ``2 nnz (4 levels + 4)``); those
+    An element takes a coordinate per level and a value (``2 nnz (4 levels + 4)``); those
     of a block share their coordinates.
     """
     count = prod(tensor.shape) if elements is None else elements

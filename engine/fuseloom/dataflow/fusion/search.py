@@ -157,7 +157,8 @@ def reason_for(region: FusedRegion, order: Sequence[str]) -> Pairs:
     """Why an order fails: pairs of indices whose orders all fail likewise.
 
     Where a result does not lie where it is used, that takes few pairs.  Otherwise they are what
-    makes the nests: orders with the same nests give the same graph (``fusion.md`` §2.4 S4).
+    makes the nests: orders with the same nests give the same graph (``docs/spec/fusion.md`` §2.4,
+    S4).
     """
     few = unrealisable(region.roots, order)
     if few is not None:

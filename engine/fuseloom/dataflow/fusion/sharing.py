@@ -1,6 +1,6 @@
 """Reductions over an index that what surrounds them iterates anyway.
 
-Source: ``fusion.md`` §2.1, merging up to renaming.
+Rules: ``docs/spec/fusion.md`` §2.1, merging up to renaming.
 """
 
 from __future__ import annotations

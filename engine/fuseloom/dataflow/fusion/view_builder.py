@@ -1,6 +1,6 @@
 """Building the views of a region: fresh indices, merging, and what outputs have in common.
 
-Source: ``fusion.md`` §2.1.
+Rules: ``docs/spec/fusion.md`` §2.1.
 """
 
 from __future__ import annotations

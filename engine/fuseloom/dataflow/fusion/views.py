@@ -1,7 +1,7 @@
 """Views: the fused form of a region as a graph of uses of tensors.
 
 Every use of a stored tensor is a :class:`Leaf`, every use of an intermediate an
-:class:`Instance` with its own (fresh) reduction indices.  Source: ``fusion.md`` §2.1.
+:class:`Instance` with its own (fresh) reduction indices.  Rules: ``docs/spec/fusion.md`` §2.1.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Instance:
 
 @dataclass(frozen=True, eq=False)
 class Cut(Instance):
-    """A producer's result re-read as a stream of its own (rule J3 of ``fusion.md`` §3.2).
+    """A producer's result re-read as a stream of its own (rule J3 of ``docs/spec/fusion.md`` §3.2).
 
     ``indices`` are what the consumer sees; ``reduced`` holds the producer's alias of the one
     index whose coordinates must not be filtered by the consumer.

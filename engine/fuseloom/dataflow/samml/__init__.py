@@ -1,7 +1,7 @@
 """SAMML: takes a fusion table; gives a dataflow graph of the machine's primitives.
 
 The catalogue declares the primitives; lowering makes graphs of them, passes improve the graphs,
-``exchange`` reads and writes those of other tools (``samml.md``, ``fusion.md`` §7).
+``exchange`` reads and writes those of other tools (``docs/spec/comal.md``, ``docs/spec/sam.md``).
 """
 
 from fuseloom.dataflow.samml.catalogue import CATALOGUE

@@ -1,6 +1,6 @@
 """How long work on blocks takes, as data: formulas of a block's edge, chosen by name.
 
-Source: ``samml.md`` §2.8 to §2.11 and ``fusion.md`` §5.2.
+Rules: ``docs/spec/machine.md`` §5.5.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Lowering a fusion table to a graph of primitives, by evaluating its output cells.
 
 Cells name each other, so evaluation starts at the outputs' values and pulls in what they need;
-a node asked for twice with the same inputs is made once (``fusion.md`` §3.3 step 5, §5.4).
+a node asked for twice with the same inputs is made once (``docs/spec/fusion.md`` §6.1).
 """
 
 from __future__ import annotations

@@ -131,7 +131,7 @@ class Primitive:
         (:mod:`fuseloom.dataflow.cost.rules`, :mod:`fuseloom.dataflow.cost.exact.rules`); others
         come from files, test benches and machines.
     flops, bytes : callable
-        Work from counts of value tokens (``fusion.md`` §6): ``flops(taken, made)`` and
+        Work from counts of value tokens (``docs/spec/machine.md`` §11): ``flops(taken, made)`` and
         ``bytes(taken, made, fibers)``, where ``taken`` has an entry per input, ``made`` counts
         an output's, and ``fibers`` are the segments a level writer closes.
 

@@ -2,7 +2,7 @@
 
 A node of a blocked graph carries ``block``, the edge of all tiles, and ``tile``: the axes of its
 values (``ij``), or of its operands and its result (``ik,kj->ij``), a letter each.  Tokens without
-axes are single numbers.  Source: ``fusion.md`` §5.2, §6; ``samml.md`` §2.8 to §2.11.
+axes are single numbers.  Rules: ``docs/spec/machine.md`` §1.6, §5.4, §5.5, §11.
 """
 
 from __future__ import annotations

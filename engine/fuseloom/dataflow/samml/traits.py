@@ -74,7 +74,7 @@ class Traversal(Enum):
 
 
 class Oddities(Protocol):
-    """What of a machine's oddities a trait may depend on (``samml.md`` §9)."""
+    """What of a machine's oddities a trait may depend on (``docs/spec/comal.md`` §2)."""
 
     @property
     def spacc_strict(self) -> bool:
@@ -191,7 +191,9 @@ class Streaming:
 
 
 class Arithmetic(Enum):
-    """What a primitive does with values, which decides how long they take (``samml.md`` §2.8).
+    """What a primitive does with values, which decides how long they take.
+
+    Rules: ``docs/spec/machine.md`` §5.
 
     ``LOAD``: reads them from memory.  ``BINARY``, ``UNARY``: a function of two values, or one.
     ``FOLD``: makes one of the values of a fiber.  ``TILE_FOLD``: folds axes inside each tile.

@@ -1,5 +1,5 @@
 """The work of a node from counts of its tokens: the catalogue's formulas, and how storage and
-value tokens of several elements change them (``fusion.md`` §6)."""
+value tokens of several elements change them (``docs/spec/machine.md`` §11)."""
 
 from __future__ import annotations
 

@@ -38,54 +38,53 @@ class Quirks:
     """Deviations of the reference simulator from sparse semantics, each its own switch.
 
     All off is this project's machine: the meaning of a graph never depends on the dataflow
-    order, and an empty operand never breaks a stream.  The numbers are those of ``samml.md``
-    §9.
+    order, and an empty operand never breaks a stream.  Rules:
+    ``docs/spec/comal.md`` §2.
 
     Attributes
     ----------
     array_loads_zero : bool
-        A value load turns the empty token into 0 (§2.8).  Off: it stays empty.
+        A value load turns the empty token into 0.  Off: it stays empty.
     max_reduce_resets_to_zero : bool
-        §9.4: max-reduce starts at -FLT_MAX, then restarts every fiber at 0.  Off: every fiber
+        Max-reduce starts at -FLT_MAX, then restarts every fiber at 0.  Off: every fiber
         starts from nothing, and the maximum of nothing is the empty token.
     sum_of_nothing_is_zero : bool
-        Reduce gives an explicit 0 for an empty fiber (§2.11).  Off: it gives the empty token,
+        Reduce gives an explicit 0 for an empty fiber.  Off: it gives the empty token,
         as an accumulator of order 1 gives nothing there either.
     scanner_forwards_empty : bool
-        §9.1: a scanner passes the empty token on without a stop.  Off: the empty token opens
+        A scanner passes the empty token on without a stop.  Off: the empty token opens
         an empty fiber, of which only the stop appears.
     repeat_ignores_stop_after_empty : bool
-        §9.3: a repeater that ends an empty token's group does not merge the stop after it.
+        A repeater that ends an empty token's group does not merge the stop after it.
     binary_empty_is_zero : bool
-        §9.13: every binary function reads an empty operand as 0, and two empty operands are
+        Every binary function reads an empty operand as 0, and two empty operands are
         an error.  Off: add and sub read it as 0, two empty operands give the empty token, and
         so does any empty operand of mul, elemmul and div.
     unary_empty_panics : bool
-        §2.10: a unary function of the empty token is an error.  Off: it stays empty.
+        A unary function of the empty token is an error.  Off: it stays empty.
     spacc_strict : bool
-        §9.5: an accumulator fails on a row that starts with an empty inner fiber of stop level
+        An accumulator fails on a row that starts with an empty inner fiber of stop level
         > 0, on a leading empty outer fiber and on empty values.  Off: all three are right, and
-        an empty value makes no coordinate.  The one of order 2 fails on empty fibers too
-        (§9.6).
+        an empty value makes no coordinate.  The one of order 2 fails on empty fibers too.
     zerodrop_discards_stops : bool
-        §9.8: a zero dropper discards every second stop.  Off: stops pass.
+        A zero dropper discards every second stop.  Off: stops pass.
     drop_ignores_empty_outer_fiber : bool
-        §9.7: a coordinate dropper leaves the inner stop of an empty outer fiber unread.
+        A coordinate dropper leaves the inner stop of an empty outer fiber unread.
     writer_records_leading_empty : bool
-        §9.11: a level writer records a stop before the first coordinate.  Off: it ignores
+        A level writer records a stop before the first coordinate.  Off: it ignores
         every stop with no coordinate since the last recorded one.
     mask_loses_stops : bool
-        §9.9: a coordinate mask drops the stop of a fiber of which nothing is left, and the outer
+        A coordinate mask drops the stop of a fiber of which nothing is left, and the outer
         coordinate with it; the coordinate after an outer stop is compared with nothing.  Off:
         only elements vanish.
     flatten_loses_stops : bool
-        §9.9: a flattener leaves outer stops that are not in front at an inner stop, so that the
+        A flattener leaves outer stops that are not in front at an inner stop, so that the
         last one never comes.  Off: each inner stop of level n > 0 gives one of level n - 1.
     hold_lags_behind : bool
         A coordinate hold takes an outer stop only before the next inner coordinate, and an empty
         inner fiber in between for that stop's.  Off: it takes it with the inner stop.
     ends_with_unread_input : bool
-        §9.15: repeat, crdhold, crdmask and flatten end before they have read the end of every
+        Repeat, crdhold, crdmask and flatten end before they have read the end of every
         input.  Off: they take it.
     """
 

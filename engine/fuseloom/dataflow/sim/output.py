@@ -1,4 +1,4 @@
-"""From what the writers collected to stored tensors (``samml.md`` §2.20, §2.21)."""
+"""From what the writers collected to stored tensors (``docs/spec/machine.md`` §9.3)."""
 
 from __future__ import annotations
 

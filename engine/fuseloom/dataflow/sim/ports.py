@@ -1,8 +1,8 @@
 """Where a graph meets the memory: ports, addresses, and what is asked through them.
 
 Two kinds of machine have a memory.  On one with queues, as the reference simulator's, a node
-that touches memory stands still until it is answered (``samml.md`` §4).  On one with DRAM,
-*ports* do the asking: small nodes in front of and behind the primitives that read or write
+that touches memory stands still until it is answered (``docs/spec/comal.md`` §4).  On one with
+DRAM, *ports* do the asking: small nodes in front of and behind the primitives that read or write
 stored arrays.  A read port passes its tokens on when their words have come, and may have many
 requests under way meanwhile; a write port gathers words to whole accesses and posts them::
 
@@ -182,7 +182,7 @@ def with_ports(bound: BoundGraph, machine: Machine) -> BoundGraph:
     ------
     SimulationError
         If the memory is made of queues and the graph has tiles or searchers: that model knows only
-        words, and the primitives of the reference (``samml.md`` §4).
+        words, and the primitives of the reference (``docs/spec/comal.md`` §4).
     """
     if isinstance(machine.memory, Queues):
         for node in bound.graph.nodes:

@@ -1,4 +1,6 @@
-"""What a golden model sees: its channels, its clock, its parameters (``samml.md`` §3).
+"""A node as its golden model sees it: its channels, its clock, its parameters.
+
+Rules: ``docs/spec/machine.md`` §2.
 
 A golden model is a generator that yields requests and is resumed with the answer::
 
@@ -239,7 +241,8 @@ class Process:
 def finish(node: Process, channel: Channel) -> Behaviour:
     """Take what is left of an input whose end says nothing new.
 
-    The reference leaves it unread (§9.15).  A leaf left over contradicts the other inputs.
+    The reference leaves it unread (``docs/spec/comal.md`` §2.15).  A leaf left over contradicts the
+    other inputs.
     """
     if node.quirks.ends_with_unread_input:
         return

@@ -1,4 +1,6 @@
-"""What a long run tells on its way, and when it is to end early (``simulator.md`` §5).
+"""What a long run tells on its way, and when it is to end early.
+
+Rules: ``docs/simulator.md`` § Long runs.
 
 Both engines report every few hundredths of a second of wall time, whatever a step of theirs
 costs, so that a run can be cancelled at once.

@@ -1,4 +1,4 @@
-"""How long values and look-ups take: latency and interval (``samml.md`` §2.8-2.10)."""
+"""How long values and look-ups take: latency and interval (``docs/spec/machine.md`` §5.5)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Timing:
 
 
 def load_timing(node: Node, machine: Machine) -> Timing:
-    """A block of edge B streams in over B² cycles (§2.8), or as the machine says."""
+    """A block of edge B streams in over B² cycles, or as the machine says."""
     block = int(node.params.get("block", 1))
     cycles = machine.blocks.cycles("load", block, block * block)
     if "tile" in node.params or block == 1:
@@ -30,8 +30,9 @@ def load_timing(node: Node, machine: Machine) -> Timing:
 
 
 def binary_timing(node: Node, machine: Machine) -> Timing:
-    """The table of §2.9, for single numbers timed as blocks (``block`` alone) and for tiles.
+    """The table of ``docs/spec/machine.md`` §5.5.
 
+    For single numbers timed as blocks (``block`` alone) and for tiles.
     Parameters ``latency`` and ``ii`` override it.
     """
     block = int(node.params.get("block", 1))
@@ -49,7 +50,7 @@ def binary_timing(node: Node, machine: Machine) -> Timing:
 
 
 def unary_timing(node: Node, machine: Machine) -> Timing:
-    """A block of edge B takes B cycles, not B² (§2.10), or as the machine says."""
+    """A block of edge B takes B cycles, not B², or as the machine says."""
     block = int(node.params.get("block", 1))
     cycles = machine.blocks.cycles("unary", block, block * block)
     if "tile" in node.params or block == 1:

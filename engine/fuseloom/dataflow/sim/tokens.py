@@ -1,4 +1,6 @@
-"""Tokens of the machine's streams, their text and their encoding in arrays (``samml.md`` §1).
+"""Tokens of the machine's streams, their text and their encoding in arrays.
+
+Rules: ``docs/spec/machine.md`` §1.
 
 A leaf token is a plain number: a Python ``int`` on coordinate and reference streams, a
 ``numpy.float32`` on value streams; in a blocked graph a value may be a tile, an array of

@@ -15,8 +15,8 @@ the region runs:
   never fewer.
 * **Recomputation** (:class:`RecomputationBound`).  An index that lies outside one of an instance's
   own and is not its own has the instance computed anew for each of its coordinates under which it
-  is needed (``fusion.md`` §2.4 S2): in whichever order, where the constraints of the region put it
-  there.
+  is needed (``docs/spec/fusion.md`` §2.4, S2): in whichever order, where the constraints of the
+  region put it there.
 
 With ``n`` lanes the nodes of an instance are there up to ``n`` times side by side, and one of them
 takes at least an ``n``-th.  Counts are those of coordinates, which what a program means decides

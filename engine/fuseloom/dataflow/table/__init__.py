@@ -1,6 +1,6 @@
 """Fusion tables: takes a fused region and an order; gives the table whose cells say which primitive
-makes which stream, its construction step by step, and edits with their legality (``fusion.md``
-§3)."""
+makes which stream, its construction step by step, and edits with their legality
+(``docs/spec/fusion.md`` §3)."""
 
 from fuseloom.dataflow.table.build import build_table
 from fuseloom.dataflow.table.cells import Cell, CellKind, Column, ConstructionStep, Output

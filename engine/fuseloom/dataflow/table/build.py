@@ -1,4 +1,4 @@
-"""Building a fusion table step by step (``fusion.md`` §3.3; Algorithm 2 of the paper)."""
+"""Building a fusion table step by step (``docs/spec/fusion.md`` §3.3; FuseFlow, Algorithm 2)."""
 
 from __future__ import annotations
 
@@ -321,7 +321,7 @@ class _TreeBuilder:
         reader = self._only_reader(placed)
         return value if reader is None else self._repeated(value, reader, self._last(placed))
 
-    # Reductions (fusion.md §3.4) -------------------------------------------------------------
+    # Reductions (docs/spec/fusion.md §3.4) ---------------------------------------------------
 
     def _reduce(self, placed: Placed) -> None:
         """Apply the reductions of an instance, innermost first."""
@@ -424,7 +424,7 @@ class _TreeBuilder:
                 self.draft.accumulators[name] = replace(accumulator, joined=joined)
 
     def _guide(self, placed: Placed, at: int, left: list[tuple[str, str]]) -> str | None:
-        """The level outside a reduced one, where it or one outside it may be empty (§8 Q1)."""
+        """The level outside a reduced one, where it or one outside it may be empty."""
         prefix = tuple(x for x, _ in left[:at])
         if any(self.emptiness.level(prefix[: k + 1]) for k in range(at)):
             return left[at - 1][1]

@@ -2,7 +2,7 @@
 
 A cell refers to other cells by name, so replacing a cell (the merge step) changes what every
 cell that names it sees; nothing is built before an output's value is asked for.
-Source: ``fusion.md`` §3.1.
+Rules: ``docs/spec/fusion.md`` §3.1.
 """
 
 from __future__ import annotations
@@ -299,7 +299,7 @@ class Accumulator:
         A cut that leaves out coordinates without a value.
     joined : tuple of str
         Per emitted level but the last: the level it takes part in.  Where that has other
-        coordinates, what lies inside must be aligned with it (``fusion.md`` §3.4).
+        coordinates, what lies inside must be aligned with it (``docs/spec/fusion.md`` §3.4).
     """
 
     name: str

@@ -2,8 +2,8 @@
 
 A level joins what all operations at its nest prefix iterate.  If one of them is a level that an
 accumulator emits, and what it accumulates depends on a reduction over the joined level itself, then
-neither can begin: streams flow one way.  A cut (``fusion.md`` §3.2 J3) lets the reduction run over
-the coordinates of its own operands, before the accumulator's are joined to them.
+neither can begin: streams flow one way.  A cut (``docs/spec/fusion.md`` §3.2, J3) lets the
+reduction run over the coordinates of its own operands, before the accumulator's are joined to them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Where a producer's coordinates must not be filtered by its consumer (``fusion.md`` §3.2 J3).
+"""Where a producer's coordinates must not be filtered by its consumer.
+
+Rules: ``docs/spec/fusion.md`` §3.2, J3.
 
 A cut re-reads the producer's result as a stream of its own, under an alias of the index, so
 that reductions inside the producer still see every coordinate.
@@ -174,9 +176,9 @@ def _prefixes(joins: Joins) -> tuple[tuple[str, ...], ...]:
 def _outside_its_level(joins: Joins) -> tuple[Instance, str] | None:
     """A reduction that shares an index, but not the views below it, with what surrounds it.
 
-    Merged up to renaming (``fusion.md`` §2.1), the two would iterate one level; where an order
-    splits the views that they were to share, that level lacks what the reduction reads, so the
-    reduction gets an index of its own again.
+    Merged up to renaming (``docs/spec/fusion.md`` §2.1), the two would iterate one level; where an
+    order splits the views that they were to share, that level lacks what the reduction reads, so
+    the reduction gets an index of its own again.
     """
     levels: dict[tuple[str, ...], tuple[Tree, frozenset[Atom]]] = {}
     for placed in joins.placed:

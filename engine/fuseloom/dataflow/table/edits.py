@@ -84,8 +84,8 @@ def move_cell(table: FusionTable, column: str) -> Edit:
         j | (RepV)                                 j | Rep(<A.k>,<X.j>)
         val | RepV(Val(<A.k>),<X.j>)               val | Val(<A.j>)
 
-    Repeated references are loaded again at each repeat, repeated values once (``fusion.md``
-    §3.3 step 2).
+    Repeated references are loaded again at each repeat, repeated values once
+    (``docs/spec/fusion.md`` §3.3, step 2).
 
     Raises
     ------

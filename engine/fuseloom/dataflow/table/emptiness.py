@@ -1,6 +1,6 @@
 """What may be empty: fibers that can hold nothing, values that can be absent.
 
-Decides where droppers, guides and gates are needed (``fusion.md`` §3.6, §8 Q1).  Answers are
+Decides where droppers, guides and gates are needed (``docs/spec/fusion.md`` §3.6).  Answers are
 conservative: "may be" is always right, "never" is a promise.
 """
 

@@ -1,4 +1,4 @@
-"""Join expressions: which coordinates a level iterates (``fusion.md`` §3.2 J1, J2).
+"""Join expressions: which coordinates a level iterates (``docs/spec/fusion.md`` §3.2, J1, J2).
 
 A tree's leaves are scans of stored levels, levels emitted by accumulators, and dense ranges;
 its inner nodes intersect (products) or unite (sums).

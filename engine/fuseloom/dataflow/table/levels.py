@@ -1,6 +1,6 @@
 """From join trees to levels: naming them, and looking dense operands up instead of scanning.
 
-Source: ``fusion.md`` §3.2, the table of operand combinations in §3.3.
+Rules: ``docs/spec/fusion.md`` §3.2, §3.3 (how operands meet at an index).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Blocked indices in a fusion table: which axes values have, and what happens inside a tile.
 
 Levels run over blocks, so a blocked index counts its extent in blocks; a value has an axis per
-blocked index of its view, in the order of the view's indices.  Source: ``fusion.md`` §5.2.
+blocked index of its view, in the order of the view's indices.  Rules: ``docs/spec/fusion.md`` §6.3.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """How often intermediates are computed, how often they would have to be, and what makes it more.
 
 An instance of an intermediate is computed anew for every coordinate of an index that lies around it
-and is none of its own (``fusion.md`` §2.4 S2): a layer of a network that is fused into the product
-that reads it, once per non-zero of the matrix there.  A tensor that is used twice may be computed
-twice, too.  What its statement has to compute at least is what it computes as a region of its own.
+and is none of its own (``docs/spec/fusion.md`` §2.4, S2): a layer of a network that is fused into
+the product that reads it, once per non-zero of the matrix there.  A tensor that is used twice may
+be computed twice, too.  What its statement has to compute at least is what it computes as a region
+of its own.
 """
 
 from __future__ import annotations

@@ -29,8 +29,8 @@ LEVELS = {
 }
 """Which layers are fused; the rest are kernels by themselves."""
 DENSITY = 0.5
-"""The published counts fit weights of which half are there (``paper-results.md`` §1), and dense
-levels that are looked up: scans of them would add two or more times nodes squared."""
+"""The published counts fit weights of which half are there (``docs/spec/accounting.md`` §1.4),
+and dense levels that are looked up: scans of them would add two or more times nodes squared."""
 COLLAB_CLASSES = 68
 """As the published counts of Collab's second layer ask for; the data set has none."""
 

@@ -1,4 +1,4 @@
-"""MLIR files as programs, and programs as MLIR (``fusion.md`` §9, ``docs/mlir.md``)."""
+"""MLIR files as programs, and programs as MLIR (``docs/mlir.md``)."""
 
 from fuseloom.frontends.mlir.imported import ImportedMlir
 from fuseloom.frontends.mlir.printer import to_mlir

@@ -1,7 +1,7 @@
 """What is known of the evaluation's graphs: enough to make others that cost the same.
 
-Source: ``paper-results.md`` §2, from the data sets' descriptions and from cycles published for
-them.  What timing depends on is nodes, edges, two-hop paths and the longest row.
+Source: ``docs/spec/accounting.md`` §2, from the data sets' descriptions and from cycles published
+for them.  What timing depends on is nodes, edges, two-hop paths and the longest row.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What one operation in float32 adds to the error of its result, and what it does to that it has.
 
 Bounds hold for every order of a sum and are first-order: squares of the unit roundoff are dropped
-against a margin.  Source: N. J. Higham, Accuracy and Stability of Numerical Algorithms, §3.
+against a margin.  Source: N. J. Higham, Accuracy and Stability of Numerical Algorithms, chapter 3.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Sums, differences and maxima of two operands, with bounds, where either has an element.
 
-Source of the meaning: ``fusion.md`` §1.1 rule ii (as ``docs/language.md`` tells it).
+Source of the meaning: ``docs/spec/program.md`` §4.
 """
 
 from __future__ import annotations

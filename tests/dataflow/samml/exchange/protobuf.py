@@ -91,7 +91,7 @@ def files(folder: Path, tensor: str, shape: str, levels: list[tuple[str, str] | 
 
 
 def two_lanes(folder: Path) -> Builder:
-    """The worked example of samml.md §8.6: X = 2·B, references forked, results joined."""
+    """docs/spec/machine.md §12.3: X = 2·B, references forked, results joined."""
     files(folder, "B", "4 3", [("0 4", "0 1 2 3"), ("0 2 3 4 6", "0 1 0 1 0 2")], "1 2 3 4 5 6")
     b = Builder()
     b.op("root", output_ref="r")

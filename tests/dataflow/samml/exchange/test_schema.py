@@ -32,7 +32,7 @@ def without_json_names(file: descriptor_pb2.FileDescriptorProto) -> str:
 
 
 def test_field_numbers() -> None:
-    """The numbers are the format; a few that are easily mistaken (fusion.md §7)."""
+    """The numbers are the format; a few that are easily mistaken (docs/spec/comal.md §5.1)."""
     numbers = {
         ("Operation", "root"): 11,
         ("Operation", "concat"): 31,

@@ -33,7 +33,7 @@ def test_two_lanes(tmp_path: Path) -> None:
 
 
 def test_a_located_level_has_no_lookup(tmp_path: Path) -> None:
-    """SpMV with a locator, samml.md §8.2: 14 cycles."""
+    """SpMV with a locator, docs/spec/machine.md §12.1: 14 cycles."""
     files(tmp_path, "B", "3 3", [None, ("0 2 2 3", "0 2 1")], "1 2 3")
     files(tmp_path, "C", "3", [None], "10 20 30")
     b = Builder()
@@ -80,7 +80,7 @@ def test_drop_and_maximum(tmp_path: Path) -> None:
     b.op("reduce", input_val="v", output_val="m", reduce_type=pb.Reduce.MAX)
     b.write(["kept"], "m")
     assert b.run(tmp_path, Machine.default()).check([-1, 0, -3]).ok
-    assert b.run(tmp_path, Machine.comal()).check([-1, 0, 0]).ok  # restarts at 0 (§9.4)
+    assert b.run(tmp_path, Machine.comal()).check([-1, 0, 0]).ok  # restarts at 0
 
 
 @pytest.mark.parametrize(

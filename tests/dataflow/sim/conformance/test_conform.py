@@ -66,7 +66,7 @@ def test_clocks_of_nodes_that_may_end_late_are_not_compared() -> None:
 
 
 def test_a_run_that_fails_is_the_only_difference() -> None:
-    """Two empty operands are an error of the reference machine (samml.md §9.13)."""
+    """Two empty operands are an error of the reference machine (docs/spec/comal.md §2.13)."""
     nodes = [
         {"op": "gen", "name": "a", "out": "v:a", "tokens": ["N", "D"]},
         {"op": "gen", "name": "b", "out": "v:b", "tokens": ["N", "D"]},

@@ -1,4 +1,4 @@
-"""The reference simulator's queues (``samml.md`` §4) and the ideal memory, by hand."""
+"""The reference simulator's queues (``docs/spec/comal.md`` §3) and the ideal memory, by hand."""
 
 from __future__ import annotations
 

@@ -160,7 +160,7 @@ def block_load() -> BoundGraph:
 
 
 def softmax() -> BoundGraph:
-    """§8.5: what is divided waits for the repeated maximum of its row."""
+    """docs/spec/machine.md §12.2: what is divided waits for the repeated maximum of its row."""
     g = Sketch()
     row_, kept = g.add("fan", "broadcast", (g.source("in", "val", row(9)),), "val val")
     slow = g.add("widen", "unary", (row_,), "val", fn="relu", ii=3)

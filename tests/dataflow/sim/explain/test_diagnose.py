@@ -20,7 +20,7 @@ SEED = 20_261_123
 
 
 def softmax_85(capacity: int) -> tuple[BoundGraph, Machine]:
-    """§8.5: rows {1, 3} and {-1}, all channels of one capacity."""
+    """docs/spec/machine.md §12.2: rows {1, 3} and {-1}, all channels of one capacity."""
     g = Sketch()
     row = g.source("a", "val", "1 3 S0 -1 S1 D", after=3)
     crds = [g.source(f"crd {k}", "crd", "0 2 S0 1 S1 D", after=3) for k in (1, 2)]

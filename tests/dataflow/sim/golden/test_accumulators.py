@@ -1,4 +1,4 @@
-"""Accumulators on the worked examples of samml.md §2.12."""
+"""Accumulators on the worked examples of docs/spec/machine.md §6.3."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Droppers on the worked examples of samml.md §2.14 to §2.17."""
+"""Droppers on the worked examples of docs/spec/machine.md §7."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Intersecter and unioner on the worked examples of samml.md §2.5 and §2.6."""
+"""Intersecter and unioner on the worked examples of docs/spec/machine.md §4.4 and §4.5."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reducers on the worked examples of samml.md §2.11."""
+"""Reducers on the worked examples of docs/spec/machine.md §6.1."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The replayer: whole subtrees, once per coordinate of the driver (fusion.md §2)."""
+"""The replayer: whole subtrees, once per coordinate of the driver (docs/spec/machine.md §4.3)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Copies and lanes on the worked examples of samml.md §2.18."""
+"""Copies and lanes on the worked examples of docs/spec/machine.md §8."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scanners and locators on the worked examples of samml.md §2.2 and §2.7."""
+"""Scanners and locators on the worked examples of docs/spec/machine.md §3."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Holding, flattening and shifting, by samml.md §2.15, §2.19 and §9.9."""
+"""Holding, flattening and shifting, by docs/spec/machine.md §7 and docs/spec/comal.md §2.9."""
 
 from __future__ import annotations
 
@@ -44,6 +44,6 @@ def test_streams_that_do_not_nest_are_refused(op: str, inner: str, outer: str, r
 
 
 def test_the_reference_loses_the_last_stop_of_a_flat_level() -> None:
-    """§9.9: the outer stop is not in front when the last inner stop comes."""
+    """The outer stop is not in front when the last inner stop comes."""
     lossy = bench("flatten", "1 S1 D", "7 S0 D", params={"factor": 10}, machine=Machine.comal())
     assert lossy.tokens == ("71 D",)

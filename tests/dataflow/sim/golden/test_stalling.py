@@ -1,4 +1,4 @@
-"""Primitives that stand still for the memory (samml.md §4): same tokens, more cycles."""
+"""Primitives that stand still for the memory (docs/spec/comal.md §4): same tokens, more cycles."""
 
 from __future__ import annotations
 

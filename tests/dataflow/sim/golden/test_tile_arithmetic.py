@@ -173,7 +173,7 @@ def test_sums_of_nothing_have_the_shape_of_a_tile_where_they_are_zero() -> None:
     ]
 
 
-# Timing (samml.md §2.8 to §2.11) ------------------------------------------------------------------
+# Timing (docs/spec/machine.md §5.5) -------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Loads and arithmetic on the worked examples of samml.md §2.8 to §2.10."""
+"""Loads and arithmetic on the worked examples of docs/spec/machine.md §5."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Writers on the worked examples of samml.md §2.20 and §2.21."""
+"""Writers on the worked examples of docs/spec/machine.md §9."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 A rule per primitive says what its outputs carry and how many cycles of its own work it takes, as
 its golden model does it; nothing is guessed, so the counts are those of a run.  What a stream
 carries depends only on what is in front of it: streams of different graphs, orders and schedules
-that are made alike are made once.  Source: the design of the estimate, §3 and §5.
+that are made alike are made once.  Rules: ``docs/spec/estimate.md`` §3.
 """
 
 from __future__ import annotations

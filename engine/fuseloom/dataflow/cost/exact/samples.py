@@ -2,8 +2,8 @@
 
 A coordinate is in a sample with a probability that goes with the root of the work it means, so
 that hubs are always in; its weight is the inverse.  Samples are drawn systematically, in the order
-of the coordinates, since it matters whether heavy ones come first or last.  Source: the design of
-the estimate, §2 and §6.
+of the coordinates, since it matters whether heavy ones come first or last.  Rules:
+``docs/spec/estimate.md`` §5.
 """
 
 from __future__ import annotations

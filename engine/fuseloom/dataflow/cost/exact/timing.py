@@ -4,7 +4,7 @@ A node works through the coordinates of its outermost index one after another.  
 its tokens have begun to come and it is done with those before; it is done with one after its own
 work there, and not before the last token has come.  A node that closes the outermost level puts
 nothing before it has read everything, so that what is behind it works after it, not beside it.
-Source: the design of the estimate, §3 and §4.
+Rules: ``docs/spec/estimate.md`` §4.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ what work it does, and whatever other rooms have to know of it: its traits
 (:mod:`fuseloom.dataflow.samml.traits`).  Its streaming semantics and timing are the generator and
 the kernels that ``fuseloom.dataflow.sim`` registers by name; how it changes the expected number of
 tokens is registered in ``fuseloom.dataflow.cost``.  The modules are named as those of the golden
-models. Source: ``samml.md`` §2, ``fusion.md`` §7.
+models.  Rules: ``docs/spec/machine.md`` §3 to §9.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Folds of fibers: to a value, and by coordinate (``samml.md`` §2.11 to §2.13)."""
+"""Folds of fibers: to a value, and by coordinate (``docs/spec/machine.md`` §6)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Value loads and arithmetic (``samml.md`` §2.8 to §2.10)."""
+"""Value loads and arithmetic (``docs/spec/machine.md`` §5)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rewriting a graph of ours into one the Comal simulator can run (``fusion.md`` §7, export rules).
+"""Rewriting a graph of ours into one the Comal simulator can run (``docs/spec/comal.md`` §5.3).
 
 What the simulator has in another form is rewritten and noted; what it lacks is refused.
 """
@@ -171,7 +171,7 @@ class Legaliser:
                     return "repsig", params, count
                 if op == "join":
                     self.note(node, "right only if every forked fiber's length is a multiple of "
-                              "the lanes (samml.md §9.10)", Severity.WARNING)  # fmt: skip
+                              "the lanes (docs/spec/comal.md §2.10)", Severity.WARNING)  # fmt: skip
                 if op == "crdwrite":
                     self._check_writer(node)
                 if params.pop("singleton", False):
@@ -231,7 +231,7 @@ class Legaliser:
         return params
 
     def _is_reduced(self, node: Node) -> bool:
-        """Whether the first reader of its result sums it (``samml.md`` §2.9)."""
+        """Whether the first reader of its result sums it (``docs/spec/comal.md`` §5.3)."""
         stream = node.outputs[0]
         while stream is not None:
             reader = self.graph.nodes[self.graph.consumer[stream]]
@@ -244,11 +244,11 @@ class Legaliser:
         if len(node.inputs) > 1:
             self.note(
                 node, "has no guide in the target: where the level outside is empty, it puts a "
-                "value too much (fusion.md §8 Q1)", Severity.WARNING,
+                "value too much (docs/spec/comal.md §5.4)", Severity.WARNING,
             )  # fmt: skip
         if params["fn"] == "max":
             self.note(node, "restarts every fiber but the first at 0 in the target "
-                      "(samml.md §9.4)", Severity.WARNING)  # fmt: skip
+                      "(docs/spec/comal.md §2.4)", Severity.WARNING)  # fmt: skip
             return {"fn": "max"}
         return params
 
@@ -272,7 +272,7 @@ class Legaliser:
             if parent.op not in ("repeat", "broadcast"):
                 raise self.refuse(
                     node, "it locates below a level other than the root, where the target forgets "
-                    "the reference of the level above (fusion.md §8 Q5)",
+                    "the reference of the level above (docs/spec/comal.md §2.12)",
                     "declare that level compressed, or make the dense level the outermost",
                 )  # fmt: skip
             stream = parent.inputs[0]
@@ -346,7 +346,10 @@ def _signals_last(graph: Graph) -> Graph:
 
 
 def _check_empty_tokens(legaliser: Legaliser) -> None:
-    """Follow the empty tokens that unions make to what they would break (``samml.md`` §9)."""
+    """Follow the empty tokens that unions make to what they would break.
+
+    Rules: ``docs/spec/comal.md`` §2.
+    """
     graph = legaliser.graph
     empty: set[int] = set()
     for number in graph.topological():
@@ -364,9 +367,9 @@ def _check_empty_tokens(legaliser: Legaliser) -> None:
                 continue
             case "scan" | "dense_scan":  # what is below breaks too, and is not reported again
                 text = "an operand that lacks a coordinate breaks this level in the target"
-                legaliser.note(node, f"{text} (samml.md §9.1)", Severity.WARNING)
+                legaliser.note(node, f"{text} (docs/spec/comal.md §2.1)", Severity.WARNING)
             case "repeat":
-                text = "after an absent operand the target loses a stop (samml.md §9.3)"
+                text = "after an absent operand the target loses a stop (docs/spec/comal.md §2.3)"
                 legaliser.note(node, text, Severity.WARNING)
                 empty |= set(outs)
             case "broadcast" | "sam_locate":
@@ -376,10 +379,11 @@ def _check_empty_tokens(legaliser: Legaliser) -> None:
 
 
 _EMPTY_FIBERS = {
-    "spacc1": "fails in the target where a row begins with an empty fiber (samml.md §9.5)",
-    "spacc2": "loses stops in the target where a fiber is empty (samml.md §9.6)",
-    "crddrop": "drops too much in the target after an empty outer fiber (samml.md §9.7)",
-    "crdwrite": "loses empty fibers, in the target as here (fusion.md §8 Q2)",
+    "spacc1": "fails in the target where a row begins with an empty fiber "
+    "(docs/spec/comal.md §2.5)",
+    "spacc2": "loses stops in the target where a fiber is empty (docs/spec/comal.md §2.6)",
+    "crddrop": "drops too much in the target after an empty outer fiber (docs/spec/comal.md §2.7)",
+    "crdwrite": "loses empty fibers, in the target as here (docs/spec/comal.md §5.5)",
 }
 
 
@@ -394,7 +398,7 @@ def _check_empty_fibers(legaliser: Legaliser) -> None:
         text = _EMPTY_FIBERS.get(node.op, "")
         if node.op == "crdwrite" and _is_dropped(levels[0]):
             text = "records a first fiber that is empty, though its coordinate was dropped " \
-                   "(samml.md §9.11)"  # fmt: skip
+                   "(docs/spec/comal.md §2.11)"  # fmt: skip
         if node.op in _EMPTY_FIBERS and any(
             wire.depth > 1 and maybe_empty(wire, tensors=False) for wire in levels
         ):

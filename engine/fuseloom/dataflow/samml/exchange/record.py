@@ -13,7 +13,7 @@ from fuseloom.program.types import Tensor
 class RepairRule(Enum):
     """The repairs an import may apply to a graph that is wrong as written, and its readings.
 
-    R1 to R6 are those of ``sam-dot.md``.
+    Rules: ``docs/spec/sam.md`` §4.
     """
 
     R1 = "a reducer in front of an accumulator sums away the level that is accumulated"

@@ -1,7 +1,7 @@
 """Accumulators of coordinate points, built from our accumulators of fibers.
 
 SAM's accumulator of order n takes one coordinate per value for each of n result indices (outer
-ones repeated by crdhold) and adds what has equal coordinates.  Ours (``samml.md`` §2.12, §2.13)
+ones repeated by crdhold) and adds what has equal coordinates.  Ours (``docs/spec/machine.md`` §6.4)
 takes the levels as they nest and sums away the one outside.  So the levels behind the holders
 are looked up, and the loops summed over are taken away one by one, from the innermost out.
 """

@@ -142,8 +142,8 @@ class SamBuild:
     def reduce(self, node: SamNode, val: DraftOutput) -> DraftOutput:
         """A sum over the innermost level, 0 where it is empty.
 
-        In flat tokens an empty fiber and no fiber look alike (``fusion.md`` §8 Q1), so where some
-        level outside may be empty, the coordinates of the next one guide the reducer.
+        In flat tokens an empty fiber and no fiber look alike (``docs/spec/machine.md`` §1.7), so
+        where some level outside may be empty, the coordinates of the next one guide the reducer.
         """
         params: dict[str, Scalar] = {"fn": "add", "empty_is_zero": True}
         loops = self.loops(val)

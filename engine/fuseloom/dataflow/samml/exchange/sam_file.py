@@ -1,6 +1,6 @@
 """A SAM/Custard graph file before it becomes a graph: typed nodes, ports, tensor formats.
 
-Source: ``sam-dot.md`` §2.1 to §2.3.
+Rules: ``docs/spec/sam.md`` §1, §2.
 """
 
 from __future__ import annotations

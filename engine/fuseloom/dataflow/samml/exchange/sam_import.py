@@ -1,7 +1,7 @@
 """From a SAM/Custard graph to ours: ports by their comments, roots, repairs.
 
-Some of these graphs are wrong as written; every repair is reported (``sam-dot.md``, last
-section).  Their accumulators take coordinate points, ours take fibers
+Some of these graphs are wrong as written; every repair is reported (``docs/spec/sam.md`` §4).
+Their accumulators take coordinate points, ours take fibers
 (:mod:`fuseloom.dataflow.samml.exchange.sam_accumulate`).
 """
 

@@ -1,4 +1,6 @@
-"""The folder of text files that tensors lie in beside a protobuf graph (``samml.md`` §6).
+"""The folder of text files that tensors lie in beside a protobuf graph.
+
+Rules: ``docs/spec/comal.md`` §5.2.
 
 One number per line: ``tensor_<T>_mode_<m>_seg`` and ``_crd`` per compressed level,
 ``tensor_<T>_mode_vals``, and ``tensor_<T>_mode_shape`` with the size of every dimension.

@@ -1,4 +1,4 @@
-"""From a graph of ours to a protobuf graph of the Comal simulator (``fusion.md`` §7)."""
+"""From a graph of ours to a protobuf graph of the Comal simulator (``docs/spec/comal.md`` §5.3)."""
 
 from __future__ import annotations
 
@@ -85,9 +85,9 @@ def export_tortilla(graph: Graph, tensors: Mapping[str, Tensor]) -> TortillaExpo
     >>> tensors = {tensor.name: tensor for tensor in program.tensors}
     >>> made = fl.export_tortilla(fl.compile(program).regions[0].graph, tensors)
     >>> for note in made.warnings:
-    ...     print(note.node + ":", note.text)
-    Acc1_k: fails in the target where a row begins with an empty fiber (samml.md §9.5)
-    LW T.j: records a first fiber that is empty, though its coordinate was dropped (samml.md §9.11)
+    ...     print(note.node + ":", note.text.partition(" (docs")[0])
+    Acc1_k: fails in the target where a row begins with an empty fiber
+    LW T.j: records a first fiber that is empty, though its coordinate was dropped
     """
     missing = [k for k in tensors_of(graph)[0] if k.partition("@")[0] not in tensors]
     if missing:

@@ -1,4 +1,4 @@
-"""From a protobuf graph of the Comal simulator to ours (``fusion.md`` §7, ``samml.md`` §6)."""
+"""From a protobuf graph of the Comal simulator to ours (``docs/spec/comal.md`` §5)."""
 
 from __future__ import annotations
 

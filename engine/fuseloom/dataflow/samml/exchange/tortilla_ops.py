@@ -1,6 +1,6 @@
 """One entry per operation of the protobuf schema: its ports, and the primitive it is.
 
-Source: ``fusion.md`` §7, ``samml.md`` §6.
+Rules: ``docs/spec/comal.md`` §5.1.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def parse_operation(operation: Message, title: str, signal: int) -> list[Parsed]
     kind = operation.WhichOneof("op")
     if kind is None:
         raise GraphError(f"{title} is of a kind the schema lacks",
-                         hint="see fusion.md §7 for the operations that can be read")  # fmt: skip
+                         hint="docs/spec/comal.md §5.1 lists what can be read")  # fmt: skip
     if kind in _UNSUPPORTED:
         raise GraphError(f"{title} is a {kind}, which cannot be run: {_UNSUPPORTED[kind]}",
                          hint="rewrite the graph without it")  # fmt: skip

@@ -1,4 +1,4 @@
-"""Channel capacities with which no data set can deadlock a graph (``fusion.md`` §5.5).
+"""Channel capacities with which no data set can deadlock a graph (``docs/spec/fusion.md`` §6.6).
 
 The argument
 ------------

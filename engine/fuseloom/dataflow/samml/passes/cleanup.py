@@ -1,4 +1,6 @@
-"""Clean-ups: smaller graphs that put the same tokens on the same writers (``fusion.md`` §5.4).
+"""Clean-ups: smaller graphs that put the same tokens on the same writers.
+
+Rules: ``docs/spec/fusion.md`` §6.5.
 
 Lowering shares equal nodes as it makes them; as passes these also serve graphs that come from
 elsewhere, with their broadcasts written out, and what other passes leave behind.

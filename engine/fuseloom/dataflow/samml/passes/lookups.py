@@ -1,7 +1,7 @@
 """Dense levels: looked up at the coordinates of another operand, or scanned and joined.
 
 A dense level has every coordinate, so intersecting with it filters nothing; looking it up costs
-a cycle per coordinate wanted instead of one per coordinate there is (``fusion.md`` §3.3).
+a cycle per coordinate wanted instead of one per coordinate there is (``docs/spec/fusion.md`` §6.4).
 """
 
 from __future__ import annotations

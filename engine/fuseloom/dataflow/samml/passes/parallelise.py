@@ -1,4 +1,6 @@
-"""Stream parallelisation: one level of the iteration dealt to several lanes (``fusion.md`` §5.1).
+"""Stream parallelisation: one level of the iteration dealt to several lanes.
+
+Rules: ``docs/spec/fusion.md`` §6.2.
 
 A level x under a prefix P is made by one scanner, joiner or accumulator.  Its elements are dealt
 to the lanes in turn; what works on single elements of x is there once per lane; whatever leaves

@@ -1,4 +1,7 @@
-"""How nodes end that have read all they need of an input before its end (``samml.md`` §9.15)."""
+"""How nodes end that have read all they need of an input before its end.
+
+Rules: ``docs/spec/comal.md`` §2.15.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How sparse accumulators put the tree they have gathered (``samml.md`` §2.12, §2.13).
+"""How sparse accumulators put the tree they have gathered (``docs/spec/machine.md`` §6.3, §6.4).
 
 The whole tree goes at one clock; only missing slots hold it up.
 """

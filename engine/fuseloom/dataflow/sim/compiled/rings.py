@@ -4,7 +4,8 @@ A channel is a ring of *runs*.  A run stands for ``n`` tokens of one kind whose 
 ``t, t, ...`` or ``t, t+1, ...``, and whose data are one number, consecutive numbers, or a slice
 of a pool.  A node that works off one token per cycle turns runs into runs, so a fiber of a
 thousand elements costs as much as one token.  The time at which each slot of a bounded channel
-becomes free again is a *credit* (``samml.md`` §7.4); credits are runs that flow backwards.
+becomes free again is a *credit* (``docs/spec/machine.md`` §2.3); credits are runs that flow
+backwards.
 
 The helpers below are what kernels look at runs, take and put them with; the arrays themselves
 are those of :mod:`fuseloom.dataflow.sim.compiled.layout`.

@@ -1,6 +1,6 @@
 """A test bench for one primitive: streams written as text in, streams as text out.
 
-The notation is that of ``samml.md`` §2: ``token@timestamp``, separated by spaces.
+The notation is that of ``docs/spec/machine.md`` §2.1: ``token@timestamp``, separated by spaces.
 """
 
 from __future__ import annotations

@@ -25,10 +25,13 @@ from fuseloom.errors import FuseloomError, SimulationError
 
 TOLERANCE = 1e-5
 """Relative, for values: exp and square roots differ between libraries in the last bits
-(``samml.md`` §3)."""
+(``docs/spec/comal.md`` §1)."""
 
 UNTIMED = frozenset({"consume", "broadcast", "fork"})
-"""Ops that wait for a channel's closure in the reference and may end late (§3, §10)."""
+"""Ops that wait for a channel's closure in the reference and may end late.
+
+Rules: docs/spec/comal.md §1.
+"""
 
 
 def check(vector: Vector, engine: str = "auto") -> list[str]:

@@ -117,7 +117,9 @@ def judge(op: str, generator: GoldenModel, path: str | Path = PRIMITIVES) -> Jud
     primitive(op)
     found = list(_cases(op, path))
     if not found:
-        raise SimulationError(f"no vector has the primitive {op!r}", hint="see samml.md §10")
+        raise SimulationError(
+            f"no vector has the primitive {op!r}", hint="see docs/spec/comal.md §6"
+        )
     for passed, (bound, number) in enumerate(found):
         theirs, _ = _run(op, bound, implementation(op).generator)
         mine, trouble = _run(op, bound, generator)

@@ -1,6 +1,6 @@
 """Reference vectors: graphs with the clocks, tokens and outputs they must give.
 
-Format: ``samml.md`` §10.
+Format: ``docs/spec/comal.md`` §6.
 """
 
 from __future__ import annotations
@@ -258,4 +258,4 @@ OPS: Mapping[str, VectorOperation] = {
     "crdwrite": VectorOperation("crdwrite", ("in",)),
     "valwrite": VectorOperation("valwrite", ("in",)),
 }
-"""The ops of §10 that the simulator has."""
+"""The ops that the simulator has (``docs/spec/comal.md`` §6)."""

@@ -247,7 +247,7 @@ class Ideal:
 
 @dataclass(frozen=True)
 class Queues:
-    """The reference simulator's queues of fixed latency (``samml.md`` §4).
+    """The reference simulator's queues of fixed latency (``docs/spec/comal.md`` §3).
 
     The words of all bundles seen in one cycle are dealt to the queues at triangular offsets; a
     queue takes a word every ``init_interval`` cycles.

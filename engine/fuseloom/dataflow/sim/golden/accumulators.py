@@ -1,4 +1,4 @@
-"""Sparse accumulators of any order (``samml.md`` §2.12, §2.13; ``fusion.md`` §3.4)."""
+"""Sparse accumulators of any order (``docs/spec/machine.md`` §6.3, §6.4)."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def _reference_spacc2(node: Process) -> Behaviour:
     """Per fiber of the outermost coordinates, add values by the two inner coordinates.
 
     As in the reference, a fiber without values gives its stop on the outer output only, and the
-    inner stops of empty fibers stay unread (§9.6).
+    inner stops of empty fibers stay unread (``docs/spec/comal.md`` §2.6).
     """
     crd2, crd1, crd0, values = node.inputs
     crd1_out, crd0_out, val_out = node.outputs

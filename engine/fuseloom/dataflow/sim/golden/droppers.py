@@ -1,4 +1,4 @@
-"""Droppers of empty fibers, of empty values and of stops (``samml.md`` §2.14 to §2.17)."""
+"""Droppers of empty fibers, of empty values and of stops (``docs/spec/machine.md`` §7)."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def valdrop(node: Process) -> Behaviour:
 
 @golden_model("zerodrop")
 def zerodrop(node: Process) -> Behaviour:
-    """Drop zeros and empty values with their coordinates; the reference drops stops too (§9.8)."""
+    """Drop zeros and empty values with their coordinates; the reference drops stops too."""
     values, crds = node.inputs
     val_out, crd_out = node.outputs
     quirk = node.quirks.zerodrop_discards_stops
@@ -165,7 +165,10 @@ def crdmask(node: Process) -> Behaviour:
 
 
 def _reference_mask(node: Process) -> Behaviour:
-    """As in the reference: a fiber that loses all elements loses its stop too (§9.9)."""
+    """As in the reference: a fiber that loses all elements loses its stop too.
+
+    Rules: ``docs/spec/comal.md`` §2.9.
+    """
     inner, outer, refs = node.inputs
     inner_out, outer_out, ref_out = node.outputs
     kept = False
@@ -197,7 +200,9 @@ def _reference_mask(node: Process) -> Behaviour:
 
 @golden_model("fiber_align")
 def fiber_align(node: Process) -> Behaviour:
-    """One subtree per coordinate of ``after``: dropped, passed on or empty (§3.4 of fusion.md).
+    """One subtree per coordinate of ``after``: dropped, passed on or empty.
+
+    Rules: ``docs/spec/machine.md`` §7.6.
 
     ``before`` has the coordinates that opened the subtrees of the stream, which lie ``levels``
     levels inside.  A cycle per token of the stream and per subtree inserted.

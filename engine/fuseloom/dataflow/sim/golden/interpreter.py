@@ -1,4 +1,4 @@
-"""The golden model engine: runs the golden models with exact times (``samml.md`` §3, §7.4).
+"""The interpreter: runs the golden models with exact times (``docs/spec/machine.md`` §2).
 
 A node runs until it lacks a token or a free slot; whoever provides it wakes the node again.
 Neither the order of running nor real time has any influence on the result.

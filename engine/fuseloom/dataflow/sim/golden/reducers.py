@@ -1,4 +1,4 @@
-"""Reducers: one value per innermost fiber (``samml.md`` §2.11)."""
+"""Reducers: one value per innermost fiber (``docs/spec/machine.md`` §6.1, §6.2)."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def guided_reduce(node: Process) -> Behaviour:
     """Reduce one fiber per coordinate of the guide, so that no fiber differs from an empty one.
 
     In flat tokens ``[]`` and ``[[]]`` are both ``S1``; the coordinates of the level outside
-    tell which it is (``fusion.md`` §8 Q1).
+    tell which it is (``docs/spec/machine.md`` §1.7).
     """
     values, guide = node.inputs
     (out,) = node.outputs

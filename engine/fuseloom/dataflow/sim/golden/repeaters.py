@@ -1,4 +1,4 @@
-"""Repeat signals, repeaters and replayers (``samml.md`` §2.3, §2.4; ``fusion.md`` §2)."""
+"""Repeat signals, repeaters and replayers (``docs/spec/machine.md`` §4.1 to §4.3)."""
 
 from __future__ import annotations
 

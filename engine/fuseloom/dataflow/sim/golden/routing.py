@@ -1,4 +1,4 @@
-"""Copying a stream, and dealing it to lanes and back (``samml.md`` §2.18)."""
+"""Copying a stream, and dealing it to lanes and back (``docs/spec/machine.md`` §8)."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def join(node: Process) -> Behaviour:
     """Collect one fiber from each lane in turn, one level below the forked one.
 
     Only the last lane's stops keep their level: right where the forked fibers' lengths are
-    multiples of the number of lanes (§9.10).
+    multiples of the number of lanes (``docs/spec/comal.md`` §2.10).
     """
     lanes = node.inputs
     (out,) = node.outputs
@@ -75,7 +75,7 @@ def ordered_join(node: Process) -> Behaviour:
 
     The guide is the coordinate stream of the forked level, not forked; the lanes lie
     ``levels`` levels below it.  Every stop takes its level from the guide, so forked fibers of
-    any length are right, empty ones included, where ``join`` is not (§9.10).
+    any length are right, empty ones included, where ``join`` is not.
     """
     guide, lanes = node.inputs[0], node.inputs[1:]
     (out,) = node.outputs

@@ -1,4 +1,4 @@
-"""Level scanners and locators (``samml.md`` §2.2, §2.7)."""
+"""Level scanners and locators (``docs/spec/machine.md`` §3.3 to §3.6)."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ def _one_deeper(outer: Any, inner: Any) -> bool:
 
 @golden_model("sam_locate")
 def sam_locate(node: Process) -> Behaviour:
-    """Pass the coordinate as the reference, the reference and the coordinate (§2.7)."""
+    """Pass the coordinate as the reference, the reference and the coordinate."""
     refs, crds = node.inputs
     located, ref_out, crd_out = node.outputs
     while True:

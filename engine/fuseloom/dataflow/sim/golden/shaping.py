@@ -1,6 +1,6 @@
 """Repeating outer coordinates along inner ones, flattening two levels to one, shifting one.
 
-Source: ``samml.md`` §2.15, §2.19, §9.9, §9.15.
+Rules: ``docs/spec/machine.md`` §7.7 to §7.9, ``docs/spec/comal.md`` §2.9, §2.15.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def flatten(node: Process) -> Behaviour:
     """Merge two levels: ``outer * factor + inner``; a cycle per inner token.
 
     An inner stop of level n > 0, which closes an outer fiber too, gives a stop of level n - 1.
-    The reference puts an outer stop only if it is in front at an inner stop (§9.9).
+    The reference puts an outer stop only if it is in front at an inner stop.
     """
     inner, outer = node.inputs
     (out,) = node.outputs

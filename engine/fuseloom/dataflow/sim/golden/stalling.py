@@ -1,4 +1,4 @@
-"""Primitives as the reference has them when its memory is modelled (``samml.md`` §4).
+"""Primitives as the reference has them when its memory is modelled (``docs/spec/comal.md`` §4).
 
 They stand still whenever they ask the memory, and ask for eight words at most.
 """

@@ -1,4 +1,6 @@
-"""Arithmetic on tiles: what the ALUs do where a value token is an array (``fusion.md`` §5.2).
+"""Arithmetic on tiles: what the ALUs do where a value token is an array.
+
+Rules: ``docs/spec/machine.md`` §5.4.
 
 Values are ``float32``; sums inside a tile are formed in double precision and rounded once.
 """

@@ -1,4 +1,4 @@
-"""Repeats, and the examples of replay (``fusion.md`` §2)."""
+"""Repeats, and the examples of replay (``docs/spec/machine.md`` §4.3)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scans and look-ups on the worked examples of samml.md §2.2 and §2.7."""
+"""Scans and look-ups on the worked examples of docs/spec/machine.md §3."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sparse accumulator (``samml.md`` §2.12)."""
+"""The sparse accumulator (``docs/spec/machine.md`` §6.3)."""
 
 from __future__ import annotations
 

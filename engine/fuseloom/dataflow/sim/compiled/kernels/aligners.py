@@ -1,4 +1,4 @@
-"""Aligning subtrees with a joined level (``fusion.md`` §3.4)."""
+"""Aligning subtrees with a joined level (``docs/spec/machine.md`` §7.6)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Droppers of empty fibers and of empty values (``samml.md`` §2.14)."""
+"""Droppers of empty fibers and of empty values (``docs/spec/machine.md`` §7.1, §7.2)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Intersecter and unioner of any number of operands (``samml.md`` §2.5, §2.6).
+"""Intersecter and unioner of any number of operands (``docs/spec/machine.md`` §4.4, §4.5).
 
 Ports of a node: inputs crd, payload of each operand in turn; outputs crd, then payloads.
 """

@@ -1,4 +1,4 @@
-"""Dealing a stream to lanes and collecting it from them (``samml.md`` §2.18)."""
+"""Dealing a stream to lanes and collecting it from them (``docs/spec/machine.md`` §8)."""
 
 from __future__ import annotations
 

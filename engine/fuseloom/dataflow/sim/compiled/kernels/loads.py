@@ -1,4 +1,4 @@
-"""Value loads (``samml.md`` §2.8)."""
+"""Value loads (``docs/spec/machine.md`` §5.1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dropper of masked elements (``samml.md`` §2.17)."""
+"""Dropper of masked elements (``docs/spec/machine.md`` §7.5)."""
 
 from __future__ import annotations
 

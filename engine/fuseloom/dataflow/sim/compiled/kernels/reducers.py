@@ -1,4 +1,4 @@
-"""Reducers (``samml.md`` §2.11)."""
+"""Reducers (``docs/spec/machine.md`` §6.1)."""
 
 from __future__ import annotations
 

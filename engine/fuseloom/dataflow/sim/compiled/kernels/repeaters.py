@@ -1,4 +1,4 @@
-"""Repeat signals and repeaters (``samml.md`` §2.3, §2.4)."""
+"""Repeat signals and repeaters (``docs/spec/machine.md`` §4.1, §4.2)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Replaying whole subtrees (``fusion.md`` §2)."""
+"""Replaying whole subtrees (``docs/spec/machine.md`` §4.3)."""
 
 from __future__ import annotations
 

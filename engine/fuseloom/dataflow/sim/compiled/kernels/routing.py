@@ -1,4 +1,4 @@
-"""Copying a stream to several readers (``samml.md`` §2.18)."""
+"""Copying a stream to several readers (``docs/spec/machine.md`` §8.1)."""
 
 from __future__ import annotations
 

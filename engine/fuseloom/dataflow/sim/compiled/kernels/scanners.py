@@ -1,4 +1,4 @@
-"""Level scanners and locators (``samml.md`` §2.2, §2.7)."""
+"""Level scanners and locators (``docs/spec/machine.md`` §3)."""
 
 from __future__ import annotations
 

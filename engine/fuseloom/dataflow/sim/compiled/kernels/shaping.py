@@ -1,4 +1,7 @@
-"""Repeating outer coordinates, flattening two levels, shifting one (``samml.md`` §2.15, §2.19)."""
+"""Repeating outer coordinates, flattening two levels, shifting one.
+
+Rules: ``docs/spec/machine.md`` §7.
+"""
 
 from __future__ import annotations
 

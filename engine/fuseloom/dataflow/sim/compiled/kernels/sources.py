@@ -1,4 +1,4 @@
-"""Where streams begin and, on a test bench, end (``samml.md`` §2.1, §10)."""
+"""Where streams begin and, on a test bench, end (``docs/spec/machine.md`` §3.1, §3.2)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sparse accumulators of any order, and that of order 1 on tiles (``samml.md`` §2.12, §2.13)."""
+"""Sparse accumulators of any order, and that of order 1 on tiles (``docs/spec/machine.md`` §6)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Loads, arithmetic and writers where values are tiles (``fusion.md`` §5.2).
+"""Loads, arithmetic and writers where values are tiles (``docs/spec/machine.md`` §5.4).
 
 As their scalar counterparts in time; a tile made goes into a free slot of the node's pool.
 """

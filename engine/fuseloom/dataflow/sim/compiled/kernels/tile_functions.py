@@ -1,4 +1,4 @@
-"""A function of each number of a tile, or a fold of its axes (``fusion.md`` §5.2)."""
+"""A function of each number of a tile, or a fold of its axes (``docs/spec/machine.md`` §5.4)."""
 
 from __future__ import annotations
 

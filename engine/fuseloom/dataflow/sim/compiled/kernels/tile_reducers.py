@@ -1,4 +1,4 @@
-"""Reducers of tiles, with and without a guide (``samml.md`` §2.11)."""
+"""Reducers of tiles, with and without a guide (``docs/spec/machine.md`` §6.1, §6.2)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arithmetic in ``float32`` (``samml.md`` §2.9, §2.10)."""
+"""Arithmetic in ``float32`` (``docs/spec/machine.md`` §5.2, §5.3)."""
 
 from __future__ import annotations
 

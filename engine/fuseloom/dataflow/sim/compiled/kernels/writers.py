@@ -1,4 +1,4 @@
-"""Writers of levels and of values (``samml.md`` §2.20, §2.21).
+"""Writers of levels and of values (``docs/spec/machine.md`` §9).
 
 A writer fills a buffer; when it is full the node waits until the engine has emptied it.
 """

@@ -1,4 +1,4 @@
-"""Droppers of stops and of zeros (``samml.md`` §2.16)."""
+"""Droppers of stops and of zeros (``docs/spec/machine.md`` §7.3, §7.4)."""
 
 from __future__ import annotations
 
