@@ -98,7 +98,7 @@ def _tree(setup: Setup) -> dict[str, float]:
     return {
         "tree": setup.stores.tree(setup.node.id, order, size),
         "order": order,
-        "twin": mode,
+        "golden": mode,
         "fold": 2 if mode == REFERENCE else fold,
         "elements": size,
         "strict": strict,
