@@ -216,6 +216,7 @@ ACROSS = {
     "test_house.py": "style, types and layers",
     "test_layers.py": "arrows and circles among rooms",
     "test_mirror.py": "where tests lie",
+    "test_suite.py": "the tiers of the suite, and what tests may do",
     "cli/test_json.py": "the JSON of every command",
     "dataflow/cost/test_lanes.py": "lanes, through rules and statistics",
     "dataflow/cost/test_spaces.py": "whole spaces of schedules, as they run",

@@ -56,7 +56,7 @@ def _every_entry_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     """The catalogue, the twins and the cost rules under other names as well."""
     others = {OTHER + name: replace(e, name=OTHER + name) for name, e in CATALOGUE.items()}
     monkeypatch.setattr(catalogue, "CATALOGUE", {**CATALOGUE, **others})
-    for table in (registry._TABLE, RULES, EXECUTIONS):
+    for table in (registry.TABLE, RULES, EXECUTIONS):
         for name in [name for name in table if name in CATALOGUE]:
             monkeypatch.setitem(table, OTHER + name, table[name])
 

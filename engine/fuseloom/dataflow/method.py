@@ -128,7 +128,7 @@ class Dataflow:
         self._contents: Contents = Contents(
             self.program, self.data, like._contents if like else None
         )
-        self._coordinates = Coordinates(self.program, self.known, self._ways, self._contents)
+        self.coordinates = Coordinates(self.program, self.known, self._ways, self._contents)
         self._kinds: Kinds = Kinds(self.program, self.rest, {}, like._kinds if like else None)
         self._shared: dict[Hashable, Shared] = like._shared if like else {}
         self._tensors: dict[str, StoredTensor] = dict(self.data)
@@ -165,7 +165,7 @@ class Dataflow:
 
     def floors(self, budget: Budget) -> Floats:
         """What the writers and the arithmetic of a region have to do, whatever its order."""
-        self._coordinates.find(self.units)
+        self.coordinates.find(self.units)
         return floors(self.program, self._firings, self.statements, self.places, budget.lanes)
 
     def floor(self, units: Units, budget: Budget) -> float:
@@ -174,7 +174,7 @@ class Dataflow:
             return 0.0
         if self._inside(units):
             return inf
-        self._coordinates.find(self._names(units))
+        self.coordinates.find(self._names(units))
         try:
             regions = self._ways.regions(self._of(units), budget)
         except FuseloomError:
@@ -200,7 +200,7 @@ class Dataflow:
         mine = {s.out.tensor for s in statements}
         operands = dict.fromkeys(a.tensor for s in statements for a in s.operands)
         read = [name for name in operands if name not in mine]
-        self._coordinates.find(read)
+        self.coordinates.find(read)
         if not all(self.known.patterns.knows(name) for name in read):
             yield from self._fresh(units, budget)
             return
@@ -355,7 +355,7 @@ class Dataflow:
                         yield part
                         if not self._alone.isdisjoint(units):
                             return
-                        self._coordinates.find(self._names(units))  # to tell what others take
+                        self.coordinates.find(self._names(units))  # to tell what others take
 
         yield from parts(self._ways.of(statements, budget, lambda: least[0]))
 

@@ -16,6 +16,7 @@ import pytest
 from fuseloom.errors import DataError, FuseloomError
 from fuseloom.exploration.executors import Answer, Fate, Job, JobLimits, LocalProcesses
 from tests.exploration.executors.targets import FATES
+from tests.waiting import until
 
 HERE = "tests.exploration.executors.targets"
 ROOT = Path(__file__).parents[3]
@@ -86,7 +87,7 @@ def test_poisoned_jobs_are_named_and_others_go_on(executor: LocalProcesses) -> N
     assert found["refuse"].reason == "j must stay outside i (hint: move it)"
 
 
-@pytest.mark.fuzz
+@pytest.mark.deep
 def test_every_poison(executor: LocalProcesses) -> None:
     found = poisoned(executor, list(FATES))
     assert found["exit"].reason == "it has killed 2 workers, by exit code 3: leaving"
@@ -138,7 +139,7 @@ def test_odd_values_and_targets(executor: LocalProcesses) -> None:
         JobLimits(cpu=-1)
 
 
-@pytest.mark.fuzz
+@pytest.mark.deep
 def test_a_child_of_a_job_that_keeps_the_pipe_holds_nobody_up() -> None:
     with LocalProcesses(1) as executor:
         executor.submit(job("fork", "fork"))
@@ -176,7 +177,7 @@ executor.next()
 """
 
 
-@pytest.mark.parametrize("wait", [0.05, pytest.param(1.5, marks=pytest.mark.fuzz)])
+@pytest.mark.parametrize("wait", [0.05, pytest.param(1.5, marks=pytest.mark.deep)])
 def test_a_killed_driver_leaves_no_process(wait: float) -> None:
     driver = subprocess.Popen(
         [sys.executable, "-c", DRIVER.replace("WAIT", str(wait))],
@@ -187,7 +188,4 @@ def test_a_killed_driver_leaves_no_process(wait: float) -> None:
     assert len(pids) == 2
     driver.kill()
     driver.communicate()
-    end = time.monotonic() + 20
-    while any(psutil.pid_exists(pid) for pid in pids) and time.monotonic() < end:
-        time.sleep(0.05)
-    assert not any(psutil.pid_exists(pid) for pid in pids)
+    until(lambda: not any(map(psutil.pid_exists, pids)), "no process is left")

@@ -23,8 +23,8 @@ def told(tmp_path):
     bench = FigureBench(line.put, tmp_path / "runs.sqlite")
     yield bench, line
     bench.close()
-    bench._thread.join(timeout=20)
-    assert not bench._thread.is_alive()
+    bench.thread.join(timeout=20)
+    assert not bench.thread.is_alive()
 
 
 def until_done(line) -> list[News]:

@@ -52,14 +52,14 @@ def test_the_file_has_no_name_and_does_not_grow(tmp_path, monkeypatch) -> None:
 
 def test_what_cannot_be_written_stays_in_memory(monkeypatch) -> None:
     full = [False]
-    write = spool._write
+    write = spool.write_at
 
     def perhaps(file: int, data: bytes, start: int) -> None:
         if full[0]:
             raise OSError(28, "No space left on device")
         write(file, data, start)
 
-    monkeypatch.setattr(spool, "_write", perhaps)
+    monkeypatch.setattr(spool, "write_at", perhaps)
     kept = Spool(3)
     for number, is_full in enumerate([False, True, True, False, True]):
         full[0] = is_full

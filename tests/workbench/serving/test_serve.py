@@ -15,6 +15,7 @@ from benchmarks.store import together
 from benchmarks.visitors import Server, Visitor, wait_for_end
 from fuseloom.cli import serve as command
 from fuseloom_workbench.serving import serve
+from tests.waiting import until
 
 
 def options(*given):
@@ -167,7 +168,7 @@ USUAL = ("dragging", "running and waiting")
 
 
 @pytest.mark.parametrize(
-    "state", [s if s in USUAL else pytest.param(s, marks=pytest.mark.fuzz) for s in STATES]
+    "state", [s if s in USUAL else pytest.param(s, marks=pytest.mark.deep) for s in STATES]
 )
 def test_a_signal_ends_everything(state):
     number = signal.SIGINT if state == "dragging" else signal.SIGTERM
@@ -212,10 +213,7 @@ def test_a_closed_tab_leaves_no_process_and_no_zombie(server):
         await visitor.close()
 
     asyncio.run(scenario())
-    until = time.monotonic() + 10
-    while server.health()["workers"]:
-        assert time.monotonic() < until
-        time.sleep(0.2)
+    until(lambda: not server.health()["workers"], "the page's process has ended")
     states = []
     for process in server.family():
         with contextlib.suppress(psutil.NoSuchProcess):
@@ -224,7 +222,7 @@ def test_a_closed_tab_leaves_no_process_and_no_zombie(server):
 
 
 @pytest.mark.parametrize(
-    ("runs", "shared"), [(60, 15), pytest.param(10_000, 1_000, marks=pytest.mark.fuzz)]
+    ("runs", "shared"), [(60, 15), pytest.param(10_000, 1_000, marks=pytest.mark.deep)]
 )
 def test_writers_and_readers_of_one_store_do_not_disturb_each_other(runs, shared):
     outcome = together(runs, 2, shared)

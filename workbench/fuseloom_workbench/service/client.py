@@ -78,6 +78,23 @@ class Client:
         hub.spawn(self._work())
         deliver({"word": self.word})
 
+    # What it does now ---------------------------------------------------------------------
+
+    @property
+    def idle(self) -> bool:
+        """Whether no request is under way or in line."""
+        return not self.busy and not self._line
+
+    @property
+    def pid(self) -> int:
+        """The process that computes for the page; 0 if there is none yet."""
+        return 0 if self._seat is None else self._seat.pid
+
+    @property
+    def run_pid(self) -> int:
+        """The process of its simulation; 0 if there is none yet."""
+        return 0 if self._turn is None else self._turn.pid
+
     # Requests -----------------------------------------------------------------------------
 
     def ask(self, message: dict[str, Any], topic: str) -> None:

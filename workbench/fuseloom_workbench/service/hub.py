@@ -95,6 +95,11 @@ class Hub:
         }
 
     @property
+    def forks(self) -> Nursery | None:
+        """The fork server from which new processes come; none while one is being replaced."""
+        return self._nursery
+
+    @property
     def ready(self) -> bool:
         """Whether the engine is loaded."""
         return self._nursery is not None and bool(self._nursery.state)

@@ -67,7 +67,7 @@ class Spool:
         try:
             if self._file is None:
                 self._file = tempfile.TemporaryFile(prefix="fuseloom-")  # noqa: SIM115 (it stays open)
-            _write(self._file.fileno(), data, self._end)
+            write_at(self._file.fileno(), data, self._end)
         except OSError:
             self._places.append(data)
             return
@@ -97,7 +97,7 @@ def _bytes(place: tuple[int, int] | bytes) -> int:
     return len(place) if isinstance(place, bytes) else place[1]
 
 
-def _write(file: int, data: bytes, start: int) -> None:
+def write_at(file: int, data: bytes, start: int) -> None:
     view = memoryview(data)
     while view:
         done = os.pwrite(file, view, start)
